@@ -1,0 +1,82 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+let strict: [SwiftSetting] = [.swiftLanguageMode(.v6)]
+
+func code(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func plugin(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: ["NodeKit", "Realtime"] + dependencies, path: "Plugins/\(name)", exclude: ["README.md"],
+        swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)Tests",
+        swiftSettings: strict)
+}
+
+func library(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let package = Package(
+    name: "voicegraph",
+    products: [
+        .executable(name: "voicegraph", targets: ["voicegraph"]),
+        .library(name: "NodeKit", targets: ["NodeKit"]),
+        .library(name: "VoiceGraph", targets: ["Host"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    ],
+    targets: [
+        library("CJack", "jack", "libjack-jackd2-dev"),
+        library("CLilv", "lilv-0", "liblilv-dev"),
+        .target(name: "CNode"),
+        .target(name: "CRealtime"),
+        .target(name: "CToml", cxxSettings: [.unsafeFlags(["-std=c++17"])]),
+        code("Realtime", ["CRealtime"]),
+        code("NodeKit", ["CNode", "Realtime"]),
+        code("Graph", ["NodeKit", "Realtime"]),
+        code("Nodes", ["NodeKit", "Realtime"]),
+        code("LV2", ["CLilv", "NodeKit", "Realtime"]),
+        code("Drivers", ["CJack", "Graph", "Realtime"]),
+        code("Config", ["CToml", "Graph"]),
+        code(
+            "Host",
+            [
+                "Config", "Drivers", "Graph", "LV2", "NodeKit", "Nodes", "Realtime",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
+        code("Picture", ["Host"]),
+        code("Terminal", ["Host", "Picture"]),
+        .executableTarget(
+            name: "voicegraph",
+            dependencies: [
+                "Host", "Picture", "Terminal",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .target(name: "TestSupport", dependencies: ["Graph", "NodeKit", "Realtime"], path: "Tests/Support", swiftSettings: strict),
+        tests("Realtime", ["Realtime"]),
+        tests("NodeKit", ["NodeKit"]),
+        tests("Graph", ["Graph"]),
+        tests("Nodes", ["Nodes"]),
+        tests("LV2", ["LV2"]),
+        tests("Drivers", ["Drivers"]),
+        tests("Config", ["Config"]),
+        tests("Host", ["Host"]),
+        tests("Picture", ["Picture"]),
+        tests("Terminal", ["Terminal"]),
+        tests("Plugins", ["Host"]),
+        tests("Command", []),
+        tests("Architecture", []),
+    ],
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What an audio thread needs of the machine. */
+#ifndef VOICEGRAPH_REALTIME_H
+#define VOICEGRAPH_REALTIME_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define VG_AUDIO_SAFE __attribute__((swift_attr("@_noLocks")))
+
+/* Present only when the realtime sanitizer is loaded. */
+__attribute__((weak)) void __rtsan_realtime_enter(void);
+__attribute__((weak)) void __rtsan_realtime_exit(void);
+
+/* Around every audio callback: between the two the sanitizer, if loaded,
+ * reports whatever could block. [audio] */
+VG_AUDIO_SAFE static inline void vg_realtime_enter(void) {
+  if (__rtsan_realtime_enter) __rtsan_realtime_enter();
+}
+VG_AUDIO_SAFE static inline void vg_realtime_exit(void) {
+  if (__rtsan_realtime_exit) __rtsan_realtime_exit();
+}
+
+/* Flushes denormals to zero on the calling thread: they cost up to 40 times an
+ * ordinary number. Floating-point state is per thread. [audio] */
+VG_AUDIO_SAFE static inline void vg_denormals_off(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040u); /* FTZ | DAZ */
+#elif defined(__aarch64__)
+  uint64_t state;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(state));
+  __asm__ volatile("msr fpcr, %0" ::"r"(state | (1u << 24)));
+#endif
+}
+
+/* Nanoseconds since an arbitrary start; answered without a system call. [audio] */
+VG_AUDIO_SAFE static inline uint64_t vg_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A counter of the processor, for differences within one thread. Its rate is
+ * measured at start (see Clock). [audio] */
+VG_AUDIO_SAFE static inline uint64_t vg_ticks(void) {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return vg_nanoseconds();
+#endif
+}
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+
+/// One port of a node; see `vg_port` for what each kind carries.
+public struct Port: Sendable {
+    /// The name that links use.
+    public var symbol: String
+    /// One line for `voicegraph describe`.
+    public var doc: String
+    /// What the port carries.
+    public var kind: vg_port_kind
+    /// Whether the node reads or writes it.
+    public var direction: vg_direction
+    /// The side bus it belongs to; nil for the main bus.
+    public var bus: String?
+    /// What a control input holds while nothing is linked to it.
+    public var defaultValue: Float
+
+    /// Describes a port.
+    public init(
+        _ kind: vg_port_kind, _ direction: vg_direction, _ symbol: String, doc: String = "", bus: String? = nil,
+        defaultValue: Float = 0
+    ) {
+        self.symbol = symbol
+        self.doc = doc
+        self.kind = kind
+        self.direction = direction
+        self.bus = bus
+        self.defaultValue = defaultValue
+    }
+
+    /// `count` mono audio ports `in_1`, `in_2`, ... or `out_1`, ...; a single one is `in` or `out`.
+    public static func audio(_ direction: vg_direction, channels count: Int) -> [Port] {
+        let stem = direction == VG_INPUT ? "in" : "out"
+        if count == 1 { return [Port(VG_AUDIO_PORT, direction, stem)] }
+        return (0..<max(count, 0)).map { Port(VG_AUDIO_PORT, direction, "\(stem)_\($0 + 1)") }
+    }
+}
+
+/// A float that is turned while the graph runs; see `vg_parameter`.
+public struct Parameter: Sendable {
+    /// The name used in the file and by `--set`.
+    public var key: String
+    /// One line for `voicegraph describe`.
+    public var doc: String
+    /// "dB", "Hz", "s" or "".
+    public var unit: String
+    /// The values accepted.
+    public var range: ClosedRange<Float>
+    /// The value without an entry in the file.
+    public var defaultValue: Float
+    /// How a control surface should spread the range.
+    public var scale: vg_scale
+    /// `VG_PARAM_*` flags.
+    public var flags: UInt32
+
+    /// Describes a parameter.
+    public init(
+        _ key: String, _ doc: String, _ range: ClosedRange<Float>, default defaultValue: Float, unit: String = "",
+        scale: vg_scale = VG_LINEAR, flags: Int = 0
+    ) {
+        self.key = key
+        self.doc = doc
+        self.unit = unit
+        self.range = range
+        self.defaultValue = defaultValue
+        self.scale = scale
+        self.flags = UInt32(flags)
+    }
+}
+
+/// Something fixed when the node is created; see `vg_setting`.
+public struct Setting: Sendable {
+    /// The name used in the file.
+    public var key: String
+    /// One line for `voicegraph describe`.
+    public var doc: String
+    /// The values accepted.
+    public var kind: vg_setting_kind
+    /// Whether the file must give it.
+    public var required: Bool
+    /// The value without an entry, as it would be written in the file.
+    public var defaultText: String?
+    /// The numbers accepted; nil: any.
+    public var range: ClosedRange<Double>?
+    /// The unit of a number.
+    public var unit: String?
+    /// The strings accepted; empty: any.
+    public var choices: [String]
+
+    /// Describes a setting.
+    public init(
+        _ key: String, _ kind: vg_setting_kind, _ doc: String, required: Bool = false, default defaultText: String? = nil,
+        range: ClosedRange<Double>? = nil, unit: String? = nil, choices: [String] = []
+    ) {
+        self.key = key
+        self.doc = doc
+        self.kind = kind
+        self.required = required
+        self.defaultText = defaultText
+        self.range = range
+        self.unit = unit
+        self.choices = choices
+    }
+}
+
+/// The ports and parameters of a node.
+public struct Layout: Sendable {
+    /// In the order in which the processor sees them.
+    public var ports: [Port]
+    /// In the order in which the processor sees them.
+    public var parameters: [Parameter]
+
+    /// Describes a layout.
+    public init(ports: [Port] = [], parameters: [Parameter] = []) {
+        self.ports = ports
+        self.parameters = parameters
+    }
+}
+
+/// What a node type says of itself: all that `voicegraph describe` prints and all that a file is checked against.
+public struct NodeDescriptor: Sendable {
+    /// What the file's `type` says.
+    public var name: String
+    /// One line.
+    public var summary: String
+    /// More than one line, if needed.
+    public var doc: String
+    /// Ports and parameters with default settings.
+    public var layout: Layout
+    /// The settings accepted.
+    public var settings: [Setting]
+    /// `VG_IN_PLACE` and the like.
+    public var flags: UInt32
+    /// The audio half; nil for a node that only handles messages.
+    public var process: vg_process_function?
+    /// The second audio half of a node that may close a feedback loop.
+    public var absorb: vg_process_function?
+
+    /// Describes a node type. `process` must be a named function marked `@_noLocks`, so that the compiler refuses
+    /// whatever could block the audio thread.
+    public init(
+        _ name: String, _ summary: String, doc: String = "", ports: [Port] = [], parameters: [Parameter] = [],
+        settings: [Setting] = [], flags: Int = 0, process: vg_process_function? = nil,
+        absorb: vg_process_function? = nil
+    ) {
+        self.name = name
+        self.summary = summary
+        self.doc = doc
+        self.layout = Layout(ports: ports, parameters: parameters)
+        self.settings = settings
+        self.flags = UInt32(flags)
+        self.process = process
+        self.absorb = absorb
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+
+/// What a node is prepared for.
+public struct Preparation: Sendable {
+    /// Frames per second, in Hz.
+    public var rate: Double
+    /// The longest block, in frames; blocks may be shorter and vary.
+    public var maxBlock: Int
+    /// Whether the caller drives time, so that quality goes before speed.
+    public var offline: Bool
+
+    /// Describes a preparation.
+    public init(rate: Double, maxBlock: Int, offline: Bool = false) {
+        self.rate = rate
+        self.maxBlock = maxBlock
+        self.offline = offline
+    }
+}
+
+/// Why a node cannot be created or prepared.
+public struct NodeError: Error, Sendable {
+    /// What is wrong, without the node's name.
+    public var message: String
+    /// What to do about it.
+    public var hint: String
+    /// The setting at fault, so that the host can point at its line; empty when it is none.
+    public var key: String
+
+    /// Describes a failure.
+    public init(_ message: String, hint: String = "", key: String = "") {
+        self.message = message
+        self.hint = hint
+        self.key = key
+    }
+}
+
+/// What travels over message links.
+public enum Message: Sendable, Equatable {
+    case text(String)
+    case number(Double)
+    case bytes([UInt8])
+}
+
+/// The control half of a node: ordinary Swift, called by the host on one thread at a time, never on the audio thread.
+///
+/// The audio half is `Processor`, a struct that the compiler proves to be free of references, and the function
+/// `descriptor.process`, which the compiler proves to be free of locks and allocations. What the processor points to
+/// belongs to the control half, which frees it when it goes away.
+///
+/// Life: `init` -> `prepare` -> `activate` -> (processing) -> `deactivate` -> (`prepare` again when rate or block size
+/// change) -> `deinit`.
+public protocol Node: AnyObject {
+    /// The audio half's state. Use `NoProcessor` for nodes without one.
+    associatedtype Processor: BitwiseCopyable
+
+    /// What the type says of itself.
+    static var descriptor: NodeDescriptor { get }
+
+    /// Checks the settings; cheap, takes no device, starts no thread. [control]
+    init(settings: Settings, host: NodeHost) throws(NodeError)
+
+    /// Ports and parameters of this node; fixed for its life. [control]
+    var layout: Layout { get }
+
+    /// Makes everything the processor needs. [control]
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor
+
+    /// Processing is about to begin. [control]
+    func activate()
+
+    /// Processing has ended. [control]
+    func deactivate()
+
+    /// A message for the message input `port` (index among those). [control]
+    func receive(_ message: Message, port: Int)
+
+    /// Called about 120 times a second while active: move what the processor left in rings. [control]
+    func poll()
+
+    /// Frames between an input and the output it causes. [control]
+    var latency: Int { get }
+
+    /// Offline only: returns when `frames` can be processed without a gap. [control]
+    func wait(frames: Int)
+
+    /// False while the node has something of its own left to play. [control]
+    var isIdle: Bool { get }
+}
+
+extension Node {
+    /// The type's own layout.
+    public var layout: Layout { Self.descriptor.layout }
+    /// Nothing to do.
+    public func activate() {}
+    /// Nothing to do.
+    public func deactivate() {}
+    /// Messages are ignored.
+    public func receive(_ message: Message, port: Int) {}
+    /// Nothing to do.
+    public func poll() {}
+    /// None.
+    public var latency: Int { 0 }
+    /// Always ready.
+    public func wait(frames: Int) {}
+    /// Always idle.
+    public var isIdle: Bool { true }
+}
+
+/// The processor of a node without an audio half.
+public struct NoProcessor: BitwiseCopyable, Sendable {
+    /// Nothing.
+    public init() {}
+}
