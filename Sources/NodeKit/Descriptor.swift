@@ -90,7 +90,8 @@ public struct Setting: Sendable {
 
     /// Describes a setting.
     public init(
-        _ key: String, _ kind: vg_setting_kind, _ doc: String, required: Bool = false, default defaultText: String? = nil,
+        _ key: String, _ kind: vg_setting_kind, _ doc: String, required: Bool = false,
+        default defaultText: String? = nil,
         range: ClosedRange<Double>? = nil, unit: String? = nil, choices: [String] = []
     ) {
         self.key = key

@@ -10,7 +10,8 @@ public enum SettingValue: Sendable, Equatable {
     case list([SettingValue])
     case table([String: SettingValue])
 
-    init(_ value: vg_value) {
+    /// Copies a C value.
+    public init(_ value: vg_value) {
         let items = UnsafeBufferPointer(start: value.items, count: value.items == nil ? 0 : Int(value.count))
         switch value.kind {
         case VG_BOOL: self = .bool(value.boolean)

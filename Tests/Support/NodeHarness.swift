@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import NodeKit
+import Realtime
+
+/// A MIDI event at an absolute frame.
+public struct TimedMIDI: Sendable, Equatable {
+    /// Frames since the harness started.
+    public var frame: Int
+    /// The message.
+    public var bytes: [UInt8]
+
+    /// Describes an event.
+    public init(_ frame: Int, _ bytes: [UInt8]) {
+        self.frame = frame
+        self.bytes = bytes
+    }
+}
+
+/// What a processor told from the audio thread.
+public struct CapturedNote: Sendable, Equatable {
+    /// Raw value of `vg_note_kind`.
+    public var kind: UInt32
+    /// What it says.
+    public var text: String
+    /// Its number.
+    public var value: Double
+    /// When.
+    public var position: UInt64
+}
+
+/// Runs one node type through the C ABI, as a host would: creates, prepares and activates it, then processes signals
+/// cut into blocks, with guard zones around every buffer and outputs filled with garbage beforehand. A processor that
+/// leaves a frame unwritten, writes past its block or flags a block as silent that is not fails the running test.
+public final class NodeHarness {
+    /// Where the processor stands in a feedback loop.
+    public enum Order: Sendable {
+        /// Not in a loop: `absorb`, if any, then `process`.
+        case straight
+        /// In a loop: `process`, then input = signal + gain * output, then `absorb`.
+        case loop(gain: Float)
+    }
+
+    /// The node behind the boundary.
+    public let instance: NodeInstance
+    /// What it told its host.
+    public let capture: NodeCapture
+    /// What it was prepared for.
+    public private(set) var preparation: Preparation
+    /// Frames processed since the start.
+    public private(set) var position = 0
+    /// What `vg_cycle.position` is ahead of `position`.
+    public var positionOffset = 0
+    /// Whether blocks of zeros are flagged as silent; outputs are checked in any case.
+    public var flagsSilence = true
+    /// Whether output i shares its buffer with input i (only for types that allow it).
+    public var inPlace = false
+    /// Whether the node is polled after each block.
+    public var polls = true
+    /// Where the processor stands in a loop.
+    public var order = Order.straight
+    /// The transport that processors see.
+    public var transport = vg_transport()
+    /// Values of the control inputs.
+    public var controlInputs: [Float]
+    /// Values of the control outputs after each block.
+    public private(set) var controlOutputs: [[Float]] = []
+    /// Events for each MIDI input, at absolute frames, ascending.
+    public var midiInputs: [[TimedMIDI]]
+    /// Events of each MIDI output so far, at absolute frames.
+    public private(set) var midiOutputs: [[TimedMIDI]]
+    /// Per block: the silence flag of each audio output.
+    public private(set) var silentOutputs: [[Bool]] = []
+
+    private let buffers: NodeBuffers
+    private let notes = Ring<vg_note>(minimumCapacity: 4096)
+
+    /// Creates, prepares and activates a node of `type`.
+    public init(
+        _ type: UnsafePointer<vg_node_type>, _ settings: [String: SettingValue] = [:], rate: Double = 48000,
+        maxBlock: Int = 1024, offline: Bool = false, name: String = "node", baseFolder: String = ""
+    ) throws {
+        capture = NodeCapture()
+        instance = try NodeInstance(
+            type: type, name: name, settings: Settings(settings), baseFolder: baseFolder, services: capture.services)
+        preparation = Preparation(rate: rate, maxBlock: maxBlock, offline: offline)
+        buffers = NodeBuffers(instance: instance, longestBlock: 8192)
+        controlInputs = instance.ports.filter { $0.kind == VG_CONTROL_PORT && $0.direction == VG_INPUT }.map(
+            \.defaultValue)
+        midiInputs = Array(repeating: [], count: buffers.midiIn.count)
+        midiOutputs = Array(repeating: [], count: buffers.midiOut.count)
+        try prepare(preparation)
+    }
+
+    /// Prepares and activates again, for example at another rate.
+    public func prepare(_ preparation: Preparation) throws {
+        precondition(
+            preparation.maxBlock <= buffers.longestBlock, "the harness has room for \(buffers.longestBlock) frames")
+        self.preparation = preparation
+        try instance.prepare(preparation)
+        instance.activate()
+    }
+
+    /// Sets a parameter: at once, or as a ramp over the next `frames`.
+    public func set(_ key: String, _ value: Float, over frames: Int = 0) {
+        guard let index = instance.parameterIndex(key) else {
+            fatalError("no parameter \(key) in \(instance.typeName)")
+        }
+        let ramp = instance.ramps + index
+        if frames == 0 {
+            ramp.pointee = .steady(value)
+        } else {
+            let start = ramp.pointee.value
+            ramp.pointee = vg_ramp(
+                value: start, step: (value - start) / Float(frames), target: value, frames: UInt32(frames))
+        }
+    }
+
+    /// Processes `frames` cut by `plan`; `inputs` has one signal per audio input (missing ones are zeros), read from
+    /// its start. Returns one signal per audio output.
+    public func run(_ frames: Int, inputs: [[Float]] = [], plan: BlockPlan = .fixed(64)) -> [[Float]] {
+        run(plan.sizes(frames), inputs: inputs)
+    }
+
+    /// Processes blocks of the given lengths.
+    public func run(_ blocks: [Int], inputs: [[Float]] = []) -> [[Float]] {
+        var outputs = [[Float]](repeating: [], count: buffers.audioOut.count)
+        for index in outputs.indices { outputs[index].reserveCapacity(blocks.reduce(0, +)) }
+        var start = 0
+        for block in blocks {
+            step(block, inputs: inputs, start: start)
+            for (index, buffer) in buffers.audioOut.enumerated() {
+                outputs[index].append(contentsOf: UnsafeBufferPointer(start: buffer.samples, count: block))
+            }
+            start += block
+        }
+        return outputs
+    }
+
+    /// Everything that processors noted since the last call.
+    public func takeNotes() -> [CapturedNote] {
+        var result: [CapturedNote] = []
+        while let note = notes.reader.pop() {
+            result.append(
+                CapturedNote(
+                    kind: note.kind.rawValue, text: note.text.map { String(cString: $0) } ?? "", value: note.value,
+                    position: note.position))
+        }
+        return result
+    }
+
+    private func step(_ frames: Int, inputs: [[Float]], start: Int) {
+        precondition(frames <= preparation.maxBlock, "block of \(frames) frames, prepared for \(preparation.maxBlock)")
+        buffers.fill(frames, inputs: inputs, start: start, flagsSilence: flagsSilence, inPlace: inPlace)
+        buffers.fillControls(controlInputs)
+        for (index, events) in midiInputs.enumerated() { buffers.fillMIDI(index, events, position..<position + frames) }
+        var cycle = vg_cycle()
+        cycle.frames = UInt32(frames)
+        cycle.flags = preparation.offline ? UInt32(VG_CYCLE_OFFLINE) : 0
+        cycle.rate = preparation.rate
+        cycle.position = UInt64(position + positionOffset)
+        cycle.clock = cycle.position
+        cycle.transport = transport
+        var sink = vg_note_sink()
+        withUnsafePointer(to: notes.writer) { writer in
+            sink.handle = UnsafeMutableRawPointer(mutating: writer)
+            sink.push = pushNote
+            withUnsafePointer(to: sink) { sink in
+                var io = buffers.io
+                io.notes = sink
+                io.parameters = UnsafePointer(instance.ramps)
+                call(&io, &cycle)
+            }
+        }
+        buffers.check(frames, typeName: instance.typeName)
+        silentOutputs.append(buffers.audioOut.map { $0.silent.pointee != 0 })
+        controlOutputs.append(buffers.controlOut.map(\.pointee))
+        for index in midiOutputs.indices {
+            midiOutputs[index] += buffers.events(buffers.midiOut[index]).map {
+                TimedMIDI($0.frame + position, $0.bytes)
+            }
+        }
+        advanceRamps(frames)
+        position += frames
+        if polls { instance.poll() }
+    }
+
+    private func call(_ io: inout vg_io, _ cycle: inout vg_cycle) {
+        guard let processor = instance.processor, let process = instance.type.pointee.process else { return }
+        let absorb = instance.type.pointee.absorb
+        vg_denormals_off()
+        vg_realtime_enter()
+        switch order {
+        case .straight:
+            if let absorb { vg_call_process(absorb, processor, &io, &cycle) }
+            vg_call_process(process, processor, &io, &cycle)
+        case .loop(let gain):
+            vg_call_process(process, processor, &io, &cycle)
+            buffers.feedBack(Int(cycle.frames), gain: gain)
+            if let absorb { vg_call_process(absorb, processor, &io, &cycle) }
+        }
+        vg_realtime_exit()
+    }
+
+    private func advanceRamps(_ frames: Int) {
+        for index in instance.parameters.indices where instance.ramps[index].frames > 0 {
+            let ramp = instance.ramps + index
+            if Int(ramp.pointee.frames) <= frames {
+                ramp.pointee = .steady(ramp.pointee.target)
+            } else {
+                ramp.pointee.value += ramp.pointee.step * Float(frames)
+                ramp.pointee.frames -= UInt32(frames)
+            }
+        }
+    }
+}
+
+private func pushNote(_ handle: UnsafeMutableRawPointer?, _ note: UnsafePointer<vg_note>?) -> Bool {
+    guard let handle, let note else { return false }
+    return handle.assumingMemoryBound(to: RingWriter<vg_note>.self).pointee.push(note.pointee)
+}
