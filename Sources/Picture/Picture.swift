@@ -1,1 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
+
+/// The looks of a visualizer.
+public enum PictureStyle: String, Sendable, CaseIterable {
+    case orb, bars, wave
+
+    /// Finds a style by name, ignoring case; unknown names give the orb.
+    public init(named name: String) { self = PictureStyle(rawValue: name.lowercased()) ?? .orb }
+}
+
+/// All that a picture depends on: the same state gives the same pixels.
+public struct PictureState: Sendable, Equatable {
+    /// 0...1, for waves.
+    public var level: Float
+    /// 0...1, for the orb: the level as it is eased for the eye.
+    public var view: Float
+    /// 0...1: how far the change to "speaking" has come.
+    public var speaking: Float
+    /// 0...1 for each bar; empty: nothing is known.
+    public var bands: [Float]
+    /// Seconds: turns the ring and moves the waves.
+    public var time: Double
+
+    /// Describes a state.
+    public init(level: Float = 0, view: Float = 0, speaking: Float = 0, bands: [Float] = [], time: Double = 0) {
+        self.level = level
+        self.view = view
+        self.speaking = speaking
+        self.bands = bands
+        self.time = time
+    }
+
+    /// What the eases give at a time.
+    public init(_ ease: LevelEase, bands: [Float] = [], at time: Double) {
+        self.init(
+            level: Float(ease.level.value(at: time)), view: Float(ease.view.value(at: time)),
+            speaking: Float(ease.flag.value(at: time)), bands: bands, time: time)
+    }
+}
+
+/// Draws a visualizer. Sizes are pixels; every picture scales with the smaller side.
+public enum Picture {
+    /// Draws one picture. `preset` nil: the orb's own colours, or verdant.
+    public static func draw(
+        _ style: PictureStyle, _ state: PictureState, preset: Preset? = nil, width: Int, height: Int
+    ) -> PixelImage {
+        switch style {
+        case .orb:
+            OrbPicture(colors: preset.map { OrbColors($0) } ?? OrbColors()).draw(state, width: width, height: height)
+        case .bars: BarsPicture(preset: preset ?? .verdant).draw(state, width: width, height: height)
+        case .wave: WavePicture(preset: preset ?? .verdant).draw(state, width: width, height: height)
+        }
+    }
+}

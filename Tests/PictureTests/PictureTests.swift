@@ -1,2 +1,149 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Picture
 import TestSupport
+
+private let states: [(String, PictureState)] = [
+    ("idle", PictureState()),
+    ("quiet", PictureState(level: 0.3, view: 0.3, speaking: 1, bands: BarValues.guess(level: 0.3, seed: 1), time: 1)),
+    ("loud", PictureState(level: 0.9, view: 0.9, speaking: 1, bands: BarValues.guess(level: 0.9, seed: 2), time: 2)),
+]
+
+@Suite struct PictureTests {
+    @Test(arguments: PictureStyle.allCases)
+    func `the same state gives the same pixels and another state others`(style: PictureStyle) throws {
+        var seen: [[UInt8]] = []
+        for (name, state) in states {
+            let image = Picture.draw(style, state, width: 160, height: 160)
+            #expect(image == Picture.draw(style, state, width: 160, height: 160))
+            #expect(!seen.contains(image.rgba8))
+            seen.append(image.rgba8)
+            try look(Picture.draw(style, state, width: 480, height: 480), "\(style)-\(name)")
+            try look(image, "\(style)-\(name)-160")
+        }
+    }
+
+    @Test func `every preset can be looked at`() throws {
+        for preset in Preset.allCases {
+            for style in PictureStyle.allCases {
+                let image = Picture.draw(style, states[2].1, preset: preset, width: 160, height: 160)
+                #expect(image.pixels.contains { $0.w > 0.5 })
+                try look(image, "preset-\(preset)-\(style)")
+            }
+        }
+    }
+
+    @Test(arguments: PictureStyle.allCases, [(0, 0), (1, 1), (3, 200), (200, 3), (17, 9)])
+    func `any size can be drawn and every pixel is a colour`(style: PictureStyle, size: (Int, Int)) {
+        for (_, state) in states {
+            let image = Picture.draw(style, state, width: size.0, height: size.1)
+            #expect(image.rgba8.count == size.0 * size.1 * 4)
+            for pixel in image.pixels {
+                #expect(pixel.w >= 0 && pixel.w <= 1.0001)
+                #expect(pixel.x <= pixel.w + 1e-4 && pixel.y <= pixel.w + 1e-4 && pixel.z <= pixel.w + 1e-4)
+            }
+        }
+    }
+
+    @Test func `the orb has the measures it should have`() {
+        let idle = OrbShape(PictureState())
+        #expect(idle.coreScale == 0.85)
+        #expect(idle.glowOpacity == 0)
+        #expect(idle.ringOpacity == 0)
+        #expect(idle.ringScale == 0.9)
+        let loud = OrbShape(PictureState(view: 1, speaking: 1))
+        #expect(loud.coreScale == 1.35)
+        #expect(abs(loud.glowScale - 1.35 * 1.3) < 1e-6)
+        #expect(loud.glowOpacity == 1)
+        #expect(abs(loud.ringScale - 1.7) < 1e-6)
+        #expect(loud.ringOpacity == 0.8)
+        #expect(OrbShape(PictureState(view: 0, speaking: 1)).glowOpacity == 0.3)
+    }
+
+    @Test func `an idle orb is as wide as its scale says and cyan, blue, purple from the centre`() {
+        // At an extent of 272 in 272 pixels the orb's pixels are the image's.
+        let image = OrbPicture(extent: 272).draw(PictureState(), width: 272, height: 272)
+        let row = (0..<272).filter { image[$0, 136].rgba.w > 0.5 }
+        #expect(abs(Float(row.count) - 160 * 0.85) <= 2)
+        #expect(near(image[136, 136], Color(hex: 0x64D2FF)))
+        #expect(near(image[136 + 38, 136], Color(hex: 0x0A84FF)), "45 is halfway between 10 and 80")
+        #expect(image[136 + 65, 136].rgba.x > 0.6, "purple at the edge")
+        #expect(image[136 + 75, 136].rgba.w == 0, "no light around a silent orb")
+    }
+
+    @Test func `presets are found by name, ignoring case, and unknown names are verdant`() {
+        #expect(Preset(named: "GLACIER") == .glacier)
+        #expect(Preset(named: "Mystic") == .mystic)
+        #expect(Preset(named: "no such thing") == .verdant)
+        #expect(Preset.twilight.gradient.color(at: 0) == Color(hex: 0x81B9FF))
+        #expect(near(Preset.twilight.gradient.color(at: 0.5), Color(hex: 0x371A5E)))
+        #expect(Preset.twilight.gradient.color(at: 1) == Color(hex: 0x81B9FF))
+        #expect(PictureStyle(named: "Wave") == .wave)
+        #expect(PictureStyle(named: "") == .orb)
+    }
+
+    @Test(arguments: [UInt64(0), 1, 99])
+    func `guessed bars fall from left to right within a fifth`(seed: UInt64) {
+        let bars = BarValues.guess(level: 0.7, seed: seed)
+        #expect(bars.count == 10)
+        for (index, bar) in bars.enumerated() {
+            let middle = 0.7 * (1 - 0.6 * Float(index) / 9)
+            #expect(bar >= middle * 0.8 - 1e-6 && bar <= middle * 1.2 + 1e-6)
+        }
+        #expect(bars == BarValues.guess(level: 0.7, seed: seed))
+        #expect(bars != BarValues.guess(level: 0.7, seed: seed + 1))
+        #expect(BarValues.guess(level: 0.04, seed: seed).allSatisfy { $0 == 0 })
+        #expect(BarValues.shown(0.05) == 0)
+        #expect(BarValues.shown(0.06) == 0.06)
+    }
+
+    @Test func `bars are 20 to 80 percent high, and 30 when nothing is known`() {
+        #expect(BarsPicture.height(of: 0) == 0.2)
+        #expect(abs(BarsPicture.height(of: 1) - 0.8) < 1e-6)
+        #expect(BarsPicture.height(of: nil) == 0.3)
+        for (bands, share) in [([Float](), 0.3), ([Float](repeating: 1, count: 10), 0.8)] {
+            let image = BarsPicture().draw(PictureState(bands: bands), width: 160, height: 160)
+            let rows = (0..<160).filter { y in (0..<160).contains { image[$0, y].rgba.w > 0.5 } }
+            #expect(abs(Double(rows.count) - 160 * share) <= 2)
+            var runs = 0
+            for x in 1..<160 where image[x, 80].rgba.w > 0.5 && image[x - 1, 80].rgba.w <= 0.5 { runs += 1 }
+            #expect(runs + (image[0, 80].rgba.w > 0.5 ? 1 : 0) == 10)
+        }
+    }
+
+    @Test func `bars ease in and out over 150 ms`() {
+        var ease = BarsEase()
+        #expect(ease.values(at: 0).isEmpty)
+        ease.set([1, 0.5], at: 0)
+        #expect(abs(ease.values(at: 0.075)[0] - 0.5) < 1e-6)
+        #expect(ease.values(at: 0.15) == [1, 0.5])
+        #expect(ease.isSettled(at: 0.15))
+    }
+
+    @Test func `a wave is an arch times a sine`() {
+        // At a quarter of the width the arch is 0.75 and the sine's phase 0.75 pi.
+        let expected = 0.75 * 50 * 0.5 * sinf(0.75 * .pi) + 50
+        #expect(abs(WaveShape.y(x: 50, width: 200, height: 100, amplitude: 0.5, phase: 0) - expected) < 1e-4)
+        #expect(WaveShape.y(x: 0, width: 200, height: 100, amplitude: 1, phase: 1) == 50)
+        #expect(abs(WaveShape.y(x: 200, width: 200, height: 100, amplitude: 1, phase: 1) - 50) < 1e-4)
+        let points = WaveShape.points(width: 20, height: 10, amplitude: 1, phase: 0, density: 5)
+        #expect(points.map(\.x) == [0, 5, 10, 15, 20, 25])
+    }
+
+    @Test func `the phase falls by 1.5 in each 100 ms, linear between`() {
+        #expect(WaveShape.phase(at: 0) == 0)
+        #expect(abs(WaveShape.phase(at: 0.1) + 1.5) < 1e-6)
+        #expect(abs(WaveShape.phase(at: 0.15) + 2.25) < 1e-6)
+    }
+
+    @Test func `a silent wave is a flat line that does not move`() {
+        let still = WavePicture().draw(PictureState(level: 0, time: 1), width: 80, height: 41)
+        #expect(still == WavePicture().draw(PictureState(level: 0, time: 1.234), width: 80, height: 41))
+        #expect((0..<80).allSatisfy { still[$0, 20].rgba.w > 0.5 && still[$0, 10].rgba.w == 0 })
+    }
+
+    private func near(_ a: Color, _ b: Color) -> Bool {
+        let difference = a.rgba - b.rgba
+        return (difference * difference).sum() < 0.01
+    }
+}

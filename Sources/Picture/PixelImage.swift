@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A picture in memory: rows from the top, premultiplied floats, so that layers add up without rounding.
+public struct PixelImage: Sendable, Equatable {
+    /// Pixels across.
+    public let width: Int
+    /// Pixels down.
+    public let height: Int
+    /// `width * height` premultiplied red, green, blue, alpha, each 0...1.
+    public var pixels: [SIMD4<Float>]
+
+    /// A clear image; sizes below zero count as zero.
+    public init(width: Int, height: Int) {
+        self.width = max(0, width)
+        self.height = max(0, height)
+        pixels = Array(repeating: .zero, count: self.width * self.height)
+    }
+
+    /// The pixel with straight alpha; clear outside the image.
+    public subscript(x: Int, y: Int) -> Color {
+        guard x >= 0, y >= 0, x < width, y < height else { return Color(0, 0, 0, 0) }
+        return straight(pixels[y * width + x])
+    }
+
+    /// Lays a premultiplied colour over one pixel, which must be inside. `coverage` 0...1 thins it.
+    @inlinable
+    public mutating func blend(_ x: Int, _ y: Int, _ color: SIMD4<Float>, coverage: Float) {
+        let over = color * coverage
+        let index = y * width + x
+        pixels[index] = over + pixels[index] * (1 - over.w)
+    }
+
+    /// Rows from the top, 8 bits of red, green, blue and straight alpha for each pixel.
+    public var rgba8: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(pixels.count * 4)
+        for pixel in pixels {
+            let scaled = (straight(pixel).rgba * 255 + 0.5).clamped(
+                lowerBound: .zero, upperBound: SIMD4(repeating: 255))
+            bytes.append(UInt8(scaled.x))
+            bytes.append(UInt8(scaled.y))
+            bytes.append(UInt8(scaled.z))
+            bytes.append(UInt8(scaled.w))
+        }
+        return bytes
+    }
+
+    /// The same picture on an opaque ground.
+    public func over(_ ground: Color) -> PixelImage {
+        var result = self
+        let base = ground.premultiplied
+        for index in result.pixels.indices {
+            result.pixels[index] += base * (1 - result.pixels[index].w)
+        }
+        return result
+    }
+}
+
+private func straight(_ pixel: SIMD4<Float>) -> Color {
+    guard pixel.w > 0 else { return Color(0, 0, 0, 0) }
+    let scale = 1 / pixel.w
+    return Color(pixel.x * scale, pixel.y * scale, pixel.z * scale, pixel.w)
+}
+
+/// How much of a pixel, whose centre lies `distance` from a line, is covered by the line of that width: exact for
+/// lines along the pixel grid, close for others.
+@inlinable
+func lineCoverage(distance: Float, width: Float) -> Float {
+    let half = width / 2
+    return max(0, min(distance + 0.5, half) - max(distance - 0.5, -half))
+}
+
+/// How much of a pixel is covered by a shape whose edge is `distance` away from its centre (negative: inside).
+@inlinable
+func edgeCoverage(distance: Float) -> Float { min(1, max(0, 0.5 - distance)) }

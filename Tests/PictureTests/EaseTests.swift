@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Picture
+import TestSupport
+
+@Suite struct EaseTests {
+    @Test func `the level moves evenly over 50 ms`() {
+        var ease = LevelEase()
+        ease.set(level: 0.75, at: 1)
+        #expect(ease.level.value(at: 1) == 0)
+        #expect(abs(ease.level.value(at: 1.0125) - 0.1875) < 1e-9)
+        #expect(abs(ease.level.value(at: 1.025) - 0.375) < 1e-9)
+        #expect(ease.level.value(at: 1.06) == 0.75)
+        #expect(ease.level.value(at: 9) == 0.75)
+    }
+
+    @Test(arguments: [(0.25, 0.378_5), (0.5, 0.684_64), (0.75, 0.906_5)])
+    func `the view eases out over 150 ms`(share: Double, expected: Double) {
+        var ease = LevelEase()
+        ease.set(level: 1, at: 0)
+        #expect(abs(ease.view.value(at: 0.15 * share) - expected) < 6e-4)
+        #expect(ease.view.value(at: 0.15) == 1)
+    }
+
+    @Test func `the speaking flag takes 600 ms and passes one half in the middle`() {
+        var ease = LevelEase()
+        ease.set(speaking: true, at: 0)
+        #expect(ease.flag.value(at: 0) == 0)
+        #expect(abs(ease.flag.value(at: 0.15) - 0.129_2) < 6e-4)
+        #expect(abs(ease.flag.value(at: 0.3) - 0.5) < 1e-9)
+        #expect(ease.flag.value(at: 0.599) < 1)
+        #expect(ease.flag.value(at: 0.6) == 1)
+    }
+
+    @Test func `the end fades evenly over 250 ms`() {
+        var ease = LevelEase()
+        ease.set(level: 1, at: 0)
+        ease.set(speaking: true, at: 0)
+        ease.end(at: 2)
+        #expect(abs(ease.level.value(at: 2.125) - 0.5) < 1e-9)
+        #expect(abs(ease.view.value(at: 2.05) - 0.8) < 1e-9)
+        #expect(ease.level.value(at: 2.25) == 0)
+        #expect(!ease.isSettled(at: 2.3))
+        #expect(ease.isSettled(at: 2.6))
+        ease.set(level: 0.5, at: 3)
+        #expect(ease.level.value(at: 3.06) == 0.5, "after a fade the usual time counts again")
+    }
+
+    @Test func `a new target starts from where the number is`() {
+        var ease = Ease(duration: 1, curve: .linear)
+        ease.go(to: 1, at: 0)
+        ease.go(to: 0, at: 0.5)
+        #expect(ease.value(at: 0.5) == 0.5)
+        #expect(ease.value(at: 1) == 0.25)
+        ease.go(to: 0, at: 1.2)
+        #expect(ease.value(at: 1.5) == 0, "the same target does not start again")
+    }
+
+    @Test func `nonsense is clamped or ignored`() {
+        var ease = LevelEase()
+        ease.set(level: 7, at: 0)
+        #expect(ease.level.target == 1)
+        ease.set(level: .nan, at: 1)
+        #expect(ease.level.target == 1)
+        ease.set(level: -3, at: 1)
+        #expect(ease.level.target == 0)
+    }
+}
