@@ -29,11 +29,15 @@ public struct Port: Sendable {
         self.defaultValue = defaultValue
     }
 
-    /// `count` mono audio ports `in_1`, `in_2`, ... or `out_1`, ...; a single one is `in` or `out`.
-    public static func audio(_ direction: vg_direction, channels count: Int) -> [Port] {
+    /// `count` mono audio ports `in_1`, `in_2`, ... or `out_1`, ...; a single one is `in` or `out`. Without `doc`, each
+    /// says which channel it is.
+    public static func audio(_ direction: vg_direction, channels count: Int, doc: String? = nil) -> [Port] {
         let stem = direction == VG_INPUT ? "in" : "out"
-        if count == 1 { return [Port(VG_AUDIO_PORT, direction, stem)] }
-        return (0..<max(count, 0)).map { Port(VG_AUDIO_PORT, direction, "\(stem)_\($0 + 1)") }
+        let what = doc ?? (direction == VG_INPUT ? "audio to process" : "the result")
+        if count == 1 { return [Port(VG_AUDIO_PORT, direction, stem, doc: what)] }
+        return (0..<max(count, 0)).map {
+            Port(VG_AUDIO_PORT, direction, "\(stem)_\($0 + 1)", doc: "\(what), channel \($0 + 1)")
+        }
     }
 }
 

@@ -1,21 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
+import Graph
+import NodeKit
 import Nodes
 import TestSupport
 
-@Suite struct BuiltInTests {
-    @Test func theListIsMadeOnce() {
-        #expect(builtInNodeTypes == builtInNodeTypes)
-        #expect(builtInNodeType("gain") != nil)
-        #expect(builtInNodeType("no-such-type") == nil)
-    }
+/// The built-in type called `name`.
+func type(_ name: String) throws -> UnsafePointer<vg_node_type> {
+    try #require(builtInNodeType(name), "there is no type \(name)")
 }
 
-@Suite struct GainTests {
-    @Test func aGainOfHalfTakesSixDecibelsAway() throws {
-        let harness = try NodeHarness(builtInNodeType("gain")!)
-        harness.set("gain_db", -6.0206)
-        let sine = Signal.sine(440, rate: 48000, frames: 4800)
-        let output = harness.run(4800, inputs: [sine], plan: .random(max: 256, seed: 3))[0]
-        #expect(Signal.difference(output, sine.map { $0 * 0.5 }) < 1e-5)
+private let names = builtInNodeTypes.map { String(cString: $0.pointee.name) }
+
+private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
+
+@Suite struct BuiltInTests {
+    @Test func theListIsMadeOnce() { #expect(builtInNodeTypes == builtInNodeTypes) }
+
+    @Test func everyNameIsThereOnce() {
+        #expect(Set(names).count == names.count)
+        let expected: Set = [
+            "input", "output", "midi-input", "midi-output", "gain", "mix", "pan", "mute", "delay", "tone",
+        ]
+        #expect(expected.isSubset(of: names))
+        #expect(builtInNodeType("no-such-type") == nil)
+    }
+
+    @Test(arguments: names) func typesNamePartsProperly(_ name: String) throws {
+        let type = try type(name).pointee
+        #expect(name.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "-" })
+        #expect(!text(type.summary).isEmpty)
+        #expect(type.abi == UInt32(VG_ABI_VERSION))
+        let external = type.flags & UInt32(VG_EXTERNAL) != 0
+        #expect((type.process == nil) == external, "only the nodes at the edge have no processing of their own")
+    }
+
+    @Test(arguments: names) func portsHaveUniqueSymbolsAndDocs(_ name: String) throws {
+        let layout = try type(name).pointee.default_layout
+        let ports = UnsafeBufferPointer(start: layout.ports, count: Int(layout.port_count))
+        #expect(!ports.isEmpty)
+        #expect(Set(ports.map { text($0.symbol) }).count == ports.count)
+        for port in ports { #expect(!text(port.doc).isEmpty, "port \(text(port.symbol))") }
+    }
+
+    @Test(arguments: names) func keysAreUniqueAndDocumented(_ name: String) throws {
+        let type = try type(name).pointee
+        let layout = type.default_layout
+        let parameters = UnsafeBufferPointer(start: layout.parameters, count: Int(layout.parameter_count))
+        let settings = UnsafeBufferPointer(start: type.settings, count: Int(type.setting_count))
+        let keys = parameters.map { text($0.key) } + settings.map { text($0.key) }
+        #expect(Set(keys).count == keys.count)
+        for parameter in parameters { #expect(!text(parameter.doc).isEmpty, "parameter \(text(parameter.key))") }
+        for setting in settings { #expect(!text(setting.doc).isEmpty, "setting \(text(setting.key))") }
+    }
+
+    @Test(arguments: names) func defaultsAreWithinTheirRanges(_ name: String) throws {
+        let type = try type(name).pointee
+        let layout = type.default_layout
+        for parameter in UnsafeBufferPointer(start: layout.parameters, count: Int(layout.parameter_count)) {
+            #expect(parameter.minimum < parameter.maximum)
+            #expect((parameter.minimum...parameter.maximum).contains(parameter.default_value), "\(text(parameter.key))")
+        }
+        for setting in UnsafeBufferPointer(start: type.settings, count: Int(type.setting_count)) {
+            guard let written = setting.default_text.map({ String(cString: $0) }) else { continue }
+            if setting.kind == VG_SET_INTEGER || setting.kind == VG_SET_NUMBER {
+                let number = try #require(Double(written), "default of \(text(setting.key))")
+                if setting.minimum != setting.maximum {
+                    #expect((setting.minimum...setting.maximum).contains(number), "default of \(text(setting.key))")
+                }
+            }
+            let choices = UnsafeBufferPointer(start: setting.choices, count: Int(setting.choice_count))
+            if !choices.isEmpty { #expect(choices.contains { "\"\(text($0))\"" == written }) }
+        }
+    }
+
+    @Test(arguments: names) func theLayoutWithoutSettingsIsTheDefaultLayout(_ name: String) throws {
+        let type = try type(name)
+        let node = try NodeInstance(type: type, name: "n", settings: Settings())
+        let layout = type.pointee.default_layout
+        let ports = UnsafeBufferPointer(start: layout.ports, count: Int(layout.port_count))
+        let parameters = UnsafeBufferPointer(start: layout.parameters, count: Int(layout.parameter_count))
+        #expect(node.ports.map(\.symbol) == ports.map { text($0.symbol) })
+        #expect(node.ports.map(\.kind) == ports.map(\.kind))
+        #expect(node.parameters.map(\.key) == parameters.map { text($0.key) })
+    }
+
+    @Test(arguments: ["input", "output", "gain", "mix", "mute", "delay", "tone"], [1, 2, 64])
+    func theChannelsSettingGivesThatManyChannels(_ name: String, _ channels: Int) throws {
+        let node = try NodeInstance(
+            type: type(name), name: "n", settings: Settings(["channels": .integer(Int64(channels))]))
+        let outputs = node.ports.filter { $0.direction == (name == "output" ? VG_INPUT : VG_OUTPUT) }
+        #expect(outputs.count == channels)
+    }
+
+    @Test(arguments: ["input", "output", "gain", "mix", "mute", "delay", "tone"], [-1, 0, 65])
+    func absurdChannelCountsAreRefusedWithTheKey(_ name: String, _ channels: Int) throws {
+        let error = #expect(throws: NodeError.self) {
+            try NodeInstance(
+                type: type(name), name: "n", settings: Settings(["channels": .integer(Int64(channels))]))
+        }
+        #expect(error?.key == "channels")
+        #expect(error?.hint == "use 1 to 64")
+    }
+
+    /// NaN and infinities may come out while they go in, but not for ever.
+    @Test(arguments: names.filter { builtInNodeType($0)?.pointee.process != nil })
+    func nonsenseInTheInputPasses(_ name: String) throws {
+        let settings: [String: SettingValue] = name == "delay" ? ["frames": .integer(100)] : [:]
+        let harness = try NodeHarness(type(name), settings)
+        let nonsense: [Float] = (0..<256).map { [.nan, .infinity, -.infinity, 1][$0 % 4] }
+        let channels = harness.instance.ports.count { $0.kind == VG_AUDIO_PORT && $0.direction == VG_INPUT }
+        _ = harness.run(256, inputs: Array(repeating: nonsense, count: channels))
+        _ = harness.run(1024)
+        let sine = Signal.sine(1000, rate: 48000, frames: 1024)
+        for output in harness.run(1024, inputs: Array(repeating: sine, count: channels)) {
+            #expect(output.allSatisfy { $0.isFinite })
+        }
+    }
+
+    @Test(arguments: ["gain", "mix", "pan", "mute", "delay", "meter", "visualizer", "tap"])
+    func silenceInIsFlaggedSilenceOut(_ name: String) throws {
+        guard let type = builtInNodeType(name) else { return }
+        let harness = try NodeHarness(type)
+        _ = harness.run(1024)
+        let flags = harness.silentOutputs.flatMap(\.self)
+        #expect(!flags.contains(false))
+        harness.flagsSilence = false
+        for output in harness.run(1024) { #expect(Signal.peak(output) == 0) }
     }
 }

@@ -51,6 +51,7 @@ final class NodeBuffers {
     let controlIn, controlOut: [UnsafeMutablePointer<Float>]
     let midiIn, midiOut: [UnsafeMutablePointer<vg_midi>]
     private(set) var io = vg_io()
+    private var hasFailed = false
 
     private let inPointers, outPointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
     private let inFlags: UnsafeMutablePointer<UnsafePointer<UInt8>?>
@@ -183,20 +184,26 @@ final class NodeBuffers {
         }
     }
 
-    /// Fails the running test for whatever no processor may do.
+    /// Fails the running test, once, for whatever no processor may do.
     func check(_ frames: Int, typeName: String) {
+        if hasFailed { return }
         for (index, buffer) in audioOut.enumerated() {
-            if !buffer.isIntact(frames) { Issue.record("\(typeName) wrote outside the block of output \(index)") }
+            if !buffer.isIntact(frames) { fail("\(typeName) wrote outside the block of output \(index)") }
             let samples = UnsafeBufferPointer(start: buffer.samples, count: frames)
             if samples.contains(where: { $0.bitPattern == Self.unwritten.bitPattern }) {
-                Issue.record("\(typeName) left frames of output \(index) unwritten")
+                fail("\(typeName) left frames of output \(index) unwritten")
             }
             if buffer.silent.pointee != 0, samples.contains(where: { $0 != 0 }) {
-                Issue.record("\(typeName) flagged output \(index) as silent; it is not")
+                fail("\(typeName) flagged output \(index) as silent; it is not")
             }
         }
         for (index, buffer) in audioIn.enumerated() where !buffer.isIntact(frames) {
-            Issue.record("\(typeName) wrote outside the block of input \(index)")
+            fail("\(typeName) wrote outside the block of input \(index)")
         }
+    }
+
+    private func fail(_ text: Comment) {
+        hasFailed = true
+        Issue.record(text)
     }
 }

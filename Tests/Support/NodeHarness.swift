@@ -172,7 +172,7 @@ public final class NodeHarness {
                 call(&io, &cycle)
             }
         }
-        buffers.check(frames, typeName: instance.typeName)
+        if instance.type.pointee.process != nil { buffers.check(frames, typeName: instance.typeName) }
         silentOutputs.append(buffers.audioOut.map { $0.silent.pointee != 0 })
         controlOutputs.append(buffers.controlOut.map(\.pointee))
         for index in midiOutputs.indices {

@@ -16,6 +16,8 @@ VG_AUDIO static inline float vg_sin(float x) { return sinf(x); }
 VG_AUDIO static inline float vg_cos(float x) { return cosf(x); }
 VG_AUDIO static inline float vg_floor(float x) { return floorf(x); }
 VG_AUDIO static inline double vg_sin64(double x) { return sin(x); }
+VG_AUDIO static inline double vg_cos64(double x) { return cos(x); }
+VG_AUDIO static inline double vg_pow64(double x, double y) { return pow(x, y); }
 VG_AUDIO static inline double vg_exp64(double x) { return exp(x); }
 VG_AUDIO static inline double vg_floor64(double x) { return floor(x); }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// At or below this many decibels a gain is exactly 0.
+let silenceDB: Float = -120
+
+/// The linear gain of the last value in decibels, kept so that a steady gain costs no power function.
+struct GainCache: BitwiseCopyable {
+    var decibels: Float = 0
+    var linear: Float = 1
+}
+
+/// What a parameter in decibels means for the samples of one block. A ramp is even in decibels: the linear gain is
+/// multiplied by `ratio` from frame to frame, so it costs one multiplication a sample and no power function.
+struct BlockGain: BitwiseCopyable {
+    /// Linear gain of frame 0 of a ramp.
+    var start: Double
+    /// What the linear gain is multiplied by per frame of a ramp.
+    var ratio: Double
+    /// Frames of the ramp in this block; 0 when the gain is steady.
+    var ramped: Int
+    /// Linear gain after the ramp.
+    var after: Float
+
+    /// Whether the whole block is multiplied by 0.
+    var isZero: Bool
+}
+
+/// Reads a parameter in decibels for a block of `frames`. [audio]
+@_noLocks
+func blockGain(_ ramp: UnsafePointer<vg_ramp>, _ cache: UnsafeMutablePointer<GainCache>, _ frames: Int) -> BlockGain {
+    let target = ramp.pointee.target
+    if target != cache.pointee.decibels {
+        cache.pointee.decibels = target
+        cache.pointee.linear = target <= silenceDB ? 0 : vg_linear(target)
+    }
+    let after = cache.pointee.linear
+    let ramped = min(Int(ramp.pointee.frames), frames)
+    if ramped == 0 { return BlockGain(start: 1, ratio: 1, ramped: 0, after: after, isZero: after == 0) }
+    return BlockGain(
+        start: vg_pow64(10, Double(ramp.pointee.value) * 0.05), ratio: vg_pow64(10, Double(ramp.pointee.step) * 0.05),
+        ramped: ramped, after: after, isZero: false)
+}
+
+/// output = input * gain; the two may be the same buffer. [audio]
+@_noLocks
+func applyGain(
+    _ gain: BlockGain, _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ frames: Int
+) {
+    var linear = gain.start
+    for frame in 0..<gain.ramped {
+        output[frame] = input[frame] * Float(linear)
+        linear *= gain.ratio
+    }
+    let after = gain.after
+    if after == 0 {
+        vg_zero(output + gain.ramped, UInt32(frames - gain.ramped))
+    } else if after == 1 {
+        vg_copy(output + gain.ramped, input + gain.ramped, UInt32(frames - gain.ramped))
+    } else if input == UnsafePointer(output) {
+        // A loop with one pointer: the compiler needs no check for overlap and uses vectors.
+        for frame in gain.ramped..<frames { output[frame] *= after }
+    } else {
+        for frame in gain.ramped..<frames { output[frame] = input[frame] * after }
+    }
+}
+
+/// output += input * gain. [audio]
+@_noLocks
+func addWithGain(
+    _ gain: BlockGain, _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ frames: Int
+) {
+    var linear = gain.start
+    for frame in 0..<gain.ramped {
+        output[frame] += input[frame] * Float(linear)
+        linear *= gain.ratio
+    }
+    let after = gain.after
+    if after == 0 { return }
+    for frame in gain.ramped..<frames { output[frame] += input[frame] * after }
+}
+
+/// A gain parameter in decibels.
+func gainParameter(_ key: String, _ doc: String) -> Parameter {
+    Parameter(key, doc, silenceDB...36, default: 0, unit: "dB", scale: VG_DECIBEL)
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Adds several inputs of the same channel count, each with its own gain.
+///
+/// Input 1 is the main bus, so that `"a -> mix"` and `"b -> mix"` add up there; the others are side buses `in_2`,
+/// `in_3`, ... Mono inputs are the ports `in_1`, `in_2`, ...; channel c of input n is `in_n_c` otherwise.
+final class Mix: Node {
+    static let descriptor = NodeDescriptor(
+        "mix", "adds several inputs, each with its own gain",
+        doc: "Links to the node itself add up in input 1; links to in_2, in_3, ... reach the other inputs.",
+        ports: ports(inputs: 2, channels: 1), parameters: parameters(inputs: 2),
+        settings: [
+            Setting("inputs", VG_SET_INTEGER, "inputs that have a gain of their own", default: "2", range: 1...64),
+            .channels("audio channels of each input and of the output"),
+        ],
+        flags: VG_IN_PLACE, process: mixProcess)
+
+    struct Processor: BitwiseCopyable {
+        /// One per input; owned by the node.
+        var gains: UnsafeMutablePointer<GainCache>
+        var inputs: Int
+    }
+
+    let layout: Layout
+    private let inputs: Int
+    private let gains: UnsafeMutablePointer<GainCache>
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        inputs = try settings.whole("inputs", default: 2, in: 1...64)
+        let channels = try settings.channels()
+        layout = Layout(
+            ports: Self.ports(inputs: inputs, channels: channels), parameters: Self.parameters(inputs: inputs))
+        gains = .allocate(capacity: inputs)
+        gains.initialize(repeating: GainCache(), count: inputs)
+    }
+
+    deinit { gains.deallocate() }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        Processor(gains: gains, inputs: inputs)
+    }
+
+    private static func ports(inputs: Int, channels: Int) -> [Port] {
+        var ports: [Port] = []
+        for input in 1...inputs {
+            for channel in 1...channels {
+                ports.append(
+                    Port(
+                        VG_AUDIO_PORT, VG_INPUT, channels == 1 ? "in_\(input)" : "in_\(input)_\(channel)",
+                        doc: channels == 1 ? "input \(input)" : "input \(input), channel \(channel)",
+                        bus: input == 1 ? nil : "in_\(input)"))
+            }
+        }
+        return ports + Port.audio(VG_OUTPUT, channels: channels, doc: "the sum")
+    }
+
+    private static func parameters(inputs: Int) -> [Parameter] {
+        (1...inputs).map { gainParameter("gain_\($0)_db", "gain of input \($0); -120 and below is silence") }
+    }
+}
+
+@_noLocks
+private func mixProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let state = memory.assumingMemoryBound(to: Mix.Processor.self)
+    let channels = io.outputCount
+    for channel in 0..<channels {
+        let output = io.output(channel)
+        var silent = true
+        for input in 0..<state.pointee.inputs {
+            let port = input * channels + channel
+            let gain = blockGain(io.parameter(input), state.pointee.gains + input, cycle.frames)
+            let hasNothing = gain.isZero || io.isSilent(input: port)
+            if input == 0 {
+                // Input 1 goes first even when it has nothing: the output may be its buffer.
+                applyGain(gain, io.input(port), output, cycle.frames)
+            } else if !hasNothing {
+                addWithGain(gain, io.input(port), output, cycle.frames)
+            }
+            if !hasNothing { silent = false }
+        }
+        if silent { io.markSilent(output: channel) }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import TestSupport
+
+@Suite struct DelayTests {
+    @Test(arguments: [0, 1, 63, 64, 480, 5000], BlockPlan.all)
+    func anImpulseComesOutAtTheExactFrame(_ delay: Int, _ plan: BlockPlan) throws {
+        let harness = try NodeHarness(type("delay"), ["frames": .integer(Int64(delay))])
+        let output = harness.run(6000, inputs: [Signal.impulse(at: 7, frames: 10)], plan: plan)[0]
+        #expect(output == Signal.impulse(at: 7 + delay, frames: 6000))
+    }
+
+    @Test(arguments: testRates) func millisecondsFollowTheRate(_ rate: Double) throws {
+        let harness = try NodeHarness(type("delay"), ["ms": .number(12.5)], rate: rate)
+        let output = harness.run(3000, inputs: [Signal.impulse(at: 0, frames: 1)])[0]
+        #expect(output.firstIndex(of: 1) == Int(rate * 0.0125 + 0.5))
+    }
+
+    @Test(arguments: BlockPlan.all) func everyChannelHasItsOwnLine(_ plan: BlockPlan) throws {
+        let harness = try NodeHarness(type("delay"), ["frames": .integer(777), "channels": .integer(3)])
+        harness.positionOffset = 123_456_789
+        let inputs = (1...3).map { Signal.noise(frames: 4000, seed: UInt64($0)) }
+        let outputs = harness.run(4000, inputs: inputs, plan: plan)
+        for (input, output) in zip(inputs, outputs) {
+            #expect(Signal.peak(output[..<777]) == 0)
+            #expect(Array(output[777...]) == Array(input[..<(4000 - 777)]))
+        }
+    }
+
+    /// Block by block: process gives what was taken in, then the output goes back to the input.
+    ///
+    ///     x -> (+) -> delay -> y
+    ///           ^------ 0.5 ----'
+    @Test(arguments: [BlockPlan.fixed(1), .fixed(64), .fixed(100), .random(max: 100, seed: 4)])
+    func aFeedbackLoopRepeatsTheImpulse(_ plan: BlockPlan) throws {
+        let harness = try NodeHarness(type("delay"), ["frames": .integer(1000)], maxBlock: 128)
+        harness.order = .loop(gain: 0.5)
+        let output = harness.run(4500, inputs: [Signal.impulse(at: 3, frames: 4)], plan: plan)[0]
+        var expected = Signal.constant(0, frames: 4500)
+        (expected[1003], expected[2003], expected[3003], expected[4003]) = (1, 0.5, 0.25, 0.125)
+        #expect(output == expected)
+        #expect(harness.takeNotes().isEmpty)
+    }
+
+    @Test func aLoopShorterThanABlockLastsOneBlockAndSaysSoOnce() throws {
+        let harness = try NodeHarness(type("delay"), ["frames": .integer(10)], maxBlock: 128)
+        harness.order = .loop(gain: 0.5)
+        let output = harness.run(1000, inputs: [Signal.impulse(at: 0, frames: 1)], plan: .random(max: 128, seed: 8))[0]
+        let loud = output.indices.filter { output[$0] != 0 }
+        #expect(loud == [128, 256, 384, 512, 640, 768, 896])
+        let notes = harness.takeNotes()
+        #expect(notes.count == 1)
+        #expect(notes.first?.value == 128)
+        #expect(notes.first?.kind == VG_NOTE_LOG.rawValue)
+    }
+
+    @Test func nonsenseInALoopDiesOut() throws {
+        let harness = try NodeHarness(type("delay"), ["frames": .integer(256)], maxBlock: 128)
+        harness.order = .loop(gain: 0.9)
+        _ = harness.run(256, inputs: [[.nan, .infinity, -.infinity, 0.5]])
+        #expect(harness.run(5000)[0].allSatisfy { $0.isFinite })
+    }
+
+    @Test func itIsSilentOnlyAfterTheTail() throws {
+        let harness = try NodeHarness(type("delay"), ["frames": .integer(640)])
+        _ = harness.run(1280, inputs: [Signal.constant(1, frames: 10)], plan: .fixed(64))
+        #expect(harness.silentOutputs[10] == [false])
+        #expect(harness.silentOutputs[11...].allSatisfy { $0 == [true] })
+    }
+
+    @Test func itIsIdleOnceTheTailIsOut() throws {
+        let harness = try NodeHarness(type("delay"), ["frames": .integer(640)])
+        #expect(harness.instance.isIdle)
+        _ = harness.run(64, inputs: [Signal.constant(0.5, frames: 10)])
+        #expect(!harness.instance.isIdle)
+        _ = harness.run(576)
+        #expect(!harness.instance.isIdle)
+        _ = harness.run(64)
+        #expect(harness.instance.isIdle)
+    }
+
+    @Test func aLoopEndsWhenNothingAudibleIsLeft() throws {
+        let harness = try NodeHarness(type("delay"), ["frames": .integer(64)], maxBlock: 64)
+        harness.order = .loop(gain: 0.5)
+        _ = harness.run(64, inputs: [[1]])
+        #expect(!harness.instance.isIdle)
+        _ = harness.run(64 * 20)
+        #expect(harness.instance.isIdle)
+    }
+
+    @Test func preparingAgainStartsWithAnEmptyLine() throws {
+        let harness = try NodeHarness(type("delay"), ["ms": .number(10)])
+        _ = harness.run(256, inputs: [Signal.constant(1, frames: 256)])
+        try harness.prepare(Preparation(rate: 96000, maxBlock: 256))
+        let output = harness.run(2000, inputs: [Signal.impulse(at: 0, frames: 1)])[0]
+        #expect(output == Signal.impulse(at: 960, frames: 2000))
+    }
+
+    @Test func msAndFramesTogetherAreRefused() throws {
+        let error = #expect(throws: NodeError.self) {
+            try NodeHarness(type("delay"), ["ms": .number(1), "frames": .integer(1)])
+        }
+        #expect(error?.key == "frames")
+    }
+}
