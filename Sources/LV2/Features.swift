@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLilv
+import NodeKit
+
+/// What the host offers a plugin, in memory that lives as long as the plugin's instance.
+///
+/// Not offered: `fixedBlockLength` and `powerOf2BlockLength`, because the last block of a render may be short, and
+/// the old `uri-map` and `event`.
+final class Features {
+    /// What a plugin may require.
+    static let supported: Set<String> = Set(
+        [
+            VG_URID__map, VG_URID__unmap, VG_OPTIONS__options, VG_BUF_SIZE__boundedBlockLength, VG_WORKER__schedule,
+            VG_LOG__log, VG_STATE__loadDefaultState, VG_STATE__threadSafeRestore, VG_STATE__mapPath,
+            VG_STATE__freePath, VG_CORE__isLive, VG_CORE__hardRTCapable, VG_CORE__inPlaceBroken,
+            VG_PORT_PROPS__supportsStrictBounds,
+        ].map(\.string))
+
+    /// NULL-terminated, as LV2 wants it.
+    let list: UnsafeMutablePointer<UnsafePointer<LV2_Feature>?>
+    private let features: UnsafeMutablePointer<LV2_Feature>
+    private let options: Options
+
+    /// Puts the features together. What is passed must outlive them.
+    init(_ preparation: Preparation, worker: PluginWorker, log: PluginLog, wantsLive: Bool) {
+        let table = URIDMap.shared
+        options = Options(preparation, table)
+        var offered: [(UnsafePointer<CChar>, UnsafeMutableRawPointer?)] = [
+            (VG_URID__map, UnsafeMutableRawPointer(table.map)),
+            (VG_URID__unmap, UnsafeMutableRawPointer(table.unmap)),
+            (VG_OPTIONS__options, UnsafeMutableRawPointer(options.list)),
+            (VG_BUF_SIZE__boundedBlockLength, nil),
+            (VG_WORKER__schedule, UnsafeMutableRawPointer(worker.schedule)),
+            (VG_LOG__log, UnsafeMutableRawPointer(log.feature)),
+            (VG_STATE__loadDefaultState, nil),
+            (VG_STATE__threadSafeRestore, nil),
+            (VG_PORT_PROPS__supportsStrictBounds, nil),
+        ]
+        if wantsLive || !preparation.offline { offered.append((VG_CORE__isLive, nil)) }
+        features = .allocate(capacity: offered.count)
+        list = .allocate(capacity: offered.count + 1)
+        for (index, feature) in offered.enumerated() {
+            (features + index).initialize(to: LV2_Feature(URI: feature.0, data: feature.1))
+            (list + index).initialize(to: UnsafePointer(features + index))
+        }
+        (list + offered.count).initialize(to: nil)
+    }
+
+    deinit {
+        features.deallocate()
+        list.deallocate()
+    }
+
+    /// Throws for a plugin that requires what the host does not offer. [control]
+    static func check(_ info: PluginInfo) throws(NodeError) {
+        let missing = info.requiredFeatures.filter { !supported.contains($0) }
+        guard !missing.isEmpty else { return }
+        throw NodeError(
+            "\(info.name) requires \(missing.joined(separator: " and ")), which the host does not offer",
+            hint: "the plugin cannot run here", key: "plugin")
+    }
+}
+
+/// Bytes of event data that fit into an atom port for which the plugin asks no more.
+let sequenceSize: Int32 = 8192
+
+/// The options feature's payload.
+private final class Options {
+    let list: UnsafeMutablePointer<LV2_Options_Option>
+    private let integers = UnsafeMutablePointer<Int32>.allocate(capacity: 4)
+    private let rate = UnsafeMutablePointer<Float>.allocate(capacity: 1)
+
+    init(_ preparation: Preparation, _ table: URIDMap) {
+        let longest = Int32(clamping: preparation.maxBlock)
+        let numbers: [(UnsafePointer<CChar>, Int32)] = [
+            (VG_BUF_SIZE__minBlockLength, 1), (VG_BUF_SIZE__maxBlockLength, longest),
+            (VG_BUF_SIZE__nominalBlockLength, longest), (VG_BUF_SIZE__sequenceSize, sequenceSize),
+        ]
+        list = .allocate(capacity: numbers.count + 2)
+        rate.initialize(to: Float(preparation.rate))
+        let integer = table.map(VG_ATOM__Int)
+        for (index, (key, value)) in numbers.enumerated() {
+            (integers + index).initialize(to: value)
+            (list + index).initialize(to: Self.option(table.map(key), integer, integers + index))
+        }
+        (list + numbers.count).initialize(
+            to: Self.option(table.map(VG_PARAMETERS__sampleRate), table.map(VG_ATOM__Float), rate))
+        (list + numbers.count + 1).initialize(to: LV2_Options_Option())
+    }
+
+    deinit {
+        list.deallocate()
+        integers.deallocate()
+        rate.deallocate()
+    }
+
+    private static func option(_ key: LV2_URID, _ type: LV2_URID, _ value: UnsafeRawPointer) -> LV2_Options_Option {
+        LV2_Options_Option(context: LV2_OPTIONS_INSTANCE, subject: 0, key: key, size: 4, type: type, value: value)
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// The node type `lv2`: any installed LV2 plugin. [control]
+public func lv2NodeType() -> UnsafePointer<vg_node_type> { LV2Node.type.pointer }
+
+/// Runs an LV2 plugin as a node.
+final class LV2Node: Node {
+    static let descriptor = NodeDescriptor(
+        "lv2", "an LV2 plugin",
+        doc: """
+            Audio ports are the node's audio ports by symbol; those of side chains and other groups are side buses, CV \
+            ports the bus cv. Control inputs are parameters, control outputs control ports, and atom ports for MIDI \
+            midi ports.
+            """,
+        settings: [
+            Setting(
+                "plugin", VG_SET_STRING, "URI, or unique name: the URI's last part or the plugin's own, any capitals",
+                required: true),
+            Setting("params", VG_SET_TABLE, "port symbol or label -> number, boolean or label of a scale point"),
+            Setting("preset", VG_SET_STRING, "label or URI of a preset, applied before params"),
+            Setting("state", VG_SET_PATH, "saved state: Turtle file, or folder with state.ttl; applied after preset"),
+        ], process: lv2Process)
+
+    /// Made once: types live as long as the process.
+    fileprivate static let type = NodeTypePointer(makeNodeType(LV2Node.self))
+
+    let layout: Layout
+    private let host: NodeHost
+    private let world: World
+    private let info: PluginInfo
+    private let ports: PortLayout
+    private let states: [PluginState]
+    private let log: PluginLog
+    private var instance: PluginInstance?
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        self.host = host
+        world = .shared
+        guard let plugin = settings.string("plugin"), !plugin.isEmpty else {
+            throw NodeError("plugin is missing", hint: "the URI or the name of an LV2 plugin", key: "plugin")
+        }
+        info = try PluginInfo(world, uri: try world.resolve(plugin))
+        try Features.check(info)
+        ports = try PortLayout(info)
+
+        var states: [PluginState] = []
+        if info.wantsDefaultState, let state = PluginState.defaultState(of: info.uri, world) { states.append(state) }
+        if let preset = settings.string("preset") { states.append(try .preset(preset, of: info, world)) }
+        if let path = settings.string("state") { states.append(try .file(host.resolve(path), of: info, world)) }
+        self.states = states
+
+        // The file's values are this node's defaults: they hold before the first block, without a ramp.
+        var layout = ports.layout
+        for state in states {
+            let values = state.portValues
+            for (index, port) in ports.parameters.enumerated() {
+                if let value = values[info.ports[port].symbol] { layout.parameters[index].start(at: value) }
+            }
+        }
+        for (index, value) in try parameterValues(settings.table("params") ?? [:], info, ports) {
+            layout.parameters[index].start(at: value)
+        }
+        self.layout = layout
+        log = PluginLog(URIDs(URIDMap.shared))
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> LV2Processor {
+        defer { poll() }
+        // A plugin that ran already goes on with what it holds.
+        let saved = instance?.savedState().map { [$0] } ?? states
+        let values = layout.parameters.map(\.defaultValue)
+        func make(_ preparation: Preparation) throws(NodeError) -> PluginInstance {
+            try PluginInstance(info, ports, values, states: saved, preparation, log: log, world: world)
+        }
+        let made = try make(preparation)
+        if info.latencyPort != nil {
+            // A second copy tells it, since the first block of the one that is heard must be its first.
+            var quiet = preparation
+            quiet.offline = true
+            made.latency = try make(quiet).latencyOfSilence()
+        }
+        instance = made
+        return made.processor
+    }
+
+    func activate() { instance?.activate() }
+
+    func deactivate() { instance?.deactivate() }
+
+    func poll() { log.drain { host.log($0, "\(info.name): \($1)") } }
+
+    var latency: Int { instance?.latency ?? 0 }
+}
+
+extension Parameter {
+    /// Makes the value the one to begin with; the plugin's own presets may lie outside its own bounds.
+    fileprivate mutating func start(at value: Float) {
+        guard value.isFinite else { return }
+        defaultValue = value
+        range = min(range.lowerBound, value)...max(range.upperBound, value)
+    }
+}
+
+/// A node type that lives as long as the process.
+private struct NodeTypePointer: @unchecked Sendable {
+    // Sendable: what it points to is never written again.
+    let pointer: UnsafePointer<vg_node_type>
+    init(_ pointer: UnsafePointer<vg_node_type>) { self.pointer = pointer }
+}

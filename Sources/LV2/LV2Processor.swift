@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLilv
+import NodeKit
+import Synchronization
+
+/// An audio port as the audio thread sees it.
+struct AudioSlot: BitwiseCopyable {
+    /// The plugin's port.
+    let port: UInt32
+    /// What it is connected to. Connecting costs a call into the plugin, so it is done only when this changes.
+    var connected: UnsafeMutablePointer<Float>
+}
+
+/// A parameter that is more than a copied number.
+struct SpecialParameter: BitwiseCopyable {
+    /// Place among the parameters.
+    let index: Int
+    /// Bounds at this sample rate.
+    let minimum, maximum: Float
+    /// Holds a new value for one block, then falls back to `rest`.
+    let isTrigger: Bool
+    let rest: Float
+    var last: Float
+}
+
+/// All that the audio thread knows of a plugin. What it points to belongs to the instance and never moves.
+struct LV2Processor: BitwiseCopyable {
+    var code: vg_lv2_code
+    /// Connected to the control inputs, in the order of the parameters, then to the control outputs.
+    var values: UnsafeMutablePointer<Float>
+    var inputs: UnsafeMutablePointer<AudioSlot>
+    var outputs: UnsafeMutablePointer<AudioSlot>
+    var parameterCount: Int
+    var inputCount: Int
+    var outputCount: Int
+    /// What an ordinary effect does not have; nil: none of it.
+    var extras: UnsafeMutablePointer<PluginExtras>?
+}
+
+/// The rarer things that a plugin may have.
+struct PluginExtras: BitwiseCopyable {
+    var urids: URIDs
+    var specials: UnsafeMutablePointer<SpecialParameter>
+    var specialCount: Int
+    var atoms: UnsafeMutablePointer<AtomPort>
+    var atomCount: Int
+    /// Control outputs, at the end of `LV2Processor.values`.
+    var controls: UnsafeMutablePointer<Float>
+    var controlCount: Int
+    /// Nil: the plugin has no worker.
+    var worker: UnsafeMutablePointer<WorkerCore>?
+    /// Place among the control outputs; negative: none.
+    var latency: Int
+    /// The latency last reported, for the control half.
+    var latencyFrames: UnsafeMutablePointer<Atomic<UInt32>>
+    var wantsTime: Bool
+    var transport = TransportMemory()
+}

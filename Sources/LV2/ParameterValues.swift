@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Reads the `params` table of a plugin's settings: what each entry sets, by place in the layout's parameters.
+///
+/// A key is a port's symbol or, where no symbol fits, its label in any capitals. A value is a number, a boolean, or
+/// the label of one of the port's scale points.
+func parameterValues(
+    _ table: [String: SettingValue], _ info: PluginInfo, _ ports: PortLayout
+) throws(NodeError) -> [Int: Float] {
+    var result: [Int: Float] = [:]
+    for (key, value) in table.sorted(by: { $0.key < $1.key }) {
+        let place = try place(of: key, info, ports)
+        let parameter = ports.layout.parameters[place]
+        let number = try number(value, key, info.ports[ports.parameters[place]])
+        guard parameter.range.contains(number) else {
+            let unit = parameter.unit.isEmpty ? "" : " \(parameter.unit)"
+            throw NodeError(
+                "\(key) = \(number.brief)\(unit) is out of the range of \(info.name)",
+                hint: "between \(parameter.range.lowerBound.brief) and \(parameter.range.upperBound.brief)\(unit)",
+                key: "params")
+        }
+        if result.updateValue(number, forKey: place) != nil {
+            throw NodeError(
+                "\(parameter.key) is given twice: by its symbol and by its label", hint: "keep \(parameter.key)",
+                key: "params")
+        }
+    }
+    return result
+}
+
+private func place(of key: String, _ info: PluginInfo, _ ports: PortLayout) throws(NodeError) -> Int {
+    if let place = ports.layout.parameters.firstIndex(where: { $0.key == key }) { return place }
+    let lowered = key.lowercased()
+    let labelled = ports.parameters.indices.filter { info.ports[ports.parameters[$0]].name.lowercased() == lowered }
+    if labelled.count == 1 { return labelled[0] }
+    let symbols = ports.layout.parameters.map(\.key)
+    guard labelled.isEmpty else {
+        throw NodeError(
+            "\(info.name) has \(labelled.count) parameters labelled \"\(key)\"",
+            hint: "use the symbol of one: \(labelled.map { symbols[$0] }.joined(separator: ", "))", key: "params")
+    }
+    var hint = didYouMean(key, among: symbols + ports.parameters.map { info.ports[$0].name })
+    if hint.isEmpty {
+        let shown = symbols.prefix(12).joined(separator: ", ")
+        hint = symbols.isEmpty ? "it has none" : "it has: \(shown)\(symbols.count > 12 ? ", ..." : "")"
+    }
+    throw NodeError("\(info.name) has no parameter \"\(key)\"", hint: hint, key: "params")
+}
+
+private func number(_ value: SettingValue, _ key: String, _ port: PluginPort) throws(NodeError) -> Float {
+    switch value {
+    case .bool(let flag): return flag ? 1 : 0
+    case .integer(let integer): return Float(integer)
+    case .number(let number):
+        guard number.isFinite else { throw NodeError("\(key) is not a finite number", key: "params") }
+        return Float(number)
+    case .string(let label):
+        let lowered = label.lowercased()
+        if let point = port.scalePoints.first(where: { $0.label.lowercased() == lowered }) { return point.value }
+        let labels = port.scalePoints.map(\.label)
+        throw NodeError(
+            "\(key) = \"\(label)\" is neither a number nor one of the port's labels",
+            hint: labels.isEmpty ? "give a number" : "labels: \(labels.joined(separator: ", "))", key: "params")
+    default: throw NodeError("\(key) must be a number", key: "params")
+    }
+}

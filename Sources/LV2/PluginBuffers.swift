@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLilv
+import Glibc
+import NodeKit
+import Synchronization
+
+/// The memory behind a plugin's ports. Every port has some: plugins crash on ports that were never connected, some
+/// even on those that their data calls optional.
+final class PluginBuffers {
+    /// Parameters, then control outputs.
+    let values: UnsafeMutablePointer<Float>
+    let inputs: UnsafeMutablePointer<AudioSlot>
+    let outputs: UnsafeMutablePointer<AudioSlot>
+    let atoms: UnsafeMutablePointer<AtomPort>
+    let specials: UnsafeMutablePointer<SpecialParameter>
+    let specialCount: Int
+    /// Filled by the instance.
+    let extras = UnsafeMutablePointer<PluginExtras>.allocate(capacity: 1)
+    let latencyFrames = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
+
+    private let ports: PortLayout
+    /// One block per audio port, for the time when no graph gives any.
+    private let scratch: UnsafeMutablePointer<Float>
+    let maxBlock: Int
+
+    init(_ info: PluginInfo, _ ports: PortLayout, _ initial: [Float], _ preparation: Preparation) {
+        self.ports = ports
+        maxBlock = max(1, preparation.maxBlock)
+        let valueCount = ports.parameters.count + ports.controlOutputs.count
+        values = .allocate(capacity: max(1, valueCount))
+        values.initialize(repeating: 0, count: max(1, valueCount))
+        for (index, value) in initial.enumerated() { values[index] = value }
+
+        let audioCount = ports.audioInputs.count + ports.audioOutputs.count
+        // Plugins with SIMD code may write whole vectors: some room behind the last block.
+        let scratchCount = max(1, audioCount * maxBlock + 16)
+        scratch = UnsafeMutableRawPointer.allocate(byteCount: scratchCount * 4, alignment: 64)
+            .bindMemory(to: Float.self, capacity: scratchCount)
+        scratch.initialize(repeating: 0, count: scratchCount)
+        inputs = .allocate(capacity: max(1, ports.audioInputs.count))
+        outputs = .allocate(capacity: max(1, ports.audioOutputs.count))
+        for (index, port) in ports.audioInputs.enumerated() {
+            (inputs + index).initialize(to: AudioSlot(port: UInt32(port), connected: scratch))
+        }
+        for (index, port) in ports.audioOutputs.enumerated() {
+            (outputs + index).initialize(to: AudioSlot(port: UInt32(port), connected: scratch))
+        }
+
+        atoms = .allocate(capacity: max(1, ports.atoms.count))
+        for (index, entry) in ports.atoms.enumerated() {
+            (atoms + index).initialize(to: AtomPort(info.ports[entry.port], midi: entry.midi))
+        }
+        let special = info.specialParameters(ports, rate: Float(preparation.rate), initial)
+        specials = .allocate(capacity: max(1, special.count))
+        for (index, one) in special.enumerated() { (specials + index).initialize(to: one) }
+        specialCount = special.count
+        latencyFrames.initialize(to: Atomic(0))
+    }
+
+    deinit {
+        for index in ports.atoms.indices { free(atoms[index].memory) }
+        values.deallocate()
+        scratch.deallocate()
+        inputs.deallocate()
+        outputs.deallocate()
+        atoms.deallocate()
+        specials.deallocate()
+        extras.deallocate()
+        latencyFrames.deallocate()
+    }
+
+    /// Connects every port to this memory, so that nothing of a graph is touched from now on. The plugin must not
+    /// run meanwhile. [control]
+    func connectAll(_ code: vg_lv2_code) {
+        var code = code
+        for (index, port) in (ports.parameters + ports.controlOutputs).enumerated() {
+            vg_lv2_connect(&code, UInt32(port), values + index)
+        }
+        var block = scratch
+        for slots in [(inputs, ports.audioInputs.count), (outputs, ports.audioOutputs.count)] {
+            for index in 0..<slots.1 {
+                slots.0[index].connected = block
+                vg_lv2_connect(&code, slots.0[index].port, block)
+                block += maxBlock
+            }
+        }
+        let urids = URIDs(URIDMap.shared)
+        for (index, entry) in ports.atoms.enumerated() {
+            if atoms[index].isInput { atoms[index].clear(urids) } else { atoms[index].offer(urids) }
+            vg_lv2_connect(&code, UInt32(entry.port), atoms[index].memory)
+        }
+        for port in ports.unconnected { vg_lv2_connect(&code, UInt32(port), nil) }
+    }
+}
+
+extension AtomPort {
+    /// A port's buffer, at least as large as its plugin asks for.
+    fileprivate init(_ port: PluginPort, midi: Int?) {
+        // Room behind the end, for plugins that count a header twice.
+        let slack = 64
+        let bytes = (max(Int(sequenceSize), port.minimumSize) + 7) & ~7
+        // Zero pages take no memory until they are written: some plugins ask for 50 MB.
+        memory = calloc(1, Self.headerSize + bytes + slack)!
+        capacity = UInt32(clamping: bytes)
+        self.midi = midi ?? -1
+        isInput = port.isInput
+        wantsTime = port.supportsTime
+    }
+}
+
+extension PluginInfo {
+    fileprivate func specialParameters(
+        _ ports: PortLayout, rate: Float, _ initial: [Float]
+    ) -> [SpecialParameter] {
+        ports.parameters.enumerated().compactMap { index, place in
+            let port = self.ports[place]
+            guard port.isTrigger || port.followsRate else { return nil }
+            let range = ports.layout.parameters[index].range
+            let scale = port.followsRate ? rate : 1
+            let low = port.followsRate ? (port.minimum ?? range.lowerBound) * scale : range.lowerBound
+            let high = port.followsRate ? (port.maximum ?? range.upperBound) * scale : range.upperBound
+            return SpecialParameter(
+                index: index, minimum: min(low, high), maximum: max(low, high), isTrigger: port.isTrigger,
+                rest: port.defaultValue ?? 0, last: port.defaultValue ?? 0)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLilv
+import Glibc
+import NodeKit
+
+/// All that the host wants to know of one plugin before it runs, read from its data once.
+struct PluginInfo: Sendable {
+    var uri: String
+    var name: String
+    /// The folder that describes it, without a slash at the end.
+    var bundle: String
+    /// The shared object with its code; empty if the data names none.
+    var binary: String
+    /// By index.
+    var ports: [PluginPort]
+    var requiredFeatures: [String]
+    /// The control output that reports the latency.
+    var latencyPort: Int?
+    /// Whether the plugin wants its default state restored before it runs.
+    var wantsDefaultState: Bool
+}
+
+extension PluginInfo {
+    /// Reads what is said of an installed plugin. [control]
+    init(_ world: World, uri: String) throws(NodeError) {
+        self = try world.locked { (lilv) throws(NodeError) -> PluginInfo in
+            guard let plugin = lilv.plugin(uri) else {
+                throw NodeError("no LV2 plugin \(uri) is installed", key: "plugin")
+            }
+            return try PluginInfo(lilv, plugin)
+        }
+    }
+
+    private init(_ lilv: Lilv, _ plugin: OpaquePointer) throws(NodeError) {
+        uri = lilv.uri(of: plugin)
+        bundle = path(lilv_plugin_get_bundle_uri(plugin))
+        while bundle.count > 1, bundle.hasSuffix("/") { bundle.removeLast() }
+        binary = path(lilv_plugin_get_library_uri(plugin))
+        name = lilv.name(of: plugin)
+        requiredFeatures = lilv.take(list: lilv_plugin_get_required_features(plugin)).sorted()
+        let optional = lilv.take(list: lilv_plugin_get_optional_features(plugin))
+        let loadDefault = VG_STATE__loadDefaultState.string
+        wantsDefaultState = requiredFeatures.contains(loadDefault) || optional.contains(loadDefault)
+
+        let count = Int(lilv_plugin_get_num_ports(plugin))
+        let groups = PortGroups(lilv, plugin)
+        ports = []
+        ports.reserveCapacity(count)
+        for index in 0..<count { ports.append(try PluginPort(lilv, plugin, index: index, groups: groups)) }
+        readRanges(plugin)
+        latencyPort = nil
+        if lilv_plugin_has_latency(plugin) {
+            let index = Int(lilv_plugin_get_latency_port_index(plugin))
+            if ports.indices.contains(index), ports[index].kind == .control, !ports[index].isInput {
+                latencyPort = index
+            }
+        }
+    }
+
+    private mutating func readRanges(_ plugin: OpaquePointer) {
+        let count = ports.count
+        var numbers = [Float](repeating: .nan, count: 3 * max(count, 1))
+        numbers.withUnsafeMutableBufferPointer {
+            let base = $0.baseAddress!
+            lilv_plugin_get_port_ranges_float(plugin, base, base + count, base + 2 * count)
+        }
+        func finite(_ value: Float) -> Float? { value.isFinite ? value : nil }
+        for index in 0..<count {
+            ports[index].minimum = finite(numbers[index])
+            ports[index].maximum = finite(numbers[count + index])
+            ports[index].defaultValue = finite(numbers[2 * count + index])
+        }
+    }
+
+    /// The name of the bundle's folder, for messages.
+    var bundleName: String { bundle.split(separator: "/").last.map(String.init) ?? bundle }
+}
+
+/// The local path of a file URI; empty if it is none.
+private func path(_ node: OpaquePointer?) -> String {
+    guard let node, let text = lilv_node_get_path(node, nil) else { return "" }
+    defer { lilv_free(text) }
+    return String(cString: text)
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLilv
+import Glibc
+import NodeKit
+import Synchronization
+
+/// A running copy of a plugin, with everything that it points to. [control]
+final class PluginInstance {
+    private let info: PluginInfo
+    private let world: World
+    private let instance: UnsafeMutablePointer<LilvInstance>
+    private let buffers: PluginBuffers
+    private let features: Features
+    private let worker: PluginWorker
+    private let extras: UnsafeMutablePointer<PluginExtras>
+    private let hasState: Bool
+    private var active = false
+    /// What the audio thread needs; valid while this object lives.
+    let processor: LV2Processor
+
+    /// Loads the code, makes the plugin, connects its ports and restores `states` in order. `initial` has one value
+    /// per parameter.
+    init(
+        _ info: PluginInfo, _ ports: PortLayout, _ initial: [Float], states: [PluginState], _ preparation: Preparation,
+        log: PluginLog, world: World
+    ) throws(NodeError) {
+        self.info = info
+        self.world = world
+        worker = PluginWorker()
+        features = Features(
+            preparation, worker: worker, log: log, wantsLive: info.requiredFeatures.contains(VG_CORE__isLive.string))
+        buffers = PluginBuffers(info, ports, initial, preparation)
+        extras = buffers.extras
+        let instance = try Self.instantiate(info, preparation.rate, features, world)
+        self.instance = instance
+
+        var code = vg_lv2_code(handle: features.list, run: { _, _ in }, connect_port: { _, _, _ in })
+        guard vg_lv2_code_of(instance, &code) else {
+            world.locked { _ in lilv_instance_free(instance) }
+            throw NodeError("\(info.name) in \(info.bundle) has no run or connect_port function", key: "plugin")
+        }
+        let interface = lilv_instance_get_extension_data(instance, VG_WORKER__interface)
+        let workerInterface = interface?.assumingMemoryBound(to: LV2_Worker_Interface.self)
+        worker.attach(code.handle, workerInterface.map { UnsafePointer($0) })
+        hasState = lilv_instance_get_extension_data(instance, VG_STATE__interface) != nil
+
+        let atomPorts = ports.atoms.map { info.ports[$0.port] }
+        extras.initialize(
+            to: PluginExtras(
+                urids: URIDs(URIDMap.shared), specials: buffers.specials, specialCount: buffers.specialCount,
+                atoms: buffers.atoms, atomCount: atomPorts.count, controls: buffers.values + ports.parameters.count,
+                controlCount: ports.controlOutputs.count, worker: workerInterface == nil ? nil : worker.core,
+                latency: info.latencyPort.flatMap { ports.controlOutputs.firstIndex(of: $0) } ?? -1,
+                latencyFrames: buffers.latencyFrames, wantsTime: atomPorts.contains { $0.isInput && $0.supportsTime }))
+        let plain =
+            buffers.specialCount == 0 && atomPorts.isEmpty && ports.controlOutputs.isEmpty && workerInterface == nil
+        processor = LV2Processor(
+            code: code, values: buffers.values, inputs: buffers.inputs, outputs: buffers.outputs,
+            parameterCount: ports.parameters.count, inputCount: ports.audioInputs.count,
+            outputCount: ports.audioOutputs.count, extras: plain ? nil : extras)
+        buffers.connectAll(code)
+        for state in states { state.restore(instance, features) }
+        guard preparation.offline || worker.start() else {
+            throw NodeError("no thread is left for the worker of \(info.name)")
+        }
+    }
+
+    deinit {
+        deactivate()
+        worker.finish()
+        world.locked { _ in lilv_instance_free(instance) }
+    }
+
+    /// Processing is about to begin. The ports are connected to memory of this object's own meanwhile, because the
+    /// buffers of an earlier graph may be gone.
+    func activate() {
+        guard !active else { return }
+        active = true
+        buffers.connectAll(processor.code)
+        lilv_instance_activate(instance)
+    }
+
+    /// Processing has ended. Most plugins forget what they held, so this is no pause.
+    func deactivate() {
+        guard active else { return }
+        active = false
+        lilv_instance_deactivate(instance)
+    }
+
+    /// The latency last reported, in frames. Set it before the first block only.
+    var latency: Int {
+        get { Int(buffers.latencyFrames.pointee.load(ordering: .acquiring)) }
+        set { buffers.latencyFrames.pointee.store(UInt32(clamping: newValue), ordering: .releasing) }
+    }
+
+    /// Runs a few blocks of silence and tells the latency that the plugin then reports; many report none before they
+    /// have run. The instance is used up by it.
+    func latencyOfSilence() -> Int {
+        activate()
+        defer { deactivate() }
+        var code = processor.code
+        for _ in 0..<2 {
+            vg_lv2_run(&code, UInt32(clamping: buffers.maxBlock))
+            if let worker = extras.pointee.worker { deliverResponses(worker) }
+        }
+        let place = extras.pointee.latency
+        return place < 0 ? 0 : Int(latencyFrames(extras.pointee.controls[place]))
+    }
+
+    /// What the plugin would need to go on in another instance; nil: it has no state of its own.
+    func savedState() -> PluginState? { hasState ? PluginState.saved(from: instance, of: info.uri, world) : nil }
+
+    private static func instantiate(
+        _ info: PluginInfo, _ rate: Double, _ features: Features, _ world: World
+    ) throws(NodeError) -> UnsafeMutablePointer<LilvInstance> {
+        func failure(_ reason: String, _ hint: String) -> NodeError {
+            NodeError("\(info.name) in \(info.bundle) cannot be loaded: \(reason)", hint: hint, key: "plugin")
+        }
+        guard !info.binary.isEmpty else { throw failure("its data names no binary", "the bundle is damaged") }
+        guard access(info.binary, R_OK) == 0 else {
+            throw failure(
+                "\(info.binary): \(String(cString: strerror(errno)))", "install the plugin's package again")
+        }
+        // lilv does not say why it fails, the loader does. A library that is loaded already costs little here.
+        guard let library = dlopen(info.binary, RTLD_NOW) else {
+            throw failure(
+                dlerror().map { String(cString: $0) } ?? "the loader gave no reason",
+                "a library that the plugin needs is missing or too old")
+        }
+        defer { dlclose(library) }
+        guard dlsym(library, "lv2_descriptor") != nil || dlsym(library, "lv2_lib_descriptor") != nil else {
+            throw failure("\(info.binary) has no LV2 entry point", "the bundle is damaged")
+        }
+        let made: UnsafeMutablePointer<LilvInstance>? = world.locked { lilv in
+            lilv.plugin(info.uri).flatMap { lilv_plugin_instantiate($0, rate, features.list) }
+        }
+        guard let made else {
+            throw failure("the plugin refused to start at \(Int(rate)) Hz", "its log may say more")
+        }
+        return made
+    }
+}

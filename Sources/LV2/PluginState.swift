@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLilv
+import Glibc
+import NodeKit
+
+/// A snapshot of a plugin: the values of its control ports and what its state extension saved. [control]
+final class PluginState {
+    private let state: OpaquePointer
+    private let world: World
+
+    private init(_ state: OpaquePointer, _ world: World) {
+        self.state = state
+        self.world = world
+    }
+
+    deinit {
+        world.locked { _ in lilv_state_free(state) }
+    }
+
+    /// What the plugin's data gives as its default state; nil: nothing.
+    static func defaultState(of uri: String, _ world: World) -> PluginState? {
+        world.locked { lilv in
+            guard let node = lilv_new_uri(lilv.world, uri) else { return nil }
+            defer { lilv_node_free(node) }
+            guard lilv_world_ask(lilv.world, node, lilv.constant(VG_STATE__state), nil) else { return nil }
+            return lilv_state_new_from_world(lilv.world, URIDMap.shared.map, node).map { PluginState($0, world) }
+        }
+    }
+
+    /// A preset by its label, in any capitals, or its URI.
+    static func preset(_ wanted: String, of info: PluginInfo, _ world: World) throws(NodeError) -> PluginState {
+        try world.locked { (lilv) throws(NodeError) -> PluginState in
+            let presets = lilv.presets(of: info.uri)
+            let lowered = wanted.lowercased()
+            var matches = presets.filter { $0.uri == wanted }
+            if matches.isEmpty { matches = presets.filter { $0.label == wanted } }
+            if matches.isEmpty { matches = presets.filter { $0.label.lowercased() == lowered } }
+            guard let match = matches.first else {
+                var hint = didYouMean(wanted, among: presets.map(\.label))
+                if hint.isEmpty {
+                    let shown = presets.prefix(8).map(\.label).joined(separator: ", ")
+                    hint = presets.isEmpty ? "it has none" : "it has: \(shown)\(presets.count > 8 ? ", ..." : "")"
+                }
+                throw NodeError("\(info.name) has no preset \"\(wanted)\"", hint: hint, key: "preset")
+            }
+            guard matches.count == 1 else {
+                let uris = matches.map(\.uri).joined(separator: ", ")
+                throw NodeError(
+                    "\(info.name) has \(matches.count) presets \"\(wanted)\"", hint: "use the URI of one: \(uris)",
+                    key: "preset")
+            }
+            guard let node = lilv_new_uri(lilv.world, match.uri),
+                let state = lilv_state_new_from_world(lilv.world, URIDMap.shared.map, node)
+            else { throw NodeError("preset \"\(wanted)\" of \(info.name) cannot be read", key: "preset") }
+            lilv_node_free(node)
+            return PluginState(state, world)
+        }
+    }
+
+    /// A saved state: a Turtle file, or the folder with `state.ttl` that hosts write.
+    static func file(_ path: String, of info: PluginInfo, _ world: World) throws(NodeError) -> PluginState {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw NodeError("cannot read \(path): \(String(cString: strerror(errno)))", key: "state")
+        }
+        let file = status.st_mode & S_IFMT == S_IFDIR ? path + "/state.ttl" : path
+        guard access(file, R_OK) == 0 else {
+            throw NodeError(
+                "cannot read \(file): \(String(cString: strerror(errno)))",
+                hint: "name a state's Turtle file or the folder that holds state.ttl", key: "state")
+        }
+        return try world.locked { (lilv) throws(NodeError) -> PluginState in
+            guard let state = lilv_state_new_from_file(lilv.world, URIDMap.shared.map, nil, file) else {
+                throw NodeError("\(file) is no LV2 state", key: "state")
+            }
+            let result = PluginState(state, world)
+            let owner = lilv.text(lilv_state_get_plugin_uri(state))
+            guard owner == info.uri else {
+                throw NodeError("\(file) is a state of \(owner), not of \(info.uri)", key: "state")
+            }
+            return result
+        }
+    }
+
+    /// What `instance` would need to go on elsewhere, without its port values; it must not run meanwhile.
+    static func saved(from instance: UnsafeMutablePointer<LilvInstance>, of uri: String, _ world: World) -> PluginState?
+    {
+        world.locked { lilv in
+            guard let plugin = lilv.plugin(uri) else { return nil }
+            let flags = LV2_STATE_IS_POD.rawValue | LV2_STATE_IS_PORTABLE.rawValue
+            return lilv_state_new_from_instance(
+                plugin, instance, URIDMap.shared.map, nil, nil, nil, nil, nil, nil, flags, nil
+            ).map { PluginState($0, world) }
+        }
+    }
+
+    /// The values that it gives control ports, by symbol.
+    var portValues: [String: Float] {
+        var values = PortValues()
+        world.locked { _ in
+            withUnsafeMutablePointer(to: &values) {
+                lilv_state_emit_port_values(
+                    state,
+                    { symbol, values, value, size, type in
+                        guard let symbol, let value else { return }
+                        let number = PortValues.number(value, size, type)
+                        values?.assumingMemoryBound(to: PortValues.self).pointee.bySymbol[String(cString: symbol)] =
+                            number
+                    }, $0)
+            }
+        }
+        return values.bySymbol
+    }
+
+    /// Restores what the plugin itself saved. Before its first block or while it does not run.
+    func restore(_ instance: UnsafeMutablePointer<LilvInstance>, _ features: Features) {
+        world.locked { _ in lilv_state_restore(state, instance, nil, nil, 0, features.list) }
+    }
+}
+
+private struct PortValues {
+    var bySymbol: [String: Float] = [:]
+
+    /// A port value of any numeric type; nil for others.
+    static func number(_ value: UnsafeRawPointer, _ size: UInt32, _ type: UInt32) -> Float? {
+        let urids = URIDs(URIDMap.shared)
+        switch (type, size) {
+        case (urids.float, 4): return value.loadUnaligned(as: Float.self)
+        case (urids.double, 8): return Float(value.loadUnaligned(as: Double.self))
+        case (urids.int, 4): return Float(value.loadUnaligned(as: Int32.self))
+        case (urids.bool, 4): return value.loadUnaligned(as: Int32.self) == 0 ? 0 : 1
+        case (urids.long, 8): return Float(value.loadUnaligned(as: Int64.self))
+        default: return nil
+        }
+    }
+}
+
+extension Lilv {
+    /// The presets of a plugin by label; reads the data of each.
+    func presets(of uri: String) -> [(uri: String, label: String)] {
+        guard let plugin = plugin(uri),
+            let related = lilv_plugin_get_related(plugin, constant(VG_PRESETS__Preset))
+        else { return [] }
+        return take(list: related).map { preset in
+            guard let node = lilv_new_uri(world, preset) else { return (preset, "") }
+            defer { lilv_node_free(node) }
+            lilv_world_load_resource(world, node)
+            return (preset, object(of: node, VG_RDFS__label) ?? shortNames(of: preset)[0])
+        }.sorted { ($0.label, $0.uri) < ($1.label, $1.uri) }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLilv
+import Glibc
+
+/// The worker of one plugin: `schedule_work` from `run` reaches `work` on a thread of the plugin's own, and what that
+/// responds reaches `work_response` after the next `run`.
+///
+/// Until `start`, and for good when rendering offline, work is done at once on the caller's thread, so that a state
+/// being restored is complete before the first block and a render is the same from run to run.
+final class PluginWorker {
+    /// The schedule feature's payload.
+    let schedule = UnsafeMutablePointer<LV2_Worker_Schedule>.allocate(capacity: 1)
+    /// What both threads share.
+    let core = UnsafeMutablePointer<WorkerCore>.allocate(capacity: 1)
+
+    private let requests = PacketRing(capacity: workerRingSize)
+    private let responses = PacketRing(capacity: workerRingSize)
+    private let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let stop = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
+    private let received: UnsafeMutableRawPointer
+    private let responded: UnsafeMutableRawPointer
+    private var thread: pthread_t?
+
+    init() {
+        received = .allocate(byteCount: requests.ends.largest, alignment: 16)
+        responded = .allocate(byteCount: responses.ends.largest, alignment: 16)
+        sem_init(wake, 0, 0)
+        stop.initialize(to: false)
+        core.initialize(
+            to: WorkerCore(
+                requests: requests.ends, responses: responses.ends, received: received, responded: responded,
+                wake: wake, stop: stop))
+        schedule.initialize(
+            to: LV2_Worker_Schedule(
+                handle: core,
+                schedule_work: { handle, size, data in
+                    guard let core = handle?.assumingMemoryBound(to: WorkerCore.self) else {
+                        return LV2_WORKER_ERR_UNKNOWN
+                    }
+                    return core.pointee.threaded ? queueWork(core, size, data) : doWork(core, size, data)
+                }))
+    }
+
+    deinit {
+        finish()
+        sem_destroy(wake)
+        for memory in [received, responded] { memory.deallocate() }
+        wake.deallocate()
+        stop.deallocate()
+        schedule.deallocate()
+        core.deallocate()
+    }
+
+    /// Tells the worker whose it is; a plugin without the interface gets errors for what it schedules. [control]
+    func attach(_ handle: LV2_Handle, _ interface: UnsafePointer<LV2_Worker_Interface>?) {
+        core.pointee.handle = handle
+        core.pointee.interface = interface
+    }
+
+    /// From now on work is done on a thread; false: the system has none left. [control]
+    func start() -> Bool {
+        guard thread == nil, core.pointee.interface != nil else { return true }
+        var made = pthread_t()
+        // The thread inherits a mask without signals: those are the main program's.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        guard pthread_create(&made, nil, workerMain, core) == 0 else { return false }
+        thread = made
+        core.pointee.threaded = true
+        return true
+    }
+
+    /// Ends the thread after the work in hand. The plugin must not run any more. [control]
+    func finish() {
+        guard let thread else { return }
+        stop.pointee = true  // ordered by the semaphore
+        sem_post(wake)
+        pthread_join(thread, nil)
+        self.thread = nil
+        core.pointee.threaded = false
+    }
+}
+
+/// Bytes that may wait in each direction.
+private let workerRingSize = 1 << 16
+
+/// What the audio thread and the worker's thread share; it never moves while the plugin lives.
+struct WorkerCore: BitwiseCopyable {
+    let requests: PacketRingEnds
+    let responses: PacketRingEnds
+    /// Where the worker keeps the request in hand.
+    let received: UnsafeMutableRawPointer
+    /// Where the audio thread keeps the response in hand.
+    let responded: UnsafeMutableRawPointer
+    let wake: UnsafeMutablePointer<sem_t>
+    let stop: UnsafeMutablePointer<Bool>
+    var handle: LV2_Handle?
+    var interface: UnsafePointer<LV2_Worker_Interface>?
+    var threaded = false
+}
+
+/// Leaves a request for the worker's thread. [audio]
+@_noLocks
+private func queueWork(
+    _ core: UnsafeMutablePointer<WorkerCore>, _ size: UInt32, _ data: UnsafeRawPointer?
+) -> LV2_Worker_Status {
+    guard core.pointee.interface != nil else { return LV2_WORKER_ERR_UNKNOWN }
+    guard core.pointee.requests.push(data, size: Int(size)) else { return LV2_WORKER_ERR_NO_SPACE }
+    vg_lv2_wake(core.pointee.wake)
+    return LV2_WORKER_SUCCESS
+}
+
+/// Does the work on this thread. [worker], or the caller's thread while not threaded
+private func doWork(
+    _ core: UnsafeMutablePointer<WorkerCore>, _ size: UInt32, _ data: UnsafeRawPointer?
+) -> LV2_Worker_Status {
+    guard let work = core.pointee.interface?.pointee.work else { return LV2_WORKER_ERR_UNKNOWN }
+    return work(
+        core.pointee.handle,
+        { core, size, data in
+            guard let core = core?.assumingMemoryBound(to: WorkerCore.self) else { return LV2_WORKER_ERR_UNKNOWN }
+            return core.pointee.responses.push(data, size: Int(size)) ? LV2_WORKER_SUCCESS : LV2_WORKER_ERR_NO_SPACE
+        }, core, size, data)
+}
+
+/// The worker's thread. [worker]
+private func workerMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let core = argument?.assumingMemoryBound(to: WorkerCore.self) else { return nil }
+    let buffer = core.pointee.received
+    while true {
+        while sem_wait(core.pointee.wake) != 0 {}  // interrupted: wait again
+        if core.pointee.stop.pointee { return nil }
+        while let (size, _) = core.pointee.requests.pop(into: buffer) {
+            _ = doWork(core, UInt32(size), size > 0 ? UnsafeRawPointer(buffer) : nil)
+        }
+    }
+}
+
+/// Hands waiting responses to the plugin and ends its cycle; after every `run`. [audio]
+@_noLocks
+func deliverResponses(_ core: UnsafeMutablePointer<WorkerCore>) {
+    guard let interface = core.pointee.interface, let handle = core.pointee.handle else { return }
+    let buffer = core.pointee.responded
+    while let (size, _) = core.pointee.responses.pop(into: buffer) {
+        vg_lv2_work_response(interface, handle, UInt32(size), size > 0 ? UnsafeRawPointer(buffer) : nil)
+    }
+    vg_lv2_end_run(interface, handle)
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// How a plugin's ports appear to the graph, and where the audio thread finds each of them.
+///
+/// Control inputs become parameters, control outputs control ports, audio and CV ports audio ports, atom ports that
+/// carry MIDI midi ports. The other atom ports stay inside the host. A CV port is on the side bus `cv`.
+struct PortLayout: Sendable {
+    /// What the graph sees. Parameters have the plugin's own defaults.
+    var layout: Layout
+    /// Plugin ports behind the parameters, in order.
+    var parameters: [Int] = []
+    /// Plugin ports behind the control outputs, in order.
+    var controlOutputs: [Int] = []
+    /// Plugin ports behind the audio inputs, in order.
+    var audioInputs: [Int] = []
+    /// Plugin ports behind the audio outputs, in order.
+    var audioOutputs: [Int] = []
+    /// Every atom port, with its place among the midi ports of its direction.
+    var atoms: [(port: Int, midi: Int?)] = []
+    /// Ports of kinds that the host does not know; they may stay unconnected.
+    var unconnected: [Int] = []
+
+    /// Lays out a plugin's ports. Symbols that occur twice get the port's index behind them.
+    init(_ info: PluginInfo) throws(NodeError) {
+        layout = Layout()
+        var portNames: Set<String> = []
+        var parameterNames: Set<String> = []
+        var midiCounts = [0, 0]
+        for port in info.ports {
+            let direction = port.isInput ? VG_INPUT : VG_OUTPUT
+            switch port.kind {
+            case .control where port.isInput:
+                layout.parameters.append(port.parameter(key: unique(port, &parameterNames)))
+                parameters.append(port.index)
+            case .control:
+                layout.ports.append(Port(VG_CONTROL_PORT, direction, unique(port, &portNames), doc: port.name))
+                controlOutputs.append(port.index)
+            case .audio, .cv:
+                layout.ports.append(
+                    Port(VG_AUDIO_PORT, direction, unique(port, &portNames), doc: port.name, bus: port.bus))
+                if port.isInput { audioInputs.append(port.index) } else { audioOutputs.append(port.index) }
+            case .atom:
+                var midi: Int?
+                if port.supportsMIDI {
+                    layout.ports.append(Port(VG_MIDI_PORT, direction, unique(port, &portNames), doc: port.name))
+                    midi = midiCounts[port.isInput ? 0 : 1]
+                    midiCounts[port.isInput ? 0 : 1] += 1
+                }
+                atoms.append((port.index, midi))
+            case .other(let type):
+                guard port.isOptional else {
+                    throw NodeError(
+                        "port \(port.symbol) of \(info.name) is of a kind that the host does not know"
+                            + (type.isEmpty ? "" : ": \(type)"),
+                        hint: "the plugin cannot run here", key: "plugin")
+                }
+                unconnected.append(port.index)
+            }
+        }
+    }
+}
+
+private func unique(_ port: PluginPort, _ taken: inout Set<String>) -> String {
+    var name = port.symbol
+    while !taken.insert(name).inserted { name += "_\(port.index)" }
+    return name
+}
+
+/// Rates between which a range that follows the sample rate is stretched: the rate is not known before `prepare`,
+/// which then limits the values.
+private let knownRates: (lowest: Float, highest: Float) = (8000, 192_000)
+
+extension PluginPort {
+    /// The port as a parameter. A bound that the data does not give is no bound; a default outside the bounds widens
+    /// them, since the plugin's author means it to work.
+    func parameter(key: String) -> Parameter {
+        var low = minimum ?? (isToggled ? 0 : -Float.greatestFiniteMagnitude)
+        var high = maximum ?? (isToggled ? 1 : Float.greatestFiniteMagnitude)
+        if followsRate {
+            low *= low < 0 ? knownRates.highest : knownRates.lowest
+            high *= high < 0 ? knownRates.lowest : knownRates.highest
+        }
+        if low > high { swap(&low, &high) }
+        let value = defaultValue ?? max(low, min(high, 0))
+        low = min(low, value)
+        high = max(high, value)
+        var flags = 0
+        if isToggled || isTrigger { flags |= VG_PARAM_TOGGLE }
+        if isInteger || isEnumeration { flags |= VG_PARAM_STEPPED }
+        if flags != 0 || isAbrupt { flags |= VG_PARAM_ABRUPT }
+        let scale = unit == "dB" ? VG_DECIBEL : isLogarithmic && low > 0 ? VG_LOGARITHMIC : VG_LINEAR
+        return Parameter(key, doc, low...high, default: value, unit: unit, scale: scale, flags: flags)
+    }
+
+    private var doc: String {
+        guard isEnumeration, !scalePoints.isEmpty else { return name }
+        return name + ": " + scalePoints.map { "\($0.value.brief) \($0.label)" }.joined(separator: ", ")
+    }
+}
+
+extension Float {
+    /// The number without a needless fraction.
+    var brief: String {
+        self == Float(Int32(truncatingIfNeeded: Int(exactly: self) ?? .max)) ? "\(Int(self))" : "\(self)"
+    }
+}

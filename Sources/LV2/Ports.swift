@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLilv
+import NodeKit
+
+/// One port of a plugin, as its data describes it.
+struct PluginPort: Sendable {
+    enum Kind: Equatable, Sendable {
+        case control, audio, cv, atom
+        /// A kind the host does not know; the class named, if any.
+        case other(String)
+    }
+
+    struct ScalePoint: Sendable {
+        var label: String
+        var value: Float
+    }
+
+    var index: Int
+    var symbol: String
+    var name: String
+    var kind: Kind
+    var isInput: Bool
+    /// Nil: the data gives no number.
+    var minimum: Float?
+    var maximum: Float?
+    var defaultValue: Float?
+    var unit = ""
+    var scalePoints: [ScalePoint] = []
+    var isToggled = false
+    var isInteger = false
+    var isEnumeration = false
+    var isLogarithmic = false
+    /// Bounds are multiples of the sample rate.
+    var followsRate = false
+    /// Holds its value for one block only.
+    var isTrigger = false
+    var isOptional = false
+    /// Jumps are heard or costly: never ramp.
+    var isAbrupt = false
+    /// The side bus of an audio port; nil: the main one.
+    var bus: String?
+    /// Bytes that an atom port's buffer must have at least.
+    var minimumSize = 0
+    var supportsMIDI = false
+    var supportsTime = false
+    var supportsPatch = false
+}
+
+extension PluginPort {
+    /// Reads one port. Call it inside `World.locked`.
+    init(_ lilv: Lilv, _ plugin: OpaquePointer, index: Int, groups: PortGroups) throws(NodeError) {
+        guard let port = lilv_plugin_get_port_by_index(plugin, UInt32(index)) else {
+            throw NodeError("the data of \(lilv.uri(of: plugin)) lacks port \(index)", key: "plugin")
+        }
+        func isA(_ uri: UnsafePointer<CChar>) -> Bool { lilv_port_is_a(plugin, port, lilv.constant(uri)) }
+        func has(_ uri: UnsafePointer<CChar>) -> Bool { lilv_port_has_property(plugin, port, lilv.constant(uri)) }
+        func supports(_ uri: UnsafePointer<CChar>) -> Bool {
+            lilv_port_supports_event(plugin, port, lilv.constant(uri))
+        }
+
+        self.index = index
+        symbol = lilv.text(lilv_port_get_symbol(plugin, port))
+        name = lilv.take(lilv_port_get_name(plugin, port)) ?? symbol
+        isInput = isA(VG_CORE__InputPort)
+        if isA(VG_CORE__ControlPort) {
+            kind = .control
+        } else if isA(VG_CORE__AudioPort) {
+            kind = .audio
+        } else if isA(VG_CORE__CVPort) {
+            kind = .cv
+        } else if isA(VG_ATOM__AtomPort) {
+            kind = .atom
+        } else {
+            kind = .other(isA(VG_EVENT__EventPort) ? VG_EVENT__EventPort.string : "")
+        }
+        guard isInput || isA(VG_CORE__OutputPort) else {
+            throw NodeError("port \(symbol) of \(lilv.uri(of: plugin)) is neither input nor output", key: "plugin")
+        }
+        isOptional = has(VG_CORE__connectionOptional)
+
+        switch kind {
+        case .control:
+            isToggled = has(VG_CORE__toggled)
+            isInteger = has(VG_CORE__integer)
+            isEnumeration = has(VG_CORE__enumeration)
+            isLogarithmic = has(VG_PORT_PROPS__logarithmic)
+            followsRate = has(VG_CORE__sampleRate)
+            isTrigger = has(VG_PORT_PROPS__trigger)
+            isAbrupt = has(VG_PORT_PROPS__causesArtifacts) || has(VG_PORT_PROPS__expensive)
+            unit = Self.unit(lilv, plugin, port)
+            scalePoints = Self.scalePoints(lilv, plugin, port)
+        case .audio:
+            bus = groups.bus(of: port, symbol: symbol, sideChain: has(VG_CORE__isSideChain))
+        case .cv:
+            bus = "cv"
+        case .atom:
+            supportsMIDI = supports(VG_MIDI__MidiEvent)
+            supportsTime = supports(VG_TIME__Position)
+            supportsPatch = supports(VG_PATCH__Message)
+            if let size = lilv_port_get(plugin, port, lilv.constant(VG_RESIZE_PORT__minimumSize)) {
+                if lilv_node_is_int(size) { minimumSize = max(0, Int(lilv_node_as_int(size))) }
+                lilv_node_free(size)
+            }
+        case .other: break
+        }
+    }
+
+    private static func scalePoints(_ lilv: Lilv, _ plugin: OpaquePointer, _ port: OpaquePointer) -> [ScalePoint] {
+        guard let points = lilv_port_get_scale_points(plugin, port) else { return [] }
+        defer { lilv_scale_points_free(points) }
+        var result: [ScalePoint] = []
+        var position = lilv_scale_points_begin(points)
+        while !lilv_scale_points_is_end(points, position) {
+            let point = lilv_scale_points_get(points, position)
+            let value = lilv_scale_point_get_value(point)
+            if lilv_node_is_float(value) || lilv_node_is_int(value) {
+                let label = lilv.text(lilv_scale_point_get_label(point))
+                result.append(ScalePoint(label: label, value: lilv_node_as_float(value)))
+            }
+            position = lilv_scale_points_next(points, position)
+        }
+        return result.sorted { $0.value < $1.value }
+    }
+
+    /// The unit as it is written behind a number. The names are those of the units vocabulary, whose own file is not
+    /// loaded.
+    private static func unit(_ lilv: Lilv, _ plugin: OpaquePointer, _ port: OpaquePointer) -> String {
+        guard let node = lilv_port_get(plugin, port, lilv.constant(VG_UNITS__unit)) else { return "" }
+        defer { lilv_node_free(node) }
+        if let symbol = lilv.object(of: node, VG_UNITS__symbol) { return symbol }
+        guard lilv_node_is_uri(node), let name = lilv.text(node).split(separator: "#").last else { return "" }
+        return knownUnits[String(name)] ?? ""
+    }
+}
+
+private let knownUnits = [
+    "bar": "bars", "beat": "beats", "bpm": "BPM", "cent": "ct", "cm": "cm", "coef": "", "db": "dB", "degree": "°",
+    "frame": "frames", "hz": "Hz", "inch": "in", "khz": "kHz", "km": "km", "m": "m", "mhz": "MHz", "midiNote": "note",
+    "mile": "mi", "min": "min", "mm": "mm", "ms": "ms", "oct": "octaves", "pc": "%", "s": "s",
+    "semitone12TET": "semitones",
+]
+
+extension UnsafePointer<CChar> {
+    /// The text of a C constant.
+    var string: String { String(cString: self) }
+}

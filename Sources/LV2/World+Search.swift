@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLilv
+import NodeKit
+
+/// A plugin of the list of installed ones.
+public struct InstalledPlugin: Sendable, Equatable {
+    /// What names it for certain.
+    public var uri: String
+    /// What its author calls it.
+    public var name: String
+
+    /// Describes a plugin.
+    public init(uri: String, name: String) {
+        self.uri = uri
+        self.name = name
+    }
+}
+
+extension World {
+    /// Every installed plugin by URI. With `names`, each plugin's data is read, which takes milliseconds for some;
+    /// without, `name` is the short name in the URI. [control]
+    public func installed(names: Bool = true) -> [InstalledPlugin] {
+        locked { lilv in
+            lilv.plugins().map {
+                let uri = lilv.uri(of: $0)
+                return InstalledPlugin(uri: uri, name: names ? lilv.name(of: $0) : shortNames(of: uri)[0])
+            }
+        }.sorted { $0.uri < $1.uri }
+    }
+
+    /// The URI of the plugin that a file means: a URI, the last part of one, or a plugin's name; capitals do not
+    /// matter for the last two. The parts of URIs come from the manifests alone, so they are looked at first.
+    /// [control]
+    func resolve(_ wanted: String) throws(NodeError) -> String {
+        try locked { (lilv) throws(NodeError) -> String in
+            if wanted.contains(":"), lilv.plugin(wanted) != nil { return wanted }
+            let uris = lilv.plugins().map { lilv.uri(of: $0) }
+            if wanted.contains("://") || wanted.hasPrefix("urn:") {
+                throw NodeError(
+                    "no LV2 plugin \(wanted) is installed", hint: unknownHint(wanted, uris, []), key: "plugin")
+            }
+            let lowered = wanted.lowercased()
+            let byPart = uris.filter { shortNames(of: $0).contains { $0.lowercased() == lowered } }
+            if let only = try single(byPart, wanted) { return only }
+            let named = lilv.plugins().map { (uri: lilv.uri(of: $0), name: lilv.name(of: $0)) }
+            let byName = named.filter { $0.name.lowercased() == lowered }.map(\.uri)
+            if let only = try single(byName, wanted) { return only }
+            throw NodeError(
+                "no LV2 plugin is called \"\(wanted)\"", hint: unknownHint(wanted, uris, named.map(\.name)),
+                key: "plugin")
+        }
+    }
+
+    private func single(_ matches: [String], _ wanted: String) throws(NodeError) -> String? {
+        guard matches.count > 1 else { return matches.first }
+        let shown = matches.sorted().prefix(3).joined(separator: ", ")
+        let rest = matches.count > 3 ? ", ..." : ""
+        throw NodeError(
+            "\"\(wanted)\" names \(matches.count) LV2 plugins", hint: "use the URI of one: \(shown)\(rest)",
+            key: "plugin")
+    }
+
+    private func unknownHint(_ wanted: String, _ uris: [String], _ names: [String]) -> String {
+        let shorts = wanted.contains("://") ? [] : uris.flatMap { shortNames(of: $0) }
+        let meant = didYouMean(wanted, among: Array(Set(shorts + names + (shorts.isEmpty ? uris : []))))
+        if !meant.isEmpty { return meant }
+        return uris.isEmpty
+            ? "no LV2 plugins are installed; LV2_PATH names the folders searched"
+            : "install the package that has it; \(uris.count) other plugins are installed"
+    }
+}
+
+/// The short names of a plugin: what follows the last slash of its URI, and what follows the last `#` or `:`.
+func shortNames(of uri: String) -> [String] {
+    let tail = uri.split(separator: "/", omittingEmptySubsequences: true).last.map(String.init) ?? uri
+    let part = tail.split(whereSeparator: { $0 == "#" || $0 == ":" }).last.map(String.init) ?? tail
+    return part == tail ? [tail] : [part, tail]
+}
