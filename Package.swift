@@ -41,7 +41,10 @@ let package = Package(
         .target(name: "CNode"),
         .target(name: "CRealtime"),
         .target(name: "CToml", cxxSettings: [.unsafeFlags(["-std=c++17"])]),
-        code("Realtime", ["CRealtime"]),
+        // Optimized in debug builds too: its loops run in every block of every test, and unoptimized vectors are slow.
+        .target(
+            name: "Realtime", dependencies: ["CRealtime"],
+            swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
         code("NodeKit", ["CNode", "Realtime"]),
         code("Graph", ["NodeKit", "Realtime"]),
         code("Nodes", ["NodeKit", "Realtime"]),

@@ -4,6 +4,7 @@
 #ifndef VOICEGRAPH_REALTIME_H
 #define VOICEGRAPH_REALTIME_H
 
+#include <math.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -33,6 +34,11 @@ VG_AUDIO_SAFE static inline void vg_denormals_off(void) {
   __asm__ volatile("msr fpcr, %0" ::"r"(state | (1u << 24)));
 #endif
 }
+
+/* 20 log10(amplitude): linear amplitude to dB. [audio] */
+VG_AUDIO_SAFE static inline float vg_amplitude_db(float amplitude) { return 20.0f * log10f(amplitude); }
+
+VG_AUDIO_SAFE static inline double vg_root(double x) { return __builtin_sqrt(x); }
 
 /* Nanoseconds since an arbitrary start; answered without a system call. [audio] */
 VG_AUDIO_SAFE static inline uint64_t vg_nanoseconds(void) {
