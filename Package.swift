@@ -77,7 +77,7 @@ let package = Package(
         tests("Host", ["Host"]),
         tests("Picture", ["Picture"]),
         tests("Terminal", ["Terminal"]),
-        tests("Plugins", ["Host"]),
+        tests("Plugins", ["Host", "Graph", "NodeKit"]),
         tests("Command", []),
         tests("Architecture", []),
     ],

@@ -151,7 +151,7 @@ extension NodeError {
 /// More ports than this is taken for a broken layout.
 private let saneCount = 4096
 
-private func readPorts(_ layout: vg_layout) throws(NodeError) -> [Port] {
+func readPorts(_ layout: vg_layout) throws(NodeError) -> [Port] {
     guard layout.port_count <= saneCount else { throw NodeError("declares \(layout.port_count) ports") }
     guard layout.port_count == 0 || layout.ports != nil else { throw NodeError("declares ports but gives none") }
     var result: [Port] = []
@@ -168,7 +168,7 @@ private func readPorts(_ layout: vg_layout) throws(NodeError) -> [Port] {
     return result
 }
 
-private func readParameters(_ layout: vg_layout) throws(NodeError) -> [Parameter] {
+func readParameters(_ layout: vg_layout) throws(NodeError) -> [Parameter] {
     guard layout.parameter_count <= saneCount else { throw NodeError("declares \(layout.parameter_count) parameters") }
     guard layout.parameter_count == 0 || layout.parameters != nil else {
         throw NodeError("declares parameters but gives none")

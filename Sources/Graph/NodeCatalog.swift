@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// The node types that a graph may use, and those that are known but cannot be used here.
+public struct NodeCatalog: @unchecked Sendable {
+    // Sendable: the pointers lead to constants that live as long as the code that they describe.
+
+    /// A type that can be used.
+    public struct Entry {
+        /// The type itself.
+        public var type: UnsafePointer<vg_node_type>
+        /// Where it came from: "built in" or the path of a shared object.
+        public var origin: String
+    }
+
+    /// A type that is known but cannot be used.
+    public struct Unavailable: Sendable, Equatable {
+        /// Why not.
+        public var reason: String
+        /// The package to install; empty when none would help.
+        public var package: String
+
+        /// Describes why a type is missing.
+        public init(reason: String, package: String = "") {
+            self.reason = reason
+            self.package = package
+        }
+    }
+
+    /// The usable types by name.
+    public private(set) var types: [String: Entry] = [:]
+    /// The known but unusable types by name; never one that is in `types`.
+    public private(set) var unavailable: [String: Unavailable] = [:]
+
+    /// An empty catalog.
+    public init() {}
+
+    /// A catalog of types from one origin; of two with one name the first counts.
+    public init(_ types: [UnsafePointer<vg_node_type>], origin: String = "built in") {
+        for type in types { add(type, origin: origin) }
+    }
+
+    /// Adds a type; false, and nothing happens, when its name is taken.
+    @discardableResult
+    public mutating func add(_ type: UnsafePointer<vg_node_type>, origin: String) -> Bool {
+        let name = String(cString: type.pointee.name)
+        guard types[name] == nil else { return false }
+        types[name] = Entry(type: type, origin: origin)
+        unavailable[name] = nil
+        return true
+    }
+
+    /// Records that a type cannot be used; ignored when it can.
+    public mutating func addUnavailable(_ name: String, reason: String, package: String = "") {
+        if types[name] == nil { unavailable[name] = Unavailable(reason: reason, package: package) }
+    }
+
+    /// Every known name, sorted.
+    public var names: [String] { (Array(types.keys) + Array(unavailable.keys)).sorted() }
+
+    /// What a type says of itself; nil when there is no such type or its layout is broken.
+    public func descriptor(_ name: String) -> NodeDescriptor? { types[name].flatMap { NodeDescriptor($0.type) } }
+}
+
+extension NodeDescriptor {
+    /// Reads a description in C; nil when its layout is broken. The control half cannot be had back from it.
+    public init?(_ type: UnsafePointer<vg_node_type>) {
+        func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
+        let c = type.pointee
+        guard let ports = try? readPorts(c.default_layout), let parameters = try? readParameters(c.default_layout)
+        else {
+            return nil
+        }
+        self.init(
+            text(c.name), text(c.summary), doc: text(c.doc), ports: ports, parameters: parameters,
+            settings: readSettings(c), flags: Int(c.flags), process: c.process, absorb: c.absorb)
+    }
+}
+
+/// The settings of a type, in the order of its description.
+func readSettings(_ type: vg_node_type) -> [Setting] {
+    let count = type.settings == nil ? 0 : Int(type.setting_count)
+    return UnsafeBufferPointer(start: type.settings, count: count).compactMap { c in
+        guard let key = c.key else { return nil }
+        let choices = UnsafeBufferPointer(start: c.choices, count: c.choices == nil ? 0 : Int(c.choice_count))
+        let bounded = c.minimum < c.maximum || (c.minimum == c.maximum && c.minimum != 0)
+        return Setting(
+            String(cString: key), c.kind, c.doc.map { String(cString: $0) } ?? "", required: c.required,
+            default: c.default_text.map { String(cString: $0) }, range: bounded ? c.minimum...c.maximum : nil,
+            unit: c.unit.map { String(cString: $0) }, choices: choices.compactMap { $0.map { String(cString: $0) } })
+    }
+}

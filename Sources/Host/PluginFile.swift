@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// A shared object in one of the plugin folders, not loaded yet.
+public struct PluginFile: Sendable, Hashable {
+    /// Where it is.
+    public var path: String
+
+    /// Names a shared object.
+    public init(path: String) { self.path = path }
+
+    /// The node type that the file name promises: `libvg-tts.so` and `tts.so` hold `tts`. A plugin with more types
+    /// may have a symbolic link for each; without one its types are found too, only later.
+    public var promisedType: String {
+        var name = path.split(separator: "/").last.map(String.init) ?? path
+        if name.hasSuffix(".so") { name.removeLast(3) }
+        if name.hasPrefix("libvg-") { name.removeFirst(6) }
+        return name
+    }
+}
+
+/// The folders in which plugins are looked for, first come, first served.
+public struct PluginSearch: Sendable {
+    /// One folder.
+    public struct Folder: Sendable, Hashable {
+        /// Where it is.
+        public var path: String
+        /// Whether only `libvg-*.so` counts, because the folder holds other shared objects too.
+        public var onlyPrefixed: Bool
+
+        /// Names a folder.
+        public init(_ path: String, onlyPrefixed: Bool = false) {
+            self.path = path
+            self.onlyPrefixed = onlyPrefixed
+        }
+    }
+
+    /// In the order of the search.
+    public var folders: [Folder]
+
+    /// Searches these folders only.
+    public init(folders: [Folder]) { self.folders = folders }
+
+    /// The usual folders: `extra` (from `--plugin-path`), `$VOICEGRAPH_PLUGIN_PATH` (several are separated by colons),
+    /// the executable's own folder, `lib/voicegraph` of its prefix, the user's data folder.
+    public static func standard(extra: [String] = []) -> PluginSearch {
+        var folders = extra.map { Folder($0) }
+        folders += environment("VOICEGRAPH_PLUGIN_PATH").split(separator: ":").map { Folder(String($0)) }
+        if let executable = executablePath() {
+            let folder = parent(executable)
+            folders.append(Folder(folder, onlyPrefixed: true))
+            folders.append(Folder(parent(folder) + "/lib/voicegraph"))
+        }
+        let home = environment("HOME")
+        let data = environment("XDG_DATA_HOME")
+        if !data.isEmpty || !home.isEmpty {
+            folders.append(Folder((data.isEmpty ? home + "/.local/share" : data) + "/voicegraph/plugins"))
+        }
+        return PluginSearch(folders: folders)
+    }
+
+    /// Every candidate, in the order of the search and by name within a folder. Folders that do not exist are passed
+    /// over. Reads folders only, no file. [control]
+    public func files() -> [PluginFile] {
+        var seen: Set<String> = []
+        var result: [PluginFile] = []
+        for folder in folders {
+            for name in names(in: folder.path).sorted() where name.hasSuffix(".so") {
+                if folder.onlyPrefixed, !name.hasPrefix("libvg-") { continue }
+                let path = folder.path.hasSuffix("/") ? folder.path + name : folder.path + "/" + name
+                if seen.insert(path).inserted { result.append(PluginFile(path: path)) }
+            }
+        }
+        return result
+    }
+
+    /// Folders that were asked for by name but cannot be read: a typing mistake should not pass in silence.
+    public static func missing(_ folders: [String]) -> [String] {
+        folders.filter { folder in
+            guard let handle = opendir(folder) else { return true }
+            closedir(handle)
+            return false
+        }
+    }
+}
+
+private func names(in folder: String) -> [String] {
+    guard let handle = opendir(folder) else { return [] }
+    defer { closedir(handle) }
+    var result: [String] = []
+    while let entry = readdir(handle) {
+        // The name starts at its field's offset and ends with a zero, whatever the field's declared length.
+        let offset = MemoryLayout<dirent>.offset(of: \.d_name)!
+        result.append(String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)))
+    }
+    return result
+}
+
+private func environment(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
+
+private func parent(_ path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+}
+
+private func executablePath() -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4097) { buffer in
+        let count = readlink("/proc/self/exe", buffer.baseAddress!, 4096)
+        guard count > 0 else { return nil }
+        buffer[count] = 0
+        return String(cString: buffer.baseAddress!)
+    }
+}
