@@ -50,7 +50,7 @@ let package = Package(
         code("Nodes", ["NodeKit", "Realtime"]),
         code("LV2", ["CLilv", "NodeKit", "Realtime"]),
         code("Drivers", ["CJack", "Graph", "Realtime"]),
-        code("Config", ["CToml", "Graph"]),
+        code("Config", ["CToml", "Graph", "NodeKit"]),
         code(
             "Host",
             [

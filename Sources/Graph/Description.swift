@@ -127,15 +127,20 @@ public struct GraphDescription: Sendable, Equatable {
     public var links: [LinkDescription]
     /// The folder of the main file: relative paths start here.
     public var baseFolder: String
+    /// Where what concerns the whole graph is reported: the start of the main file.
+    public var location: SourceLocation
+    /// Whether some links were too faulty to be here, so that a node without links is no news.
+    public var lacksLinks = false
 
     /// Describes a graph.
     public init(
         name: String = "voicegraph", nodes: [NodeDescription] = [], links: [LinkDescription] = [],
-        baseFolder: String = ""
+        baseFolder: String = "", location: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.nodes = nodes
         self.links = links
         self.baseFolder = baseFolder
+        self.location = location
     }
 }

@@ -50,7 +50,9 @@ public final class NodeInstance: @unchecked Sendable {
         node = made
         hostMemory = memory
         ramps = .allocate(capacity: max(1, parameters.count))
-        for (index, parameter) in parameters.enumerated() { (ramps + index).initialize(to: .steady(parameter.defaultValue)) }
+        for (index, parameter) in parameters.enumerated() {
+            (ramps + index).initialize(to: .steady(parameter.defaultValue))
+        }
     }
 
     deinit {

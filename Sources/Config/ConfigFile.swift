@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Graph
+
+/// Reads graph files. Everything wrong with a file is reported at once.
+public enum ConfigFile {
+    /// Reads the graph file at `path` and what it includes.
+    ///
+    /// `overrides` are texts "node.NAME.key=value" whose value is read as TOML, or as a string if it is not TOML.
+    /// `environment` is what `${NAME}` in strings refers to; nil: that of this process.
+    ///
+    /// The description is nil when a file could not be read or has a syntax error. Otherwise it is given even if there
+    /// are errors, so that a caller can have `GraphBuilder` find more; what was wrong is left out of it. [any]
+    public static func load(
+        path: String, overrides: [String] = [], environment: [String: String]? = nil
+    ) -> (GraphDescription?, [Diagnostic]) {
+        switch readFile(path) {
+        case .success(let bytes):
+            var reader = GraphReader(environment ?? processEnvironment())
+            reader.readMain(SourceText(file: path, bytes: bytes), canonical: canonical(path))
+            return reader.finish(path, overrides)
+        case .failure(let fault):
+            let place = SourceLocation(file: path)
+            return (nil, [Diagnostic(.error, fault.message, at: place, hint: fault.hint)])
+        }
+    }
+
+    /// Reads a graph from text in memory; `file` is what diagnostics call it, and includes start at its folder. Any
+    /// bytes will do. [any]
+    public static func load(
+        text: some Sequence<UInt8>, file: String = "graph.conf", overrides: [String] = [],
+        environment: [String: String]? = nil
+    ) -> (GraphDescription?, [Diagnostic]) {
+        var reader = GraphReader(environment ?? processEnvironment())
+        reader.readMain(SourceText(file: file, bytes: Array(text)), canonical: file)
+        return reader.finish(file, overrides)
+    }
+
+    /// Reads a graph from a string in memory. [any]
+    public static func load(
+        text: String, file: String = "graph.conf", overrides: [String] = [], environment: [String: String]? = nil
+    ) -> (GraphDescription?, [Diagnostic]) {
+        load(text: text.utf8, file: file, overrides: overrides, environment: environment)
+    }
+}
+
+private func processEnvironment() -> [String: String] {
+    var result: [String: String] = [:]
+    var next = environ
+    while let text = next.pointee {
+        let pair = String(cString: text)
+        if let equals = pair.firstIndex(of: "=") {
+            result[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
+        }
+        next += 1
+    }
+    return result
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Creates the nodes of a description: type, settings, parameters.
+struct NodeMaker {
+    let catalog: NodeCatalog
+    let baseFolder: String
+    var report: Report
+    /// Nodes that are left out, with the reason.
+    private(set) var degraded: [String: String] = [:]
+    private var names: [String: SourceLocation] = [:]
+    private var settingsOfType: [String: SettingsCheck] = [:]
+
+    init(catalog: NodeCatalog, baseFolder: String, report: Report) {
+        self.catalog = catalog
+        self.baseFolder = baseFolder
+        self.report = report
+    }
+
+    mutating func make(_ node: NodeDescription, services: (String) -> NodeServices) -> MadeNode {
+        if let first = names.updateValue(node.location, forKey: node.name) {
+            names[node.name] = first
+            report.error(
+                "duplicate node '\(node.name)'", at: node.location,
+                hint: first.line > 0 ? "the first one is at \(first.file):\(first.line):\(first.column)" : "")
+            return .faulty
+        }
+        guard !node.type.isEmpty else { return .faulty }
+        guard let entry = catalog.types[node.type] else { return withoutType(node) }
+
+        var check = settingsOfType[node.type] ?? SettingsCheck(entry.type.pointee)
+        settingsOfType[node.type] = check
+        var problems = check.check(node, baseFolder: baseFolder, &report)
+        do {
+            let settings = Settings(node.entries.filter { !check.faulty.contains($0.key) }.mapValues(\.value))
+            let instance = try NodeInstance(
+                type: entry.type, name: node.name, settings: settings, baseFolder: baseFolder,
+                services: services(node.name))
+            let before = report.diagnostics.count
+            check.checkParameters(node, of: instance, &report)
+            problems = problems || report.diagnostics.count > before
+            return problems ? .faulty : .instance(instance)
+        } catch let failure {
+            // With faulty settings taken away, a failure says nothing new.
+            return problems ? .faulty : failed(node, failure, check)
+        }
+    }
+
+    private mutating func withoutType(_ node: NodeDescription) -> MadeNode {
+        guard let missing = catalog.unavailable[node.type] else {
+            let known = catalog.names
+            report.error(
+                "unknown node type '\(node.type)'", at: node.typeLocation,
+                hint: report.suggester.hint(
+                    node.type, among: known, otherwise: "`voicegraph nodes` lists the types there are"))
+            return .faulty
+        }
+        return leaveOut(
+            node, "node type '\(node.type)' is not available: \(missing.reason)", at: node.typeLocation,
+            hint: missing.package.isEmpty ? "" : "apt install \(missing.package)")
+    }
+
+    private mutating func failed(_ node: NodeDescription, _ failure: NodeError, _ check: SettingsCheck) -> MadeNode {
+        guard !failure.key.isEmpty else {
+            return leaveOut(
+                node, "node '\(node.name)' cannot be created: \(failure.message)", at: node.location, hint: failure.hint
+            )
+        }
+        let entry = node.entry(at: failure.key)
+        report.error(
+            "node '\(node.name)': \(failure.message)", at: entry?.valueLocation ?? node.location, hint: failure.hint)
+        return .faulty
+    }
+
+    private mutating func leaveOut(
+        _ node: NodeDescription, _ message: String, at location: SourceLocation, hint: String
+    ) -> MadeNode {
+        if node.required {
+            report.error("\(message); the node is required", at: location, hint: hint)
+            return .faulty
+        }
+        degraded[node.name] = message
+        report.warning("\(message); '\(node.name)' is left out", at: location, hint: hint)
+        return .leftOut
+    }
+}
+
+extension NodeDescription {
+    /// The entry that a node's complaint is about: "key", or "table.key" for something inside a table.
+    func entry(at path: String) -> Entry? {
+        if let entry = entries[path] { return entry }
+        guard let dot = path.firstIndex(of: "."), let outer = entries[String(path[..<dot])] else { return nil }
+        return outer.inner[String(path[path.index(after: dot)...])] ?? outer
+    }
+}

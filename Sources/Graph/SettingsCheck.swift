@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+
+/// Checks a node's entries against its type's settings and its instance's parameters. One per type, reused.
+struct SettingsCheck {
+    private let settings: [Setting]
+    private let index: [String: Int]
+    /// The keys whose values were refused, of the node checked last.
+    private(set) var faulty: Set<String> = []
+
+    init(_ type: vg_node_type) {
+        settings = readSettings(type)
+        index = Dictionary(settings.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Checks what the type declares; true when something is wrong. Keys that are no setting wait for
+    /// `checkParameters`.
+    mutating func check(_ node: NodeDescription, baseFolder: String, _ report: inout Report) -> Bool {
+        faulty = []
+        for key in node.keys {
+            guard let entry = node.entries[key], let setting = index[key].map({ settings[$0] }) else { continue }
+            if let fault = fault(of: entry, setting, baseFolder, &report.suggester) {
+                faulty.insert(key)
+                report.error(fault.message, at: fault.location, hint: fault.hint)
+            }
+        }
+        var missing = false
+        for setting in settings where setting.required && node.entries[setting.key] == nil {
+            missing = true
+            report.error(
+                "node '\(node.name)' of type '\(node.type)' needs '\(setting.key)'", at: node.location,
+                hint: setting.doc.isEmpty ? "" : "\(setting.key): \(setting.doc)")
+        }
+        return missing || !faulty.isEmpty
+    }
+
+    /// Checks the entries that are parameters and sets them, before the first block and so without a ramp; what is
+    /// neither setting nor parameter is an error.
+    func checkParameters(_ node: NodeDescription, of instance: NodeInstance, _ report: inout Report) {
+        let parameters = instance.parameters
+        for key in node.keys {
+            guard index[key] == nil, let entry = node.entries[key] else { continue }
+            guard let position = instance.parameterIndex(key) else {
+                let known = settings.map(\.key) + parameters.map(\.key) + ["type", "required"]
+                report.error(
+                    "node type '\(node.type)' has no setting or parameter '\(key)'", at: entry.keyLocation,
+                    hint: report.suggester.hint(key, among: known, otherwise: listing(known.dropLast(2))))
+                continue
+            }
+            switch Self.value(of: entry, parameters[position]) {
+            case .success(let value): instance.ramps[position] = .steady(value)
+            case .failure(let fault): report.error(fault.message, at: fault.location, hint: fault.hint)
+            }
+        }
+    }
+
+    /// Reads a parameter's value from the file, or says why it cannot be one.
+    static func value(of entry: Entry, _ parameter: Parameter) -> Result<Float, Diagnostic> {
+        func fault(_ message: String, _ hint: String = "") -> Result<Float, Diagnostic> {
+            .failure(Diagnostic(.error, message, at: entry.valueLocation, hint: hint))
+        }
+        let number: Double
+        switch entry.value {
+        case .integer(let integer): number = Double(integer)
+        case .number(let given): number = given
+        case .bool(let bool) where parameter.flags & UInt32(VG_PARAM_TOGGLE) != 0: number = bool ? 1 : 0
+        default:
+            return fault("parameter '\(parameter.key)' must be a number, not \(entry.value.kindText)", unquote(entry))
+        }
+        guard number.isFinite else { return fault("parameter '\(parameter.key)' must be a finite number") }
+        let range = parameter.range
+        // Compared as Float: 0.1 in the file is inside a range that ends at 0.1 in C.
+        guard range.contains(Float(number)) else {
+            let bounds = "\(text(Double(range.lowerBound))) to \(text(Double(range.upperBound)))"
+            return fault(
+                "parameter '\(parameter.key)' is \(text(number)), outside its range",
+                "it goes from \(bounds)\(parameter.unit.isEmpty ? "" : " " + parameter.unit)")
+        }
+        let whole = parameter.flags & UInt32(VG_PARAM_STEPPED | VG_PARAM_TOGGLE) != 0
+        if whole, Int64(exactly: number) == nil {
+            return fault("parameter '\(parameter.key)' must be a whole number, not \(text(number))")
+        }
+        return .success(Float(number))
+    }
+
+    private func fault(
+        of entry: Entry, _ setting: Setting, _ baseFolder: String, _ suggester: inout Suggester
+    ) -> Diagnostic? {
+        func fault(_ what: String, _ hint: String = "", at location: SourceLocation? = nil) -> Diagnostic {
+            Diagnostic(.error, "'\(setting.key)' \(what)", at: location ?? entry.valueLocation, hint: hint)
+        }
+        let kind = entry.value.kindText
+        switch (setting.kind, entry.value) {
+        case (VG_SET_BOOL, .bool): return nil
+        case (VG_SET_BOOL, _): return fault("must be true or false, not \(kind)", unquote(entry))
+        case (VG_SET_INTEGER, .integer(let integer)):
+            return rangeFault(Double(integer), setting, fault)
+        case (VG_SET_INTEGER, _): return fault("must be a whole number, not \(kind)", unquote(entry))
+        case (VG_SET_NUMBER, .integer(let integer)):
+            return rangeFault(Double(integer), setting, fault)
+        case (VG_SET_NUMBER, .number(let number)):
+            return number.isFinite ? rangeFault(number, setting, fault) : fault("must be a finite number")
+        case (VG_SET_NUMBER, _): return fault("must be a number, not \(kind)", unquote(entry))
+        case (VG_SET_STRING, .string(let string)):
+            return stringFault(string, at: entry.valueLocation, setting, &suggester, fault)
+        case (VG_SET_STRING, _): return fault("must be a string, not \(kind)", quote(entry))
+        case (VG_SET_PATH, .string(let path)):
+            return pathFault(path, baseFolder, fault)
+        case (VG_SET_PATH, _): return fault("must be a path in quotes, not \(kind)")
+        case (VG_SET_STRINGS, .string(let string)):
+            return stringFault(string, at: entry.valueLocation, setting, &suggester, fault)
+        case (VG_SET_STRINGS, .list(let items)):
+            for (position, item) in items.enumerated() {
+                let place = entry.inner[String(position)]?.valueLocation ?? entry.valueLocation
+                guard case .string(let string) = item else {
+                    return fault("must hold strings only, not \(item.kindText)", at: place)
+                }
+                if let found = stringFault(string, at: place, setting, &suggester, fault) { return found }
+            }
+            return nil
+        case (VG_SET_STRINGS, _): return fault("must be a string or a list of strings, not \(kind)", quote(entry))
+        case (VG_SET_TABLE, .table): return tableFault(entry, fault)
+        case (VG_SET_TABLE, _): return fault("must be a table, not \(kind)", "\(setting.key) = { name = value }")
+        default: return fault("is of a kind that this version does not know")
+        }
+    }
+}
+
+private typealias MakeFault = (String, String, SourceLocation?) -> Diagnostic
+
+private func rangeFault(_ number: Double, _ setting: Setting, _ fault: MakeFault) -> Diagnostic? {
+    guard let range = setting.range, !range.contains(number) else { return nil }
+    let unit = setting.unit.map { $0.isEmpty ? "" : " " + $0 } ?? ""
+    return fault(
+        "is \(text(number)), outside its range",
+        "it goes from \(text(range.lowerBound)) to \(text(range.upperBound))\(unit)", nil)
+}
+
+private func stringFault(
+    _ string: String, at location: SourceLocation, _ setting: Setting, _ suggester: inout Suggester, _ fault: MakeFault
+) -> Diagnostic? {
+    // Strings travel to nodes as C strings, which would end here.
+    if string.utf8.contains(0) { return fault("holds a NUL character", "", location) }
+    guard !setting.choices.isEmpty, !setting.choices.contains(string) else { return nil }
+    let hint = suggester.hint(string, among: setting.choices, otherwise: listing(setting.choices))
+    return fault("cannot be '\(shortened(string))'", hint, location)
+}
+
+private func pathFault(_ path: String, _ baseFolder: String, _ fault: MakeFault) -> Diagnostic? {
+    if path.isEmpty { return fault("is an empty path", "", nil) }
+    if path.utf8.contains(0) { return fault("holds a NUL character", "", nil) }
+    let full = path.hasPrefix("/") || baseFolder.isEmpty ? path : baseFolder + "/" + path
+    if access(full, R_OK) == 0 { return nil }
+    if errno == EACCES { return fault("names a file that may not be read: \(shortened(path))", "", nil) }
+    let hint =
+        path.hasPrefix("~")
+        ? "write ${HOME} for your home folder"
+        : path.hasPrefix("/") ? "" : "paths start at the folder of the graph file"
+    return fault("names a file that does not exist: \(shortened(path))", hint, nil)
+}
+
+private func tableFault(_ entry: Entry, _ fault: MakeFault) -> Diagnostic? {
+    for (key, inner) in entry.inner.sorted(by: { $0.value.keyLocation.isBefore($1.value.keyLocation) }) {
+        switch inner.value {
+        case .number(let number) where !number.isFinite:
+            return fault("has '\(key)', which must be a finite number", "", inner.valueLocation)
+        case .string(let string) where string.utf8.contains(0):
+            return fault("has '\(key)', which holds a NUL character", "", inner.valueLocation)
+        case .list, .table:
+            return fault(
+                "has '\(key)', which must be a number, a string or true or false, not \(inner.value.kindText)", "",
+                inner.valueLocation)
+        default: continue
+        }
+    }
+    return nil
+}

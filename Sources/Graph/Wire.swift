@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// A link between nodes that exist in the description, by index.
+struct Wire {
+    var fromNode: Int
+    var toNode: Int
+    var link: LinkDescription
+    /// Whether it replaces links through a node that was left out. What cannot be joined then is dropped silently:
+    /// the missing node has been reported already.
+    var isSpliced = false
+}
+
+/// More replacement links than this are not made.
+private let spliceLimit = 10_000
+
+/// Takes nodes out: what went into one goes to what it fed. Links that name ports of such a node are dropped.
+func splice(_ wires: [Wire], leavingOut gone: [Bool]) -> [Wire] {
+    guard gone.contains(true) else { return wires }
+    var wires = wires
+    var alive = [Bool](repeating: true, count: wires.count)
+    var ins: [Int: [Int]] = [:]
+    var outs: [Int: [Int]] = [:]
+    for (index, wire) in wires.enumerated() {
+        if gone[wire.fromNode] { outs[wire.fromNode, default: []].append(index) }
+        if gone[wire.toNode] { ins[wire.toNode, default: []].append(index) }
+    }
+    var made = 0
+    for node in gone.indices where gone[node] {
+        let sources = (ins[node] ?? []).filter { alive[$0] }
+        let targets = (outs[node] ?? []).filter { alive[$0] }
+        for index in sources + targets { alive[index] = false }
+        var pairs: Set<[Endpoint]> = []
+        for source in sources.map({ wires[$0] }) where source.link.to.port == nil && source.fromNode != node {
+            for target in targets.map({ wires[$0] }) where target.link.from.port == nil && target.toNode != node {
+                guard source.fromNode != target.toNode, made < spliceLimit else { continue }
+                let ends = [source.link.from, target.link.to].map { Endpoint($0.node, $0.port) }
+                guard pairs.insert(ends).inserted else { continue }
+                made += 1
+                if gone[source.fromNode] { outs[source.fromNode, default: []].append(wires.count) }
+                if gone[target.toNode] { ins[target.toNode, default: []].append(wires.count) }
+                wires.append(
+                    Wire(
+                        fromNode: source.fromNode, toNode: target.toNode,
+                        link: LinkDescription(
+                            from: source.link.from, to: target.link.to,
+                            gainDB: source.link.gainDB + target.link.gainDB, location: target.link.location),
+                        isSpliced: true))
+                alive.append(true)
+            }
+        }
+    }
+    return wires.indices.filter { alive[$0] }.map { wires[$0] }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+extension SettingValue {
+    /// The kind in words, for messages: "a string".
+    var kindText: String {
+        switch self {
+        case .bool: "true or false"
+        case .integer: "a whole number"
+        case .number: "a number with a fraction"
+        case .string: "a string"
+        case .list: "a list"
+        case .table: "a table"
+        }
+    }
+}
+
+extension SourceLocation {
+    /// Whether it stands before another place of the same file.
+    func isBefore(_ other: SourceLocation) -> Bool { (line, column) < (other.line, other.column) }
+}
+
+/// A number as a person would write it: no ".0".
+func text(_ number: Double) -> String {
+    if let whole = Int64(exactly: number), abs(number) < 1e15 { return String(whole) }
+    return "\(number)"
+}
+
+/// At most 60 characters of a text that came from a file.
+func shortened(_ text: String) -> String { text.count <= 60 ? text : text.prefix(57) + "..." }
+
+/// "one of a, b, c", cut after a dozen.
+func listing(_ names: some Collection<String>) -> String {
+    names.isEmpty ? "" : "one of: " + names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", ..." : "")
+}
+
+/// A hint for a number or boolean that was written in quotes.
+func unquote(_ entry: Entry) -> String {
+    guard case .string(let string) = entry.value, !string.isEmpty else { return "" }
+    return Double(string) != nil || string == "true" || string == "false"
+        ? "write it without quotes: \(shortened(string))" : ""
+}
+
+/// A hint for text that was written without quotes.
+func quote(_ entry: Entry) -> String {
+    switch entry.value {
+    case .integer(let integer): "write it in quotes: \"\(integer)\""
+    case .number(let number): "write it in quotes: \"\(text(number))\""
+    case .bool(let bool): "write it in quotes: \"\(bool)\""
+    default: ""
+    }
+}
+
+/// A port's kind in words.
+func kindName(_ kind: vg_port_kind) -> String {
+    switch kind {
+    case VG_AUDIO_PORT: "audio"
+    case VG_CONTROL_PORT: "control"
+    case VG_MIDI_PORT: "midi"
+    default: "message"
+    }
+}
