@@ -42,6 +42,29 @@ public enum Message: Sendable, Equatable {
     case bytes([UInt8])
 }
 
+/// The optional calls of `Node` that a type implements. The host is spared the others: a graph may have thousands of
+/// nodes, and `poll` comes 120 times a second.
+public struct NodeCalls: OptionSet, Sendable {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// Wraps bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// `receive`
+    public static let receive = NodeCalls(rawValue: 1)
+    /// `poll`
+    public static let poll = NodeCalls(rawValue: 2)
+    /// `latency`
+    public static let latency = NodeCalls(rawValue: 4)
+    /// `wait`
+    public static let wait = NodeCalls(rawValue: 8)
+    /// `isIdle`
+    public static let idle = NodeCalls(rawValue: 16)
+    /// Every one of them.
+    public static let all: NodeCalls = [.receive, .poll, .latency, .wait, .idle]
+}
+
 /// The control half of a node: ordinary Swift, called by the host on one thread at a time, never on the audio thread.
 ///
 /// The audio half is `Processor`, a struct that the compiler proves to be free of references, and the function
@@ -56,6 +79,9 @@ public protocol Node: AnyObject {
 
     /// What the type says of itself.
     static var descriptor: NodeDescriptor { get }
+
+    /// Which of the optional calls the type implements; all of them unless it says so.
+    static var calls: NodeCalls { get }
 
     /// Checks the settings; cheap, takes no device, starts no thread. [control]
     init(settings: Settings, host: NodeHost) throws(NodeError)
@@ -89,6 +115,8 @@ public protocol Node: AnyObject {
 }
 
 extension Node {
+    /// All, to be safe.
+    public static var calls: NodeCalls { .all }
     /// The type's own layout.
     public var layout: Layout { Self.descriptor.layout }
     /// Nothing to do.

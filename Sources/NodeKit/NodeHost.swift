@@ -26,17 +26,13 @@ public struct NodeHost: @unchecked Sendable {
 
     /// Publishes an event with plain fields. [any]
     public func publish(_ name: String, _ fields: [(String, SettingValue)] = []) {
-        withEntries(fields[...], []) { entries in
-            name.withCString { name in
-                var event = vg_event()
-                event.name = name
-                entries.withUnsafeBufferPointer {
-                    event.fields = $0.baseAddress
-                    event.field_count = UInt32($0.count)
-                    host.pointee.publish?(host.pointee.handle, &event)
-                }
-            }
-        }
+        var arena = CValueArena()
+        var event = vg_event()
+        event.name = arena.text(name)
+        event.fields = arena.entries(fields.map { ($0.0, $0.1) })
+        event.field_count = UInt32(fields.count)
+        host.pointee.publish?(host.pointee.handle, &event)
+        _ = consume arena  // not before the call is over
     }
 
     /// Publishes a level frame. [any]
@@ -61,115 +57,5 @@ public struct NodeHost: @unchecked Sendable {
     public func send(_ message: Message, port: Int = 0) -> Bool {
         guard let send = host.pointee.send else { return false }
         return message.withCMessage { send(host.pointee.handle, UInt32(port), $0) }
-    }
-}
-
-/// Builds C entries for scalar fields; strings live as long as `body` runs.
-private func withEntries(
-    _ rest: ArraySlice<(String, SettingValue)>, _ built: [vg_entry], _ body: ([vg_entry]) -> Void
-) {
-    guard let (key, value) = rest.first else { return body(built) }
-    key.withCString { key in
-        func next(_ fill: (inout vg_value) -> Void) {
-            var entry = vg_entry()
-            entry.key = key
-            fill(&entry.value)
-            withEntries(rest.dropFirst(), built + [entry], body)
-        }
-        switch value {
-        case .bool(let bool):
-            next {
-                $0.kind = VG_BOOL
-                $0.boolean = bool
-            }
-        case .integer(let integer):
-            next {
-                $0.kind = VG_INTEGER
-                $0.integer = integer
-                $0.number = Double(integer)
-            }
-        case .number(let number):
-            next {
-                $0.kind = VG_NUMBER
-                $0.number = number
-            }
-        case .string(let string):
-            string.withCString { text in
-                next {
-                    $0.kind = VG_STRING
-                    $0.string = text
-                }
-            }
-        case .list(let items):
-            withEntries(items.map { ("", $0) }[...], []) { inner in
-                inner.withUnsafeBufferPointer { inner in
-                    next {
-                        $0.kind = VG_LIST
-                        $0.items = inner.baseAddress
-                        $0.count = UInt32(inner.count)
-                    }
-                }
-            }
-        case .table(let table):
-            withEntries(table.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }[...], []) { inner in
-                inner.withUnsafeBufferPointer { inner in
-                    next {
-                        $0.kind = VG_TABLE
-                        $0.items = inner.baseAddress
-                        $0.count = UInt32(inner.count)
-                    }
-                }
-            }
-        }
-    }
-}
-
-extension SettingValue {
-    /// Calls `body` with the same value as a C struct, valid during the call.
-    public func withCValue<R>(_ body: (UnsafePointer<vg_value>) -> R) -> R {
-        var result: R?
-        withEntries([("", self)][...], []) { entries in
-            withUnsafePointer(to: entries[0].value) { result = body($0) }
-        }
-        return result!
-    }
-}
-
-extension Message {
-    /// Calls `body` with the same message as a C struct, valid during the call.
-    public func withCMessage<R>(_ body: (UnsafePointer<vg_message>) -> R) -> R {
-        var message = vg_message()
-        switch self {
-        case .text(let text):
-            return text.withCString {
-                message.kind = VG_MESSAGE_TEXT
-                message.text = $0
-                message.length = text.utf8.count
-                return withUnsafePointer(to: message, body)
-            }
-        case .number(let number):
-            message.kind = VG_MESSAGE_NUMBER
-            message.number = number
-            return withUnsafePointer(to: message, body)
-        case .bytes(let bytes):
-            return bytes.withUnsafeBufferPointer { buffer in
-                message.kind = VG_MESSAGE_BYTES
-                message.length = buffer.count
-                return buffer.withMemoryRebound(to: CChar.self) {
-                    message.text = $0.baseAddress
-                    return withUnsafePointer(to: message, body)
-                }
-            }
-        }
-    }
-
-    /// Copies a C message.
-    public init(_ message: vg_message) {
-        let bytes = UnsafeRawBufferPointer(start: message.text, count: message.text == nil ? 0 : message.length)
-        switch message.kind {
-        case VG_MESSAGE_TEXT: self = .text(String(decoding: bytes, as: UTF8.self))
-        case VG_MESSAGE_NUMBER: self = .number(message.number)
-        default: self = .bytes(Array(bytes))
-        }
     }
 }

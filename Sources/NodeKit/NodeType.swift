@@ -40,13 +40,16 @@ public func makeNodeType<N: Node>(_ type: N.Type) -> UnsafePointer<vg_node_type>
     }
     c.activate = { box($0).activate() }
     c.deactivate = { box($0).deactivate() }
-    c.receive = { node, port, message in
-        if let message { box(node).receive(Message(message.pointee), Int(port)) }
+    let calls = N.calls
+    if calls.contains(.receive) {
+        c.receive = { node, port, message in
+            if let message { box(node).receive(Message(message.pointee), Int(port)) }
+        }
     }
-    c.poll = { box($0).poll() }
-    c.latency = { UInt32(clamping: box($0).latency) }
-    c.wait = { box($0).wait(Int($1)) }
-    c.idle = { box($0).isIdle }
+    if calls.contains(.poll) { c.poll = { box($0).poll() } }
+    if calls.contains(.latency) { c.latency = { UInt32(clamping: box($0).latency) } }
+    if calls.contains(.wait) { c.wait = { box($0).wait(Int($1)) } }
+    if calls.contains(.idle) { c.idle = { box($0).isIdle } }
     result.initialize(to: c)
     return UnsafePointer(result)
 }
@@ -136,13 +139,15 @@ private func attempt(
     }
 }
 
-/// Copies text into a fixed C array, cut at a character boundary, always terminated.
+/// Copies text into a fixed C array, cut between two code points, always terminated.
 private func copy<T>(_ text: String, _ field: inout T) {
     withUnsafeMutableBytes(of: &field) { bytes in
-        var kept = text
-        while kept.utf8.count >= bytes.count { kept.removeLast(max(1, (kept.utf8.count - bytes.count) / 4)) }
-        bytes.copyBytes(from: kept.utf8)
-        bytes[kept.utf8.count] = 0
+        let whole = Array(text.utf8)
+        var count = min(whole.count, bytes.count - 1)
+        // A byte 10xxxxxx goes on with the code point before it.
+        if count < whole.count { while count > 0, whole[count] & 0xC0 == 0x80 { count -= 1 } }
+        bytes.copyBytes(from: whole[..<count])
+        bytes[count] = 0
     }
 }
 

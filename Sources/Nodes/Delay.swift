@@ -8,6 +8,7 @@ import Synchronization
 /// It may close a feedback loop: there the host calls `process` before `absorb`, and what comes out can only be what
 /// went in at least one block earlier. A shorter delay in a loop lasts `maxBlock` frames, and the log says so.
 final class Delay: Node {
+    static let calls: NodeCalls = .idle
     static let descriptor = NodeDescriptor(
         "delay", "delays its channels; may close a feedback loop",
         doc: "Give ms or frames. Only the delayed signal comes out: mix it with the original for an echo. "

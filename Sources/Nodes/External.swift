@@ -12,6 +12,7 @@ private func connectSetting(_ what: String, _ example: String) -> Setting {
 
 /// Audio from outside: a microphone, another program, or the files of an offline run.
 final class Input: Node {
+    static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "input", "audio from outside: a microphone or another program",
         doc: "Offline it reads the file given with --input, or silence.",
@@ -33,6 +34,7 @@ final class Input: Node {
 
 /// Audio to the outside: loudspeakers, another program, or the file of an offline run.
 final class Output: Node {
+    static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "output", "audio to the outside: loudspeakers or another program",
         doc: "Offline it is what is written to the file.",
@@ -54,6 +56,7 @@ final class Output: Node {
 
 /// MIDI from outside: a keyboard or another program.
 final class MIDIInput: Node {
+    static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "midi-input", "MIDI from outside: a keyboard or another program",
         ports: [Port(VG_MIDI_PORT, VG_OUTPUT, "out", doc: "the events that come in")],
@@ -66,6 +69,7 @@ final class MIDIInput: Node {
 
 /// MIDI to the outside: a synthesizer or another program.
 final class MIDIOutput: Node {
+    static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "midi-output", "MIDI to the outside: a synthesizer or another program",
         ports: [Port(VG_MIDI_PORT, VG_INPUT, "in", doc: "the events that go out")],

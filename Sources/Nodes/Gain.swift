@@ -3,6 +3,7 @@ import NodeKit
 
 /// Makes its channels louder or quieter by `gain_db`. At -120 dB and below the output is exactly 0.
 final class Gain: Node {
+    static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "gain", "louder or quieter",
         doc: "Multiplies every channel by gain_db. A change is a ramp that is even in decibels.",

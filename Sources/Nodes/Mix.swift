@@ -6,6 +6,7 @@ import NodeKit
 /// Input 1 is the main bus, so that `"a -> mix"` and `"b -> mix"` add up there; the others are side buses `in_2`,
 /// `in_3`, ... Mono inputs are the ports `in_1`, `in_2`, ...; channel c of input n is `in_n_c` otherwise.
 final class Mix: Node {
+    static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "mix", "adds several inputs, each with its own gain",
         doc: "Links to the node itself add up in input 1; links to in_2, in_3, ... reach the other inputs.",

@@ -4,6 +4,7 @@ import NodeKit
 /// Silences its channels while `muted` is 1. Going either way takes a straight ramp of 10 ms, so that nothing clicks;
 /// the value in the file applies from the first frame.
 final class Mute: Node {
+    static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "mute", "silences its channels without a click",
         doc: "Fades out and in over 10 ms. Muted, the outputs are exactly 0.",

@@ -4,6 +4,7 @@ import NodeKit
 /// Places a mono signal between left and right with constant power: left = cos a, right = sin a, with a from 0 to
 /// pi / 2; 3 dB down on both sides in the centre, exactly 0 on the far side at the ends.
 final class Pan: Node {
+    static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "pan", "places a mono signal between left and right",
         doc: "Constant power: each side is 3 dB down in the centre.",

@@ -9,6 +9,7 @@ import Synchronization
 /// whole and counted; "tap.dropped" then says how many frames, and the positions of the audio events show where.
 /// Offline nothing is dropped: the ring is emptied before each block.
 final class Tap: Node {
+    static let calls: NodeCalls = [.poll, .wait]
     static let descriptor = NodeDescriptor(
         "tap", "lets audio through and publishes it for recorders, transcribers and the like",
         doc: "Publishes \"audio\" events, and \"tap.dropped\" with the frames lost when nobody took them in time.",

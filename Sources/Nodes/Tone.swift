@@ -5,6 +5,7 @@ import Synchronization
 
 /// Makes test signals. Equal settings give the same samples, bit for bit, however the signal is cut into blocks.
 final class Tone: Node {
+    static let calls: NodeCalls = .idle
     static let descriptor = NodeDescriptor(
         "tone", "test signals: sine, square, sweep, noise, impulse",
         doc: "level_db is the peak level. All channels carry the same signal, but for noise, where each has its own.",
