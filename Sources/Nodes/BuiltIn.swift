@@ -18,5 +18,6 @@ private struct TypeList: @unchecked Sendable {
 private let cachedTypes = TypeList(list: [
     makeNodeType(Input.self), makeNodeType(Output.self), makeNodeType(MIDIInput.self), makeNodeType(MIDIOutput.self),
     makeNodeType(Gain.self), makeNodeType(Mix.self), makeNodeType(Pan.self), makeNodeType(Mute.self),
-    makeNodeType(Delay.self), makeNodeType(Tone.self), makeNodeType(Tap.self),
+    makeNodeType(Delay.self), makeNodeType(Tone.self), makeNodeType(Meter.self), makeNodeType(Visualizer.self),
+    makeNodeType(Tap.self),
 ])

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import Realtime
+
+/// Marks what the faces draw: measures like a meter, and says how it wants to be drawn. It may end a chain or stand in
+/// the middle of one.
+final class Visualizer: Node {
+    static let calls: NodeCalls = .poll
+    static let descriptor = NodeDescriptor(
+        "visualizer", "what the orb, the wave or the bars show",
+        doc: "Publishes \"levels\" events 60 times a second, and once \"visualizer\" with its style and preset. "
+            + "Audio passes through; the outputs need not be linked.",
+        ports: Layout.through(channels: 1).ports,
+        settings: [
+            .channels("audio channels, measured together"),
+            Setting("style", VG_SET_STRING, "what is drawn", default: "\"orb\"", choices: styles),
+            Setting(
+                "preset", VG_SET_STRING,
+                "colours: verdant, twilight, bloom, mystic, flare or glacier, in any case; verdant for other names",
+                default: "\"verdant\""),
+        ],
+        flags: VG_IN_PLACE, process: levelsProcess)
+
+    private static let styles = ["orb", "wave", "bars"]
+    private static let presets = ["verdant", "twilight", "bloom", "mystic", "flare", "glacier"]
+
+    let layout: Layout
+    private let host: NodeHost
+    private let style, preset: String
+    private let levels: LevelPublisher
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        self.host = host
+        let channels = try settings.channels()
+        style = settings.string("style") ?? "orb"
+        if !Self.styles.contains(style) {
+            throw NodeError(
+                "has no style \"\(style)\"", hint: "use " + Self.styles.joined(separator: ", "), key: "style")
+        }
+        let wanted = settings.string("preset")?.lowercased() ?? ""
+        preset = Self.presets.contains(wanted) ? wanted : "verdant"
+        layout = .through(channels: channels)
+        levels = LevelPublisher(channels: channels, host: host)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> LevelPublisher.Processor {
+        levels.prepare(preparation)
+    }
+
+    func activate() { host.publish("visualizer", [("style", .string(style)), ("preset", .string(preset))]) }
+
+    func poll() { levels.poll() }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import TestSupport
+
+@Suite struct MeterTests {
+    /// A sine with a whole number of cycles in every window of 1024 frames.
+    private func sine(_ amplitude: Double, rate: Double, frames: Int) -> [Float] {
+        Signal.sine(20 * rate / 1024, rate: rate, frames: frames, amplitude: amplitude)
+    }
+
+    @Test(arguments: ["meter", "visualizer"], BlockPlan.all)
+    func everySamplePassesUnchanged(_ name: String, _ plan: BlockPlan) throws {
+        let inputs = (1...3).map { Signal.noise(frames: 5000, seed: UInt64($0), amplitude: 3) }
+        for inPlace in [false, true] {
+            let harness = try NodeHarness(type(name), ["channels": .integer(3)])
+            harness.inPlace = inPlace
+            #expect(harness.run(5000, inputs: inputs, plan: plan) == inputs)
+        }
+    }
+
+    @Test(arguments: testRates) func thereAreSixtyFramesASecond(_ rate: Double) throws {
+        let harness = try NodeHarness(type("meter"), rate: rate)
+        harness.positionOffset = 500
+        _ = harness.run(Int(rate), inputs: [sine(0.1, rate: rate, frames: Int(rate))], plan: .random(max: 512, seed: 1))
+        let levels = harness.capture.events.compactMap(\.levels)
+        #expect(levels.count == 60)
+        let interval = UInt64(rate / 60)
+        #expect(levels.map(\.position) == (1...60).map { 500 + $0 * interval })
+    }
+
+    @Test(arguments: testRates, BlockPlan.all)
+    func aSineOfMinus20DBFSReadsAsThat(_ rate: Double, _ plan: BlockPlan) throws {
+        let harness = try NodeHarness(type("meter"), ["channels": .integer(2)], rate: rate)
+        let signal = sine(0.1, rate: rate, frames: 8192)
+        _ = harness.run(8192, inputs: [signal, signal.map { $0 / 2 }], plan: plan)
+        let levels = harness.capture.events.compactMap(\.levels)
+        #expect(levels.count == 8192 / Int(rate / 60))
+        for frame in levels {
+            #expect(abs(Signal.decibels(Double(frame.peak[0])) + 20) < 0.1)
+            #expect(abs(Signal.decibels(Double(frame.rms[0])) + 23.01) < 0.1)
+            #expect(abs(Signal.decibels(Double(frame.peak[1])) + 26.02) < 0.1)
+        }
+    }
+
+    /// Silence 0; full-scale sine 0.9398; -20 dBFS sine 0.5398; an RMS of -25 dB 0.5.
+    @Test(arguments: [(0.0, 0.0), (1.0, 0.9398), (0.1, 0.5398), (0.0795272, 0.5)], ["meter", "visualizer"])
+    func theOrbLevelFollowsItsVectors(_ vector: (amplitude: Double, orb: Float), _ name: String) throws {
+        let harness = try NodeHarness(type(name))
+        _ = harness.run(4800, inputs: [sine(vector.amplitude, rate: 48000, frames: 4800)], plan: .fixed(100))
+        let orb = try #require(harness.capture.events.compactMap(\.levels).last?.orb)
+        #expect(abs(orb - vector.orb) < 1e-4)
+    }
+
+    @Test func inSilenceTimeGoesOn() throws {
+        let harness = try NodeHarness(type("meter"))
+        _ = harness.run(2400, inputs: [Signal.constant(0.5, frames: 2400)])
+        _ = harness.run(2400)
+        let levels = harness.capture.events.compactMap(\.levels)
+        #expect(levels.map { $0.peak[0] } == [0.5, 0.5, 0.5, 0, 0, 0])
+        #expect(levels.map(\.position) == (1...6).map { 800 * $0 })
+        #expect(levels.last?.orb == 0)
+    }
+
+    @Test func nonsenseDoesNotStay() throws {
+        let harness = try NodeHarness(type("meter"))
+        _ = harness.run(800, inputs: [[.nan, .infinity]])
+        _ = harness.run(4000, inputs: [Signal.constant(0.5, frames: 4000)])
+        let levels = harness.capture.events.compactMap(\.levels)
+        #expect(levels[0].orb.isFinite)
+        #expect(levels[2].peak == [0.5])
+        #expect(abs(levels[5].orb - 0.8796) < 1e-3)
+    }
+
+    @Test func preparingAgainStartsAnew() throws {
+        let harness = try NodeHarness(type("meter"))
+        _ = harness.run(100, inputs: [Signal.constant(1, frames: 100)])
+        try harness.prepare(Preparation(rate: 96000, maxBlock: 512))
+        _ = harness.run(1600, inputs: [Signal.constant(0.25, frames: 1600)])
+        #expect(harness.capture.events.compactMap(\.levels).map(\.peak) == [[0.25]])
+    }
+
+    @Test func unknownBallisticsAreRefused() throws {
+        let error = #expect(throws: NodeError.self) { try NodeHarness(type("meter"), ["ballistics": .string("x")]) }
+        #expect(error?.key == "ballistics")
+    }
+}
+
+@Suite struct VisualizerTests {
+    @Test(arguments: [
+        ("glacier", "glacier"), ("TwiLight", "twilight"), ("no such preset", "verdant"), ("", "verdant"),
+    ])
+    func presetsIgnoreCaseAndFallBackToVerdant(_ given: String, _ taken: String) throws {
+        let harness = try NodeHarness(type("visualizer"), ["preset": .string(given), "style": .string("wave")])
+        let event = try #require(harness.capture.events.first)
+        #expect(event.name == "visualizer")
+        #expect(event.fields == ["style": .string("wave"), "preset": .string(taken)])
+    }
+
+    @Test func theDefaultIsAVerdantOrb() throws {
+        let event = try NodeHarness(type("visualizer")).capture.events.first
+        #expect(event?.fields == ["style": .string("orb"), "preset": .string("verdant")])
+    }
+
+    @Test func anUnknownStyleIsRefused() throws {
+        let error = #expect(throws: NodeError.self) { try NodeHarness(type("visualizer"), ["style": .string("cube")]) }
+        #expect(error?.key == "style")
+        #expect(error?.hint == "use orb, wave, bars")
+    }
+}
