@@ -189,16 +189,24 @@ public final class NodeHarness {
         guard let processor = instance.processor, let process = instance.type.pointee.process else { return }
         let absorb = instance.type.pointee.absorb
         vg_denormals_off()
-        vg_realtime_enter()
         switch order {
         case .straight:
-            if let absorb { vg_call_process(absorb, processor, &io, &cycle) }
-            vg_call_process(process, processor, &io, &cycle)
+            if let absorb { realtime(absorb, processor, &io, &cycle) }
+            realtime(process, processor, &io, &cycle)
         case .loop(let gain):
-            vg_call_process(process, processor, &io, &cycle)
+            realtime(process, processor, &io, &cycle)
             buffers.feedBack(Int(cycle.frames), gain: gain)
-            if let absorb { vg_call_process(absorb, processor, &io, &cycle) }
+            if let absorb { realtime(absorb, processor, &io, &cycle) }
         }
+    }
+
+    /// With the realtime sanitizer loaded, whatever could block ends the test run.
+    private func realtime(
+        _ function: vg_process_function, _ processor: UnsafeMutableRawPointer, _ io: inout vg_io,
+        _ cycle: inout vg_cycle
+    ) {
+        vg_realtime_enter()
+        vg_call_process(function, processor, &io, &cycle)
         vg_realtime_exit()
     }
 
