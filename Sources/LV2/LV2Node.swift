@@ -70,15 +70,15 @@ final class LV2Node: Node {
         // A plugin that ran already goes on with what it holds.
         let saved = instance?.savedState().map { [$0] } ?? states
         let values = layout.parameters.map(\.defaultValue)
-        func make(_ preparation: Preparation) throws(NodeError) -> PluginInstance {
+        func make(_ preparation: Preparation, _ log: PluginLog) throws(NodeError) -> PluginInstance {
             try PluginInstance(info, ports, values, states: saved, preparation, log: log, world: world)
         }
-        let made = try make(preparation)
+        let made = try make(preparation, log)
         if info.latencyPort != nil {
             // A second copy tells it, since the first block of the one that is heard must be its first.
             var quiet = preparation
             quiet.offline = true
-            made.latency = try make(quiet).latencyOfSilence()
+            made.latency = try make(quiet, PluginLog(URIDs(URIDMap.shared))).latencyOfSilence()
         }
         instance = made
         return made.processor

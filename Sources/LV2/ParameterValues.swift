@@ -53,7 +53,9 @@ private func number(_ value: SettingValue, _ key: String, _ port: PluginPort) th
     case .bool(let flag): return flag ? 1 : 0
     case .integer(let integer): return Float(integer)
     case .number(let number):
-        guard number.isFinite else { throw NodeError("\(key) is not a finite number", key: "params") }
+        guard number.isFinite else {
+            throw NodeError("\(key) is not a finite number", hint: "give a number", key: "params")
+        }
         return Float(number)
     case .string(let label):
         let lowered = label.lowercased()
@@ -62,6 +64,6 @@ private func number(_ value: SettingValue, _ key: String, _ port: PluginPort) th
         throw NodeError(
             "\(key) = \"\(label)\" is neither a number nor one of the port's labels",
             hint: labels.isEmpty ? "give a number" : "labels: \(labels.joined(separator: ", "))", key: "params")
-    default: throw NodeError("\(key) must be a number", key: "params")
+    default: throw NodeError("\(key) is a list or a table", hint: "give a number", key: "params")
     }
 }

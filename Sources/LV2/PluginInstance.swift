@@ -12,6 +12,8 @@ final class PluginInstance {
     private let buffers: PluginBuffers
     private let features: Features
     private let worker: PluginWorker
+    /// Kept: plugins write their last lines while they are freed.
+    private let log: PluginLog
     private let extras: UnsafeMutablePointer<PluginExtras>
     private let hasState: Bool
     private var active = false
@@ -26,6 +28,7 @@ final class PluginInstance {
     ) throws(NodeError) {
         self.info = info
         self.world = world
+        self.log = log
         worker = PluginWorker()
         features = Features(
             preparation, worker: worker, log: log, wantsLive: info.requiredFeatures.contains(VG_CORE__isLive.string))
@@ -122,14 +125,16 @@ final class PluginInstance {
                 "\(info.binary): \(String(cString: strerror(errno)))", "install the plugin's package again")
         }
         // lilv does not say why it fails, the loader does. A library that is loaded already costs little here.
-        guard let library = dlopen(info.binary, RTLD_NOW) else {
+        // The code stays for the process's life: a library that pulls in GLib or Qt crashes when it is loaded again.
+        guard let library = dlopen(info.binary, RTLD_NOW | Int32(RTLD_NODELETE)) else {
             throw failure(
                 dlerror().map { String(cString: $0) } ?? "the loader gave no reason",
                 "a library that the plugin needs is missing or too old")
         }
         defer { dlclose(library) }
-        guard dlsym(library, "lv2_descriptor") != nil || dlsym(library, "lv2_lib_descriptor") != nil else {
-            throw failure("\(info.binary) has no LV2 entry point", "the bundle is damaged")
+        guard vg_lv2_library_has(library, info.uri) else {
+            throw failure(
+                "\(info.binary) does not hold this plugin", "it was built without it, or the bundle is damaged")
         }
         let made: UnsafeMutablePointer<LilvInstance>? = world.locked { lilv in
             lilv.plugin(info.uri).flatMap { lilv_plugin_instantiate($0, rate, features.list) }

@@ -60,10 +60,8 @@ final class PluginState {
     /// A saved state: a Turtle file, or the folder with `state.ttl` that hosts write.
     static func file(_ path: String, of info: PluginInfo, _ world: World) throws(NodeError) -> PluginState {
         var status = stat()
-        guard stat(path, &status) == 0 else {
-            throw NodeError("cannot read \(path): \(String(cString: strerror(errno)))", key: "state")
-        }
-        let file = status.st_mode & S_IFMT == S_IFDIR ? path + "/state.ttl" : path
+        let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        let file = isFolder ? path + "/state.ttl" : path
         guard access(file, R_OK) == 0 else {
             throw NodeError(
                 "cannot read \(file): \(String(cString: strerror(errno)))",

@@ -17,7 +17,9 @@ func suggestions(for word: String, among candidates: [String], limit: Int = 3) -
         }
     }
     scored.sort { ($0.distance, $0.candidate) < ($1.distance, $1.candidate) }
-    return scored.prefix(limit).map(\.candidate)
+    // Far worse than the best is no help: long names have many neighbours.
+    let worst = 2 * (scored.first?.distance ?? 0)
+    return scored.prefix { $0.distance <= worst }.prefix(limit).map(\.candidate)
 }
 
 /// "did you mean a or b?", or nothing.

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NodeKit
+import Testing
+
+@testable import LV2
+
+/// The list of installed plugins, and the numbers for URIs.
+struct WorldTests {
+    @Test("The list of plugins has names, and with short names needs the manifests only")
+    func pluginsAreListed() throws {
+        let bundle = try ProbeBundle.load()
+        let world = World(path: [(bundle as NSString).deletingLastPathComponent])
+        let short = world.installed(names: false)
+        #expect(short.map(\.name) == ["absent", "demander", "probe", "refuser", "stranger", "twins"])
+        #expect(world.installed().map(\.name) == ["Absent", "Demander", "Host Probe", "Refuser", "Stranger", "Twins"])
+        #expect(world.installed().first?.uri == "urn:voicegraph:test:absent")
+    }
+
+    @Test("A short name that two plugins share is refused with both URIs")
+    func ambiguityIsTold() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("voicegraph-\(UUID().uuidString)")
+        let bundle = folder.appendingPathComponent("pair.lv2")
+        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let text = """
+            @prefix lv2: <http://lv2plug.in/ns/lv2core#> .
+            <http://one.example/echo> a lv2:Plugin ; lv2:binary <x.so> .
+            <http://two.example/more#Echo> a lv2:Plugin ; lv2:binary <x.so> .
+            """
+        try text.write(to: bundle.appendingPathComponent("manifest.ttl"), atomically: true, encoding: .utf8)
+        let world = World(path: [folder.path])
+        let error = #expect(throws: NodeError.self) { try world.resolve("ECHO") }
+        #expect(error?.message == "\"ECHO\" names 2 LV2 plugins")
+        #expect(error?.hint == "use the URI of one: http://one.example/echo, http://two.example/more#Echo")
+    }
+
+    @Test("A world without bundles says so")
+    func emptyWorldIsTold() {
+        let error = #expect(throws: NodeError.self) { try World(path: []).resolve("amp") }
+        #expect(error?.hint.contains("LV2_PATH") == true)
+    }
+
+    @Test("Threads that map the same URIs at once get the same numbers, and the texts back")
+    func mappingIsConsistent() async {
+        let uris = (0..<500).map { "urn:voicegraph:test:number-\($0)" }
+        let results = await withTaskGroup(of: [UInt32].self) { group in
+            for _ in 0..<4 { group.addTask { uris.map { URIDMap.shared.map($0) } } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(results).count == 1)
+        #expect(Set(results[0]).count == uris.count && !results[0].contains(0))
+        for (uri, number) in zip(uris, results[0]) {
+            #expect(URIDMap.shared.text(number).map { String(cString: $0) } == uri)
+        }
+        #expect(URIDMap.shared.text(0) == nil)
+        #expect(URIDMap.shared.text(.max) == nil)
+    }
+
+    @Test("A packet ring gives packets back whole, in order, and refuses what does not fit")
+    func packetsStayWhole() {
+        let ring = PacketRing(capacity: 64)
+        let target = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 8)
+        defer { target.deallocate() }
+        func push(_ bytes: [UInt8], tag: UInt32) -> Bool {
+            bytes.withUnsafeBytes { ring.ends.push($0.baseAddress, size: $0.count, tag: tag) }
+        }
+        for round in 0..<200 {
+            let size = round * 7 % 25
+            let first = [UInt8](repeating: UInt8(round), count: size)
+            #expect(push(first, tag: UInt32(round)))
+            #expect(push([1, 2, 3], tag: 1))
+            #expect(!push([UInt8](repeating: 0, count: 57), tag: 2))
+            let got = ring.ends.pop(into: target)
+            #expect(got?.size == size && got?.tag == UInt32(round))
+            #expect(Array(UnsafeRawBufferPointer(start: target, count: size)) == first)
+            #expect(ring.ends.pop(into: target)?.size == 3)
+            #expect(ring.ends.pop(into: target) == nil)
+        }
+        #expect(ring.ends.push(nil, size: 0))
+        #expect(ring.ends.pop(into: target)?.size == 0)
+    }
+}
