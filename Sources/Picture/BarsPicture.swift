@@ -56,8 +56,14 @@ public struct BarsPicture: Sendable {
     /// The colours of each capsule.
     public var preset: Preset
 
+    /// Pixels between two bars; nil: 4 in a picture 160 wide or high.
+    public var gap: Float?
+
     /// Describes the picture.
-    public init(preset: Preset = .verdant) { self.preset = preset }
+    public init(preset: Preset = .verdant, gap: Float? = nil) {
+        self.preset = preset
+        self.gap = gap
+    }
 
     /// The share of the picture's height that a bar takes: 20 to 80 %, 30 % when nothing is known.
     public static func height(of value: Float?) -> Float {
@@ -70,7 +76,7 @@ public struct BarsPicture: Sendable {
         var image = PixelImage(width: width, height: height)
         guard width > 0, height > 0 else { return image }
         let count = state.bands.isEmpty ? BarValues.count : state.bands.count
-        let gap = 4 * Float(min(width, height)) / 160
+        let gap = self.gap ?? 4 * Float(min(width, height)) / 160
         let barWidth = max((Float(width) - gap * Float(count - 1)) / Float(count), 0.5)
         let table = (0..<256).map { preset.gradient.color(at: Float($0) / 255).premultiplied }
         for bar in 0..<count {

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whoever embeds the host needs the values, descriptions and diagnostics that its interface speaks of.
+@_exported import Graph
+@_exported import NodeKit

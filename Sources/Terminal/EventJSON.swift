@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Host
+
+/// Events as JSON, one object a line: keys in a fixed order, `event` and `time` first. Numbers that JSON cannot hold
+/// become null.
+public enum EventJSON {
+    /// Any event. Its own fields stand after `event`, `time` and `node`; a field with one of these names is left out.
+    public static func encode(_ event: Event) -> String {
+        var line = Line(event.name, event.time, node: event.node)
+        for (key, item) in event.fields.sorted(by: { $0.key < $1.key }) where !["event", "time", "node"].contains(key) {
+            line.add(key, value(item))
+        }
+        return line.closed
+    }
+
+    /// Levels, as event `levels`.
+    public static func encode(_ frame: LevelFrame) -> String {
+        var line = Line("levels", frame.time, node: frame.node)
+        line.add("peak", "[" + frame.peak.map { number(Double($0), $0.description) }.joined(separator: ",") + "]")
+        line.add("rms", "[" + frame.rms.map { number(Double($0), $0.description) }.joined(separator: ",") + "]")
+        line.add("orb", number(Double(frame.orb), frame.orb.description))
+        return line.closed
+    }
+
+    /// The host's state, as event `running` (the first one) or `status`.
+    public static func encode(_ status: Status, event: String = "running", pid: Int32) -> String {
+        var line = Line(event, status.time, node: nil)
+        line.add("driver", string(status.driver))
+        line.add("server", string(status.server))
+        line.add("own_server", status.ownServer ? "true" : "false")
+        line.add("rate", number(status.rate))
+        line.add("block", String(status.block))
+        line.add("client", string(status.client))
+        line.add("pid", String(pid))
+        line.add("load", number(status.load))
+        line.add("xruns", String(status.xruns))
+        line.add("blocks", String(status.blocks))
+        let degraded = status.degraded.sorted { $0.key < $1.key }.map { "\(string($0.key)):\(string($0.value))" }
+        line.add("degraded", "{" + degraded.joined(separator: ",") + "}")
+        return line.closed
+    }
+
+    /// A value; strings with or without quotes.
+    static func value(_ value: SettingValue, quoted: Bool = true) -> String {
+        switch value {
+        case .bool(let bool): bool ? "true" : "false"
+        case .integer(let integer): String(integer)
+        case .number(let number): self.number(number)
+        case .string(let text): quoted ? string(text) : text
+        case .list(let items): "[" + items.map { self.value($0) }.joined(separator: ",") + "]"
+        case .table(let table):
+            "{"
+                + table.sorted { $0.key < $1.key }.map { "\(string($0.key)):\(self.value($0.value))" }
+                .joined(separator: ",") + "}"
+        }
+    }
+
+    /// The shortest text that reads back as the same number; whole numbers without a fraction.
+    static func number(_ value: Double, _ text: String? = nil) -> String {
+        guard value.isFinite else { return "null" }
+        let text = text ?? value.description
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    /// A JSON string. Characters that some readers of lines or terminals take for more than text are escaped too.
+    static func string(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            default:
+                let value = scalar.value
+                if value < 32 || (0x7F...0x9F).contains(value) || value == 0x2028 || value == 0x2029 {
+                    let hex = String(value, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return result + "\""
+    }
+
+    private struct Line {
+        var text: String
+
+        init(_ event: String, _ time: Double, node: String?) {
+            text = "{\"event\":\(string(event)),\"time\":\(fixed(time, 6))"
+            if !time.isFinite { text = "{\"event\":\(string(event)),\"time\":null" }
+            if let node { add("node", string(node)) }
+        }
+
+        mutating func add(_ key: String, _ value: String) { text += ",\(string(key)):\(value)" }
+        var closed: String { text + "}" }
+    }
+}

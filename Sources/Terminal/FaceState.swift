@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import Host
+import Picture
+
+/// One node that has levels to show.
+struct NodeFace: Sendable {
+    var name: String
+    /// How it is drawn; nil: meters only.
+    var style: PictureStyle?
+    var preset: Preset?
+    var meters: [Ballistics] = []
+    var ease = LevelEase()
+    var bars = BarsEase()
+    var loudAt = -Double.infinity
+    private var last: LevelFrame?
+
+    init(name: String, style: PictureStyle? = nil, preset: Preset? = nil) {
+        self.name = name
+        self.style = style
+        self.preset = preset
+    }
+
+    /// Takes levels; false: they say what was known already.
+    mutating func update(_ frame: LevelFrame, at time: Double) -> Bool {
+        let silent = frame.orb <= 0 && frame.peak.allSatisfy { $0 <= 0 }
+        if silent, let last, last.orb == frame.orb, last.peak == frame.peak, last.rms == frame.rms { return false }
+        last = frame
+        if meters.count != frame.peak.count { meters = frame.peak.map { _ in Ballistics() } }
+        for index in meters.indices {
+            let rms = index < frame.rms.count ? frame.rms[index] : 0
+            meters[index].update(rms: rms, peak: frame.peak[index], at: time)
+        }
+        ease.set(level: frame.orb, at: time)
+        if frame.orb > 0.02 { loudAt = time }
+        return true
+    }
+
+    /// The state of its picture. `speaking`: whether anything in the graph speaks.
+    mutating func picture(speaking: Bool, at time: Double) -> PictureState {
+        let active = speaking || time - loudAt < 0.5
+        if ease.flag.target != (active ? 1 : 0) {
+            if active { ease.set(speaking: true, at: time) } else { ease.end(at: time) }
+        }
+        if style == .bars {
+            // A new guess each time the bars have arrived at the last one.
+            let tick = UInt64(max(0, time / BarsEase.time))
+            bars.set(BarValues.guess(level: Float(ease.level.target), seed: tick), at: Double(tick) * BarsEase.time)
+        }
+        return PictureState(ease, bands: bars.values(at: time), at: time)
+    }
+}
+
+/// What is being spoken, and how far.
+struct SpeechFace: Sendable {
+    var node: String
+    var glyphs: [Glyph]
+    /// The word that is heard now, as places in `glyphs`.
+    var word: Range<Int>?
+    var active = true
+    private let scalars: [Unicode.Scalar]
+    private let unicode: Bool
+    private var searched = 0
+
+    init(node: String, text: String, unicode: Bool) {
+        self.node = node
+        self.unicode = unicode
+        let text = String(text.prefix(20_000))
+        scalars = Array(text.unicodeScalars)
+        glyphs = Terminal.glyphs(text, unicode: unicode)
+    }
+
+    /// The word at a place of the text, both in Unicode scalars from 0; what lies outside is ignored.
+    mutating func say(offset: Int, length: Int) {
+        guard offset >= 0, length > 0, offset < scalars.count else { return }
+        let end = offset + min(length, scalars.count - offset)
+        searched = end
+        let lower = place(offset)
+        word = lower..<max(lower, place(end))
+    }
+
+    /// The next word of this spelling; one that does not come any more is ignored.
+    mutating func say(word text: String) {
+        let wanted = Array(text.unicodeScalars)
+        guard !wanted.isEmpty, scalars.count >= wanted.count else { return }
+        for start in stride(from: searched, through: scalars.count - wanted.count, by: 1)
+        where scalars[start] == wanted[0] && Array(scalars[start..<start + wanted.count]) == wanted {
+            say(offset: start, length: wanted.count)
+            return
+        }
+    }
+
+    private func place(_ scalar: Int) -> Int {
+        var prefix = String.UnicodeScalarView()
+        prefix.append(contentsOf: scalars[..<scalar])
+        return min(Terminal.glyphs(String(prefix), unicode: unicode).count, glyphs.count)
+    }
+
+    /// Lines of at most `width` columns, broken at spaces where there are any, as places in `glyphs`.
+    func lines(width: Int) -> [Range<Int>] {
+        guard width > 1 else { return [] }
+        var lines: [Range<Int>] = []
+        var start = 0
+        var column = 0
+        var lastSpace: Int?
+        var index = 0
+        while index < glyphs.count {
+            let glyph = glyphs[index]
+            if column + Int(glyph.width) > width {
+                let end = glyph == .space ? index : lastSpace.flatMap { $0 > start ? $0 : nil } ?? index
+                lines.append(start..<end)
+                start = end
+                while start < glyphs.count, glyphs[start] == .space { start += 1 }
+                index = start
+                column = 0
+                lastSpace = nil
+                continue
+            }
+            if glyph == .space { lastSpace = index }
+            column += Int(glyph.width)
+            index += 1
+        }
+        if start < glyphs.count { lines.append(start..<glyphs.count) }
+        return lines
+    }
+}
+
+/// All that the screen shows.
+struct FaceState: Sendable {
+    var graph: String
+    var nodes: [NodeFace]
+    var status = Status()
+    var speech: SpeechFace?
+    var speaking: Set<String> = []
+    var log: [(text: String, level: NoteLevel)] = []
+
+    /// How much a line of the log matters.
+    enum NoteLevel: Sendable { case plain, warning, error }
+
+    init(graph: String, nodes: [NodeFace]) {
+        self.graph = graph
+        self.nodes = nodes
+    }
+
+    mutating func note(_ text: String, _ level: NoteLevel = .plain) {
+        log.append((text, level))
+        if log.count > 50 { log.removeFirst(log.count - 50) }
+    }
+
+    var degraded: [(name: String, reason: String)] {
+        status.degraded.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}

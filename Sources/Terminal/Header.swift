@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The top line: the graph's name, and what carries it.
+struct Header {
+    var theme: Theme
+
+    func draw(_ canvas: inout Canvas, _ area: Area, _ state: FaceState) {
+        let status = state.status
+        let inner = area.inset(area.width >= 30 ? 1 : 0)
+        var facts: [String] = []
+        if !status.driver.isEmpty {
+            facts.append(([status.driver] + [serverText(status)].compactMap { $0 }).joined(separator: " "))
+        }
+        if status.rate > 0 { facts.append(rateText(status.rate)) }
+        if status.block > 0, status.rate > 0 {
+            let milliseconds = fixed(Double(status.block) / status.rate * 1000, 1)
+            facts.append("\(status.block) frames (\(milliseconds) ms)")
+        }
+        let name = glyphs(state.graph, unicode: theme.capabilities.unicode)
+        let nameWidth = min(name.reduce(0) { $0 + Int($1.width) }, inner.width / 2)
+        let separator = theme.words(" · ", " | ")
+        // The last facts go first when there is no room.
+        while !facts.isEmpty, columns(facts.joined(separator: separator)) > inner.width - nameWidth - 4 {
+            facts.removeLast()
+        }
+        let right = glyphs(facts.joined(separator: separator), unicode: theme.capabilities.unicode)
+        let bullet = state.speaking.isEmpty ? theme.sign("○", "o") : theme.sign("●", "*")
+        canvas.put(bullet, x: inner.x, y: inner.y, style: theme.title)
+        line(
+            &canvas, Area(x: inner.x + 2, y: inner.y, width: inner.width - 4 - right.count, height: area.height),
+            state.graph, theme.title, theme)
+        canvas.put(right, x: inner.x + inner.width - right.count, y: inner.y, style: theme.quiet)
+    }
+}
+
+/// The bottom line: keys at the left, load, xruns and time at the right.
+struct Footer {
+    var theme: Theme
+
+    func draw(_ canvas: inout Canvas, _ area: Area, _ state: FaceState) {
+        let inner = area.inset(area.width >= 30 ? 1 : 0)
+        let status = state.status
+        var x = inner.x + inner.width
+        func right(_ text: String, _ style: Style, _ canvas: inout Canvas) {
+            let all = glyphs(text)
+            guard x - all.count >= inner.x else { return }
+            x -= all.count
+            canvas.put(all, x: x, y: inner.y, style: style)
+        }
+        right(clock(status.time), theme.text, &canvas)
+        right("   ", theme.text, &canvas)
+        right(
+            "\(status.xruns) xrun\(status.xruns == 1 ? "" : "s")", status.xruns > 0 ? theme.warning : theme.quiet,
+            &canvas)
+        right("   ", theme.text, &canvas)
+        let load = status.load.isFinite ? max(status.load, 0) : 0
+        let style = load >= 0.9 ? theme.error : load >= 0.7 ? theme.warning : theme.quiet
+        right("\(fixed(load * 100, 1)) %", style, &canvas)
+        if inner.width >= 60, theme.capabilities.unicode {
+            x -= 11
+            var reading = Ballistics.Reading(rms: 0, peak: -.infinity, held: -.infinity, clipped: false)
+            reading.rms = load > 0 ? Ballistics.floor * (1 - min(load, 1)) : -.infinity
+            MeterBar(theme: theme, reading: reading).draw(&canvas, Area(x: x, y: inner.y, width: 10, height: 1))
+        }
+        right("DSP ", theme.quiet, &canvas)
+        let room = x - inner.x - 2
+        let wide = "q or Ctrl-C quits"
+        guard room >= 6 else { return }
+        let keys = room >= wide.count ? wide : "q quits"
+        let used = canvas.put(glyphs("q"), x: inner.x, y: inner.y, style: theme.accent)
+        canvas.put(glyphs(String(keys.dropFirst())), x: inner.x + used, y: inner.y, style: theme.quiet, limit: room)
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import Picture
+
+/// Lays out and draws the whole screen. What does not fit is left out in this order: log, rules, orb, speech, footer;
+/// meters go last.
+struct Screen {
+    var theme: Theme
+
+    func draw(_ state: inout FaceState, width: Int, height: Int, at time: Double) -> Canvas {
+        var canvas = Canvas(width: width, height: height)
+        guard width > 0, height > 0 else { return canvas }
+        var rest = Area(x: 0, y: 0, width: width, height: height)
+        let roomy = height >= 14 && width >= 40
+        if height >= 3 { Header(theme: theme).draw(&canvas, rest.takeTop(1), state) }
+        if roomy { rule(&canvas, rest.takeTop(1)) }
+        if height >= 6 { Footer(theme: theme).draw(&canvas, rest.takeBottom(1), state) }
+        if roomy { rule(&canvas, rest.takeBottom(1)) }
+        notes(&canvas, &rest, state, height: height)
+        if let speech = state.speech, rest.height >= 4 {
+            let most = height >= 40 ? 6 : height >= 20 ? 3 : height >= 12 ? 2 : 1
+            let lines = speech.lines(width: width - 4)
+            let area = rest.takeBottom(min(lines.count, most) + (roomy ? 2 : 0))
+            SpeechPanel(theme: theme).draw(&canvas, area, speech, lines: lines, titled: roomy)
+        }
+        body(&canvas, rest.inset(width >= 40 ? 1 : 0), &state, at: time)
+        return canvas
+    }
+
+    private func rule(_ canvas: inout Canvas, _ area: Area) {
+        for row in 0..<area.height {
+            for x in 0..<area.width {
+                canvas.put(theme.sign("─", "-"), x: area.x + x, y: area.y + row, style: theme.line)
+            }
+        }
+    }
+
+    /// Failed nodes first, then the newest lines of the log.
+    private func notes(_ canvas: inout Canvas, _ rest: inout Area, _ state: FaceState, height: Int) {
+        let failed = state.degraded
+        let shownFailed = height >= 6 ? min(failed.count, height >= 40 ? 6 : height >= 20 ? 3 : 1) : 0
+        let lines = height >= 40 ? 6 : height >= 24 ? 2 : height >= 16 ? 1 : 0
+        let log = state.log.suffix(lines)
+        for entry in log.reversed() {
+            let area = rest.takeBottom(1)
+            let style: Style =
+                switch entry.level {
+                case .plain: theme.quiet
+                case .warning: theme.warning
+                case .error: theme.error
+                }
+            put(&canvas, area.inset(1), entry.text, style)
+        }
+        for index in (0..<shownFailed).reversed() {
+            let area = rest.takeBottom(1)
+            let more =
+                index == shownFailed - 1 && failed.count > shownFailed ? " (+\(failed.count - shownFailed) more)" : ""
+            let text = "\(theme.words("▲", "!")) \(failed[index].name) is degraded: \(failed[index].reason)\(more)"
+            put(&canvas, area.inset(1), text, theme.warning)
+        }
+    }
+
+    private func body(_ canvas: inout Canvas, _ area: Area, _ state: inout FaceState, at time: Double) {
+        var rest = area
+        let visual = state.nodes.indices.filter { state.nodes[$0].style != nil }
+        if !visual.isEmpty, area.height >= 5 {
+            let stacked = area.width < 56
+            let pictures: Area
+            if stacked {
+                let meters = min(MeterPanel.rows(state, compact: true), area.height - 4)
+                pictures = rest.takeTop(area.height >= 10 || meters <= 0 ? area.height - max(meters, 1) : 0)
+            } else {
+                let wide = min(area.height * 2 * min(visual.count, 2), area.width * 9 / 20)
+                pictures = rest.takeLeft(wide)
+                _ = rest.takeLeft(2)
+            }
+            draw(&canvas, pictures, visual, &state, at: time)
+        }
+        MeterPanel(theme: theme).draw(&canvas, rest, state, at: time)
+    }
+
+    /// The visualizers side by side, as many as can be seen well.
+    private func draw(_ canvas: inout Canvas, _ area: Area, _ visual: [Int], _ state: inout FaceState, at time: Double)
+    {
+        guard !area.isEmpty else { return }
+        let count = min(visual.count, max(1, area.width / 16))
+        let speaking = !state.speaking.isEmpty
+        for place in 0..<count {
+            let from = area.width * place / count
+            let to = area.width * (place + 1) / count
+            var part = Area(x: area.x + from, y: area.y, width: to - from, height: area.height)
+            let index = visual[place]
+            let style = state.nodes[index].style ?? .orb
+            if style != .orb {
+                // Bars and waves are broad rather than square.
+                let tall = min(part.height, max(4, part.width / 2))
+                part = Area(x: part.x, y: part.y + (part.height - tall) / 2, width: part.width, height: tall)
+            }
+            let picture = state.nodes[index].picture(speaking: speaking, at: time)
+            PictureCells(theme: theme).draw(
+                &canvas, part, style: style, preset: state.nodes[index].preset, state: picture)
+        }
+    }
+
+    private func put(_ canvas: inout Canvas, _ area: Area, _ text: String, _ style: Style) {
+        line(&canvas, area, text, style, theme)
+    }
+}
+
+/// Writes one line of text, shortened with an ellipsis if it is too long.
+func line(_ canvas: inout Canvas, _ area: Area, _ text: String, _ style: Style, _ theme: Theme) {
+    guard area.width > 0, area.height > 0 else { return }
+    let all = glyphs(String(text.prefix(4 * area.width + 64)), unicode: theme.capabilities.unicode)
+    let total = all.reduce(0) { $0 + Int($1.width) }
+    if total <= area.width {
+        canvas.put(all, x: area.x, y: area.y, style: style)
+    } else {
+        let mark = glyphs(theme.words("…", ".."))
+        let used = canvas.put(all, x: area.x, y: area.y, style: style, limit: area.width - mark.count)
+        canvas.put(mark, x: area.x + used, y: area.y, style: style, limit: area.width - used)
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Host
+
+/// One plain line a second, for output that is not a terminal: logs, pipes.
+public struct StatusLine: Sendable {
+    private var loudest: [String: Float] = [:]
+    private var order: [String] = []
+
+    /// Nothing seen yet.
+    public init() {}
+
+    /// Takes levels; the loudest since the last line is shown.
+    public mutating func update(_ frame: LevelFrame) {
+        if loudest[frame.node] == nil, !order.contains(frame.node) { order.append(frame.node) }
+        let peak = frame.peak.reduce(0) { $1.isNaN ? $0 : max($0, $1) }
+        loudest[frame.node] = max(loudest[frame.node] ?? 0, peak)
+    }
+
+    /// The line, and a fresh start for the next. Only ASCII but for names.
+    public mutating func line(_ status: Status) -> String {
+        var parts = [clock(status.time)]
+        parts.append("dsp \(fixed(status.load * 100, 1)) %")
+        parts.append("xruns \(status.xruns)")
+        for node in order {
+            parts.append("\(printable(node)) \(decibelText(decibels(loudest[node] ?? 0), unicode: false)) dBFS")
+        }
+        if !status.degraded.isEmpty {
+            parts.append("degraded: " + status.degraded.keys.sorted().map(printable).joined(separator: ", "))
+        }
+        loudest = [:]
+        return parts.joined(separator: "  ")
+    }
+
+    /// What is said once at the start.
+    public static func opening(_ status: Status, graph: String) -> String {
+        let server = serverText(status).map { " (\($0))" } ?? ""
+        return
+            "\(printable(graph)): \(status.driver)\(server), \(rateText(status.rate)), \(status.block) frames"
+    }
+}
+
+/// Seconds as m:ss or h:mm:ss.
+func clock(_ seconds: Double) -> String {
+    let total = seconds.isFinite ? Int(min(max(seconds, 0), 1e9)) : 0
+    func two(_ value: Int) -> String { value < 10 ? "0\(value)" : String(value) }
+    let (hours, minutes) = (total / 3600, total / 60 % 60)
+    return hours > 0 ? "\(hours):\(two(minutes)):\(two(total % 60))" : "\(minutes):\(two(total % 60))"
+}
+
+/// "48 kHz", "44.1 kHz".
+func rateText(_ rate: Double) -> String {
+    let kilo = fixed(rate / 1000, 3)
+    var text = Substring(kilo)
+    while text.hasSuffix("0") { text = text.dropLast() }
+    if text.hasSuffix(".") { text = text.dropLast() }
+    return "\(text) kHz"
+}
+
+/// Which server it is; nil without one.
+func serverText(_ status: Status) -> String? {
+    guard !status.server.isEmpty else { return nil }
+    return printable(status.server) + (status.ownServer ? ", own" : "")
+}

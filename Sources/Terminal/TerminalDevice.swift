@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+
+/// The terminal of this process while a screen is shown on it: alternate screen, hidden cursor, keys without echo.
+/// It is given back on every way out: `close`, exit, a fatal signal, stop and continue. There is one at a time.
+public final class TerminalDevice: Sendable {
+    private let keyboard: Bool
+    private static let taken = Atomic<Bool>(false)
+    private let open = Atomic<Bool>(true)
+
+    /// Takes the terminal; nil if output is no terminal, its cursor cannot be moved, the process runs in the
+    /// background, or the terminal is taken already. [any]
+    public init?(capabilities: TerminalCapabilities) {
+        guard capabilities.addressable, isatty(STDOUT_FILENO) == 1, isForeground() else { return nil }
+        guard !TerminalDevice.taken.exchange(true, ordering: .acquiring) else { return nil }
+        keyboard = isatty(STDIN_FILENO) == 1
+        keep(keyboard: keyboard)
+        installHandlers()
+        enter()
+    }
+
+    deinit { close() }
+
+    /// Gives the terminal back; later calls do nothing. [any]
+    public func close() {
+        guard open.exchange(false, ordering: .relaxed) else { return }
+        leave()
+        removeHandlers()
+        TerminalDevice.taken.store(false, ordering: .releasing)
+    }
+
+    /// Columns and rows; 80 x 24 if the terminal does not say. [any]
+    public var size: (width: Int, height: Int) {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return (80, 24)
+        }
+        // A terminal can claim any size; nobody looks at more than this.
+        return (min(Int(size.ws_col), 1000), min(Int(size.ws_row), 500))
+    }
+
+    /// Writes all bytes; gives up when the terminal is gone. [any]
+    public func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { writeAll(STDOUT_FILENO, $0) }
+    }
+
+    /// Shows a view until the user asks to quit (q, Ctrl-C or Ctrl-D as keys; true) or the task is cancelled (false),
+    /// 30 frames a second. A terminal that does not take bytes (Ctrl-S) is not waited for. [any]
+    public func show(_ view: TerminalView) async -> Bool {
+        while !Task.isCancelled {
+            if step(view) { return true }
+            do { try await Task.sleep(nanoseconds: 33_000_000) } catch { return false }
+        }
+        return false
+    }
+
+    /// One frame; true: the user asks to quit.
+    private func step(_ view: TerminalView) -> Bool {
+        guard isForeground() else { return false }
+        if stopped.exchange(false, ordering: .relaxed) {
+            enter()
+            view.repaint()
+        }
+        let size = size
+        view.resize(width: size.width, height: size.height)
+        if isReady(STDOUT_FILENO, Int16(POLLOUT)) {
+            let bytes = view.frame(at: TerminalDevice.now())
+            if !bytes.isEmpty { write(bytes) }
+        }
+        return keyboard && wantsToQuit()
+    }
+
+    private func wantsToQuit() -> Bool {
+        guard isReady(STDIN_FILENO, Int16(POLLIN)) else { return false }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(STDIN_FILENO, &bytes, bytes.count)
+        guard count > 0 else { return false }
+        // What follows an escape is the name of a key, not a letter that was typed.
+        return bytes[..<count].prefix { $0 != 0x1B }.contains { [0x71, 0x51, 3, 4].contains($0) }
+    }
+
+    /// Seconds of a clock that never jumps: the one that `show` draws by. [any]
+    public static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+private func isReady(_ descriptor: Int32, _ events: Int16) -> Bool {
+    var request = pollfd(fd: descriptor, events: events, revents: 0)
+    return poll(&request, 1, 0) > 0 && request.revents & events != 0
+}
+
+private func isForeground() -> Bool {
+    let group = tcgetpgrp(STDOUT_FILENO)
+    return group < 0 || group == getpgrp()
+}
+
+private func writeAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) {
+    var rest = bytes
+    while !rest.isEmpty {
+        let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+        if count > 0 {
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        } else if errno == EAGAIN {
+            var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            if poll(&request, 1, 1000) <= 0 { return }
+        } else if errno != EINTR {
+            return
+        }
+    }
+}
+
+// What signal handlers need is kept in plain memory that is never freed.
+
+private struct Kept {
+    var mode = termios()
+    var raw = termios()
+    var keyboard = false
+}
+
+// Unsafe: written before the handlers are installed, only read after that.
+nonisolated(unsafe) private let kept: UnsafeMutablePointer<Kept> = {
+    let memory = UnsafeMutablePointer<Kept>.allocate(capacity: 1)
+    memory.initialize(to: Kept())
+    return memory
+}()
+// Unsafe: one slot for each signal, under the same rule.
+nonisolated(unsafe) private let oldActions: UnsafeMutablePointer<sigaction> = {
+    let memory = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
+    memory.initialize(repeating: sigaction(), count: 65)
+    return memory
+}()
+
+private let entered = Atomic<Bool>(false)
+private let stopped = Atomic<Bool>(false)
+
+private let faults = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT]
+private let requests = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE]
+
+private typealias Handler = @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void
+private let killHandler: Handler = { whenKilled($0, $1, $2) }
+private let stopHandler: Handler = { whenStopped($0, $1, $2) }
+
+private func keep(keyboard: Bool) {
+    kept.pointee.keyboard = keyboard
+    guard keyboard else { return }
+    tcgetattr(STDIN_FILENO, &kept.pointee.mode)
+    kept.pointee.raw = kept.pointee.mode
+    kept.pointee.raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    withUnsafeMutableBytes(of: &kept.pointee.raw.c_cc) {
+        $0[Int(VMIN)] = 0
+        $0[Int(VTIME)] = 0
+    }
+}
+
+private func send(_ text: StaticString) {
+    writeAll(STDOUT_FILENO, UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+}
+
+/// Alternate screen, no cursor, no wrapping at the right edge.
+private func enter() {
+    if kept.pointee.keyboard { tcsetattr(STDIN_FILENO, TCSADRAIN, &kept.pointee.raw) }
+    entered.store(true, ordering: .relaxed)
+    send("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l")
+}
+
+/// Undoes `enter`, once. Safe in a signal handler.
+private func leave() {
+    guard entered.exchange(false, ordering: .relaxed) else { return }
+    send("\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
+    if kept.pointee.keyboard { tcsetattr(STDIN_FILENO, TCSANOW, &kept.pointee.mode) }
+}
+
+private let leaveAtExit: Void = { atexit { leave() } }()
+
+private func installHandlers() {
+    _ = leaveAtExit
+    for signal in faults + requests + [SIGTSTP] {
+        sigaction(signal, nil, oldActions + Int(signal))
+        let old = oldActions[Int(signal)]
+        // Requests that the program handles or ignores are its own affair.
+        let isDefault = old.__sigaction_handler.sa_handler == nil && old.sa_flags & SA_SIGINFO == 0
+        if !faults.contains(signal), !isDefault { continue }
+        var action = sigaction()
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK
+        action.__sigaction_handler.sa_sigaction = signal == SIGTSTP ? stopHandler : killHandler
+        sigaction(signal, &action, nil)
+    }
+}
+
+private func removeHandlers() {
+    for signal in faults + requests + [SIGTSTP] {
+        var current = sigaction()
+        sigaction(signal, nil, &current)
+        guard current.sa_flags & SA_SIGINFO != 0 else { continue }
+        let handler = unsafeBitCast(current.__sigaction_handler.sa_sigaction, to: Int.self)
+        if [killHandler, stopHandler].contains(where: { unsafeBitCast($0, to: Int.self) == handler }) {
+            sigaction(signal, oldActions + Int(signal), nil)
+        }
+    }
+}
+
+/// Gives the terminal back, then lets the signal do what it would have done.
+private func whenKilled(_ signal: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?)
+{
+    leave()
+    sigaction(signal, oldActions + Int(signal), nil)
+    // A fault happens again by itself, with its true address; a signal that was sent must be sent again.
+    if (info?.pointee.si_code ?? 0) <= 0 { raise(signal) }
+}
+
+/// Ctrl-Z: gives the terminal back and stops; `show` takes it again when the process is in the foreground.
+private func whenStopped(_ signal: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?)
+{
+    leave()
+    stopped.store(true, ordering: .relaxed)
+    raise(SIGSTOP)
+}

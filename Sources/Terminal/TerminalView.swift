@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import Host
+import Picture
+import Synchronization
+
+/// The screen of `voicegraph run`: takes what the host publishes, gives the bytes that bring a terminal up to date.
+/// It draws nothing by itself and knows no clock: every call brings its time, in seconds of any steady clock. All
+/// calls may come from any thread.
+public final class TerminalView: Sendable {
+    private struct Inner: Sendable {
+        var state: FaceState
+        var painter = Painter()
+        var width: Int
+        var height: Int
+        var changedAt = -Double.infinity
+        var loadShownAt = -Double.infinity
+        var painted = false
+    }
+
+    private let inner: Mutex<Inner>
+    private let screen: Screen
+    private let unicode: Bool
+
+    /// Seconds after the last change at which everything has come to rest: a held peak has fallen, a clip sign has
+    /// gone.
+    private static let restTime = 6.0
+
+    /// A view of a graph; its meter and visualizer nodes are shown in the order of the file, others as they turn up.
+    public init(graph: GraphDescription, capabilities: TerminalCapabilities, width: Int, height: Int) {
+        let nodes = graph.nodes.compactMap { node -> NodeFace? in
+            func setting(_ key: String) -> String? {
+                if case .string(let text)? = node.entries[key]?.value { text } else { nil }
+            }
+            switch node.type {
+            case "visualizer":
+                return NodeFace(
+                    name: node.name, style: PictureStyle(named: setting("style") ?? "orb"),
+                    preset: setting("preset").map { Preset(named: $0) })
+            case "meter": return NodeFace(name: node.name)
+            default: return nil
+            }
+        }
+        screen = Screen(theme: Theme(capabilities))
+        unicode = capabilities.unicode
+        inner = Mutex(Inner(state: FaceState(graph: graph.name, nodes: nodes), width: width, height: height))
+    }
+
+    /// Takes levels. [any]
+    public func update(levels: LevelFrame, at time: Double) {
+        inner.withLock { inner in
+            let index = inner.state.nodes.firstIndex { $0.name == levels.node }
+            if index == nil { inner.state.nodes.append(NodeFace(name: levels.node)) }
+            let changed = inner.state.nodes[index ?? inner.state.nodes.count - 1].update(levels, at: time)
+            if changed || index == nil { inner.changedAt = time }
+        }
+    }
+
+    /// Takes the host's state; the load is shown at most twice a second. [any]
+    public func update(status: Status, at time: Double) {
+        inner.withLock { inner in
+            var next = status
+            if time - inner.loadShownAt < 0.5 {
+                next.load = inner.state.status.load
+            } else {
+                inner.loadShownAt = time
+            }
+            next.time = status.time.rounded(.down)
+            next.blocks = 0
+            guard next != inner.state.status else { return }
+            inner.state.status = next
+            inner.changedAt = time
+        }
+    }
+
+    /// Takes an event. [any]
+    public func update(event: Event, at time: Double) {
+        inner.withLock { inner in
+            inner.changedAt = time
+            let node = event.node ?? ""
+            switch event.name {
+            case "speech.started":
+                inner.state.speaking.insert(node)
+                inner.state.speech = SpeechFace(node: node, text: event.text("text") ?? "", unicode: unicode)
+            case "speech.word":
+                guard inner.state.speech?.node == node else { break }
+                if let offset = event.integer("offset") ?? event.integer("position") {
+                    inner.state.speech?.say(offset: offset, length: event.integer("length") ?? 1)
+                } else if let word = event.text("word") ?? event.text("text") {
+                    inner.state.speech?.say(word: word)
+                }
+            case "speech.finished", "speech.stopped":
+                inner.state.speaking.remove(node)
+                if inner.state.speech?.node == node { inner.state.speech?.active = false }
+            default: break
+            }
+            guard let text = eventText(event), !event.name.hasPrefix("speech.") else { return }
+            let level = event.text("level") ?? (event.name == "node.failed" ? "error" : "")
+            inner.state.note(text, level == "error" ? .error : level == "warning" ? .warning : .plain)
+        }
+    }
+
+    /// Adds a line to the log. [any]
+    public func log(_ text: String, at time: Double) {
+        inner.withLock { inner in
+            inner.state.note(text)
+            inner.changedAt = time
+        }
+    }
+
+    /// Takes the terminal's size; another one paints everything anew. [any]
+    public func resize(width: Int, height: Int) {
+        inner.withLock { inner in
+            guard width != inner.width || height != inner.height else { return }
+            inner.width = width
+            inner.height = height
+            inner.painted = false
+        }
+    }
+
+    /// The terminal was used by others: the next frame paints everything. [any]
+    public func repaint() {
+        inner.withLock { inner in
+            inner.painter.forget()
+            inner.painted = false
+        }
+    }
+
+    /// The bytes that bring the terminal up to date; none when it is. While nothing changes this costs next to
+    /// nothing. [any]
+    public func frame(at time: Double) -> [UInt8] {
+        inner.withLock { inner in
+            if inner.painted && time - inner.changedAt > TerminalView.restTime { return [] }
+            inner.painted = true
+            let canvas = screen.draw(&inner.state, width: inner.width, height: inner.height, at: time)
+            return inner.painter.frame(canvas)
+        }
+    }
+}

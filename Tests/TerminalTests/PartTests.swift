@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Host
+import TestSupport
+
+@testable import Terminal
+
+@Suite struct BallisticsTests {
+    @Test func `a peak is held for 1.5 seconds, then falls`() {
+        var meter = Ballistics()
+        meter.update(rms: 0.1, peak: 0.5, at: 0)
+        meter.update(rms: 0, peak: 0, at: 0.1)
+        #expect(abs(meter.reading(at: 1.5).held + 6.0206) < 1e-3)
+        #expect(abs(meter.reading(at: 2).held + 6.0206 + 12) < 1e-3)
+        #expect(meter.reading(at: 1).peak < -40)
+        #expect(abs(meter.reading(at: 0.5).rms + 20 + 18) < 1e-3)
+        #expect(meter.isStill(at: 4))
+    }
+
+    @Test func `a clip is shown for 3 seconds`() {
+        var meter = Ballistics()
+        meter.update(rms: 0.5, peak: 1, at: 0)
+        #expect(meter.reading(at: 2.9).clipped)
+        #expect(!meter.reading(at: 3).clipped)
+        meter.update(rms: 0.5, peak: 0.99, at: 4)
+        #expect(!meter.reading(at: 4).clipped)
+    }
+
+    @Test func `levels read as people write them`() {
+        #expect(decibelText(-12.34, unicode: true) == "-12.3")
+        #expect(decibelText(0, unicode: true) == "0.0")
+        #expect(decibelText(3.01, unicode: true) == "+3.0")
+        #expect(decibelText(-.infinity, unicode: true) == "-∞")
+        #expect(decibelText(-.infinity, unicode: false) == "-inf")
+        #expect(fixed(0.05, 1) == "0.1")
+        #expect(fixed(-0.04, 1) == "0.0")
+        #expect(fixed(12, 0) == "12")
+        #expect(rateText(44100) == "44.1 kHz")
+        #expect(clock(3725) == "1:02:05")
+        #expect(clock(.nan) == "0:00")
+    }
+
+    @Test(arguments: [(-60.0, 0), (-30, 20), (0, 40)])
+    func `a bar is as long as its level`(level: Double, cells: Int) {
+        var canvas = Canvas(width: 40, height: 1)
+        let reading = Ballistics.Reading(rms: level, peak: level, held: -.infinity, clipped: false)
+        MeterBar(theme: Theme(TerminalCapabilities()), reading: reading).draw(
+            &canvas, Area(x: 0, y: 0, width: 40, height: 1))
+        #expect(canvas.cells.filter { $0.glyph.base == 0x2588 }.count == cells)
+    }
+}
+
+@Suite struct CellTextTests {
+    @Test(arguments: [
+        ("plain", 5), ("漢字", 4), ("e\u{301}", 1), ("👋", 2), ("👩‍👩‍👧", 2), ("👍🏽", 2), ("🇩🇪", 2), ("한글", 4), ("ｗ", 2),
+        ("\u{1B}[31mx", 5), ("a\u{200B}b", 2), ("\u{FE0F}", 0), ("\t", 1), ("😀️", 2),
+    ])
+    func `text is as wide as terminals show it`(text: String, width: Int) {
+        #expect(columns(text) == width)
+    }
+
+    @Test func `a wide character that does not fit is left out`() {
+        var canvas = Canvas(width: 3, height: 1)
+        #expect(canvas.put(glyphs("漢字"), x: 0, y: 0) == 2)
+        #expect(canvas[2, 0] == .blank)
+    }
+
+    @Test func `lines break at spaces and long words anywhere`() {
+        let speech = SpeechFace(node: "n", text: "one two abcdefghijkl 漢字漢字", unicode: true)
+        let lines = speech.lines(width: 7).map {
+            String(String.UnicodeScalarView(speech.glyphs[$0].compactMap { Unicode.Scalar($0.base) }))
+        }
+        #expect(lines == ["one two", "abcdefg", "hijkl", "漢字漢", "字"])
+    }
+}
+
+@Suite struct CapabilitiesTests {
+    @Test(arguments: [
+        (["TERM": "xterm-256color", "COLORTERM": "truecolor"], TerminalCapabilities.Colors.truecolor),
+        (["TERM": "xterm-256color"], .palette), (["TERM": "tmux-256color"], .palette), (["TERM": "xterm"], .sixteen),
+        (["TERM": "linux"], .sixteen), (["TERM": "vt100"], .none), (["TERM": "dumb", "COLORTERM": "truecolor"], .none),
+        (["TERM": "xterm-256color", "COLORTERM": "24bit", "NO_COLOR": "1"], .none),
+        (["TERM": "xterm-256color", "COLORTERM": "24bit", "NO_COLOR": ""], .truecolor), ([:], .none),
+        (["TERM": "xterm-direct"], .truecolor),
+    ])
+    func `the environment tells the colours`(environment: [String: String], colors: TerminalCapabilities.Colors) {
+        #expect(TerminalCapabilities(environment: environment).colors == colors)
+    }
+
+    @Test func `the locale tells the character set, and TERM whether the cursor moves`() {
+        #expect(TerminalCapabilities(environment: ["LANG": "en_US.UTF-8"]).unicode)
+        #expect(TerminalCapabilities(environment: ["LANG": "C.utf8"]).unicode)
+        #expect(!TerminalCapabilities(environment: ["LANG": "en_US.UTF-8", "LC_ALL": "C"]).unicode)
+        #expect(!TerminalCapabilities(environment: [:]).unicode)
+        #expect(!TerminalCapabilities(environment: ["TERM": "dumb"]).addressable)
+        #expect(!TerminalCapabilities(environment: [:]).addressable)
+        #expect(TerminalCapabilities(environment: ["TERM": "xterm"]).addressable)
+        #expect(TerminalCapabilities(environment: ["COLORFGBG": "0;15"]).light)
+        #expect(!TerminalCapabilities(environment: ["COLORFGBG": "15;0"]).light)
+    }
+}
+
+@Suite struct LineTests {
+    @Test func `events are one JSON object a line with event and time first`() throws {
+        let event = Event(
+            "speech.word", node: "tts", time: 1.25,
+            fields: [
+                "word": .string("he said \"hi\"\n\u{1B}\u{2028}\\ 漢👋"), "offset": .integer(3), "share": .number(0.5),
+                "bad": .number(.nan), "on": .bool(true), "list": .list([.integer(1), .string("a")]),
+                "table": .table(["b": .number(2), "a": .bool(false)]), "time": .integer(9),
+            ])
+        let line = EventJSON.encode(event)
+        #expect(
+            line
+                == #"{"event":"speech.word","time":1.250000,"node":"tts","bad":null,"list":[1,"a"],"offset":3,"on":true,"#
+                + #""share":0.5,"table":{"a":false,"b":2},"word":"he said \"hi\"\n\u001b\u2028\\ 漢👋"}"#)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect(object["word"] as? String == "he said \"hi\"\n\u{1B}\u{2028}\\ 漢👋")
+        #expect(object["time"] as? Double == 1.25)
+    }
+
+    @Test func `levels and the running state are events too`() throws {
+        #expect(
+            EventJSON.encode(LevelFrame(node: "m", time: 0.5, peak: [0.5, .infinity], rms: [0.1, 0], orb: 1))
+                == #"{"event":"levels","time":0.500000,"node":"m","peak":[0.5,null],"rms":[0.1,0],"orb":1}"#)
+        var status = sampleStatus()
+        status.degraded = ["a\"b": "why"]
+        let line = EventJSON.encode(status, pid: 42)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect(object["event"] as? String == "running")
+        #expect(object["driver"] as? String == "jack")
+        #expect(object["server"] as? String == "default")
+        #expect(object["rate"] as? Int == 48000)
+        #expect(object["block"] as? Int == 128)
+        #expect(object["client"] as? String == "voice")
+        #expect(object["pid"] as? Int == 42)
+        #expect(object["degraded"] as? [String: String] == ["a\"b": "why"])
+    }
+
+    @Test func `a status line is plain text with the loudest peak since the last`() {
+        var line = StatusLine()
+        line.update(LevelFrame(node: "m\u{1B}[2J", time: 0, peak: [0.1, 0.5], rms: [0, 0], orb: 0))
+        line.update(LevelFrame(node: "m\u{1B}[2J", time: 0, peak: [0.01, 0.01], rms: [0, 0], orb: 0))
+        var status = sampleStatus()
+        status.degraded = ["x": "y"]
+        #expect(line.line(status) == "0:12  dsp 3.4 %  xruns 0  m[2J -6.0 dBFS  degraded: x")
+        #expect(line.line(status) == "0:12  dsp 3.4 %  xruns 0  m[2J -inf dBFS  degraded: x")
+        #expect(StatusLine.opening(status, graph: "voice") == "voice: jack (default), 48 kHz, 128 frames")
+    }
+}

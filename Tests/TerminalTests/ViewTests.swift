@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+import Host
+import TestSupport
+
+@testable import Terminal
+
+@Suite struct ViewTests {
+    private func shown(_ view: TerminalView, _ width: Int, _ height: Int, at time: Double = 10.03) -> Emulator {
+        var terminal = Emulator(width: width, height: height)
+        terminal.apply(view.frame(at: time))
+        #expect(terminal.faults.isEmpty)
+        return terminal
+    }
+
+    @Test func `a screen shows driver, levels, speech, failures and keys`() {
+        let terminal = shown(scene(TerminalCapabilities(), width: 80, height: 24), 80, 24)
+        for text in [
+            "● voice", "jack default · 48 kHz · 128 frames (2.7 ms)", "meter", "orb", "CLIP", "-60", "glowing",
+            "▲ denoise is degraded", "0 xruns", "3.4 %", "0:12", "q or Ctrl-C quits", "system:playback_2",
+        ] {
+            #expect(terminal.text.contains(text), "no \(text)")
+        }
+    }
+
+    @Test(arguments: [(80, 24), (200, 50), (40, 10)])
+    func `the same state twice gives no bytes the second time`(size: (Int, Int)) {
+        let view = scene(TerminalCapabilities(), width: size.0, height: size.1)
+        #expect(!view.frame(at: 10.03).isEmpty)
+        #expect(view.frame(at: 10.03).isEmpty)
+    }
+
+    @Test func `frames that build on each other show what a full frame shows`() {
+        let view = scene(TerminalCapabilities(), width: 80, height: 24)
+        var terminal = shown(view, 80, 24)
+        for step in 1...60 {
+            let time = 10.03 + Double(step) / 30
+            view.update(
+                levels: LevelFrame(node: "meter", time: 0, peak: [0.3, 0.01], rms: [0.1, 0.01], orb: 0.4), at: time)
+            view.update(
+                levels: LevelFrame(node: "orb", time: 0, peak: [Float(step) / 60], rms: [0.1], orb: 0.4), at: time)
+            if step == 20 {
+                view.update(
+                    event: Event("speech.started", node: "tts", fields: ["text": .string("漢字 e\u{301} 👋 done")]),
+                    at: time)
+            }
+            terminal.apply(view.frame(at: time))
+        }
+        view.repaint()
+        var whole = Emulator(width: 80, height: 24)
+        whole.apply(view.frame(at: 12.03))
+        #expect(terminal.faults.isEmpty)
+        #expect(whole.text == terminal.text)
+        #expect(whole.text.contains("漢字"))
+    }
+
+    @Test func `silence costs nothing once everything has come to rest`() {
+        let view = scene(TerminalCapabilities(), width: 80, height: 24, style: "wave")
+        view.update(event: Event("speech.finished", node: "tts"), at: 11)
+        var late = 0
+        for step in 0..<(30 * 20) {
+            let time = 11 + Double(step) / 30
+            for node in ["meter", "orb"] {
+                let peak: [Float] = node == "meter" ? [0, 0] : [0]
+                view.update(levels: LevelFrame(node: node, time: time, peak: peak, rms: peak, orb: 0), at: time)
+            }
+            let bytes = view.frame(at: time).count
+            if time > 17 { late += bytes }
+        }
+        #expect(late == 0)
+        var status = sampleStatus()
+        status.time = 99
+        status.degraded = ["denoise": "no plugin http://example.org/rnnoise; install noise-repellent"]
+        view.update(status: status, at: 40)
+        let clock = view.frame(at: 40).count
+        #expect(clock > 0 && clock < 200, "a new second writes a few cells")
+    }
+
+    @Test func `a new size paints everything for that size`() {
+        let view = scene(TerminalCapabilities(), width: 80, height: 24)
+        _ = view.frame(at: 10)
+        for (width, height) in [(100, 30), (30, 8), (200, 50), (80, 24)] {
+            view.resize(width: width, height: height)
+            #expect(shown(view, width, height, at: 10).sequences.contains("[2J"))
+        }
+    }
+
+    @Test func `no size breaks the layout`() {
+        for style in ["orb", "bars"] {
+            let view = scene(TerminalCapabilities(), width: 80, height: 24, style: style)
+            for width in [0, 1, 2, 3, 7, 12, 15, 16, 17, 19, 20, 29, 33, 39, 40, 55, 56, 59, 60, 79, 133] {
+                for height in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16, 19, 20, 23, 39, 40] {
+                    view.resize(width: width, height: height)
+                    var terminal = Emulator(width: max(1, width), height: max(1, height))
+                    terminal.apply(view.frame(at: 10))
+                    #expect(terminal.faults.isEmpty, "\(width)x\(height)")
+                }
+            }
+        }
+    }
+
+    @Test func `a 40 by 10 screen still has meters and the spoken word`() {
+        let text = shown(scene(TerminalCapabilities(), width: 40, height: 10), 40, 10).text
+        #expect(text.contains("█"))
+        #expect(text.contains("glowing"))
+        #expect(text.contains("degraded"))
+    }
+
+    @Test func `more channels than rows are counted`() {
+        let view = TerminalView(
+            graph: GraphDescription(name: "big"), capabilities: TerminalCapabilities(), width: 60, height: 12)
+        let levels = [Float](repeating: 0.5, count: 64)
+        view.update(levels: LevelFrame(node: "wide", time: 0, peak: levels, rms: levels, orb: 0), at: 0)
+        let text = shown(view, 60, 12, at: 0).text
+        #expect(text.contains("wide 1"))
+        #expect(text.contains("more channels"))
+    }
+
+    @Test(arguments: ["orb", "bars", "wave"])
+    func `each step of the colour ladder uses only what it has`(style: String) {
+        for colors in TerminalCapabilities.Colors.allCases {
+            let view = scene(TerminalCapabilities(colors: colors), width: 100, height: 30, style: style)
+            let terminal = shown(view, 100, 30)
+            let lists = terminal.sequences.filter { $0.hasSuffix("m") }
+            let rich = lists.contains { $0.contains("8;2;") }
+            let palette = lists.contains { $0.contains("8;5;") }
+            #expect(rich == (colors == .truecolor))
+            #expect(palette == (colors == .palette))
+            if colors == .none {
+                #expect(terminal.colorCodes.allSatisfy { ["0", "1", "2", "4", "7"].contains($0) })
+            }
+            if colors == .sixteen {
+                #expect(terminal.colorCodes.compactMap { Int($0) }.allSatisfy { $0 < 10 || (30...107).contains($0) })
+            }
+        }
+    }
+
+    @Test(arguments: ["orb", "bars", "wave"])
+    func `a terminal without UTF-8 gets ASCII only`(style: String) {
+        let view = scene(TerminalCapabilities(colors: .sixteen, unicode: false), width: 80, height: 24, style: style)
+        view.log("Grüße – “日本” 👋", at: 10)
+        let bytes = view.frame(at: 10.03)
+        #expect(bytes.allSatisfy { $0 < 127 })
+    }
+
+    @Test func `text from files cannot reach the terminal as commands`() {
+        let evil = "a\u{1B}[2Jb\u{9B}31mc\u{07}d\u{1B}]0;title\u{07}e\u{90}f\u{7F}g\u{202E}h\r\ni\u{0}"
+        let view = TerminalView(
+            graph: GraphDescription(name: evil, nodes: [NodeDescription(name: evil, type: "meter")]),
+            capabilities: TerminalCapabilities(), width: 100, height: 30)
+        var status = sampleStatus()
+        status.server = evil
+        status.degraded = [evil: evil]
+        view.update(status: status, at: 0)
+        view.log(evil, at: 0)
+        view.update(levels: LevelFrame(node: evil, time: 0, peak: [0.5], rms: [0.5], orb: 0), at: 0)
+        view.update(event: Event("speech.started", node: evil, fields: ["text": .string(evil)]), at: 0)
+        view.update(event: Event(evil, node: evil, fields: [evil: .string(evil)]), at: 0)
+        var terminal = Emulator(width: 100, height: 30)
+        let bytes = view.frame(at: 0)
+        terminal.apply(bytes)
+        #expect(terminal.faults.isEmpty)
+        #expect(terminal.sequences.filter { $0 == "[2J" }.count == 1, "the screen's own")
+        #expect(
+            terminal.sequences.allSatisfy {
+                $0.hasSuffix("m") || $0.hasSuffix("H") || ["[2J", "[?2026h", "[?2026l"].contains($0)
+            })
+        #expect(
+            !String(decoding: bytes, as: UTF8.self).unicodeScalars.contains {
+                (0x80..<0xA0).contains($0.value) || $0.value == 0x202E
+            })
+    }
+
+    @Test func `the spoken word is marked and the mark moves`() {
+        let view = scene(TerminalCapabilities(), width: 80, height: 24)
+        func marked(_ terminal: Emulator) -> String {
+            String(terminal.cells.joined().filter { $0.style.contains("48;2;127;219;255") }.map(\.text))
+        }
+        var terminal = shown(view, 80, 24)
+        #expect(marked(terminal) == "glowing")
+        view.update(event: Event("speech.word", node: "tts", fields: ["word": .string("voice")]), at: 10.1)
+        terminal.apply(view.frame(at: 10.1))
+        #expect(marked(terminal) == "voice")
+        view.update(
+            event: Event("speech.word", node: "tts", fields: ["offset": .integer(4000), "length": .integer(9)]),
+            at: 10.2)
+        view.update(
+            event: Event("speech.word", node: "tts", fields: ["offset": .integer(-4), "length": .integer(9)]), at: 10.2)
+        terminal.apply(view.frame(at: 10.2))
+        #expect(marked(terminal) == "voice", "nonsense changes nothing")
+    }
+}
