@@ -1,2 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import TestSupport
+
+@Suite("Architecture") struct ArchitectureTests {
+    let sources = sourceFiles(["Sources", "Plugins"])
+
+    @Test("Every import is one that the table allows")
+    func imports() {
+        let swift = sources.filter(\.isSwift)
+        #expect(swift.count > 20)
+        for violation in swift.flatMap(importViolations) { Issue.record("\(violation)") }
+    }
+
+    @Test("Every folder of sources in Swift is in the table")
+    func folders() {
+        let layers = Set(sources.filter(\.isSwift).map(\.layer))
+        #expect(layers.subtracting(allowedImports.keys).isEmpty)
+    }
+
+    @Test("Every source file names its licence on the first line")
+    func licences() {
+        let files = sources + sourceFiles(["Tests"])
+        for violation in files.flatMap(licenceViolations) { Issue.record("\(violation)") }
+    }
+
+    @Test("Every function of the audio path is checked by the compiler")
+    func audioPath() {
+        let files = sources.filter(\.isSwift)
+        let functions = files.filter { $0.text.contains(/func \w+(Process|Absorb)\b/) }
+        #expect(!functions.isEmpty)
+        for violation in files.flatMap(audioPathViolations) { Issue.record("\(violation)") }
+    }
+
+    @Test("Every plugin's folder has a README")
+    func readmes() throws {
+        let plugins = packageRoot.appending(path: "Plugins")
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: plugins.path)) ?? []
+        for name in names where !name.hasPrefix(".") {
+            var isFolder: ObjCBool = false
+            let path = plugins.appending(path: name).path
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+                continue
+            }
+            #expect(FileManager.default.fileExists(atPath: path + "/README.md"), "Plugins/\(name) has no README.md")
+        }
+    }
+}
+
+@Suite("Architecture rules") struct RuleTests {
+    @Test(
+        "An import outside the table is found, however it is written",
+        arguments: [
+            ("Sources/Realtime/A.swift", "import NodeKit"),
+            ("Sources/NodeKit/A.swift", "import Graph"),
+            ("Sources/Graph/A.swift", "import Nodes"),
+            ("Sources/Graph/A.swift", "import Foundation"),
+            ("Sources/Drivers/A.swift", "import FoundationEssentials"),
+            ("Sources/Graph/A.swift", "@_exported import Host"),
+            ("Sources/Graph/A.swift", "@testable import Host"),
+            ("Sources/Graph/A.swift", "  private import Host"),
+            ("Sources/Graph/A.swift", "import struct Host.Event"),
+            ("Sources/Graph/A.swift", "@preconcurrency public import class Host.Host"),
+            ("Sources/Graph/A.swift", "import Host // why not"),
+            ("Sources/Picture/A.swift", "import Terminal"),
+            ("Sources/Unknown/A.swift", "import Host"),
+            ("Plugins/Echo/A.swift", "import Host"),
+            ("Plugins/Echo/A.swift", "import CJack"),
+        ])
+    func foundImports(path: String, line: String) {
+        let file = SourceFile(path: path, text: "// SPDX-License-Identifier: Apache-2.0\n\(line)\n")
+        #expect(importViolations(file).count == 1)
+        #expect(importViolations(file).allSatisfy { $0.hasPrefix("\(path):2: ") })
+    }
+
+    @Test(
+        "An import of the table, of the system, or a word in a comment is not",
+        arguments: [
+            ("Sources/Graph/A.swift", "import NodeKit"), ("Sources/Graph/A.swift", "import Glibc"),
+            ("Sources/Graph/A.swift", "/// Some import Host example"),
+            ("Sources/voicegraph/A.swift", "import Foundation"),
+            ("Plugins/TTS/A.swift", "import CEspeak"), ("Sources/Graph/A.swift", "let important = 1"),
+        ])
+    func allowed(path: String, line: String) {
+        #expect(importViolations(SourceFile(path: path, text: line)) == [])
+    }
+
+    @Test(
+        "A wrong or missing licence is found",
+        arguments: [
+            ("Sources/A/A.swift", "import Glibc\n", false),
+            ("Sources/A/A.swift", "// SPDX-License-Identifier: Apache-2.0\n", true),
+            ("Sources/A/A.swift", "// SPDX-License-Identifier: MIT\n", false),
+            ("Sources/A/A.swift", "//\n//\n// SPDX-License-Identifier: Apache-2.0\n", false),
+            ("Plugins/TTS/A.swift", "// SPDX-License-Identifier: Apache-2.0\n", false),
+            ("Plugins/TTS/A.swift", "// SPDX-License-Identifier: GPL-3.0-or-later\n", true),
+            ("Plugins/TTSOther/A.swift", "// SPDX-License-Identifier: GPL-3.0-or-later\n", false),
+        ])
+    func licence(path: String, text: String, fine: Bool) {
+        #expect(licenceViolations(SourceFile(path: path, text: text)).isEmpty == fine)
+    }
+
+    @Test(
+        "A function of the audio path without the attribute is found",
+        arguments: [
+            ("@_noLocks\nprivate func gainProcess() {}", true),
+            ("@_noLocks func gainProcess() {}", true),
+            ("@_noLocks\n@inline(__always)\n// Why.\nfunc gainAbsorb() {}", true),
+            ("private func gainProcess() {}", false),
+            ("@_noLocks\nfunc other() {}\n\nfunc gainAbsorb() {}", false),
+            ("func processAll() {}", true),
+        ])
+    func attribute(text: String, fine: Bool) {
+        #expect(audioPathViolations(SourceFile(path: "Sources/Nodes/A.swift", text: text)).isEmpty == fine)
+    }
+}
