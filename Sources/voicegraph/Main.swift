@@ -2,4 +2,8 @@
 import ArgumentParser
 
 @main
-struct VoiceGraph: ParsableCommand {}
+struct VoiceGraph: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "voicegraph", abstract: "A plugin-based realtime audio host: one text file declares a graph.",
+        subcommands: [CheckCommand.self])
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+
+/// Shows diagnostics to a person or to a program.
+public struct DiagnosticFormat {
+    /// Whether to use ANSI colours.
+    public var color: Bool
+    /// Texts that are not to be read from their file, by the name that diagnostics use.
+    public var texts: [String: [UInt8]]
+
+    /// Describes a format.
+    public init(color: Bool = false, texts: [String: [UInt8]] = [:]) {
+        self.color = color
+        self.texts = texts
+    }
+
+    /// Diagnostics in the order of their places; files in the order in which they come up first.
+    public static func sorted(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
+        var rank: [String: Int] = [:]
+        for diagnostic in diagnostics where rank[diagnostic.location.file] == nil {
+            rank[diagnostic.location.file] = rank.count
+        }
+        // The sort is stable: what has one place keeps its order.
+        return diagnostics.sorted {
+            (rank[$0.location.file]!, $0.location.line, $0.location.column)
+                < (rank[$1.location.file]!, $1.location.line, $1.location.column)
+        }
+    }
+
+    /// "2 errors and 1 warning"; empty when there is nothing.
+    public static func summary(_ diagnostics: [Diagnostic]) -> String {
+        let errors = diagnostics.count { $0.severity == .error }
+        func count(_ number: Int, _ word: String) -> String? {
+            number == 0 ? nil : "\(number) \(word)\(number == 1 ? "" : "s")"
+        }
+        return [count(errors, "error"), count(diagnostics.count - errors, "warning")].compactMap(\.self)
+            .joined(separator: " and ")
+    }
+
+    /// For people: each diagnostic with its line, a caret and its hint, and a count at the end.
+    public func text(_ diagnostics: [Diagnostic]) -> String {
+        guard !diagnostics.isEmpty else { return "" }
+        var sources: [String: SourceText] = [:]
+        var result = ""
+        for diagnostic in Self.sorted(diagnostics) { write(diagnostic, &sources, &result) }
+        return result + Self.summary(diagnostics) + "\n"
+    }
+
+    /// For programs: one JSON object a line.
+    public static func json(_ diagnostics: [Diagnostic]) -> String {
+        var result = ""
+        for diagnostic in sorted(diagnostics) {
+            let place = diagnostic.location
+            result += "{\"file\":\(quoted(place.file)),\"line\":\(place.line),\"column\":\(place.column)"
+            result += ",\"severity\":\"\(diagnostic.severity.rawValue)\",\"message\":\(quoted(diagnostic.message))"
+            result += ",\"hint\":\(quoted(diagnostic.hint))}\n"
+        }
+        return result
+    }
+
+    private func write(_ diagnostic: Diagnostic, _ sources: inout [String: SourceText], _ result: inout String) {
+        let place = diagnostic.location
+        let isError = diagnostic.severity == .error
+        if !place.file.isEmpty {
+            let position = place.line > 0 ? "\(place.file):\(place.line):\(place.column)" : place.file
+            result += paint(harmless(position), "1") + ": "
+        }
+        result += paint(diagnostic.severity.rawValue + ":", isError ? "1;31" : "1;35") + " "
+        result += paint(harmless(diagnostic.message), "1") + "\n"
+        var indent = 2
+        if place.line > 0, let view = view(place, &sources) {
+            let number = String(place.line)
+            let margin = String(repeating: " ", count: max(1, 5 - number.count))
+            result += "\(margin)\(paint(number + " |", "2")) \(view.line)\n"
+            indent = margin.count + number.count + 1
+            result +=
+                String(repeating: " ", count: indent) + paint("|", "2") + " "
+                + String(repeating: " ", count: view.column)
+            result += paint(view.caret, isError ? "1;31" : "1;35") + "\n"
+        }
+        if !diagnostic.hint.isEmpty {
+            result +=
+                String(repeating: " ", count: indent) + paint("hint:", "1;36") + " " + harmless(diagnostic.hint) + "\n"
+        }
+    }
+
+    private func view(_ place: SourceLocation, _ sources: inout [String: SourceText]) -> LineView? {
+        let source: SourceText
+        if let known = sources[place.file] {
+            source = known
+        } else if let text = texts[place.file] {
+            source = SourceText(file: place.file, bytes: text)
+        } else if case .success(let bytes) = readFile(place.file) {
+            source = SourceText(file: place.file, bytes: bytes)
+        } else {
+            source = SourceText(file: place.file, bytes: [])
+        }
+        sources[place.file] = source
+        let line = source.line(place.line)
+        return line.isEmpty ? nil : LineView(line, column: place.column, length: place.length)
+    }
+
+    private func paint(_ text: String, _ code: String) -> String { color ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
+}
+
+/// A JSON string. Line and paragraph separators are escaped too: some readers take them for line ends.
+private func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\"": result += "\\\""
+        case "\\": result += "\\\\"
+        case "\n": result += "\\n"
+        case "\t": result += "\\t"
+        case _ where scalar.value < 32 || scalar.value == 127 || scalar.value == 0x2028 || scalar.value == 0x2029:
+            let digits = String(scalar.value, radix: 16)
+            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result + "\""
+}
