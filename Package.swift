@@ -73,7 +73,7 @@ let package = Package(
         tests("Nodes", ["Nodes"]),
         tests("LV2", ["LV2"]),
         tests("Drivers", ["Drivers"]),
-        tests("Config", ["Config"]),
+        tests("Config", ["Config", "Host"]),
         tests("Host", ["Host"]),
         tests("Picture", ["Picture"]),
         tests("Terminal", ["Terminal"]),

@@ -21,7 +21,10 @@ public enum ConfigFile {
             return reader.finish(path, overrides)
         case .failure(let fault):
             let place = SourceLocation(file: path)
-            return (nil, [Diagnostic(.error, fault.message, at: place, hint: fault.hint)])
+            return (
+                nil,
+                [Diagnostic(.error, "cannot read '\(shortened(path))': \(fault.reason)", at: place, hint: fault.hint)]
+            )
         }
     }
 

@@ -5,20 +5,19 @@ import Graph
 
 /// Why a file could not be read.
 struct FileFault: Error {
-    var message: String
+    var reason: String
     var hint = ""
 }
 
 /// Reads a whole file, pipes included, up to the size that the parser accepts and one byte more.
 func readFile(_ path: String) -> Result<[UInt8], FileFault> {
-    let shown = shortened(path)
-    guard !path.isEmpty else { return .failure(FileFault(message: "the file name is empty")) }
+    guard !path.isEmpty else { return .failure(FileFault(reason: "the name is empty")) }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return .failure(FileFault(message: "cannot read '\(shown)': \(reason(errno))")) }
+    guard descriptor >= 0 else { return .failure(FileFault(reason: words(of: errno))) }
     defer { close(descriptor) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-        return .failure(FileFault(message: "'\(shown)' is a folder", hint: "name a graph file in it"))
+        return .failure(FileFault(reason: "it is a folder", hint: "name a graph file in it"))
     }
     var bytes: [UInt8] = []
     let limit = Int(16 << 20) + 1
@@ -31,7 +30,7 @@ func readFile(_ path: String) -> Result<[UInt8], FileFault> {
             count = max(0, got)
         }
         if failed == EINTR { continue }
-        guard failed == 0 else { return .failure(FileFault(message: "cannot read '\(shown)': \(reason(failed))")) }
+        guard failed == 0 else { return .failure(FileFault(reason: words(of: failed))) }
         if piece.isEmpty { break }
         bytes += piece
     }
@@ -39,7 +38,7 @@ func readFile(_ path: String) -> Result<[UInt8], FileFault> {
 }
 
 /// An error number in words, without the capital letter of the C library.
-private func reason(_ number: Int32) -> String {
+private func words(of number: Int32) -> String {
     var text = [CChar](repeating: 0, count: 128)
     guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
     let words = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

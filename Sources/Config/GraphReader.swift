@@ -28,6 +28,7 @@ struct GraphReader {
         guard !unreadable else { return (nil, diagnostics) }
         description.baseFolder = folder(of: file)
         description.location = SourceLocation(file: file, line: 1, column: 1)
+        description.isPartial = !diagnostics.isEmpty
         for override in overrides { apply(override, to: &description) { diagnostics.append($0) } }
         return (description, diagnostics)
     }
@@ -42,6 +43,12 @@ struct GraphReader {
         if let fault = binaryFault(source) {
             unreadable = true
             return diagnostics.append(fault)
+        }
+        guard !source.bytes.isEmpty else {
+            unreadable = true
+            let place = source.location(0..<0)
+            return report(
+                "the file is empty", at: place, hint: "add a node, for example:  [node.mic]  type = \"input\"")
         }
         guard case .success(let document) = TomlDocument.parse(source) else {
             unreadable = true
@@ -67,8 +74,8 @@ struct GraphReader {
         case .failure(let fault):
             unreadable = true
             report(
-                "cannot include: \(fault.message)", at: location,
-                hint: path.hasPrefix("/") ? fault.hint : "the path starts at the folder of this file")
+                "cannot include '\(shortened(name))': \(fault.reason)", at: location,
+                hint: name.hasPrefix("/") ? fault.hint : "the path starts at the folder of this file")
         }
     }
 
@@ -83,6 +90,11 @@ struct GraphReader {
             case "node": readNodes(node, document)
             case let key:
                 unknownKey(key, node, document, ["graph", "node", "include"], "[graph], [node.NAME] or include")
+                // What is in a misspelled table is looked at all the same.
+                var suggester = Suggester()
+                if node.kind == VG_TOML_TABLE, suggester.nearest(key, among: ["node"]) != nil {
+                    readNodes(node, document)
+                }
             }
         }
         if let graph { readGraph(graph, document) }
@@ -128,6 +140,9 @@ struct GraphReader {
         let name = document.key(node)
         let place = document.keyLocation(node)
         guard node.kind == VG_TOML_TABLE else {
+            // Links to it are not worth a message of their own.
+            description.nodes.append(NodeDescription(name: name, type: "", location: place))
+            nodePlaces[name] = place
             return report(
                 "node '\(shortened(name))' must be a table", at: place,
                 hint: "write [node.\(shortened(name))] on a line of its own")
@@ -174,7 +189,6 @@ struct GraphReader {
     // MARK: links
 
     private mutating func readLinks(_ list: TomlDocument.Node, _ document: TomlDocument) {
-        let before = diagnostics.count
         if list.kind == VG_TOML_STRING {
             readLink(list, document)
         } else if list.kind == VG_TOML_LIST {
@@ -185,7 +199,6 @@ struct GraphReader {
                 "'links' must be a list of links, not \(kindText(list))", at: document.valueLocation(list),
                 hint: "links = [\"a -> b\", \"b -> c\"]")
         }
-        if diagnostics.count > before { description.lacksLinks = true }
     }
 
     private mutating func readLink(_ link: TomlDocument.Node, _ document: TomlDocument) {

@@ -129,8 +129,8 @@ public struct GraphDescription: Sendable, Equatable {
     public var baseFolder: String
     /// Where what concerns the whole graph is reported: the start of the main file.
     public var location: SourceLocation
-    /// Whether some links were too faulty to be here, so that a node without links is no news.
-    public var lacksLinks = false
+    /// Whether something was too faulty to be here, so that what seems to be missing is no news.
+    public var isPartial = false
 
     /// Describes a graph.
     public init(

@@ -31,7 +31,7 @@ public enum GraphBuilder {
         services: (String) -> NodeServices = { _ in NodeServices() }
     ) -> BuildResult {
         var report = Report()
-        if description.nodes.isEmpty {
+        if description.nodes.isEmpty, !description.isPartial {
             report.error(
                 "the graph has no nodes", at: description.location,
                 hint: "add one, for example:  [node.mic]  type = \"input\"")

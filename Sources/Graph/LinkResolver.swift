@@ -23,7 +23,7 @@ struct LinkResolver {
         self.made = made
         self.catalog = catalog
         self.report = report
-        lacksLinks = description.lacksLinks
+        lacksLinks = description.isPartial
         sockets = made.map { if case .instance(let instance) = $0 { Sockets(instance) } else { nil } }
         var next = 0
         position = sockets.map {
@@ -69,7 +69,7 @@ struct LinkResolver {
         let isType = catalog.types[end.node] != nil
         let add = "add [node.\(shortened(end.node))] with type = \"\(isType ? end.node : "...")\""
         report.error(
-            "unknown node '\(shortened(end.node))'", at: end.location,
+            "unknown node '\(shortened(end.node))'", at: end.nodeLocation,
             hint: report.suggester.hint(end.node, among: index.keys, otherwise: add))
         return nil
     }
@@ -212,7 +212,7 @@ struct LinkResolver {
         let names = node.names(direction)
         let word = direction == VG_INPUT ? "input" : "output"
         fail(
-            wire, "node '\(end.node)' has no \(word) '\(shortened(port))'", at: end.location,
+            wire, "node '\(end.node)' has no \(word) '\(shortened(port))'", at: end.portLocation,
             hint: report.suggester.hint(
                 port, among: names, otherwise: names.isEmpty ? "it has no \(word)s" : listing(names)))
     }
@@ -220,17 +220,26 @@ struct LinkResolver {
     private mutating func mismatch(
         _ wire: Wire, _ kind: vg_port_kind?, _ other: vg_port_kind?, _ from: Sockets, _ to: Sockets
     ) {
+        let (source, target) = (wire.link.from, wire.link.to)
+        if kind == nil, from.names(VG_OUTPUT).isEmpty {
+            return fail(
+                wire, "node '\(source.node)' has no outputs", at: source.nodeLocation,
+                hint: "a link starts at an output")
+        }
+        if other == nil, to.inputs.symbols.isEmpty {
+            return fail(
+                wire, "node '\(target.node)' has no inputs", at: target.nodeLocation, hint: "a link ends in an input")
+        }
         let left = kind.map { "is \(kindName($0))" } ?? "has \(from.summary(VG_OUTPUT))"
         let right = other.map { "is \(kindName($0))" } ?? "has \(to.summary(VG_INPUT))"
         var hint = "a link joins ports of one kind"
         if kind == VG_CONTROL_PORT || (kind == nil && !from.outputs.ports(VG_CONTROL_PORT).isEmpty),
             let parameter = to.instance.parameters.first
         {
-            hint = "to drive a parameter, name it, for example \(wire.link.to.node).\(parameter.key)"
+            hint = "to drive a parameter, name it, for example \(target.node).\(parameter.key)"
         }
         fail(
-            wire,
-            "cannot link '\(wire.link.from)' to '\(wire.link.to)': '\(wire.link.from)' \(left), '\(wire.link.to)' \(right)",
+            wire, "cannot link '\(source)' to '\(target)': '\(source)' \(left), '\(target)' \(right)",
             at: wire.link.location, hint: hint)
     }
 

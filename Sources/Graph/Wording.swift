@@ -60,3 +60,23 @@ func kindName(_ kind: vg_port_kind) -> String {
     default: "message"
     }
 }
+
+extension Endpoint {
+    /// Where the node's name stands; the whole end if its text has escapes.
+    var nodeLocation: SourceLocation {
+        var place = location
+        if port != nil, isPlain { place.length = node.utf8.count }
+        return place
+    }
+
+    /// Where the port's name stands; the whole end if its text has escapes.
+    var portLocation: SourceLocation {
+        var place = location
+        guard let port, isPlain else { return place }
+        place.column += node.utf8.count + 1
+        place.length = port.utf8.count
+        return place
+    }
+
+    private var isPlain: Bool { location.line > 0 && location.length == description.utf8.count }
+}

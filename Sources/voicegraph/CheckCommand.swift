@@ -44,5 +44,13 @@ struct CheckCommand: ParsableCommand {
         if diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
     }
 
-    private func write(_ text: String) { fputs(text, stdout) }
+    private func write(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            // A reader that has gone away ends the output, not the check.
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
 }
