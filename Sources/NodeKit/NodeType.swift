@@ -91,12 +91,15 @@ private class NodeBox {
 private final class Box<N: Node>: NodeBox {
     private let node: N
     private let ownLayout: CLayout
-    private let layoutCell = UnsafeMutablePointer<vg_layout>.allocate(capacity: 1)
-    private let processor = UnsafeMutablePointer<N.Processor>.allocate(capacity: 1)
+    private let layoutCell: UnsafeMutablePointer<vg_layout>
+    private let processor: UnsafeMutablePointer<N.Processor>
 
     init(_ type: N.Type, _ settings: Settings, _ host: NodeHost) throws(NodeError) {
         node = try type.init(settings: settings, host: host)
+        // Only now: a failed init has no deinit to free them.
         ownLayout = CLayout(node.layout)
+        layoutCell = .allocate(capacity: 1)
+        processor = .allocate(capacity: 1)
         layoutCell.initialize(to: ownLayout.c)
     }
 
