@@ -41,10 +41,14 @@ extension Settings {
 }
 
 extension Layout {
-    /// As many audio outputs as inputs.
-    static func through(channels: Int, parameters: [Parameter] = []) -> Layout {
+    /// As many audio outputs as inputs; `output` says what comes out.
+    static func through(channels: Int, output: String? = nil, parameters: [Parameter] = []) -> Layout {
         Layout(
-            ports: Port.audio(VG_INPUT, channels: channels) + Port.audio(VG_OUTPUT, channels: channels),
+            ports: Port.audio(VG_INPUT, channels: channels)
+                + Port.audio(VG_OUTPUT, channels: channels, doc: output),
             parameters: parameters)
     }
+
+    /// For nodes that look at their input and pass it on.
+    static func unchanged(channels: Int) -> Layout { through(channels: channels, output: "the input, unchanged") }
 }

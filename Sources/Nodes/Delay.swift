@@ -13,7 +13,7 @@ final class Delay: Node {
         "delay", "delays its channels; may close a feedback loop",
         doc: "Give ms or frames. Only the delayed signal comes out: mix it with the original for an echo. "
             + "In a feedback loop it lasts at least one block.",
-        ports: Layout.through(channels: 1).ports,
+        ports: Layout.through(channels: 1, output: "the input, delayed").ports,
         settings: [
             .channels(),
             Setting("ms", VG_SET_NUMBER, "how long", default: "250.0", range: 0...60_000, unit: "ms"),
@@ -50,7 +50,7 @@ final class Delay: Node {
     private enum Time { case frames(Int), milliseconds(Double) }
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        layout = .through(channels: try settings.channels())
+        layout = .through(channels: try settings.channels(), output: "the input, delayed")
         if settings.values["frames"] != nil {
             if settings.values["ms"] != nil {
                 throw NodeError("has both ms and frames", hint: "give one of the two", key: "frames")

@@ -8,7 +8,7 @@ final class Meter: Node {
     static let descriptor = NodeDescriptor(
         "meter", "lets audio through and shows its levels",
         doc: "Publishes \"levels\" events 60 times a second: peak and RMS of each channel, and the orb level 0...1.",
-        ports: Layout.through(channels: 1).ports,
+        ports: Layout.unchanged(channels: 1).ports,
         settings: [
             .channels(),
             Setting(
@@ -25,7 +25,7 @@ final class Meter: Node {
         if let name = settings.string("ballistics"), name != "peak" {
             throw NodeError("has no ballistics \"\(name)\"", hint: "use peak", key: "ballistics")
         }
-        layout = .through(channels: channels)
+        layout = .unchanged(channels: channels)
         levels = LevelPublisher(channels: channels, host: host)
     }
 

@@ -13,7 +13,7 @@ final class Tap: Node {
     static let descriptor = NodeDescriptor(
         "tap", "lets audio through and publishes it for recorders, transcribers and the like",
         doc: "Publishes \"audio\" events, and \"tap.dropped\" with the frames lost when nobody took them in time.",
-        ports: Layout.through(channels: 1).ports,
+        ports: Layout.unchanged(channels: 1).ports,
         settings: [
             .channels(),
             Setting(
@@ -46,7 +46,7 @@ final class Tap: Node {
         self.host = host
         channels = try settings.channels()
         buffer = try settings.finite("buffer", default: 2, in: 0.05...60)
-        layout = .through(channels: channels)
+        layout = .unchanged(channels: channels)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {

@@ -12,7 +12,8 @@ final class Tone: Node {
         ports: Port.audio(VG_OUTPUT, channels: 1, doc: "the signal"),
         parameters: [
             Parameter(
-                "frequency", "of sine and square", 0.1...96000, default: 440, unit: "Hz", scale: VG_LOGARITHMIC),
+                "frequency", "of sine and square; at most half the rate is played", 0.1...96000, default: 440,
+                unit: "Hz", scale: VG_LOGARITHMIC),
             Parameter(
                 "level_db", "peak level in dBFS; -120 and below is silence", silenceDB...0, default: -20, unit: "dB",
                 scale: VG_DECIBEL),

@@ -10,7 +10,7 @@ final class Visualizer: Node {
         "visualizer", "what the orb, the wave or the bars show",
         doc: "Publishes \"levels\" events 60 times a second, and once \"visualizer\" with its style and preset. "
             + "Audio passes through; the outputs need not be linked.",
-        ports: Layout.through(channels: 1).ports,
+        ports: Layout.unchanged(channels: 1).ports,
         settings: [
             .channels("audio channels, measured together"),
             Setting("style", VG_SET_STRING, "what is drawn", default: "\"orb\"", choices: styles),
@@ -39,7 +39,7 @@ final class Visualizer: Node {
         }
         let wanted = settings.string("preset")?.lowercased() ?? ""
         preset = Self.presets.contains(wanted) ? wanted : "verdant"
-        layout = .through(channels: channels)
+        layout = .unchanged(channels: channels)
         levels = LevelPublisher(channels: channels, host: host)
     }
 
