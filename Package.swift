@@ -10,7 +10,8 @@ func code(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 func plugin(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(
-        name: name, dependencies: ["NodeKit", "Realtime"] + dependencies, path: "Plugins/\(name)", exclude: ["README.md"],
+        name: name, dependencies: ["NodeKit", "Realtime"] + dependencies, path: "Plugins/\(name)",
+        exclude: ["README.md"],
         swiftSettings: strict)
 }
 
@@ -66,7 +67,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        .target(name: "TestSupport", dependencies: ["Graph", "NodeKit", "Realtime"], path: "Tests/Support", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Graph", "NodeKit", "Realtime"], path: "Tests/Support",
+            swiftSettings: strict),
         tests("Realtime", ["Realtime"]),
         tests("NodeKit", ["NodeKit"]),
         tests("Graph", ["Graph"]),

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Two commands on a fresh Debian with Swift: `make run` and `make test`.
+
+SWIFT ?= swift
+GRAPH ?= config/demo.conf
+PREFIX ?= /usr/local
+RELEASE = .build/release
+
+.DEFAULT_GOAL := help
+.PHONY: help run test build debug setup setup-test install format lint bench clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  make run GRAPH=my.conf, make install PREFIX=$$HOME/.local"
+
+run: build ## install what is missing, build, and run GRAPH (config/demo.conf)
+	@$(RELEASE)/voicegraph run $(GRAPH)
+
+test: setup-test ## install what is missing, and run the whole test suite
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+
+build: setup ## build the release
+	$(SWIFT) build -c release
+
+debug: setup ## build for debugging
+	$(SWIFT) build
+
+setup: ## install the Debian packages that are missing to build and run
+	@scripts/setup run
+
+setup-test: ## the same for the tests
+	@scripts/setup test
+
+install: build ## copy command, plugins and completions below PREFIX (/usr/local); DESTDIR as usual
+	scripts/install "$(DESTDIR)$(PREFIX)" $(RELEASE)
+
+format: ## format all sources
+	$(SWIFT) format -i -r --parallel $$(scripts/swift-sources)
+
+lint: ## check format, documentation and names
+	$(SWIFT) format lint --strict -r --parallel $$(scripts/swift-sources)
+
+bench: setup-test ## measure against peers: ring, metering, schedule, start-up
+	$(SWIFT) run -c release --package-path Tests/Benchmarks
+
+clean: ## remove what was built
+	rm -rf .build .build-tsan .build-asan
