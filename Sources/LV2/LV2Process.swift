@@ -12,45 +12,68 @@ func lv2Process(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let frames = cycle.pointee.frames
     guard frames > 0 else { return }
 
-    let ramps = io.pointee.parameters.unsafelyUnwrapped
-    let values = plugin.pointee.values
-    var index = 0
-    while index < plugin.pointee.parameterCount {
-        values[index] = vg_ramp_at(ramps + index, frames)
-        index += 1
-    }
-
-    let inputs = plugin.pointee.inputs
-    index = 0
-    while index < plugin.pointee.inputCount {
-        let buffer = io.pointee.audio_in[index].unsafelyUnwrapped
-        if inputs[index].connected != buffer {
-            inputs[index].connected = buffer
-            vg_lv2_connect(&plugin.pointee.code, inputs[index].port, buffer)
-        }
-        index += 1
-    }
-
-    // Some plugins add to their outputs or leave them alone, so these are zeroed first.
-    let outputs = plugin.pointee.outputs
-    index = 0
-    while index < plugin.pointee.outputCount {
-        let buffer = io.pointee.audio_out[index].unsafelyUnwrapped
-        if outputs[index].connected != buffer {
-            outputs[index].connected = buffer
-            vg_lv2_connect(&plugin.pointee.code, outputs[index].port, buffer)
-        }
-        vg_zero(buffer, frames)
-        index += 1
-    }
-
+    feedPorts(plugin, io, frames)
     guard let extras = plugin.pointee.extras else {
         vg_lv2_run(&plugin.pointee.code, frames)
         return
     }
-    beforeRun(extras, values, io, cycle)
+    beforeRun(extras, plugin.pointee.values, io, cycle)
     vg_lv2_run(&plugin.pointee.code, frames)
     afterRun(extras, io, cycle)
+}
+
+/// Sets the control inputs, connects the audio ports that moved and zeroes the outputs.
+@_noLocks
+@inline(__always)
+private func feedPorts(_ plugin: UnsafeMutablePointer<LV2Processor>, _ io: BlockIO, _ frames: UInt32) {
+    // Pointers and counts are read once here: a call into the plugin would make the compiler read them again.
+    let values = plugin.pointee.values
+    if plugin.pointee.parameterCount > 0 {
+        var ramp = io.pointee.parameters.unsafelyUnwrapped
+        var value = values
+        let end = values + plugin.pointee.parameterCount
+        repeat {
+            value.pointee = vg_ramp_at(ramp, frames)
+            value += 1
+            ramp += 1
+        } while value != end
+    }
+
+    if plugin.pointee.inputs != plugin.pointee.inputEnd {
+        var slot = plugin.pointee.inputs
+        let end = plugin.pointee.inputEnd
+        var buffer = io.pointee.audio_in.unsafelyUnwrapped
+        repeat {
+            if slot.pointee.connected != buffer.pointee.unsafelyUnwrapped { reconnect(plugin, slot, buffer.pointee) }
+            slot += 1
+            buffer += 1
+        } while slot != end
+    }
+
+    // Some plugins add to their outputs or leave them alone, so these are zeroed first.
+    if plugin.pointee.outputs != plugin.pointee.outputEnd {
+        var slot = plugin.pointee.outputs
+        let end = plugin.pointee.outputEnd
+        var buffer = io.pointee.audio_out.unsafelyUnwrapped
+        repeat {
+            let samples = buffer.pointee.unsafelyUnwrapped
+            if slot.pointee.connected != samples { reconnect(plugin, slot, samples) }
+            vg_zero(samples, frames)
+            slot += 1
+            buffer += 1
+        } while slot != end
+    }
+}
+
+/// Apart from the loops, which seldom need it.
+@_noLocks
+@inline(never)
+private func reconnect(
+    _ plugin: UnsafeMutablePointer<LV2Processor>, _ slot: UnsafeMutablePointer<AudioSlot>,
+    _ samples: UnsafeMutablePointer<Float>?
+) {
+    slot.pointee.connected = samples.unsafelyUnwrapped
+    vg_lv2_connect(&plugin.pointee.code, slot.pointee.port, samples)
 }
 
 @_noLocks

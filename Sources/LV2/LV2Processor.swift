@@ -28,11 +28,9 @@ struct LV2Processor: BitwiseCopyable {
     var code: vg_lv2_code
     /// Connected to the control inputs, in the order of the parameters, then to the control outputs.
     var values: UnsafeMutablePointer<Float>
-    var inputs: UnsafeMutablePointer<AudioSlot>
-    var outputs: UnsafeMutablePointer<AudioSlot>
     var parameterCount: Int
-    var inputCount: Int
-    var outputCount: Int
+    var inputs, inputEnd: UnsafeMutablePointer<AudioSlot>
+    var outputs, outputEnd: UnsafeMutablePointer<AudioSlot>
     /// What an ordinary effect does not have; nil: none of it.
     var extras: UnsafeMutablePointer<PluginExtras>?
 }

@@ -58,9 +58,10 @@ final class PluginInstance {
         let plain =
             buffers.specialCount == 0 && atomPorts.isEmpty && ports.controlOutputs.isEmpty && workerInterface == nil
         processor = LV2Processor(
-            code: code, values: buffers.values, inputs: buffers.inputs, outputs: buffers.outputs,
-            parameterCount: ports.parameters.count, inputCount: ports.audioInputs.count,
-            outputCount: ports.audioOutputs.count, extras: plain ? nil : extras)
+            code: code, values: buffers.values, parameterCount: ports.parameters.count,
+            inputs: buffers.inputs, inputEnd: buffers.inputs + ports.audioInputs.count,
+            outputs: buffers.outputs, outputEnd: buffers.outputs + ports.audioOutputs.count,
+            extras: plain ? nil : extras)
         buffers.connectAll(code)
         for state in states { state.restore(instance, features) }
         guard preparation.offline || worker.start() else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLilv
 import Glibc
+import Realtime
 
 /// The worker of one plugin: `schedule_work` from `run` reaches `work` on a thread of the plugin's own, and what that
 /// responds reaches `work_response` after the next `run`.
@@ -37,7 +38,10 @@ final class PluginWorker {
                     guard let core = handle?.assumingMemoryBound(to: WorkerCore.self) else {
                         return LV2_WORKER_ERR_UNKNOWN
                     }
-                    return core.pointee.threaded ? queueWork(core, size, data) : doWork(core, size, data)
+                    if core.pointee.threaded { return queueWork(core, size, data) }
+                    vg_realtime_pause()
+                    defer { vg_realtime_resume() }
+                    return doWork(core, size, data)
                 }))
     }
 

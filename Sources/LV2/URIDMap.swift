@@ -5,11 +5,11 @@ import Synchronization
 
 /// The numbers that stand for URIs, one table for the whole process.
 ///
-/// A URI seen before is found without a lock, an allocation or a system call, so plugins may map in `run`. A new one
-/// takes a lock and memory that is never given back. Full (49 151 URIs): the map answers 0, which LV2 defines as
-/// failure. [any, known URIs also audio]
+/// Mapping never locks, allocates or calls the system, not even for a URI seen for the first time, because plugins map
+/// in `run`. Nothing is ever removed. Full (49 151 URIs or 4 MiB of text): the map answers 0, which LV2 defines as
+/// failure. [audio] and every other thread
 final class URIDMap: @unchecked Sendable {
-    // Sendable: the tables are append-only and their cells atomic; `adding` serialises the writers.
+    // Sendable: the tables are append-only and their cells atomic.
 
     static let shared = URIDMap()
 
@@ -19,11 +19,15 @@ final class URIDMap: @unchecked Sendable {
 
     private static let slots = 1 << 16
     private static let limit = LV2_URID(slots / 4 * 3)
+    private static let textSize = 1 << 22
     /// By hash: the number, 0 in a free slot. Never emptied, so a search may stop at the first free slot.
     private let numbers: UnsafeMutablePointer<Atomic<LV2_URID>>
     /// By number: the text as an address.
     private let texts: UnsafeMutablePointer<Atomic<UInt>>
-    private let adding = Mutex(LV2_URID(0))
+    /// The texts themselves, one behind the other.
+    private let memory: UnsafeMutablePointer<CChar>
+    private let used = Atomic(0)
+    private let last = Atomic(LV2_URID(0))
 
     private init() {
         // Fresh zero pages: only what is used takes memory.
@@ -31,6 +35,7 @@ final class URIDMap: @unchecked Sendable {
             .bindMemory(to: Atomic<LV2_URID>.self, capacity: Self.slots)
         texts = calloc(Self.slots, MemoryLayout<Atomic<UInt>>.stride)!
             .bindMemory(to: Atomic<UInt>.self, capacity: Self.slots)
+        memory = calloc(1, Self.textSize)!.assumingMemoryBound(to: CChar.self)
         map = .allocate(capacity: 1)
         unmap = .allocate(capacity: 1)
         let handle = Unmanaged.passUnretained(self).toOpaque()  // this object is never freed
@@ -52,36 +57,43 @@ final class URIDMap: @unchecked Sendable {
 
     /// The number of a URI.
     func map(_ uri: UnsafePointer<CChar>) -> LV2_URID {
-        let start = hash(uri)
-        let known = find(uri, start)
-        if known != 0 { return known }
-        return adding.withLock { last in
-            let added = find(uri, start)  // by another thread meanwhile
-            if added != 0 { return added }
-            guard last < Self.limit, let copy = strdup(uri) else { return 0 }
-            last += 1
-            texts[Int(last)].store(UInt(bitPattern: copy), ordering: .releasing)
-            var slot = start
-            while numbers[slot].load(ordering: .relaxed) != 0 { slot = (slot + 1) & (Self.slots - 1) }
-            numbers[slot].store(last, ordering: .releasing)
-            return last
+        var slot = hash(uri)
+        var own: LV2_URID = 0
+        while true {
+            var number = numbers[slot].load(ordering: .acquiring)
+            if number == 0 {
+                if own == 0 { own = add(uri) }
+                if own == 0 { return 0 }
+                let (added, found) = numbers[slot].compareExchange(
+                    expected: 0, desired: own, ordering: .acquiringAndReleasing)
+                if added { return own }
+                number = found  // another thread took the slot: perhaps for the same URI, then `own` stays unused
+            }
+            if let text = text(number), strcmp(text, uri) == 0 { return number }
+            slot = (slot + 1) & (Self.slots - 1)
         }
+    }
+
+    /// Keeps the text and gives it a number that no slot leads to yet; 0: full.
+    private func add(_ uri: UnsafePointer<CChar>) -> LV2_URID {
+        let size = strlen(uri) + 1
+        guard last.load(ordering: .relaxed) < Self.limit, used.load(ordering: .relaxed) + size <= Self.textSize else {
+            return 0
+        }
+        let end = used.add(size, ordering: .relaxed).newValue
+        let number = last.add(1, ordering: .relaxed).newValue
+        // Other threads may have come closer to the end meanwhile: the last quarter of the slots is for them.
+        guard end <= Self.textSize, number < Self.slots else { return 0 }
+        let copy = memory + (end - size)
+        memcpy(copy, uri, size)
+        texts[Int(number)].store(UInt(bitPattern: copy), ordering: .releasing)
+        return number
     }
 
     /// The URI of a number; nil for a number that was not given out.
     func text(_ number: LV2_URID) -> UnsafePointer<CChar>? {
         guard number > 0, number < Self.slots else { return nil }
         return UnsafePointer(bitPattern: texts[Int(number)].load(ordering: .acquiring))
-    }
-
-    private func find(_ uri: UnsafePointer<CChar>, _ start: Int) -> LV2_URID {
-        var slot = start
-        while true {
-            let number = numbers[slot].load(ordering: .acquiring)
-            if number == 0 { return 0 }
-            if let text = text(number), strcmp(text, uri) == 0 { return number }
-            slot = (slot + 1) & (Self.slots - 1)
-        }
     }
 
     /// FNV-1a, folded to a slot.

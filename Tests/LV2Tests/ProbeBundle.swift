@@ -28,6 +28,8 @@ enum ProbeBundle {
             "clang", "-shared", "-fPIC", "-o", bundle.appendingPathComponent("probe.so").path,
             source.appendingPathComponent("probe.c").path,
         ]
+        // A sanitizer that is preloaded into the tests is not meant for the compiler.
+        compiler.environment = ProcessInfo.processInfo.environment.filter { $0.key != "LD_PRELOAD" }
         try compiler.run()
         compiler.waitUntilExit()
         try #require(compiler.terminationStatus == 0, "the C compiler failed")

@@ -13,6 +13,8 @@
 /* Present only when the realtime sanitizer is loaded. */
 __attribute__((weak)) void __rtsan_realtime_enter(void);
 __attribute__((weak)) void __rtsan_realtime_exit(void);
+__attribute__((weak)) void __rtsan_disable(void);
+__attribute__((weak)) void __rtsan_enable(void);
 
 /* Around every audio callback: between the two the sanitizer, if loaded,
  * reports whatever could block. [audio] */
@@ -21,6 +23,15 @@ VG_AUDIO_SAFE static inline void vg_realtime_enter(void) {
 }
 VG_AUDIO_SAFE static inline void vg_realtime_exit(void) {
   if (__rtsan_realtime_exit) __rtsan_realtime_exit();
+}
+
+/* Around what a render does on the thread that processes because nobody waits
+ * for it: the sanitizer looks away. Never for live audio. [any] */
+static inline void vg_realtime_pause(void) {
+  if (__rtsan_disable) __rtsan_disable();
+}
+static inline void vg_realtime_resume(void) {
+  if (__rtsan_enable) __rtsan_enable();
 }
 
 /* Flushes denormals to zero on the calling thread: they cost up to 40 times an
