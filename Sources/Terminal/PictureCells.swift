@@ -20,9 +20,17 @@ struct PictureCells {
         } else if style == .wave {
             let wave = WavePicture(preset: preset ?? .verdant, thickness: 2)
             braille(&canvas, area, wave.draw(state, width: area.width * 2, height: area.height * 4))
+        } else if style == .bars {
+            // Bars of whole columns with one between them: crisp edges.
+            let count = max(state.bands.count, BarValues.count)
+            let wide = max(1, (area.width + 1) / count - 1)
+            let total = min(area.width, wide * count + count - 1)
+            let place = Area(x: area.x + (area.width - total) / 2, y: area.y, width: total, height: area.height)
+            let bars = BarsPicture(preset: preset ?? .verdant, gap: 1)
+            halves(&canvas, place, bars.draw(state, width: total, height: area.height * 2))
         } else {
-            halves(
-                &canvas, area, Picture.draw(style, state, preset: preset, width: area.width, height: area.height * 2))
+            let image = Picture.draw(style, state, preset: preset, width: area.width, height: area.height * 2)
+            halves(&canvas, area, image)
         }
     }
 
@@ -70,7 +78,7 @@ struct PictureCells {
                 guard dots != 0, sum.w > 0 else { continue }
                 let color = Color(sum.x / sum.w, sum.y / sum.w, sum.z / sum.w)
                 // Lines are thin: the darker half of a preset would hardly be seen.
-                let lit = color.mixed(with: theme.capabilities.light ? .black : .white, 0.18)
+                let lit = color.mixed(with: theme.capabilities.light ? .black : .white, 0.3)
                 let style = Style(foreground: theme.capabilities.pictureInk(lit))
                 canvas[area.x + column, area.y + row] = Cell(glyph: Glyph(base: 0x2800 + dots), style: style)
             }
