@@ -18,6 +18,7 @@ struct GraphLayout {
         static let columnGap = 84.0
         static let rowGap = 26.0
         static let margin = 28.0
+        static let loop = 36.0
         static let bendHeight = 14.0
     }
 
@@ -123,7 +124,9 @@ struct GraphLayout {
         for index in items.indices { items[index].box = index }
         let layers = (boxes.map(\.layer).max() ?? 0) + 1
         var columns = [[Int]](repeating: [], count: layers)
-        for index in boxes.indices { columns[boxes[index].layer].append(index) }
+        var linked = [Bool](repeating: false, count: boxes.count)
+        for link in links { (linked[link.from], linked[link.to]) = (true, true) }
+        for index in boxes.indices where linked[index] { columns[boxes[index].layer].append(index) }
         var passing = [[Int]](repeating: [], count: links.count)
         for (index, link) in links.enumerated() where forward[index] {
             var last = link.from
@@ -153,13 +156,39 @@ struct GraphLayout {
             }
             x += wide + Measure.columnGap
         }
-        width = x - Measure.columnGap + Measure.margin
-        height = (items.map { $0.y + $0.height }.max() ?? 0) + Measure.margin
+        width = max(x - Measure.columnGap, Measure.margin) + Measure.margin
+        height = columns.joined().reduce(Measure.margin) { max($0, items[$1].y + items[$1].height) } + Measure.margin
+        // A link against the stream leaves to the right and comes back from the left.
+        if forward.contains(false) {
+            width += 2 * Measure.loop
+            for index in boxes.indices { boxes[index].x += Measure.loop }
+            for index in bendX.indices { bendX[index] += Measure.loop }
+        }
+        placeUnlinked(linked)
         bends = links.indices.map { index in
             passing[index].enumerated().map { offset, item in
                 SIMD2(bendX[boxes[links[index].from].layer + 1 + offset], items[item].y + items[item].height / 2)
             }
         }
+    }
+
+    /// Boxes without links stand in rows below all others.
+    private mutating func placeUnlinked(_ linked: [Bool]) {
+        let alone = boxes.indices.filter { !linked[$0] }
+        guard !alone.isEmpty else { return }
+        if alone.count == boxes.count { height = Measure.margin }
+        let room = max(width - Measure.margin, 900)
+        var (x, y, tall) = (Measure.margin, height, 0.0)
+        for index in alone {
+            if x > Measure.margin, x + boxes[index].width > room {
+                (x, y, tall) = (Measure.margin, y + tall + Measure.rowGap, 0)
+            }
+            (boxes[index].x, boxes[index].y) = (x, y)
+            x += boxes[index].width + Measure.rowGap
+            width = max(width, x - Measure.rowGap + Measure.margin)
+            tall = max(tall, boxes[index].height)
+        }
+        height = y + tall + Measure.margin
     }
 
     /// Sweeps back and forth, each column in the order of its neighbours' means.
@@ -207,7 +236,7 @@ struct GraphLayout {
                 spread(column, wanted, &items)
             }
         }
-        let top = items.map(\.y).min() ?? 0
+        let top = columns.joined().reduce(Double.infinity) { min($0, items[$1].y) }
         for index in items.indices { items[index].y += Measure.margin - top }
     }
 

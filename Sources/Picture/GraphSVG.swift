@@ -24,7 +24,7 @@ extension GraphSketch {
             """
         for (index, link) in layout.links.enumerated() { out += edge(link, layout, layout.bends[index]) }
         for (index, node) in nodes.enumerated() { out += box(node, layout.boxes[index]) }
-        for link in layout.links { out += gain(link, layout) }
+        out += gains(layout)
         out += "</g>\n"
         var x = GraphLayout.Measure.margin
         for kind in used {
@@ -47,8 +47,8 @@ extension GraphSketch {
                     layout.boxes[link.from].y + layout.boxes[link.from].height,
                     layout.boxes[link.to].y + layout.boxes[link.to].height) + 18
             let middle = (start.x + end.x) / 2
-            path += "C\(px(start.x + 60)) \(px(start.y)) \(px(start.x + 60)) \(px(low)) \(px(middle)) \(px(low))"
-            path += "S\(px(end.x - 60)) \(px(end.y)) \(px(end.x)) \(px(end.y))"
+            path += "C\(px(start.x + 44)) \(px(start.y)) \(px(start.x + 44)) \(px(low)) \(px(middle)) \(px(low))"
+            path += "S\(px(end.x - 44)) \(px(end.y)) \(px(end.x)) \(px(end.y))"
         } else {
             var last = start
             for point in bends + [end] {
@@ -65,10 +65,32 @@ extension GraphSketch {
             "<path class=\"link \(link.kind)\" d=\"\(path)\"><title>\(xml("\(from) → \(to): \(link.kind)\(label)"))</title></path>\n"
     }
 
-    private func gain(_ link: Link, _ layout: GraphLayout) -> String {
-        guard let label = gainLabel(link.gain) else { return "" }
-        let end = layout.port(link.to, link.input, output: false)
-        return "<text class=\"gain\" x=\"\(px(end.x - 12))\" y=\"\(px(end.y - 6))\">\(xml(label))</text>\n"
+    /// The gains that change something: where the wires begin, or on their way if one output has several gains.
+    private func gains(_ layout: GraphLayout) -> String {
+        struct Output: Hashable { var node, port: Int }
+        var labels: [Output: [String]] = [:]
+        for link in layout.links {
+            let output = Output(node: link.from, port: link.output)
+            let label = gainLabel(link.gain) ?? ""
+            if labels[output]?.contains(label) != true { labels[output, default: []].append(label) }
+        }
+        var out = ""
+        var written: Set<Output> = []
+        for (index, link) in layout.links.enumerated() {
+            guard let label = gainLabel(link.gain) else { continue }
+            let output = Output(node: link.from, port: link.output)
+            if labels[output]?.count == 1 {
+                guard written.insert(output).inserted else { continue }
+                let start = layout.port(link.from, link.output, output: true)
+                out += "<text class=\"gain\" x=\"\(px(start.x + 9))\" y=\"\(px(start.y - 7))\">\(xml(label))</text>\n"
+            } else {
+                let start = layout.port(link.from, link.output, output: true)
+                let end = layout.port(link.to, link.input, output: false)
+                let place = layout.bends[index].first ?? (start + end) / 2
+                out += "<text class=\"gain mid\" x=\"\(px(place.x))\" y=\"\(px(place.y - 6))\">\(xml(label))</text>\n"
+            }
+        }
+        return out
     }
 
     private func box(_ node: Node, _ box: GraphLayout.Box) -> String {
@@ -104,7 +126,7 @@ extension GraphSketch {
         .name{font-size:14px;font-weight:600;text-anchor:middle;fill:var(--text)}
         .type{font-size:11px;text-anchor:middle;fill:var(--quiet)}
         .symbol{font-size:10.5px;fill:var(--quiet)}
-        .out{text-anchor:end}
+        .out{text-anchor:end}.mid{text-anchor:middle}
         .link{fill:none;stroke-width:2;stroke-linecap:round;stroke-opacity:.85}
         .link:hover{stroke-width:3.5;stroke-opacity:1}
         .port{stroke:var(--ground);stroke-width:1.5}
@@ -112,7 +134,7 @@ extension GraphSketch {
         .link.midi{stroke:var(--midi);stroke-dasharray:9 5}.link.message{stroke:var(--message);stroke-dasharray:1 5 7 5}
         .port.audio{fill:var(--audio)}.port.control{fill:var(--control)}
         .port.midi{fill:var(--midi)}.port.message{fill:var(--message)}
-        .gain{font-size:11px;text-anchor:end;fill:var(--text);stroke:var(--ground);stroke-width:4;paint-order:stroke}
+        .gain{font-size:11px;fill:var(--text);stroke:var(--ground);stroke-width:4;paint-order:stroke}
         .legend{font-size:12px;fill:var(--quiet)}
         """
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import FoundationXML
+import Host
 import TestSupport
 
 @testable import Picture
@@ -116,5 +117,57 @@ private let sample = GraphSketch(
         #expect(gainLabel(2) == "+6 dB")
         #expect(gainLabel(0.8) == "-1.9 dB")
         #expect(gainLabel(0) == "muted")
+    }
+}
+
+@Suite struct GraphSketchTests {
+    private func sketch(_ text: String, lost: [String: String] = [:]) throws -> GraphSketch {
+        let (description, diagnostics) = ConfigFile.load(text: text)
+        var found = try #require(description)
+        let catalog = NodeRegistry(search: PluginSearch(folders: [])).catalog(for: found)
+        let result = GraphBuilder.build(found, catalog: catalog)
+        #expect((diagnostics + result.diagnostics).filter { $0.severity == .error }.isEmpty)
+        found.nodes += lost.keys.map { NodeDescription(name: $0, type: "lv2") }
+        return GraphSketch(resolved: try #require(result.graph), description: found, degraded: lost)
+    }
+
+    @Test func `a graph file becomes boxes with their own ports and wires with gain`() throws {
+        let sketch = try sketch(
+            """
+            [graph]
+            name = "demo"
+            links = ["mic -> gain", { from = "gain", to = "speakers", gain_db = -20 }]
+            [node.mic]
+            type = "input"
+            channels = 2
+            [node.gain]
+            type = "gain"
+            channels = 2
+            [node.speakers]
+            type = "output"
+            """)
+        #expect(sketch.name == "demo")
+        #expect(sketch.nodes.map(\.name) == ["mic", "gain", "speakers"])
+        #expect(sketch.nodes[1].inputs.map(\.name) == ["in_1", "in_2"])
+        #expect(sketch.links.count == 4)
+        #expect(sketch.links.filter { abs($0.gain - 0.1) < 1e-6 }.count == 2)
+        #expect(sketch.soundLinks == sketch.links)
+        #expect(sketch.mermaid().contains("n1 -->|\"2x -20 dB\"| n2"))
+    }
+
+    @Test func `a node that this machine cannot run is drawn apart with the reason`() throws {
+        let sketch = try sketch(
+            """
+            [graph]
+            name = "demo"
+            links = ["mic -> speakers"]
+            [node.mic]
+            type = "input"
+            [node.speakers]
+            type = "output"
+            """, lost: ["lost": "no such plugin"])
+        let lost = try #require(sketch.nodes.first { $0.name == "lost" })
+        #expect(lost.failure == "no such plugin")
+        #expect(sketch.svg().contains("class=\"box failed\""))
     }
 }
