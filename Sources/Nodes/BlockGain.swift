@@ -27,7 +27,7 @@ struct BlockGain: BitwiseCopyable {
 }
 
 /// Reads a parameter in decibels for a block of `frames`. [audio]
-@_noLocks
+@_noLocks @inline(__always)
 func blockGain(_ ramp: UnsafePointer<vg_ramp>, _ cache: UnsafeMutablePointer<GainCache>, _ frames: Int) -> BlockGain {
     let target = ramp.pointee.target
     if target != cache.pointee.decibels {
@@ -43,25 +43,33 @@ func blockGain(_ ramp: UnsafePointer<vg_ramp>, _ cache: UnsafeMutablePointer<Gai
 }
 
 /// output = input * gain; the two may be the same buffer. [audio]
-@_noLocks
+@_noLocks @inline(__always)
 func applyGain(
     _ gain: BlockGain, _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ frames: Int
 ) {
-    var linear = gain.start
-    for frame in 0..<gain.ramped {
-        output[frame] = input[frame] * Float(linear)
-        linear *= gain.ratio
+    if gain.ramped > 0 {
+        var linear = gain.start
+        for frame in 0..<gain.ramped {
+            output[frame] = input[frame] * Float(linear)
+            linear *= gain.ratio
+        }
     }
-    let after = gain.after
-    if after == 0 {
-        vg_zero(output + gain.ramped, UInt32(frames - gain.ramped))
-    } else if after == 1 {
-        vg_copy(output + gain.ramped, input + gain.ramped, UInt32(frames - gain.ramped))
+    scale(input + gain.ramped, output + gain.ramped, gain.after, frames - gain.ramped)
+}
+
+@_noLocks @inline(__always)
+private func scale(
+    _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ gain: Float, _ frames: Int
+) {
+    if gain == 0 {
+        vg_zero(output, UInt32(truncatingIfNeeded: frames))  // also of NaN
+    } else if gain == 1 {
+        vg_copy(output, input, UInt32(truncatingIfNeeded: frames))
     } else if input == UnsafePointer(output) {
         // A loop with one pointer: the compiler needs no check for overlap and uses vectors.
-        for frame in gain.ramped..<frames { output[frame] *= after }
+        for frame in 0..<frames { output[frame] *= gain }
     } else {
-        for frame in gain.ramped..<frames { output[frame] = input[frame] * after }
+        for frame in 0..<frames { output[frame] = input[frame] * gain }
     }
 }
 

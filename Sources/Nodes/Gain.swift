@@ -27,9 +27,10 @@ final class Gain: Node {
 @_noLocks
 private func gainProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: Gain.Processor.self)
-    let gain = blockGain(io.parameter(0), &state.pointee.gain, cycle.frames)
+    let frames = cycle.frames
+    let gain = blockGain(io.parameter(0), &state.pointee.gain, frames)
     for channel in 0..<io.outputCount {
-        applyGain(gain, io.input(channel), io.output(channel), cycle.frames)
+        applyGain(gain, io.input(channel), io.output(channel), frames)
         if gain.isZero || io.isSilent(input: channel) { io.markSilent(output: channel) }
     }
 }
