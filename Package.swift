@@ -68,8 +68,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Graph", "NodeKit", "Realtime"], path: "Tests/Support",
-            swiftSettings: strict),
+            name: "TestSupport", dependencies: ["CJack", "Drivers", "Graph", "NodeKit", "Realtime"],
+            path: "Tests/Support", swiftSettings: strict),
         tests("Realtime", ["Realtime"]),
         tests("NodeKit", ["NodeKit"]),
         tests("Graph", ["Graph"]),

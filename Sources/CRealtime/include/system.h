@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the program's threads need of Linux beyond what Swift's Glibc module
+ * shows: threads, waiting, child processes. */
+#ifndef VOICEGRAPH_SYSTEM_H
+#define VOICEGRAPH_SYSTEM_H
+
+#include "realtime.h"
+#include <sys/types.h>
+
+/* Names the calling thread; more than 15 bytes are cut off. [any] */
+void vg_thread_name(const char *name);
+/* The kernel's id of the calling thread: a system call that waits for nothing,
+ * to be made once per thread. [audio] */
+VG_AUDIO_SAFE pid_t vg_thread_id(void);
+
+/* A descriptor that can be signalled and waited for; -1: out of descriptors. [control] */
+int vg_event_open(void);
+/* Signals it, in about 0.2 us and without waiting. [any] */
+void vg_event_signal(int descriptor);
+/* Waits for a signal, at most `milliseconds` (-1: for ever), and takes all of
+ * them; false: none came. [control] */
+_Bool vg_event_wait(int descriptor, int milliseconds);
+
+/* Sleeps until vg_nanoseconds() reaches `due`: for a timer-driven audio thread
+ * between two cycles, and nowhere else on one. */
+VG_AUDIO_SAFE static inline void vg_sleep_until(uint64_t due) {
+  struct timespec time = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, 0) != 0) {
+  }
+}
+
+/* Starts `arguments[0]` (an absolute path) in a process group of its own, so
+ * that a terminal's Ctrl-C does not reach it, with standard input empty and
+ * default signal handling. `output` gets the reading end of its standard output
+ * and error. The kernel sends it `end_signal` when the calling thread ends: that
+ * thread must live as long as the child. Returns its id, or -errno. [control] */
+pid_t vg_child_start(char *const *arguments, char *const *environment, int *output, int end_signal);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void vg_thread_name(const char *name) {
+  prctl(PR_SET_NAME, name); /* which takes 15 bytes and ignores the rest */
+}
+
+pid_t vg_thread_id(void) { return gettid(); }
+
+int vg_event_open(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+void vg_event_signal(int descriptor) {
+  int error = errno;
+  /* Fails only when the count is full, and then the waiter is awake anyway. */
+  (void)!eventfd_write(descriptor, 1);
+  errno = error;
+}
+
+_Bool vg_event_wait(int descriptor, int milliseconds) {
+  struct pollfd entry = {descriptor, POLLIN, 0};
+  eventfd_t count;
+  return poll(&entry, 1, milliseconds) > 0 && eventfd_read(descriptor, &count) == 0;
+}
+
+/* Between fork and exec only async-signal-safe calls: other threads may have
+ * held any lock when the copy was taken. */
+static void become(char *const *arguments, char *const *environment, int output, int end_signal, pid_t parent,
+                   int report) {
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, end_signal);
+  if (getppid() != parent) _exit(127); /* the parent ended before the line above */
+  int input = open("/dev/null", O_RDONLY);
+  if (input >= 0) dup2(input, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
+  execve(arguments[0], arguments, environment);
+  int error = errno;
+  if (write(report, &error, sizeof error) < 0) _exit(126);
+  _exit(127);
+}
+
+pid_t vg_child_start(char *const *arguments, char *const *environment, int *output, int end_signal) {
+  int report[2]; /* closed by a successful exec, carries errno otherwise */
+  int lines[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return -errno;
+  if (pipe2(lines, O_CLOEXEC) != 0) {
+    int error = errno;
+    close(report[0]);
+    close(report[1]);
+    return -error;
+  }
+  /* A signal that came in between must not run our handlers in the child. */
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_t parent = getpid();
+  pid_t child = fork();
+  if (child == 0) become(arguments, environment, lines[1], end_signal, parent, report[1]);
+  int error = child < 0 ? errno : 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  close(report[1]);
+  close(lines[1]);
+  if (!error) {
+    int told = 0;
+    ssize_t got;
+    do got = read(report[0], &told, sizeof told);
+    while (got < 0 && errno == EINTR);
+    if (got == (ssize_t)sizeof told) {
+      error = told;
+      while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+      }
+    }
+  }
+  close(report[0]);
+  if (error) {
+    close(lines[0]);
+    return -error;
+  }
+  *output = lines[0];
+  return child;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import CJack
+import Glibc
+import Realtime
+import Synchronization
+
+/// What libjack shares among all clients of a process: its error output, and the fact that it can talk to one server
+/// at a time only, whose clients must all be closed before a new one is opened after the server's death.
+package enum JackLibrary {
+    /// Why a client could not be opened.
+    package enum OpenError: Error {
+        /// Nothing answers under this name.
+        case noServer
+        /// A client of this process still belongs to another server, named here.
+        case otherServer(String)
+        /// A client of this process still belongs to a server that died.
+        case notYetClosed
+        /// The server answered and refused.
+        case refused(status: UInt32)
+    }
+
+    private struct State {
+        /// Open clients by address: the server they belong to.
+        var servers: [UInt: String] = [:]
+        /// Those whose server is gone.
+        var lost: Set<UInt> = []
+        var lines: [String] = []
+        var installed = false
+    }
+
+    /// Also serialises opening and closing: the library's own globals are set up and torn down in them.
+    private static let library = Mutex(())
+    private static let state = Mutex(State())
+    private static let keptLines = 64
+
+    /// The name of the server that a client without a server name gets.
+    package static var defaultServer: String {
+        guard let name = getenv("JACK_DEFAULT_SERVER"), name.pointee != 0 else { return "default" }
+        return String(cString: name)
+    }
+
+    /// Opens a client; never starts a server. Blocks while the server hangs. [control]
+    package static func open(name: String, server: String?, exactName: Bool = false) throws(OpenError) -> OpaquePointer
+    {
+        catchOutput()
+        let serverName = server ?? defaultServer
+        let result: Result<OpaquePointer, OpenError> = library.withLock { _ in
+            let obstacle: OpenError? = state.withLock { state in
+                if !state.lost.isEmpty { return .notYetClosed }
+                return state.servers.values.first { $0 != serverName }.map { .otherServer($0) }
+            }
+            if let obstacle { return .failure(obstacle) }
+            var status = JackStatus(rawValue: 0)
+            let linesBefore = recentLines
+            guard let client = vg_jack_open(allowed(name), server, exactName, &status) else {
+                let unreachable = JackServerFailed.rawValue | JackServerError.rawValue
+                guard status.rawValue & unreachable != 0 else { return .failure(.refused(status: status.rawValue)) }
+                // Looking for a server again and again must not push out what was said before.
+                state.withLock { $0.lines = linesBefore }
+                return .failure(.noServer)
+            }
+            state.withLock { $0.servers[UInt(bitPattern: client)] = serverName }
+            return .success(client)
+        }
+        return try result.get()
+    }
+
+    /// A client's name as JACK allows it: no colon, which ends it in a port's name, and of limited length, which in
+    /// jackd is one less than it says.
+    static func allowed(_ name: String) -> String {
+        var result = String(name.map { $0 == ":" ? "-" : $0 })
+        while result.utf8.count > Int(jack_client_name_size()) - 2 { result.removeLast() }
+        return result.isEmpty ? "voicegraph" : result
+    }
+
+    /// Closes a client; its pointer is invalid afterwards. Never from a callback. [control]
+    package static func close(_ client: OpaquePointer) {
+        library.withLock { _ in
+            _ = jack_client_close(client)
+            state.withLock {
+                $0.servers[UInt(bitPattern: client)] = nil
+                $0.lost.remove(UInt(bitPattern: client))
+            }
+        }
+    }
+
+    /// Notes that a client's server is gone: until it is closed no other is opened. [any]
+    package static func markLost(_ client: OpaquePointer) {
+        state.withLock { state in
+            if state.servers[UInt(bitPattern: client)] != nil { state.lost.insert(UInt(bitPattern: client)) }
+        }
+    }
+
+    /// Gives this process's other clients of a dead server a moment to notice it too: a client opened while one of them
+    /// is still there would share its dead state. [control]
+    static func waitForOthers() {
+        let deadline = secondsNow() + 0.3
+        while secondsNow() < deadline {
+            if state.withLock({ $0.servers.isEmpty }) { return }
+            usleep(2_000)
+        }
+    }
+
+    /// Whether this process has an open client. [any]
+    package static var hasClients: Bool { state.withLock { !$0.servers.isEmpty } }
+
+    /// The newest lines that libjack would have printed, oldest first. [any]
+    package static var recentLines: [String] { state.withLock { $0.lines } }
+
+    /// Keeps libjack's messages from the terminal; they go to `recentLines`. [control]
+    static func catchOutput() {
+        let first = state.withLock { state in
+            defer { state.installed = true }
+            return !state.installed
+        }
+        guard first else { return }
+        jack_set_error_function { @Sendable in JackLibrary.keep($0) }
+        jack_set_info_function { @Sendable in JackLibrary.keep($0) }
+    }
+
+    private static func keep(_ text: UnsafePointer<CChar>?) {
+        guard let text else { return }
+        let line = String(cString: text)
+        state.withLock { state in
+            if state.lines.count >= keptLines { state.lines.removeFirst() }
+            state.lines.append(line)
+        }
+    }
+}
+
+extension JackLibrary.OpenError {
+    /// What a user should know of it.
+    func asDriverError(server: String?) -> DriverError {
+        let name = server ?? JackLibrary.defaultServer
+        switch self {
+        case .noServer:
+            return DriverError(
+                "no JACK server named '\(name)' is running",
+                hint: "start one (for example: jackd -d dummy), name another with --server, or use --driver dummy")
+        case .otherServer(let other):
+            return DriverError(
+                "this process is connected to the JACK server '\(other)' and cannot use '\(name)' as well",
+                hint: "libjack serves one server per process: run the second graph in a process of its own")
+        case .notYetClosed:
+            return DriverError("a JACK server died and its clients are still being closed", hint: "try again")
+        case .refused(let status):
+            return DriverError(
+                "the JACK server '\(name)' refused the client (status \(status))",
+                hint: status & JackNameNotUnique.rawValue != 0 ? "choose another name in [graph]" : "",
+                details: Array(JackLibrary.recentLines.suffix(4)))
+        }
+    }
+}

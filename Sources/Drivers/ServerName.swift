@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The right to run a server of a name, among the processes of this program and user: a lock on a file that the kernel
+/// takes back when the process ends.
+package final class ServerNameLock: Sendable {
+    private let descriptor: Int32
+
+    /// Takes the right to `name`; nil: another has it. [control]
+    package init?(_ name: String) {
+        let safe = String(name.map { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" ? $0 : "_" })
+        let path = "\(Self.folder)/voicegraph-\(getuid())-\(safe).lock"
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return nil }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            return nil
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The user's folder for such things.
+    private static var folder: String {
+        if let path = getenv("XDG_RUNTIME_DIR"), access(path, W_OK) == 0 { return String(cString: path) }
+        if let path = getenv("TMPDIR"), access(path, W_OK) == 0 { return String(cString: path) }
+        return "/tmp"
+    }
+}

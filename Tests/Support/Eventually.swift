@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// What a test waited for in vain.
+public struct NeverHappened: Error, CustomStringConvertible {
+    /// What it was.
+    public let description: String
+}
+
+/// Asks every few milliseconds until `condition` holds; throws when it does not within `seconds`.
+public func eventually(
+    _ what: String, seconds: Double = 20, _ condition: @Sendable () async throws -> Bool
+) async throws {
+    let clock = ContinuousClock()
+    let deadline = clock.now + .seconds(seconds)
+    while !(try await condition()) {
+        guard clock.now < deadline else { throw NeverHappened(description: "within \(seconds) s: \(what)") }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+}
