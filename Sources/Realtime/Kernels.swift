@@ -100,18 +100,18 @@ public enum DSP {
         }
     }
 
-    /// Whether every sample is zero, of either sign. A NaN is not zero. [audio]
+    /// Whether every sample is zero, of either sign. Neither a NaN nor a denormal is. [audio]
     @_noLocks
     public static func isZero(_ samples: UnsafePointer<Float>, frames: Int) -> Bool {
         var frame = 0
-        // 0 and -0 differ in the sign bit only.
+        // By bits, because a thread with denormals off takes them for zeros. 0 and -0 differ in the sign bit only.
         while frame &+ 16 <= frames {
             let bits = unsafeBitCast(lanes(samples, frame), to: SIMD16<UInt32>.self) &<< 1
             if bits != SIMD16<UInt32>(repeating: 0) { return false }
             frame &+= 16
         }
         while frame < frames {
-            if samples[frame] != 0 { return false }
+            if samples[frame].bitPattern &<< 1 != 0 { return false }
             frame &+= 1
         }
         return true

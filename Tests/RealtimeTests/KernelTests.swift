@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Realtime
+import Synchronization
 import TestSupport
 
 /// Every length around the vector's, and longer ones; every start within a vector.
@@ -108,6 +109,19 @@ private struct Kernel {
                 samples[frame] = kept
             }
         }
+    }
+
+    @Test("A thread with denormals off sees a denormal in the vectors and in the rest alike", arguments: [0, 17])
+    func denormalsOff(frame: Int) {
+        let found = Atomic(false)
+        together({
+            vg_denormals_off()
+            var samples = [Float](repeating: 0, count: 18)
+            samples[frame] = .leastNonzeroMagnitude
+            found.store(!DSP.isZero(samples, frames: 18), ordering: .relaxed)
+        }) {}
+        let wasFound = found.load(ordering: .relaxed)
+        #expect(wasFound)
     }
 }
 

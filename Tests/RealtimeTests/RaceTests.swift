@@ -7,25 +7,6 @@ import TestSupport
 /// Two threads on each structure, for the thread sanitizer. VOICEGRAPH_STRESS multiplies the counts: 1 is short.
 private let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString: $0) } ?? "") ?? 1)
 
-/// Runs `producer` on a thread of its own beside `consumer`, until both end.
-private func together(_ producer: @escaping @Sendable () -> Void, _ consumer: () -> Void) {
-    final class Work: Sendable {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-    var thread = pthread_t()
-    let work = Unmanaged.passRetained(Work(producer)).toOpaque()
-    let failed = pthread_create(
-        &thread, nil,
-        { @Sendable argument in
-            Unmanaged<Work>.fromOpaque(argument!).takeRetainedValue().run()
-            return nil
-        }, work)
-    precondition(failed == 0, "no thread")
-    consumer()
-    pthread_join(thread, nil)
-}
-
 /// Memory that the ring alone protects: the producer writes a place before it sends its number, the consumer reads it
 /// after it got the number. The elements themselves are no bait: generic code copies them unseen by the sanitizer.
 private struct Bait: @unchecked Sendable {
