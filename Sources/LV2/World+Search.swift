@@ -29,8 +29,8 @@ extension World {
     }
 
     /// The URI of the plugin that a file means: a URI, the last part of one, or a plugin's name; capitals do not
-    /// matter for the last two. The parts of URIs come from the manifests alone, so they are looked at first.
-    /// [control]
+    /// matter for the last two. The parts of URIs come from the manifests alone, so they are looked at first; the data
+    /// of every plugin is read only to say what else could be meant. [control]
     func resolve(_ wanted: String) throws(NodeError) -> String {
         try locked { (lilv) throws(NodeError) -> String in
             if wanted.contains(":"), lilv.plugin(wanted) != nil { return wanted }
@@ -42,11 +42,12 @@ extension World {
             let lowered = wanted.lowercased()
             let byPart = uris.filter { shortNames(of: $0).contains { $0.lowercased() == lowered } }
             if let only = try single(byPart, wanted) { return only }
-            let named = lilv.plugins().map { (uri: lilv.uri(of: $0), name: lilv.name(of: $0)) }
-            let byName = named.filter { $0.name.lowercased() == lowered }.map(\.uri)
-            if let only = try single(byName, wanted) { return only }
+            var search = NameSearch(lilv, wanted)
+            let byName = lilv.plugins().filter { search.mayBear($0) && lilv.name(of: $0).lowercased() == lowered }
+            if let only = try single(byName.map { lilv.uri(of: $0) }, wanted) { return only }
+            let names = lilv.plugins().map { lilv.name(of: $0) }
             throw NodeError(
-                "no LV2 plugin is called \"\(wanted)\"", hint: unknownHint(wanted, uris, named.map(\.name)),
+                "no LV2 plugin is called \"\(wanted)\"", hint: unknownHint(wanted, uris, names),
                 key: "plugin")
         }
     }

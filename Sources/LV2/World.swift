@@ -145,8 +145,13 @@ struct Lilv {
 
     /// The texts of a collection that is ours, which is freed.
     func take(list: UnsafeMutableRawPointer?) -> [String] {
-        guard let list else { return [] }
         defer { lilv_nodes_free(list) }
+        return texts(list)
+    }
+
+    /// The texts of a shared collection.
+    func texts(_ list: UnsafeRawPointer?) -> [String] {
+        guard let list else { return [] }
         var result: [String] = []
         var position = lilv_nodes_begin(list)
         while !lilv_nodes_is_end(list, position) {
