@@ -42,6 +42,7 @@ final class LV2Node: Node {
         }
         info = try PluginInfo(world, uri: try world.resolve(plugin))
         try Features.check(info)
+        try info.checkBinary()
         ports = try PortLayout(info)
 
         var states: [PluginState] = []

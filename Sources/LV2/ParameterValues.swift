@@ -18,12 +18,12 @@ func parameterValues(
             throw NodeError(
                 "\(key) = \(number.brief)\(unit) is out of the range of \(info.name)",
                 hint: "between \(parameter.range.lowerBound.brief) and \(parameter.range.upperBound.brief)\(unit)",
-                key: "params")
+                key: "params.\(key)")
         }
         if result.updateValue(number, forKey: place) != nil {
             throw NodeError(
                 "\(parameter.key) is given twice: by its symbol and by its label", hint: "keep \(parameter.key)",
-                key: "params")
+                key: "params.\(key)")
         }
     }
     return result
@@ -38,14 +38,15 @@ private func place(of key: String, _ info: PluginInfo, _ ports: PortLayout) thro
     guard labelled.isEmpty else {
         throw NodeError(
             "\(info.name) has \(labelled.count) parameters labelled \"\(key)\"",
-            hint: "use the symbol of one: \(labelled.map { symbols[$0] }.joined(separator: ", "))", key: "params")
+            hint: "use the symbol of one: \(labelled.map { symbols[$0] }.joined(separator: ", "))", key: "params.\(key)"
+        )
     }
     var hint = didYouMean(key, among: symbols + ports.parameters.map { info.ports[$0].name })
     if hint.isEmpty {
         let shown = symbols.prefix(12).joined(separator: ", ")
         hint = symbols.isEmpty ? "it has none" : "it has: \(shown)\(symbols.count > 12 ? ", ..." : "")"
     }
-    throw NodeError("\(info.name) has no parameter \"\(key)\"", hint: hint, key: "params")
+    throw NodeError("\(info.name) has no parameter \"\(key)\"", hint: hint, key: "params.\(key)")
 }
 
 private func number(_ value: SettingValue, _ key: String, _ port: PluginPort) throws(NodeError) -> Float {
@@ -54,7 +55,7 @@ private func number(_ value: SettingValue, _ key: String, _ port: PluginPort) th
     case .integer(let integer): return Float(integer)
     case .number(let number):
         guard number.isFinite else {
-            throw NodeError("\(key) is not a finite number", hint: "give a number", key: "params")
+            throw NodeError("\(key) is not a finite number", hint: "give a number", key: "params.\(key)")
         }
         return Float(number)
     case .string(let label):
@@ -63,7 +64,7 @@ private func number(_ value: SettingValue, _ key: String, _ port: PluginPort) th
         let labels = port.scalePoints.map(\.label)
         throw NodeError(
             "\(key) = \"\(label)\" is neither a number nor one of the port's labels",
-            hint: labels.isEmpty ? "give a number" : "labels: \(labels.joined(separator: ", "))", key: "params")
-    default: throw NodeError("\(key) is a list or a table", hint: "give a number", key: "params")
+            hint: labels.isEmpty ? "give a number" : "labels: \(labels.joined(separator: ", "))", key: "params.\(key)")
+    default: throw NodeError("\(key) is a list or a table", hint: "give a number", key: "params.\(key)")
     }
 }

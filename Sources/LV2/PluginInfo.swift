@@ -72,8 +72,18 @@ extension PluginInfo {
         }
     }
 
-    /// The name of the bundle's folder, for messages.
-    var bundleName: String { bundle.split(separator: "/").last.map(String.init) ?? bundle }
+    /// Throws when the plugin's code is not there; whether it can be loaded is seen when it is. [control]
+    func checkBinary() throws(NodeError) {
+        guard !binary.isEmpty else { throw unloadable("its data names no binary", "the bundle is damaged") }
+        guard access(binary, R_OK) == 0 else {
+            throw unloadable("\(binary): \(String(cString: strerror(errno)))", "install the plugin's package again")
+        }
+    }
+
+    /// The failure to load this plugin's code.
+    func unloadable(_ reason: String, _ hint: String) -> NodeError {
+        NodeError("\(name) in \(bundle) cannot be loaded: \(reason)", hint: hint, key: "plugin")
+    }
 }
 
 /// The local path of a file URI; empty if it is none.

@@ -117,31 +117,23 @@ final class PluginInstance {
     private static func instantiate(
         _ info: PluginInfo, _ rate: Double, _ features: Features, _ world: World
     ) throws(NodeError) -> UnsafeMutablePointer<LilvInstance> {
-        func failure(_ reason: String, _ hint: String) -> NodeError {
-            NodeError("\(info.name) in \(info.bundle) cannot be loaded: \(reason)", hint: hint, key: "plugin")
-        }
-        guard !info.binary.isEmpty else { throw failure("its data names no binary", "the bundle is damaged") }
-        guard access(info.binary, R_OK) == 0 else {
-            throw failure(
-                "\(info.binary): \(String(cString: strerror(errno)))", "install the plugin's package again")
-        }
         // lilv does not say why it fails, the loader does. A library that is loaded already costs little here.
         // The code stays for the process's life: a library that pulls in GLib or Qt crashes when it is loaded again.
         guard let library = dlopen(info.binary, RTLD_NOW | Int32(RTLD_NODELETE)) else {
-            throw failure(
+            throw info.unloadable(
                 dlerror().map { String(cString: $0) } ?? "the loader gave no reason",
                 "a library that the plugin needs is missing or too old")
         }
         defer { dlclose(library) }
         guard vg_lv2_library_has(library, info.uri) else {
-            throw failure(
+            throw info.unloadable(
                 "\(info.binary) does not hold this plugin", "it was built without it, or the bundle is damaged")
         }
         let made: UnsafeMutablePointer<LilvInstance>? = world.locked { lilv in
             lilv.plugin(info.uri).flatMap { lilv_plugin_instantiate($0, rate, features.list) }
         }
         guard let made else {
-            throw failure("the plugin refused to start at \(Int(rate)) Hz", "its log may say more")
+            throw info.unloadable("the plugin refused to start at \(Int(rate)) Hz", "its log may say more")
         }
         return made
     }

@@ -34,23 +34,23 @@ struct SettingsTests {
             (settings("urn:voicegraph:test:stranger"), "probe.so does not hold this plugin", "built", "plugin"),
             (
                 settings(ProbeBundle.probe, params: ["requst": .integer(1)]), "Host Probe has no parameter \"requst\"",
-                "did you mean request?", "params"
+                "did you mean request?", "params.requst"
             ),
             (
                 settings(ProbeBundle.probe, params: ["request": .integer(11)]),
-                "request = 11 is out of the range of Host Probe", "between 0 and 10", "params"
+                "request = 11 is out of the range of Host Probe", "between 0 and 10", "params.request"
             ),
             (
                 settings(ProbeBundle.probe, params: ["request": .number(.nan)]), "request is not a finite number",
-                "give a number", "params"
+                "give a number", "params.request"
             ),
             (
                 settings(ProbeBundle.probe, params: ["request": .string("much")]),
-                "request = \"much\" is neither a number nor one of the port's labels", "give a number", "params"
+                "request = \"much\" is neither a number nor one of the port's labels", "give a number", "params.request"
             ),
             (
                 settings(ProbeBundle.probe, params: ["request": .integer(1), "Ask The Worker": .integer(2)]),
-                "request is given twice", "keep request", "params"
+                "request is given twice", "keep request", "params.request"
             ),
             (
                 settings(ProbeBundle.probe, preset: "Loud And Fat"), "Host Probe has no preset \"Loud And Fat\"",
