@@ -86,3 +86,13 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// The fuzzers have no main function of their own, so that only scripts/fuzz can build them.
+if Context.environment["VOICEGRAPH_FUZZ"] != nil {
+    func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+        .executableTarget(
+            name: "Fuzz\(name)", dependencies: dependencies, path: "Tests/Fuzz/\(name)",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+    }
+    package.targets += [fuzzer("Graph", ["Config", "Graph", "Nodes"]), fuzzer("Links", ["Config", "Graph"])]
+}

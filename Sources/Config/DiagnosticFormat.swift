@@ -90,7 +90,7 @@ public struct DiagnosticFormat {
             source = known
         } else if let text = texts[place.file] {
             source = SourceText(file: place.file, bytes: text)
-        } else if case .success(let bytes) = readFile(place.file) {
+        } else if case .success(let bytes) = readFile(place.file, onlyFiles: true) {
             source = SourceText(file: place.file, bytes: bytes)
         } else {
             source = SourceText(file: place.file, bytes: [])

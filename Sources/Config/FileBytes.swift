@@ -9,15 +9,19 @@ struct FileFault: Error {
     var hint = ""
 }
 
-/// Reads a whole file, pipes included, up to the size that the parser accepts and one byte more.
-func readFile(_ path: String) -> Result<[UInt8], FileFault> {
+/// Reads a whole file up to the size that the parser accepts and one byte more. With `onlyFiles` nothing else is read:
+/// a pipe or a device may be waited on for ever.
+func readFile(_ path: String, onlyFiles: Bool = false) -> Result<[UInt8], FileFault> {
     guard !path.isEmpty else { return .failure(FileFault(reason: "the name is empty")) }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | (onlyFiles ? O_NONBLOCK : 0))
     guard descriptor >= 0 else { return .failure(FileFault(reason: words(of: errno))) }
     defer { close(descriptor) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
         return .failure(FileFault(reason: "it is a folder", hint: "name a graph file in it"))
+    }
+    if onlyFiles, status.st_mode & S_IFMT != S_IFREG {
+        return .failure(FileFault(reason: "it is not an ordinary file"))
     }
     var bytes: [UInt8] = []
     let limit = Int(16 << 20) + 1

@@ -69,7 +69,7 @@ struct GraphReader {
             return report("a cycle of includes: \(names.joined(separator: " -> "))", at: location)
         }
         guard !finished.contains(real) else { return }
-        switch readFile(path) {
+        switch readFile(path, onlyFiles: true) {
         case .success(let bytes): read(SourceText(file: path, bytes: bytes), canonical: real)
         case .failure(let fault):
             unreadable = true

@@ -42,8 +42,6 @@ private func duplicateTable(_ place: SourceLocation, _ text: SourceText) -> (Dia
         (start, end) = (index, index + target.count)
         break
     }
-    var last = place.line
-    while last < text.lineCount, !isHeader(text.line(last + 1)) { last += 1 }
     let first = (1..<place.line).first { isHeader(text.line($0)) && header(text.line($0)) == name }
     let isNode = node.map { !$0.contains(".") } ?? false
     return (
@@ -51,8 +49,15 @@ private func duplicateTable(_ place: SourceLocation, _ text: SourceText) -> (Dia
             .error, isNode ? "duplicate node '\(shortened(shown))'" : "duplicate table [\(shortened(name))]",
             at: text.location(start..<end),
             hint: first.map { "the first one is in line \($0)" } ?? "the name is taken by another kind of value"),
-        place.line...last
+        tableLines(place.line, text)
     )
+}
+
+/// A header's line and what belongs to it.
+func tableLines(_ line: Int, _ text: SourceText) -> ClosedRange<Int> {
+    var last = line
+    while last < text.lineCount, !isHeader(text.line(last + 1)) { last += 1 }
+    return line...last
 }
 
 /// Whether a line looks like a table's header.

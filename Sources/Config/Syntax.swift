@@ -81,8 +81,22 @@ private func mistake(
     let isValue =
         ["value", "boolean", "inf", "nan"].contains(context) || context.contains("integer") || context.contains("float")
     if isValue { return (noValue(failure, text), lines) }
+    // What follows a faulty header belongs to it, not to the table before.
+    let blank = context == "table header" || isHeader(line) && !isInside ? tableLines(place.line, text) : lines
+    if let fault = oddCharacter(failure, text) { return (fault, blank) }
     let (words, hint) = wording(context, message)
-    return (Diagnostic(.error, words, at: place, hint: hint), lines)
+    return (Diagnostic(.error, words, at: place, hint: hint), blank)
+}
+
+/// A letter that only stands in quoted keys.
+private func oddCharacter(_ failure: TomlDocument.Failure, _ text: SourceText) -> Diagnostic? {
+    guard text.bytes.indices.contains(failure.offset), text.bytes[failure.offset] >= 0x80 else { return nil }
+    var end = failure.offset + 1
+    while end < text.bytes.count, text.bytes[end] & 0xC0 == 0x80 { end += 1 }
+    let character = String(decoding: text.bytes[failure.offset..<end], as: UTF8.self)
+    return Diagnostic(
+        .error, "'\(character)' cannot stand here without quotes", at: text.location(failure.offset..<end),
+        hint: "names without quotes are made of a to z, digits, '_' and '-'")
 }
 
 /// A list or table in braces that the next entry or the end of the file runs into.
@@ -131,7 +145,9 @@ private func wording(_ context: String, _ message: String) -> (message: String, 
             "expected a comma or '}' in the table",
             "a table in braces stands in one line, without a comma after the last entry"
         )
-    case "table header": ("a table's header is not closed", "write [graph] or [node.NAME]")
+    case "table header" where message.contains("blank bare keys"):
+        ("a table without a name", "write [graph] or [node.NAME]")
+    case "table header": ("expected ']' after the table's name", "write [graph] or [node.NAME]")
     case "key-value pair" where message.hasPrefix("expected '='"):
         ("expected '=' after the key", "entries look like: key = value")
     case "key-value pair" where message.hasPrefix("expected value"):

@@ -34,15 +34,16 @@ struct LinkResolver {
     }
 
     mutating func resolve() -> ResolvedGraph {
+        let named = namedWires()
         let wires = splice(
-            namedWires(), leavingOut: made.map { if case .leftOut = $0 { true } else { false } })
+            named, leavingOut: made.map { if case .leftOut = $0 { true } else { false } })
         for wire in wires { join(wire) }
         var graph = ResolvedGraph()
         for (node, made) in zip(description.nodes, made) {
             if case .instance(let instance) = made { graph.nodes.append(.init(instance: instance, description: node)) }
         }
         graph.links = withoutCycles(graph)
-        warnOfLooseNodes(graph, wires)
+        warnOfLooseNodes(named)
         return graph
     }
 
@@ -278,11 +279,12 @@ extension LinkResolver {
         return kept
     }
 
-    private mutating func warnOfLooseNodes(_ graph: ResolvedGraph, _ wires: [Wire]) {
+    private mutating func warnOfLooseNodes(_ wires: [Wire]) {
         guard !lacksLinks else { return }
         var isSource = [Bool](repeating: false, count: description.nodes.count)
         var isTarget = isSource
-        // Links that could not be joined count too: their own message is enough. So do links with faulty nodes.
+        // Links that could not be joined count too: their own message is enough. So do links with nodes that are left
+        // out or faulty.
         for wire in wires {
             isSource[wire.fromNode] = true
             isTarget[wire.toNode] = true

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import NodeKit
+import TestSupport
+
+@Suite struct NodeCheckTests {
+    /// What is said of one entry of a `ports` node.
+    private func fault(_ key: String, _ value: SettingValue) -> [String] {
+        build([], ports("a", [key: value])).diagnostics.filter { $0.severity == .error }.flatMap {
+            [$0.message, $0.hint].filter { !$0.isEmpty }
+        }
+    }
+
+    @Test func settingsOfTheWrongKindAreRefused() {
+        #expect(fault("ins", .number(1.5)) == ["'ins' must be a whole number, not a number with a fraction"])
+        #expect(
+            fault("loop", .string("true")) == [
+                "'loop' must be true or false, not a string", "write it without quotes: true",
+            ])
+        #expect(fault("ratio", .string("x")) == ["'ratio' must be a number, not a string"])
+        #expect(
+            fault("wave", .integer(1)) == ["'wave' must be a string, not a whole number", "write it in quotes: \"1\""])
+        #expect(fault("path", .bool(true)) == ["'path' must be a path in quotes, not true or false"])
+        #expect(fault("others", .table([:])) == ["'others' must be a string or a list of strings, not a table"])
+        #expect(fault("params", .list([])) == ["'params' must be a table, not a list", "params = { name = value }"])
+    }
+
+    @Test func numbersAreCheckedAgainstTheirRange() {
+        #expect(fault("ratio", .number(1.01)) == ["'ratio' is 1.01, outside its range", "it goes from 0 to 1 x"])
+        #expect(fault("ratio", .number(.nan)) == ["'ratio' must be a finite number"])
+        #expect(fault("ratio", .number(.infinity)) == ["'ratio' must be a finite number"])
+        #expect(fault("ratio", .integer(1)).isEmpty)
+        #expect(
+            fault("ins", .integer(.max)) == [
+                "'ins' is \(Double(Int64.max)), outside its range", "it goes from 0 to 100",
+            ])
+    }
+
+    @Test func choicesAndFilesMustExist() {
+        #expect(fault("wave", .string("squares")) == ["'wave' cannot be 'squares'", "did you mean 'square'?"])
+        #expect(fault("wave", .string("noise")) == ["'wave' cannot be 'noise'", "one of: sine, square"])
+        #expect(fault("path", .string("/no/such/file")) == ["'path' names a file that does not exist: /no/such/file"])
+        #expect(fault("path", .string("")) == ["'path' is an empty path"])
+        #expect(fault("path", .string("/etc/passwd")).isEmpty)
+    }
+
+    @Test func stringsWithANulAreRefused() {
+        #expect(fault("others", .list([.string("a\0b")])) == ["'others' holds a NUL character"])
+        #expect(fault("path", .string("/etc/passwd\0x")) == ["'path' holds a NUL character"])
+    }
+
+    @Test func parametersAreCheckedLikeSettings() {
+        #expect(
+            fault("level", .integer(1)) == ["parameter 'level' is 1, outside its range", "it goes from -60 to 0 dB"])
+        #expect(fault("level", .number(-.infinity)) == ["parameter 'level' must be a finite number"])
+        #expect(fault("level", .list([])) == ["parameter 'level' must be a number, not a list"])
+        #expect(fault("step", .number(1.5)) == ["parameter 'step' must be a whole number, not 1.5"])
+        #expect(fault("level", .bool(true)) == ["parameter 'level' must be a number, not true or false"])
+    }
+
+    @Test func parametersHoldTheFilesValueBeforeTheFirstBlock() throws {
+        let result = build([], ports("a", ["level": .number(-12.5), "on": .bool(true), "step": .integer(3)]))
+        let instance = try #require(result.graph?.nodes.first?.instance)
+        #expect((0..<3).map { instance.ramps[$0].target } == [-12.5, 3, 1])
+        #expect((0..<3).map { instance.ramps[$0].frames } == [0, 0, 0])
+    }
+
+    @Test func unknownKeysSuggestWhatWasMeant() {
+        #expect(
+            fault("levle", .integer(1)) == [
+                "node type 'ports' has no setting or parameter 'levle'", "did you mean 'level'?",
+            ])
+        #expect(
+            fault("reqired", .bool(true)) == [
+                "node type 'ports' has no setting or parameter 'reqired'", "did you mean 'required'?",
+            ])
+    }
+
+    @Test func allFaultsOfANodeAreFoundAtOnce() {
+        let result = build([], ports("a", ["ratio": .integer(7), "levle": .integer(1), "step": .number(0.5)]))
+        #expect(result.diagnostics.count { $0.severity == .error } == 3)
+        #expect(result.diagnostics.map(\.location.line).sorted() == [101, 103, 104])
+    }
+
+    @Test func aMissingSettingIsAskedForWithItsMeaning() {
+        let result = build([], node("a", "needy"))
+        #expect(result.messages.first == "error: node 'a' of type 'needy' needs 'text'")
+        #expect(result.diagnostics.first?.hint == "text: what to say")
+    }
+
+    @Test func aFailureThatBlamesASettingPointsAtIt() {
+        let result = build([], node("a", "failing", ["blame": .string("must"), "must": .string("x")]))
+        #expect(result.messages == ["error: node 'a': the device is on fire"])
+        #expect(result.diagnostics.first?.location.line == 101)
+        #expect(result.diagnostics.first?.hint == "put it out")
+    }
+
+    @Test func unknownTypesSuggestKnownOnes() {
+        let result = build([], node("a", "port"), node("b", "zzz"))
+        #expect(result.messages == ["error: unknown node type 'port'", "error: unknown node type 'zzz'"])
+        #expect(
+            result.diagnostics.map(\.hint) == ["did you mean 'ports'?", "`voicegraph nodes` lists the types there are"])
+    }
+
+    @Test func twoNodesOfOneNameAreAnError() {
+        let result = build(["a -> a"], ports("a", outs: 1), ports("a", outs: 1))
+        #expect(result.messages.first == "error: duplicate node 'a'")
+    }
+
+    @Test func aGraphWithoutNodesIsAnError() {
+        #expect(build([]).messages == ["error: the graph has no nodes"])
+    }
+}
+
+@Suite struct DegradeTests {
+    private let mic = ports("mic", outs: 1)
+    private let out = ports("out", ins: 2)
+
+    @Test(arguments: ["tts", "failing"])
+    func aNodeThatCannotBeMadeIsSplicedOut(_ type: String) {
+        let result = build(["mic -> x", "x -> out -6"], mic, node("x", type), out)
+        #expect(result.wires.count == 2)
+        #expect(result.graph?.links.allSatisfy { abs($0.gain - 0.501) < 0.001 } == true)
+        #expect(result.degraded.keys.sorted() == ["x"])
+        #expect(result.diagnostics.map(\.severity) == [.warning])
+    }
+
+    @Test func theWarningNamesReasonAndPackage() {
+        let result = build(["x -> out"], node("x", "tts"), out)
+        #expect(
+            result.messages == [
+                "warning: node type 'tts' is not available: libespeak-ng.so.1 is missing; 'x' is left out"
+            ])
+        #expect(result.diagnostics.first?.hint == "apt install libespeak-ng1")
+        #expect(result.wires.isEmpty && result.graph?.nodes.count == 1)
+    }
+
+    @Test(arguments: ["tts", "failing"])
+    func aRequiredNodeThatCannotBeMadeIsAnError(_ type: String) {
+        let result = build(["mic -> x", "x -> out"], mic, node("x", type, required: true), out)
+        #expect(result.graph == nil)
+        #expect(result.diagnostics.map(\.severity) == [.error])
+        #expect(result.messages.first?.hasSuffix("; the node is required") == true)
+    }
+
+    @Test func severalInARowAreSplicedOut() {
+        let result = build(
+            ["mic -> x", "x -> y", "y -> z", "z -> out"], mic, node("x", "tts"), node("z", "tts"), node("y", "failing"),
+            out)
+        #expect(result.wires == ["mic.out -> out.in_1", "mic.out -> out.in_2"])
+    }
+
+    @Test func namedPortsOfALostNodeAreDropped() {
+        #expect(build(["mic -> x.sidechain", "x -> out"], mic, node("x", "tts"), out).wires.isEmpty)
+    }
+
+    @Test func whatDoesNotFitWithoutTheNodeIsDroppedSilently() {
+        let text = ports("text", ["others": .string("message out say")])
+        let result = build(["text -> x", "x -> out"], text, node("x", "tts"), out)
+        #expect(result.wires.isEmpty)
+        #expect(result.diagnostics.count { $0.severity == .error } == 0)
+    }
+
+    @Test func aLoopThroughALostNodeIsCut() {
+        let a = ports("a", ins: 1, outs: 1)
+        let b = ports("b", ins: 1, outs: 1)
+        let result = build(["mic -> a", "a -> b", "b -> x", "x -> a", "b -> out"], mic, a, b, node("x", "tts"), out)
+        #expect(result.wires == ["mic.out -> a.in", "a.out -> b.in", "b.out -> out.in_1", "b.out -> out.in_2"])
+        #expect(result.diagnostics.map(\.severity) == [.warning])
+    }
+}
