@@ -8,11 +8,10 @@ func code(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func plugin(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func plugin(_ name: String, _ dependencies: [Target.Dependency] = [], exclude extra: [String] = []) -> Target {
     .target(
-        name: name, dependencies: ["NodeKit", "Realtime"] + dependencies, path: "Plugins/\(name)",
-        exclude: ["README.md"],
-        swiftSettings: strict)
+        name: "\(name)Plugin", dependencies: ["NodeKit", "Realtime"] + dependencies, path: "Plugins/\(name)",
+        exclude: ["README.md"] + extra, swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -25,12 +24,22 @@ func library(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
+/// A plugin as the host finds it: libvg-NAME.so, next to the executable.
+func plugin(product name: String, _ target: String) -> Product {
+    .library(name: "vg-\(name)", type: .dynamic, targets: ["\(target)Plugin"])
+}
+
 let package = Package(
     name: "voicegraph",
     products: [
         .executable(name: "voicegraph", targets: ["voicegraph"]),
         .library(name: "NodeKit", targets: ["NodeKit"]),
         .library(name: "VoiceGraph", targets: ["Host"]),
+        plugin(product: "tts", "TTS"),
+        plugin(product: "file", "File"),
+        plugin(product: "record", "Record"),
+        plugin(product: "tremolo", "Tremolo"),
+        plugin(product: "bitcrush", "Bitcrush"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -39,6 +48,9 @@ let package = Package(
     targets: [
         library("CJack", "jack", "libjack-jackd2-dev"),
         library("CLilv", "lilv-0", "liblilv-dev"),
+        library("CEspeak", "espeak-ng", "libespeak-ng-dev"),
+        library("CSndfile", "sndfile", "libsndfile1-dev"),
+        library("CSamplerate", "samplerate", "libsamplerate0-dev"),
         .target(name: "CNode"),
         .target(name: "CRealtime"),
         .target(name: "CToml", cxxSettings: [.unsafeFlags(["-std=c++17"])]),
@@ -68,6 +80,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "Resampling", dependencies: ["CSamplerate", "NodeKit"], path: "Plugins/Resampling",
+            exclude: ["README.md"], swiftSettings: strict),
+        plugin("TTS", ["CEspeak", "Resampling"], exclude: ["LICENSE"]),
+        plugin("File", ["CSndfile", "Resampling"]),
+        plugin("Record", ["CSndfile"]),
+        plugin("Tremolo"),
+        .target(
+            name: "BitcrushPlugin", dependencies: ["CNode"], path: "Plugins/Bitcrush", exclude: ["README.md"],
+            publicHeadersPath: "."),
+        .target(
             name: "TestSupport", dependencies: ["CJack", "Drivers", "Graph", "NodeKit", "Realtime"],
             path: "Tests/Support", swiftSettings: strict),
         tests("Realtime", ["Realtime"]),
@@ -80,7 +102,7 @@ let package = Package(
         tests("Host", ["Host"]),
         tests("Picture", ["Picture"]),
         tests("Terminal", ["Terminal"]),
-        tests("Plugins", ["Host", "Graph", "NodeKit"]),
+        tests("Plugins", ["CSndfile", "Host", "Graph", "NodeKit"]),
         tests("Command", []),
         tests("Architecture", []),
     ],

@@ -14,7 +14,7 @@ let allowedImports: [String: Set<String>] = [
     "Picture": ["Host"],
     "Terminal": ["Host", "Picture"],
     "voicegraph": ["Host", "Picture", "Terminal", "ArgumentParser"],
-    "Plugins": ["NodeKit", "Realtime", "CNode", "CRealtime"],
+    "Plugins": ["NodeKit", "Realtime", "CNode", "CRealtime", "Resampling"],
 ]
 
 /// What every folder may import of the system.

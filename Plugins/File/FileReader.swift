@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSndfile
+import Glibc
+import NodeKit
+import Realtime
+import Resampling
+
+/// Reads a file ahead of the audio thread, into a ring of interleaved frames.
+final class FileReader: @unchecked Sendable {
+    // Sendable: `monitor` guards what both threads change; the file belongs to the worker while it runs.
+    let path: String
+    let loops: Bool
+    let channels: Int
+
+    private let file: OpaquePointer
+    private let fileRate: Double
+    private let monitor = Monitor()
+    private var ring: Ring<Float>?
+    private var resampler: Resampler?
+    private var rate = 0.0
+    /// Frames of the file at which the ring began.
+    private var base: Int64 = 0
+    private var ending = false
+    private var exhausted = false
+    private var problem: String?
+
+    /// Opens the file and reads its head. [control]
+    init(path: String, loops: Bool) throws(NodeError) {
+        var info = SF_INFO()
+        guard let file = sf_open(path, Int32(SFM_READ), &info) else {
+            throw NodeError(
+                "cannot read \(path): \(String(cString: sf_strerror(nil)))",
+                hint: "give an audio file that libsndfile knows: WAV, FLAC, OGG, MP3, AIFF, ...", key: "path")
+        }
+        self.path = path
+        self.loops = loops && info.frames > 0
+        self.file = file
+        channels = Int(info.channels)
+        fileRate = Double(info.samplerate)
+    }
+
+    deinit { sf_close(file) }
+
+    /// Makes the ring; a file that was playing goes on where it was. Only while no worker runs. [control]
+    func prepare(rate: Double, maxBlock: Int) throws(NodeError) -> Ring<Float> {
+        if let ring, self.rate > 0 {
+            base += Int64(Double(ring.reader.total / channels) * fileRate / self.rate)
+        }
+        let length = sf_seek(file, 0, Int32(SF_SEEK_END))
+        if loops, length > 0 { base %= length }
+        sf_seek(file, min(base, max(length, 0)), Int32(SF_SEEK_SET))
+        resampler = try Resampler(from: fileRate, to: rate, channels: channels)
+        self.rate = rate
+        let fresh = Ring<Float>(minimumCapacity: channels * max(Int(rate), 8 * maxBlock))
+        ring = fresh
+        ending = false
+        exhausted = false
+        return fresh
+    }
+
+    /// Fills the ring until the file or the node ends. [worker]
+    func run() {
+        guard let ring, let resampler else { return }
+        let chunk = 4096
+        let buffer = UnsafeMutableBufferPointer<Float>.allocate(capacity: chunk * channels)
+        defer { buffer.deallocate() }
+        var last = false
+        while !last {
+            var count = Int(sf_readf_float(file, buffer.baseAddress, sf_count_t(chunk)))
+            if count < chunk, sf_error(file) != 0 {
+                monitor.locked { problem = "\(path): \(String(cString: sf_strerror(file)))" }
+                last = true
+            } else if count == 0 {
+                if loops, sf_seek(file, 0, Int32(SF_SEEK_SET)) == 0 { continue }
+                last = true
+            }
+            count = max(count, 0)
+            let samples = resampler.process(UnsafeBufferPointer(rebasing: buffer[..<(count * channels)]), end: last)
+            if !write(samples, ring) { return }
+        }
+        monitor.locked {
+            exhausted = true
+            monitor.signal()
+        }
+    }
+
+    private func write(_ samples: [Float], _ ring: Ring<Float>) -> Bool {
+        var done = 0
+        return monitor.locked {
+            while !ending {
+                let room = min(ring.writer.space / channels * channels, samples.count - done)
+                samples.withUnsafeBufferPointer {
+                    if room > 0, let base = $0.baseAddress { done += ring.writer.write(base + done, count: room) }
+                }
+                monitor.signal()
+                if done == samples.count { return true }
+                monitor.wait(milliseconds: 50)
+            }
+            return false
+        }
+    }
+
+    /// Wakes the worker: there may be room. [control]
+    func poll() { monitor.locked { monitor.signal() } }
+
+    /// Offline: returns when `frames` can be played, or all that is left. [control]
+    func wait(frames: Int) {
+        monitor.locked {
+            while let ring, !ending, !exhausted, ring.reader.available < frames * channels {
+                monitor.signal()
+                monitor.wait()
+            }
+        }
+    }
+
+    /// Frames that the audio thread has taken. [control]
+    var framesPlayed: Int { monitor.locked { (ring?.reader.total ?? 0) / channels } }
+
+    /// Whether everything was played. [control]
+    var isFinished: Bool { monitor.locked { exhausted && ring?.reader.available == 0 } }
+
+    /// What went wrong since the last call. [control]
+    func takeProblem() -> String? {
+        monitor.locked {
+            defer { problem = nil }
+            return problem
+        }
+    }
+
+    /// Ends the worker. [control]
+    func end() {
+        monitor.locked {
+            ending = true
+            monitor.signal()
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Moves the level up and down, `rate_hz` times a second: an example of a node in Swift.
+///
+/// A node has two halves. This class is the control half: ordinary Swift, never on the audio thread. It makes the
+/// other half, `Processor`, and names the function that runs it for each block.
+final class Tremolo: Node {
+    // All that the host knows of the node: it checks files against this, and prints it for `voicegraph describe`.
+    static let descriptor = NodeDescriptor(
+        "tremolo", "moves the level up and down",
+        ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
+        parameters: [
+            Parameter("rate_hz", "how often", 0.05...40, default: 5, unit: "Hz", scale: VG_LOGARITHMIC),
+            Parameter("depth", "how far down: 1 is silence", 0...1, default: 0.5),
+        ],
+        settings: [Setting("channels", VG_SET_INTEGER, "audio channels", default: "1", range: 1...64)],
+        flags: VG_IN_PLACE, process: tremoloProcess)
+
+    /// What the audio thread needs, and nothing that counts references: the compiler refuses it otherwise.
+    struct Processor: BitwiseCopyable {
+        /// Where in its turn the level is, 0 to 1; kept here, so that it goes on over the block's end.
+        var phase = 0.0
+    }
+
+    /// The ports of this very node; they may depend on the settings.
+    let layout: Layout
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        let channels = settings.integer("channels") ?? 1
+        layout = Layout(
+            ports: Port.audio(VG_INPUT, channels: channels) + Port.audio(VG_OUTPUT, channels: channels),
+            parameters: Self.descriptor.layout.parameters)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor() }
+}
+
+/// The audio half. `@_noLocks` makes the compiler refuse whatever could wait or allocate.
+@_noLocks
+private func tremoloProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let state = memory.assumingMemoryBound(to: Tremolo.Processor.self)
+    let rate = io.parameter(0)
+    let depth = io.parameter(1)
+    var phase = state.pointee.phase
+    for channel in 0..<io.outputCount {
+        let input = io.input(channel)
+        let output = io.output(channel)
+        phase = state.pointee.phase
+        for frame in 0..<cycle.frames {
+            // Parameters are read frame by frame, because they may be on their way to a new value.
+            let low = depth[frame: frame] * 0.5
+            output[frame] = input[frame] * (1 - low + low * vg_cos(Float(phase) * 2 * .pi))
+            phase += Double(rate[frame: frame]) / cycle.pointee.rate
+            phase -= vg_floor64(phase)
+        }
+        // Silence in is silence out; who listens may then rest.
+        if io.isSilent(input: channel) { io.markSilent(output: channel) }
+    }
+    state.pointee.phase = phase
+}
+
+/// The one symbol that the host looks for. [control]
+@c(vg_plugin_entry) public func pluginEntry(_ hostABI: UInt32) -> UnsafePointer<vg_plugin>? {
+    exportPlugin(Tremolo.self, name: "tremolo", version: "1.0", license: "Apache-2.0", hostABI: hostABI)
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NodeKit
+import TestSupport
+
+@Suite struct ExampleTests {
+    @Test(arguments: [1, 64, 1000]) func tremoloFollowsItsFormulaOverBlocks(block: Int) throws {
+        let node = try NodeHarness(pluginType("tremolo"))
+        node.set("rate_hz", 8)
+        node.set("depth", 0.8)
+        let output = node.run(10_000, inputs: [[Float](repeating: 1, count: 10_000)], plan: .fixed(block))[0]
+        for frame in output.indices {
+            let expected = 0.6 + 0.4 * cos(2 * .pi * 8 * Double(frame) / 48000)
+            #expect(abs(Double(output[frame]) - expected) < 1e-5)
+        }
+    }
+
+    @Test func tremoloWorksInPlaceAndTreatsChannelsAlike() throws {
+        let node = try NodeHarness(pluginType("tremolo"), ["channels": .integer(2)])
+        node.inPlace = true
+        let output = node.run(5000, inputs: [noise(5000), noise(5000)])
+        #expect(output[0] == output[1])
+    }
+
+    @Test func bitcrushRoundsToItsLevelsAndRepeatsSamples() throws {
+        let node = try NodeHarness(pluginType("bitcrush"))
+        node.set("bits", 3)
+        let input = noise(4000)
+        let output = node.run(4000, inputs: [input])[0]
+        #expect(zip(input, output).allSatisfy { ($0 * 4).rounded(.toNearestOrEven) / 4 == $1 })
+        node.set("bits", 24)
+        node.set("keep", 0.25)
+        let held = node.run(4000, inputs: [input])[0]
+        let changes = (1..<4000).count { held[$0] != held[$0 - 1] }
+        #expect((990...1010).contains(changes))
+    }
+}

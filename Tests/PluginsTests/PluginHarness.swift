@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSndfile
+import Foundation
+import Graph
+import Host
+import NodeKit
+import TestSupport
+
+/// A node type of one of the package's own plugins, loaded by dlopen from beside the test's executable.
+func pluginType(_ name: String) throws -> UnsafePointer<vg_node_type> {
+    let registry = NodeRegistry()
+    let entry = registry.catalog(for: [name]).types[name]
+    return try #require(entry, "\(name): \(registry.failures)").type
+}
+
+/// Drives a node offline as a host would: waits for each block, processes it, polls.
+extension NodeHarness {
+    /// Renders until the node is idle, at most `limit` frames.
+    func renderUntilIdle(limit: Int, block: Int = 256, inputs: [[Float]] = []) -> [[Float]] {
+        var result = [[Float]](
+            repeating: [], count: instance.ports.count { $0.kind == VG_AUDIO_PORT && $0.direction == VG_OUTPUT })
+        while !instance.isIdle, (result.first?.count ?? 0) < limit {
+            for (channel, samples) in render(block, block: block, inputs: inputs).enumerated() {
+                result[channel] += samples
+            }
+        }
+        return result
+    }
+
+    /// Renders `frames` in blocks.
+    func render(_ frames: Int, block: Int = 256, inputs: [[Float]] = []) -> [[Float]] {
+        var result: [[Float]] = []
+        var done = 0
+        while done < frames {
+            let count = min(block, frames - done)
+            instance.wait(frames: count)
+            let part = run([count], inputs: inputs.map { Array($0.dropFirst(done)) })
+            if result.isEmpty { result = part } else { for index in part.indices { result[index] += part[index] } }
+            done += count
+        }
+        return result
+    }
+}
+
+/// A sound file in memory.
+struct SoundFile {
+    var rate: Int
+    /// Per channel.
+    var samples: [[Float]]
+
+    init(rate: Int, samples: [[Float]]) {
+        self.rate = rate
+        self.samples = samples
+    }
+
+    /// Reads a file.
+    init(_ path: String) throws {
+        var info = SF_INFO()
+        let file = try #require(sf_open(path, Int32(SFM_READ), &info), "\(path): \(String(cString: sf_strerror(nil)))")
+        defer { sf_close(file) }
+        let channels = Int(info.channels)
+        rate = Int(info.samplerate)
+        samples = Array(repeating: [], count: channels)
+        var buffer = [Float](repeating: 0, count: 4096 * channels)
+        while true {
+            let count = Int(sf_readf_float(file, &buffer, 4096))
+            if count <= 0 { break }
+            for channel in 0..<channels { samples[channel] += (0..<count).map { buffer[$0 * channels + channel] } }
+        }
+    }
+
+    /// Writes 32-bit float WAV.
+    func write(_ path: String) throws {
+        var info = SF_INFO()
+        info.samplerate = Int32(rate)
+        info.channels = Int32(samples.count)
+        info.format = Int32(SF_FORMAT_WAV | SF_FORMAT_FLOAT)
+        let file = try #require(sf_open(path, Int32(SFM_WRITE), &info))
+        let frames = samples[0].count
+        let interleaved = (0..<frames).flatMap { frame in samples.map { $0[frame] } }
+        #expect(sf_writef_float(file, interleaved, sf_count_t(frames)) == frames)
+        sf_close(file)
+    }
+}
+
+/// Noise that is the same in every run.
+func noise(_ count: Int, seed: UInt32 = 1) -> [Float] {
+    var state = seed
+    return (0..<count).map { _ in
+        state = state &* 1_664_525 &+ 1_013_904_223
+        return Float(Int32(bitPattern: state)) / Float(Int32.max) * 0.5
+    }
+}
+
+extension NodeCapture {
+    /// The names of all events, in order.
+    var eventNames: [String] { events.map(\.name) }
+    /// The events of one name, in order.
+    func events(_ name: String) -> [CapturedEvent] { events.filter { $0.name == name } }
+}
+
+extension CapturedEvent {
+    /// An integer field.
+    func integer(_ key: String) -> Int? { if case .integer(let value) = fields[key] { Int(value) } else { nil } }
+    /// A text field.
+    func string(_ key: String) -> String? { if case .string(let value) = fields[key] { value } else { nil } }
+}

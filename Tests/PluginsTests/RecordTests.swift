@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Graph
+import Host
+import NodeKit
+import TestSupport
+
+@Suite struct RecordTests {
+    private func record(_ path: String, _ signal: [[Float]], _ more: [String: SettingValue] = [:]) throws -> NodeCapture
+    {
+        var settings = more
+        settings["path"] = .string(path)
+        settings["channels"] = .integer(Int64(signal.count))
+        let node = try NodeHarness(pluginType("record"), settings, offline: true)
+        _ = node.render(signal[0].count, inputs: signal)
+        node.instance.deactivate()
+        return node.capture
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [1, 2, 5])
+    func aWAVHoldsEverySampleUnchanged(channels: Int) throws {
+        let scratch = try Scratch()
+        // Longer than the ring: nothing may be lost when it is full.
+        let signal = (0..<channels).map { noise(700_003, seed: UInt32($0 + 7)) }
+        let capture = try record(scratch.file("take.wav"), signal)
+        let file = try SoundFile(scratch.file("take.wav"))
+        #expect(file.rate == 48000)
+        #expect(file.samples == signal)
+        #expect(capture.eventNames == ["record.started", "record.finished"])
+        #expect(capture.events("record.finished").first?.integer("frames") == 700_003)
+        #expect(capture.events("record.finished").first?.integer("dropped") == 0)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [("flac", Float(1) / 4_000_000), ("ogg", Float(0.2))])
+    func compressedFormatsHoldTheSameSignal(suffix: String, tolerance: Float) throws {
+        let scratch = try Scratch()
+        let sine = (0..<96000).map { Float(0.5 * sin(2 * .pi * 440 * Double($0) / 48000)) }
+        _ = try record(scratch.file("take.\(suffix)"), [sine])
+        let file = try SoundFile(scratch.file("take.\(suffix)"))
+        #expect(file.samples[0].count == 96000)
+        #expect(zip(file.samples[0], sine).allSatisfy { abs($0 - $1) < tolerance })
+    }
+
+    @Test(.timeLimit(.minutes(1))) func anExistingFileIsKeptUnlessItMayBeOverwritten() throws {
+        let scratch = try Scratch()
+        let first = [noise(1000)]
+        let second = [noise(2000, seed: 9)]
+        _ = try record(scratch.file("take.wav"), first)
+        _ = try record(scratch.file("take.wav"), second)
+        #expect(try SoundFile(scratch.file("take.wav")).samples == first)
+        #expect(try SoundFile(scratch.file("take-2.wav")).samples == second)
+        _ = try record(scratch.file("take.wav"), second, ["overwrite": .bool(true)])
+        #expect(try SoundFile(scratch.file("take.wav")).samples == second)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["wav", "flac", "ogg"])
+    func aProcessThatIsKilledLeavesAFileThatPlays(suffix: String) async throws {
+        let scratch = try Scratch()
+        let path = scratch.file("take.\(suffix)")
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let node = try NodeHarness(pluginType("record"), ["path": .string(path)], offline: true)
+            let deadline = Date().addingTimeInterval(30)
+            let sine = (0..<480_000).map { Float(0.5 * sin(2 * .pi * 440 * Double($0) / 48000)) }
+            _ = node.render(480_000, inputs: [sine])
+            // The writer saves at the latest when it has caught up; then comes the end without warning.
+            var size = -1
+            while Date() < deadline {
+                node.instance.poll()
+                let now = (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+                if now == size, now > 10_000 { break }
+                size = now
+                usleep(500_000)
+            }
+            kill(getpid(), SIGKILL)
+        }
+        let file = try SoundFile(path)
+        // WAV is complete up to the last save; the compressed formats hold back their newest frames.
+        #expect(file.samples[0].count >= (suffix == "wav" ? 480_000 : 400_000))
+        #expect(abs((file.samples[0].map { abs($0) }.max() ?? 0) - 0.5) < 0.05)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aFullDiskIsToldAndTheGraphRunsOn() throws {
+        let scratch = try Scratch()
+        // /dev/full refuses every write as a full disk would.
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.file("full.wav"), withDestinationPath: "/dev/full")
+        let capture = try record(scratch.file("full.wav"), [noise(96000)], ["overwrite": .bool(true)])
+        #expect(capture.events("record.failed").count == 1)
+        #expect(capture.logs.contains { $0.text.contains("ended") })
+    }
+
+    @Test(arguments: [
+        ("take.mp4", "cannot tell the format"), ("no/such/folder/take.wav", "cannot write to the folder"),
+    ])
+    func aPathThatCannotWorkIsAnErrorAtItsSetting(path: String, message: String) throws {
+        let scratch = try Scratch()
+        let error = try #require(throws: NodeError.self) {
+            try NodeInstance(
+                type: pluginType("record"), name: "n", settings: Settings(["path": .string(path)]),
+                baseFolder: scratch.path)
+        }
+        #expect(error.message.hasPrefix(message) && error.key == "path")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func dateAndTimeAreFilledIn() throws {
+        let scratch = try Scratch()
+        let capture = try record(scratch.file("{date} {time}.wav"), [noise(100)])
+        let path = try #require(capture.events("record.started").first?.string("path"))
+        #expect(path.wholeMatch(of: /.*\/\d{4}-\d\d-\d\d \d\d-\d\d-\d\d\.wav/) != nil)
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Graph
+import Host
+import NodeKit
+import TestSupport
+
+@Suite(.serialized) struct TTSTests {
+    static let sentence = "Hello, this is a glowing voice orb."
+
+    private func harness(_ settings: [String: SettingValue], rate: Double = 48000) throws -> NodeHarness {
+        try NodeHarness(pluginType("tts"), settings, rate: rate, offline: true)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [22050.0, 44100, 48000, 96000])
+    func everySampleIsPlayedAtEveryRateAndTheEndIsToldAfterTheLast(rate: Double) throws {
+        let node = try harness(["text": .string(Self.sentence)], rate: rate)
+        let output = node.renderUntilIdle(limit: Int(rate * 20))[0]
+        let made = try #require(node.capture.events("speech.synthesized").first?.integer("frames"))
+        #expect(abs(Double(made) / rate - 2.0) < 0.2)
+        let finished = try #require(node.capture.events("speech.finished").first?.integer("position"))
+        let started = try #require(node.capture.events("speech.started").first?.integer("position"))
+        #expect(finished - started == made)
+        #expect(output.count >= finished)
+        #expect(output.contains { abs($0) > 0.1 })
+        #expect(output[finished...].allSatisfy { $0 == 0 })
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatIsHeardIsWhatTheLibraryMade() throws {
+        // At the voice's own rate nothing is resampled, so all samples are multiples of 1/32768.
+        let node = try harness(["text": .string(Self.sentence)], rate: 22050)
+        let output = node.renderUntilIdle(limit: 22050 * 20)[0]
+        #expect(output.allSatisfy { ($0 * 32768).rounded() == $0 * 32768 })
+        let made = try #require(node.capture.events("speech.synthesized").first?.integer("frames"))
+        // The speech is longer than the ring when it is repeated: nothing may be lost at its edge.
+        let long = try harness(["text": .string(String(repeating: Self.sentence + " ", count: 12))], rate: 22050)
+        let all = long.renderUntilIdle(limit: 22050 * 120, block: 1024)[0]
+        let total = try #require(long.capture.events("speech.synthesized").first?.integer("frames"))
+        #expect(total > 9 * made && total > 65536)
+        #expect(all.count >= total && all.count < total + 2048)
+        // A gap would be a run of zeros in the middle of a voiced sound; speech pauses are shorter than half a second.
+        #expect(longestSilence(all) < 22050)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func wordsAreToldInOrderWhenTheyAreHeard() throws {
+        let node = try harness(["text": .string("one two three")])
+        _ = node.renderUntilIdle(limit: 48000 * 10)
+        let words = node.capture.events("speech.word")
+        #expect(words.map { $0.string("text") } == ["one", "two", "three"])
+        #expect(words.map { $0.integer("offset") } == [0, 4, 8])
+        let positions = words.compactMap { $0.integer("position") }
+        #expect(positions == positions.sorted() && Set(positions).count == 3)
+        let names = node.capture.eventNames.filter { $0.hasPrefix("speech") && $0 != "speech.synthesized" }
+        #expect(names == ["speech.started", "speech.word", "speech.word", "speech.word", "speech.finished"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aNewTextStopsTheOldOneWithoutAClick() throws {
+        let node = try harness(["text": .string(String(repeating: "aaaaah ", count: 30))])
+        var output = node.render(48000)[0]
+        node.instance.receive(.text("  second  "), port: 0)
+        output += node.renderUntilIdle(limit: 48000 * 10)[0]
+        #expect(node.capture.events("speech.stopped").count == 1)
+        #expect(node.capture.events("speech.started").map { $0.string("text") }.last == "second")
+        #expect(node.capture.events("speech.finished").map { $0.string("text") } == ["second"])
+        // The step from sample to sample at the change is no greater than in the speech itself.
+        func step(_ range: Range<Int>) -> Float { range.map { abs(output[$0] - output[$0 - 1]) }.max() ?? 0 }
+        #expect(step(47900..<48300) <= step(1..<47900))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aBlankTextStopsWithin5Milliseconds() throws {
+        let node = try harness(["text": .string(String(repeating: Self.sentence, count: 5))])
+        _ = node.render(48000)
+        node.instance.receive(.text(" \n "), port: 0)
+        let rest = node.render(4800)[0]
+        #expect(rest[240...].allSatisfy { $0 == 0 })
+        #expect(node.capture.events("speech.stopped").count == 1)
+        #expect(node.capture.events("speech.finished").isEmpty)
+        #expect(node.instance.isIdle)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func manyTextsAtOnceLeaveOnlyTheLast() throws {
+        let node = try harness([:])
+        #expect(node.instance.isIdle)
+        for number in 1...20 { node.instance.receive(.text("number \(number)"), port: 0) }
+        _ = node.renderUntilIdle(limit: 48000 * 10)
+        #expect(node.capture.events("speech.finished").map { $0.string("text") } == ["number 20"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func queuedTextsAreAllSpokenInOrder() throws {
+        let node = try harness(["queue": .bool(true), "text": .string("one")])
+        node.instance.receive(.text("two"), port: 0)
+        node.instance.receive(.text("three"), port: 0)
+        _ = node.renderUntilIdle(limit: 48000 * 10)
+        #expect(node.capture.events("speech.finished").map { $0.string("text") } == ["one", "two", "three"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aChangeOfRateGoesOnWithTheWordThatWasHeard() throws {
+        let node = try harness(["text": .string("one two three four five six seven eight")])
+        _ = node.render(48000)
+        let before = node.capture.events("speech.word").compactMap { $0.string("text") }
+        try node.prepare(Preparation(rate: 44100, maxBlock: 1024, offline: true))
+        _ = node.renderUntilIdle(limit: 48000 * 10)
+        let after = node.capture.events("speech.word").dropFirst(before.count).compactMap { $0.string("text") }
+        #expect(after.first == before.last && after.last == "eight")
+    }
+
+    @Test func anUnknownVoiceIsAnErrorAtItsSetting() throws {
+        let error = try #require(throws: NodeError.self) {
+            try NodeInstance(
+                type: pluginType("tts"), name: "n", settings: Settings(["voice": .string("klingon-opera")]))
+        }
+        #expect(error.message == "espeak-ng has no voice called \"klingon-opera\"" && error.key == "voice")
+    }
+
+    @Test func aLanguageTagIsAVoice() throws {
+        _ = try NodeInstance(type: pluginType("tts"), name: "n", settings: Settings(["language": .string("en-US")]))
+    }
+
+    @Test func aRateBetweenFactorAndWordsIsAnError() throws {
+        let error = try #require(throws: NodeError.self) {
+            try NodeInstance(type: pluginType("tts"), name: "n", settings: Settings(["rate": .number(20)]))
+        }
+        #expect(error.key == "rate")
+    }
+
+    private func longestSilence(_ samples: [Float]) -> Int {
+        var longest = 0
+        var current = 0
+        for sample in samples {
+            current = sample == 0 ? current + 1 : 0
+            longest = max(longest, current)
+        }
+        return longest
+    }
+}
