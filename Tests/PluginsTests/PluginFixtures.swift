@@ -28,6 +28,8 @@ func run(_ program: String, _ arguments: [String], in folder: String? = nil) thr
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [program] + arguments
+    // A sanitizer loaded into the tests is not meant for other programs.
+    process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "LD_PRELOAD" }
     if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
     let pipe = Pipe()
     process.standardOutput = pipe
