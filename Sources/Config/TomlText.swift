@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
+import Glibc
 import Graph
 
 /// One file's text, with places by byte offset.
@@ -9,7 +10,12 @@ final class SourceText {
     let bytes: [UInt8]
     private lazy var lineStarts: [Int] = {
         var starts = [0]
-        for (offset, byte) in bytes.enumerated() where byte == UInt8(ascii: "\n") { starts.append(offset + 1) }
+        bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress else { return }
+            while let end = memchr(base + starts[starts.count - 1], 10, buffer.count - starts[starts.count - 1]) {
+                starts.append(UnsafeRawPointer(end) - base + 1)
+            }
+        }
         return starts
     }()
 

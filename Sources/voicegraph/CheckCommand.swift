@@ -38,7 +38,8 @@ struct CheckCommand: ParsableCommand {
             let color = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
             write(DiagnosticFormat(color: color).text(diagnostics))
             if diagnostics.isEmpty, let description {
-                write("\(file): fine: \(description.nodes.count) nodes, \(description.links.count) links\n")
+                let (nodes, links) = (description.nodes.count, description.links.count)
+                write("\(file): fine: \(nodes) node\(nodes == 1 ? "" : "s"), \(links) link\(links == 1 ? "" : "s")\n")
             }
         }
         if diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }

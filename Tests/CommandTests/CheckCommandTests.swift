@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// The program itself, run as a process.
+@Suite struct CheckCommandTests {
+    /// Beside the bundle of tests, which is this process or an argument of it.
+    private static let program =
+        (CommandLine.arguments + [(try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""])
+        .first { $0.hasSuffix(".xctest") }.map {
+            URL(filePath: $0).deletingLastPathComponent().appending(path: "voicegraph").path
+        }
+
+    private func check(_ text: String?, _ arguments: [String] = []) async throws -> ToolResult {
+        let file = FileManager.default.temporaryDirectory.appending(path: "check-\(UUID().uuidString).conf")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try text?.write(to: file, atomically: true, encoding: .utf8)
+        var result = try await runTool([try #require(Self.program), "check", file.path] + arguments)
+        result.output = result.output.replacingOccurrences(of: file.path, with: "FILE")
+        return result
+    }
+
+    private let good = """
+        [graph]
+        links = ["tone -> out"]
+        [node.tone]
+        type = "tone"
+        [node.out]
+        type = "output"
+
+        """
+
+    @Test func aSoundFileExitsWithZero() async throws {
+        let result = try await check(good)
+        #expect(result.status == 0)
+        #expect(result.output == "FILE: fine: 2 nodes, 1 link\n")
+    }
+
+    @Test func anErrorExitsWithOneAndIsShownWithItsLine() async throws {
+        let result = try await check(good.replacingOccurrences(of: "tone ->", with: "toen ->"))
+        #expect(result.status == 1)
+        #expect(
+            result.output == """
+                FILE:2:11: error: unknown node 'toen'
+                    2 | links = ["toen -> out"]
+                      |           ^~~~
+                      hint: did you mean 'tone'?
+                1 error
+
+                """)
+    }
+
+    @Test func warningsAloneExitWithZero() async throws {
+        let result = try await check(good + "[node.spare]\ntype = \"gain\"\n", ["--format", "json"])
+        #expect(result.status == 0)
+        #expect(
+            result.output == "{\"file\":\"FILE\",\"line\":7,\"column\":7,\"severity\":\"warning\","
+                + "\"message\":\"node 'spare' is not linked to anything\",\"hint\":\"link it, or take it out of the file\"}\n"
+        )
+    }
+
+    @Test func overridesAreChecked() async throws {
+        let result = try await check(good, ["--set", "node.tone.level_db=7"])
+        #expect(result.status == 1)
+        #expect(
+            result.output.hasPrefix("--set node.tone.level_db=7: error: parameter 'level_db' is 7, outside its range\n")
+        )
+    }
+
+    @Test func aMissingFileIsAnErrorOfTheGraph() async throws {
+        let result = try await check(nil)
+        #expect(result.status == 1)
+        #expect(result.output == "FILE: error: cannot read 'FILE': no such file or directory\n1 error\n")
+    }
+
+    @Test(arguments: [[], ["a.conf", "b.conf"], ["a.conf", "--format", "yaml"], ["a.conf", "--nonsense"]])
+    func wrongUsageExitsWith64(_ arguments: [String]) async throws {
+        let result = try await runTool([try #require(Self.program), "check"] + arguments)
+        #expect(result.status == 64)
+        #expect(result.output.contains("Usage: voicegraph check"))
+    }
+}

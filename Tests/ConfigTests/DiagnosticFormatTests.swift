@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import Config
+import Foundation
+import Graph
+import TestSupport
+
+@Suite struct DiagnosticFormatTests {
+    private func text(_ source: String, _ line: Int, _ column: Int, _ length: Int = 1, color: Bool = false) -> String {
+        let place = SourceLocation(file: "f.conf", line: line, column: column, length: length)
+        return DiagnosticFormat(color: color, texts: ["f.conf": Array(source.utf8)])
+            .text([Diagnostic(.error, "no", at: place, hint: "yes")])
+    }
+
+    @Test func theLineACaretAndTheHintFollowTheMessage() {
+        #expect(
+            text("[graph]\nname = 1\n", 2, 8) == """
+                f.conf:2:8: error: no
+                    2 | name = 1
+                      |        ^
+                      hint: yes
+                1 error
+
+                """)
+    }
+
+    /// The caret stands under "x", however wide what comes before it is.
+    @Test(arguments: ["", "abc ", "\t", "ab\t", "é", "e\u{301}", "日本", "😀", "\u{1B}[31m", "\u{0}", "\u{202E}"])
+    func theCaretStandsUnderItsCharacter(_ before: String) throws {
+        let lines = text(before + "xyz", 1, before.utf8.count + 1, 3).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let shown = lines[1].dropFirst("    1 | ".count)
+        let caret = lines[2].dropFirst("      | ".count)
+        let position = try #require(shown.firstIndex(of: "x"))
+        let wide = shown[..<position].unicodeScalars.reduce(0) { sum, scalar in
+            sum + (["日", "本", "😀"].contains(scalar) ? 2 : scalar == "\u{301}" ? 0 : 1)
+        }
+        #expect(caret == String(repeating: " ", count: wide) + "^~~")
+        #expect(!shown.unicodeScalars.contains { $0.value < 32 || $0.value == 0x202E })
+    }
+
+    @Test func ofALongLineOnlyThePartAroundTheCaretIsShown() {
+        let shown = text(String(repeating: "a", count: 5000) + "X" + String(repeating: "b", count: 5000), 1, 5001)
+        let lines = shown.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count < 130 })
+        let column = lines[2].firstIndex(of: "^").map { lines[2].distance(from: lines[2].startIndex, to: $0) }
+        #expect(column.map { lines[1][lines[1].index(lines[1].startIndex, offsetBy: $0)] } == "X")
+    }
+
+    @Test func aCaretMayStandBehindTheLine() {
+        #expect(text("name =", 1, 7).contains("      |       ^\n"))
+    }
+
+    @Test func bytesThatAreNoTextDoNotMoveTheCaret() {
+        let place = SourceLocation(file: "f", line: 1, column: 4)
+        let format = DiagnosticFormat(texts: ["f": [0xFF, 0xFE, 0x61, 0x78]])
+        #expect(format.text([Diagnostic(.error, "no", at: place)]).contains("|    ^\n"))
+    }
+
+    @Test func coloursAreOnlyUsedWhenAskedFor() {
+        #expect(!text("x", 1, 1).contains("\u{1B}"))
+        #expect(text("x", 1, 1, color: true).contains("\u{1B}[1;31merror:\u{1B}[0m"))
+    }
+
+    @Test func aMessageCannotMoveTheCursor() {
+        let shown = DiagnosticFormat().text([Diagnostic(.warning, "a\u{1B}[2J\nb", at: SourceLocation(file: "f\n"))])
+        #expect(shown == "f␊: warning: a␛[2J␊b\n1 warning\n")
+    }
+
+    @Test func diagnosticsComeInTheOrderOfTheFile() {
+        func at(_ file: String, _ line: Int, _ column: Int, _ message: String) -> Diagnostic {
+            Diagnostic(.error, message, at: SourceLocation(file: file, line: line, column: column))
+        }
+        let sorted = DiagnosticFormat.sorted([
+            at("b", 9, 1, "3"), at("a", 5, 1, "4"), at("b", 2, 7, "2"), at("b", 2, 1, "1"), at("b", 9, 1, "3b"),
+        ])
+        #expect(sorted.map(\.message) == ["1", "2", "3", "3b", "4"])
+    }
+
+    @Test func errorsAndWarningsAreCounted() {
+        let error = Diagnostic(.error, "e")
+        let warning = Diagnostic(.warning, "w")
+        #expect(DiagnosticFormat.summary([error, warning, warning]) == "1 error and 2 warnings")
+        #expect(DiagnosticFormat.summary([warning]) == "1 warning")
+        #expect(DiagnosticFormat.summary([]).isEmpty)
+    }
+
+    @Test func jsonIsOneObjectALineThatAnyReaderTakes() throws {
+        let odd = "a \"quote\" \\ \n\t\u{0}\u{1F}\u{7F} ü 😀 \u{2028}"
+        let place = SourceLocation(file: odd, line: 3, column: 7)
+        let json = DiagnosticFormat.json([
+            Diagnostic(.warning, odd, at: place, hint: odd), Diagnostic(.error, "b", at: place),
+        ])
+        let lines = json.split(separator: "\n")
+        try #require(lines.count == 2)
+        struct Line: Decodable, Equatable {
+            var file, severity, message, hint: String
+            var line, column: Int
+        }
+        let read = try JSONDecoder().decode(Line.self, from: Data(lines[0].utf8))
+        #expect(read == Line(file: odd, severity: "warning", message: odd, hint: odd, line: 3, column: 7))
+    }
+}
