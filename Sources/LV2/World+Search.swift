@@ -33,23 +33,29 @@ extension World {
     /// of every plugin is read only to say what else could be meant. [control]
     func resolve(_ wanted: String) throws(NodeError) -> String {
         try locked { (lilv) throws(NodeError) -> String in
-            if wanted.contains(":"), lilv.plugin(wanted) != nil { return wanted }
-            let uris = lilv.plugins().map { lilv.uri(of: $0) }
-            if wanted.contains("://") || wanted.hasPrefix("urn:") {
-                throw NodeError(
-                    "no LV2 plugin \(wanted) is installed", hint: unknownHint(wanted, uris, []), key: "plugin")
-            }
-            let lowered = wanted.lowercased()
-            let byPart = uris.filter { shortNames(of: $0).contains { $0.lowercased() == lowered } }
-            if let only = try single(byPart, wanted) { return only }
-            var search = NameSearch(lilv, wanted)
-            let byName = lilv.plugins().filter { search.mayBear($0) && lilv.name(of: $0).lowercased() == lowered }
-            if let only = try single(byName.map { lilv.uri(of: $0) }, wanted) { return only }
-            let names = lilv.plugins().map { lilv.name(of: $0) }
-            throw NodeError(
-                "no LV2 plugin is called \"\(wanted)\"", hint: unknownHint(wanted, uris, names),
-                key: "plugin")
+            if let known = resolved[wanted] { return known }
+            let uri = try search(wanted, lilv)
+            resolved[wanted] = uri
+            return uri
         }
+    }
+
+    private func search(_ wanted: String, _ lilv: Lilv) throws(NodeError) -> String {
+        if wanted.contains(":"), lilv.plugin(wanted) != nil { return wanted }
+        let uris = lilv.plugins().map { lilv.uri(of: $0) }
+        if wanted.contains("://") || wanted.hasPrefix("urn:") {
+            throw NodeError(
+                "no LV2 plugin \(wanted) is installed", hint: unknownHint(wanted, uris, []), key: "plugin")
+        }
+        let lowered = wanted.lowercased()
+        let byPart = uris.filter { shortNames(of: $0).contains { $0.lowercased() == lowered } }
+        if let only = try single(byPart, wanted) { return only }
+        var search = NameSearch(lilv, wanted)
+        let byName = lilv.plugins().filter { search.mayBear($0) && lilv.name(of: $0).lowercased() == lowered }
+        if let only = try single(byName.map { lilv.uri(of: $0) }, wanted) { return only }
+        let names = lilv.plugins().map { lilv.name(of: $0) }
+        throw NodeError(
+            "no LV2 plugin is called \"\(wanted)\"", hint: unknownHint(wanted, uris, names), key: "plugin")
     }
 
     private func single(_ matches: [String], _ wanted: String) throws(NodeError) -> String? {

@@ -9,7 +9,7 @@ import NodeKit
 /// one plugin is read when that plugin is asked for. lilv keeps everything in one unguarded model, so every use of it
 /// goes through `locked`. [control]
 public final class World: @unchecked Sendable {
-    // Sendable: `mutex` guards the model; nothing else changes after `init`.
+    // Sendable: `mutex` guards the model and what is kept of it; nothing else changes after `init`.
 
     /// The world of this process: `$LV2_PATH`, or else the usual folders. It is never freed: plugins keep pointers.
     public static let shared = World()
@@ -20,6 +20,8 @@ public final class World: @unchecked Sendable {
     private let path: [String]
     private var loaded = false
     private var nodes: [UnsafePointer<CChar>: OpaquePointer] = [:]
+    /// What names were found to mean. Use it inside `locked`.
+    var resolved: [String: String] = [:]
 
     /// A world of the given bundle folders; nil: `$LV2_PATH`, or else the usual ones. [control]
     public init(path: [String]? = nil) {
@@ -52,7 +54,10 @@ public final class World: @unchecked Sendable {
 
     /// Adds one bundle, wherever it lies. [control]
     public func add(bundle: String) {
-        locked { _ in loadManifest(of: bundle) }
+        locked { _ in
+            loadManifest(of: bundle)
+            resolved = [:]
+        }
     }
 
     /// The node of a constant URI, kept for the world's life. Call it inside `locked`.
