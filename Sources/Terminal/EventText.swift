@@ -22,18 +22,27 @@ extension Event {
 
 /// An event as a line for people; nil for those that other parts of a face show better.
 public func eventText(_ event: Event) -> String? {
-    let quiet: Set = ["levels", "audio", "status", "running", "speech.word", "speech.sentence", "timings", "xrun"]
+    let quiet: Set = [
+        "levels", "audio", "status", "running", "speech.word", "speech.sentence", "timings", "xrun", "visualizer",
+    ]
     guard !quiet.contains(event.name) else { return nil }
     let about = event.node.map { "\($0): " } ?? ""
+    let path = event.text("path") ?? ""
     switch event.name {
     case "log": return about + (event.text("text") ?? event.text("message") ?? "")
     case "speech.started": return about + "speaking"
     case "speech.synthesized": return about + "speech prepared"
     case "speech.finished": return about + "finished speaking"
     case "speech.stopped": return about + "stopped speaking"
-    case "node.failed":
-        return about + "failed: "
-            + (event.text("message") ?? event.text("reason") ?? event.text("error") ?? "no reason given")
+    case "file.started": return about + "playing " + path
+    case "file.finished": return about + "played " + path
+    case "record.started": return about + "recording to " + path
+    case "record.finished":
+        return about + "recorded " + (event.number("seconds").map { "\(clock($0)) to " } ?? "") + path
+    case let name where name.hasSuffix(".failed"):
+        let reason = event.text("message") ?? event.text("reason") ?? event.text("error") ?? "no reason given"
+        let what = name.hasPrefix("node.") ? "" : String(name.dropLast(".failed".count)) + " "
+        return about + what + "failed: " + reason
     default:
         let fields = event.fields.sorted { $0.key < $1.key }
             .map { "\($0.key) \(EventJSON.value($0.value, quoted: false))" }

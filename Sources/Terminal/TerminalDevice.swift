@@ -6,16 +6,20 @@ import Synchronization
 /// It is given back on every way out: `close`, exit, a fatal signal, stop and continue. There is one at a time.
 public final class TerminalDevice: Sendable {
     private let keyboard: Bool
+    private let input: Int32
+    private let output: Int32
     private static let taken = Atomic<Bool>(false)
     private let open = Atomic<Bool>(true)
 
     /// Takes the terminal; nil if output is no terminal, its cursor cannot be moved, the process runs in the
     /// background, or the terminal is taken already. [any]
-    public init?(capabilities: TerminalCapabilities) {
-        guard capabilities.addressable, isatty(STDOUT_FILENO) == 1, isForeground() else { return nil }
+    public init?(capabilities: TerminalCapabilities, input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) {
+        guard capabilities.addressable, isatty(output) == 1, isForeground(output) else { return nil }
         guard !TerminalDevice.taken.exchange(true, ordering: .acquiring) else { return nil }
-        keyboard = isatty(STDIN_FILENO) == 1
-        keep(keyboard: keyboard)
+        keyboard = isatty(input) == 1
+        self.input = input
+        self.output = output
+        keep(keyboard: keyboard, input, output)
         installHandlers()
         enter()
     }
@@ -33,7 +37,7 @@ public final class TerminalDevice: Sendable {
     /// Columns and rows; 80 x 24 if the terminal does not say. [any]
     public var size: (width: Int, height: Int) {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+        guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
             return (80, 24)
         }
         // A terminal can claim any size; nobody looks at more than this.
@@ -42,7 +46,7 @@ public final class TerminalDevice: Sendable {
 
     /// Writes all bytes; gives up when the terminal is gone. [any]
     public func write(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { writeAll(STDOUT_FILENO, $0) }
+        bytes.withUnsafeBytes { writeAll(output, $0) }
     }
 
     /// Shows a view until the user asks to quit (q, Ctrl-C or Ctrl-D as keys; true) or the task is cancelled (false),
@@ -57,14 +61,14 @@ public final class TerminalDevice: Sendable {
 
     /// One frame; true: the user asks to quit.
     private func step(_ view: TerminalView) -> Bool {
-        guard isForeground() else { return false }
+        guard isForeground(output) else { return false }
         if stopped.exchange(false, ordering: .relaxed) {
             enter()
             view.repaint()
         }
         let size = size
         view.resize(width: size.width, height: size.height)
-        if isReady(STDOUT_FILENO, Int16(POLLOUT)) {
+        if isReady(output, Int16(POLLOUT)) {
             let bytes = view.frame(at: TerminalDevice.now())
             if !bytes.isEmpty { write(bytes) }
         }
@@ -72,12 +76,11 @@ public final class TerminalDevice: Sendable {
     }
 
     private func wantsToQuit() -> Bool {
-        guard isReady(STDIN_FILENO, Int16(POLLIN)) else { return false }
+        guard isReady(input, Int16(POLLIN)) else { return false }
         var bytes = [UInt8](repeating: 0, count: 64)
-        let count = read(STDIN_FILENO, &bytes, bytes.count)
+        let count = read(input, &bytes, bytes.count)
         guard count > 0 else { return false }
-        // What follows an escape is the name of a key, not a letter that was typed.
-        return bytes[..<count].prefix { $0 != 0x1B }.contains { [0x71, 0x51, 3, 4].contains($0) }
+        return asksToQuit(bytes[..<count])
     }
 
     /// Seconds of a clock that never jumps: the one that `show` draws by. [any]
@@ -88,13 +91,24 @@ public final class TerminalDevice: Sendable {
     }
 }
 
+/// Whether q, Ctrl-C or Ctrl-D is among the keys. The names of other keys ("escape [ A") are no letters.
+func asksToQuit(_ keys: some Sequence<UInt8>) -> Bool {
+    var keys = keys.makeIterator()
+    while let key = keys.next() {
+        if [0x71, 0x51, 3, 4].contains(key) { return true }
+        guard key == 0x1B, let kind = keys.next(), kind == 0x5B || kind == 0x4F else { continue }
+        while let part = keys.next(), !(0x40...0x7E).contains(part) {}
+    }
+    return false
+}
+
 private func isReady(_ descriptor: Int32, _ events: Int16) -> Bool {
     var request = pollfd(fd: descriptor, events: events, revents: 0)
     return poll(&request, 1, 0) > 0 && request.revents & events != 0
 }
 
-private func isForeground() -> Bool {
-    let group = tcgetpgrp(STDOUT_FILENO)
+private func isForeground(_ terminal: Int32) -> Bool {
+    let group = tcgetpgrp(terminal)
     return group < 0 || group == getpgrp()
 }
 
@@ -119,6 +133,8 @@ private struct Kept {
     var mode = termios()
     var raw = termios()
     var keyboard = false
+    var input = STDIN_FILENO
+    var output = STDOUT_FILENO
 }
 
 // Unsafe: written before the handlers are installed, only read after that.
@@ -144,10 +160,12 @@ private typealias Handler = @convention(c) (Int32, UnsafeMutablePointer<siginfo_
 private let killHandler: Handler = { whenKilled($0, $1, $2) }
 private let stopHandler: Handler = { whenStopped($0, $1, $2) }
 
-private func keep(keyboard: Bool) {
+private func keep(keyboard: Bool, _ input: Int32, _ output: Int32) {
     kept.pointee.keyboard = keyboard
+    kept.pointee.input = input
+    kept.pointee.output = output
     guard keyboard else { return }
-    tcgetattr(STDIN_FILENO, &kept.pointee.mode)
+    tcgetattr(input, &kept.pointee.mode)
     kept.pointee.raw = kept.pointee.mode
     kept.pointee.raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
     withUnsafeMutableBytes(of: &kept.pointee.raw.c_cc) {
@@ -157,12 +175,12 @@ private func keep(keyboard: Bool) {
 }
 
 private func send(_ text: StaticString) {
-    writeAll(STDOUT_FILENO, UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    writeAll(kept.pointee.output, UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
 }
 
 /// Alternate screen, no cursor, no wrapping at the right edge.
 private func enter() {
-    if kept.pointee.keyboard { tcsetattr(STDIN_FILENO, TCSADRAIN, &kept.pointee.raw) }
+    if kept.pointee.keyboard { tcsetattr(kept.pointee.input, TCSANOW, &kept.pointee.raw) }
     entered.store(true, ordering: .relaxed)
     send("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l")
 }
@@ -171,7 +189,7 @@ private func enter() {
 private func leave() {
     guard entered.exchange(false, ordering: .relaxed) else { return }
     send("\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
-    if kept.pointee.keyboard { tcsetattr(STDIN_FILENO, TCSANOW, &kept.pointee.mode) }
+    if kept.pointee.keyboard { tcsetattr(kept.pointee.input, TCSANOW, &kept.pointee.mode) }
 }
 
 private let leaveAtExit: Void = { atexit { leave() } }()

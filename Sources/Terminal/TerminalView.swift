@@ -83,18 +83,19 @@ public final class TerminalView: Sendable {
                 inner.state.speech = SpeechFace(node: node, text: event.text("text") ?? "", unicode: unicode)
             case "speech.word":
                 guard inner.state.speech?.node == node else { break }
-                if let offset = event.integer("offset") ?? event.integer("position") {
+                if let offset = event.integer("offset") {
                     inner.state.speech?.say(offset: offset, length: event.integer("length") ?? 1)
                 } else if let word = event.text("word") ?? event.text("text") {
                     inner.state.speech?.say(word: word)
                 }
-            case "speech.finished", "speech.stopped":
+            case "speech.finished", "speech.stopped", "speech.failed":
                 inner.state.speaking.remove(node)
                 if inner.state.speech?.node == node { inner.state.speech?.active = false }
             default: break
             }
-            guard let text = eventText(event), !event.name.hasPrefix("speech.") else { return }
-            let level = event.text("level") ?? (event.name == "node.failed" ? "error" : "")
+            let failed = event.name.hasSuffix(".failed")
+            guard let text = eventText(event), failed || !event.name.hasPrefix("speech.") else { return }
+            let level = event.text("level") ?? (failed ? "error" : "")
             inner.state.note(text, level == "error" ? .error : level == "warning" ? .warning : .plain)
         }
     }

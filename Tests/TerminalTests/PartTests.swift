@@ -148,3 +148,24 @@ import TestSupport
         #expect(StatusLine.opening(status, graph: "voice") == "voice: jack (default), 48 kHz, 128 frames")
     }
 }
+
+@Suite struct EventTextTests {
+    @Test(arguments: [
+        (Event("node.failed", node: "n", fields: ["message": .string("why")]), "n: failed: why"),
+        (Event("speech.failed", node: "tts", fields: ["reason": .string("no voice")]), "tts: speech failed: no voice"),
+        (
+            Event("record.finished", node: "r", fields: ["path": .string("a.wav"), "seconds": .number(61.5)]),
+            "r: recorded 1:01 to a.wav"
+        ),
+        (Event("log", node: "n", fields: ["text": .string("hello")]), "n: hello"),
+        (Event("other", fields: ["b": .integer(2), "a": .string("x")]), "other a x b 2"),
+    ])
+    func `events read as sentences`(event: Event, text: String) {
+        #expect(eventText(event) == text)
+    }
+
+    @Test func `what the screen shows better is no line`() {
+        #expect(eventText(Event("speech.word", node: "tts")) == nil)
+        #expect(eventText(Event("running")) == nil)
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Host
+import TestSupport
+
+@testable import Terminal
+
+/// A terminal of our own: what is written to it can be read, keys can be typed.
+private final class PseudoTerminal {
+    let master: Int32
+    let slave: Int32
+    let path: String
+
+    init(width: UInt16 = 80, height: UInt16 = 24) throws {
+        let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        // TIOCSPTLCK and TIOCGPTN: what unlockpt and ptsname do.
+        var (locked, number): (Int32, UInt32) = (0, 0)
+        let ready = ioctl(master, 0x4004_5431, &locked) == 0 && ioctl(master, 0x8004_5430, &number) == 0
+        try #require(master >= 0 && ready)
+        path = "/dev/pts/\(number)"
+        slave = open(path, O_RDWR | O_NOCTTY)
+        self.master = master
+        try #require(slave >= 0)
+        resize(width, height)
+    }
+
+    deinit {
+        close(master)
+        close(slave)
+    }
+
+    func resize(_ width: UInt16, _ height: UInt16) {
+        var size = winsize(ws_row: height, ws_col: width, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(slave, UInt(TIOCSWINSZ), &size)
+    }
+
+    func type(_ text: String) { _ = text.withCString { write(master, $0, strlen($0)) } }
+
+    /// What has been written, until `marker` appears; fails the test after ten seconds.
+    func read(until marker: String) throws -> String {
+        var bytes: [UInt8] = []
+        let deadline = Date(timeIntervalSinceNow: 10)
+        while Date() < deadline {
+            var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+            guard poll(&request, 1, 100) > 0, request.revents & Int16(POLLIN) != 0 else { continue }
+            var part = [UInt8](repeating: 0, count: 65536)
+            let count = Glibc.read(master, &part, part.count)
+            if count > 0 { bytes += part[..<count] }
+            let text = String(decoding: bytes, as: UTF8.self)
+            if text.contains(marker) { return text }
+        }
+        Issue.record("never saw \(marker.debugDescription)")
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    var mode: tcflag_t {
+        var mode = termios()
+        tcgetattr(slave, &mode)
+        return mode.c_lflag
+    }
+}
+
+private let gone = "\u{1B}[?1049l"
+private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct DeviceTests {
+    private func device(_ terminal: PseudoTerminal) throws -> TerminalDevice {
+        try #require(
+            TerminalDevice(capabilities: TerminalCapabilities(), input: terminal.slave, output: terminal.slave))
+    }
+
+    @Test func `the terminal is taken once and given back as it was`() throws {
+        let terminal = try PseudoTerminal(width: 100, height: 30)
+        let before = terminal.mode
+        let device = try device(terminal)
+        #expect(device.size == (100, 30))
+        #expect(try terminal.read(until: taken).contains(taken))
+        #expect(terminal.mode & tcflag_t(ICANON | ECHO) == 0)
+        #expect(terminal.mode & tcflag_t(ISIG) != 0, "Ctrl-C stays a signal")
+        #expect(
+            TerminalDevice(capabilities: TerminalCapabilities(), input: terminal.slave, output: terminal.slave) == nil)
+        device.close()
+        device.close()
+        #expect(terminal.mode == before)
+        let end = try terminal.read(until: gone)
+        #expect(end.contains("\u{1B}[?25h") && end.contains("\u{1B}[?7h"))
+        let again = try self.device(terminal)
+        again.close()
+    }
+
+    @Test func `what is no terminal is not taken`() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        #expect(TerminalDevice(capabilities: TerminalCapabilities(), input: ends[0], output: ends[1]) == nil)
+        let terminal = try PseudoTerminal()
+        let dumb = TerminalCapabilities(addressable: false)
+        #expect(TerminalDevice(capabilities: dumb, input: terminal.slave, output: terminal.slave) == nil)
+        close(ends[0])
+        close(ends[1])
+    }
+
+    @Test func `the screen follows the size and q quits`() async throws {
+        let terminal = try PseudoTerminal()
+        let device = try device(terminal)
+        let view = scene(TerminalCapabilities(), width: 80, height: 24)
+        let showing = Task { await device.show(view) }
+        #expect(try terminal.read(until: "[24;").contains("glowing"))
+        terminal.resize(120, 40)
+        #expect(try terminal.read(until: "[40;").contains("[2J"))
+        terminal.type("x\u{1B}[1;5q\u{1B}OqQ")
+        #expect(await showing.value)
+        device.close()
+    }
+
+    @Test(arguments: [
+        ("q", true), ("Q", true), ("\u{3}", true), ("abc", false), ("\u{1B}[q", false), ("\u{1B}Oq", false),
+        ("\u{1B}[1;5Aq", true), ("\u{1B}", false), ("", false),
+    ])
+    func `only keys that ask for it quit`(keys: String, quits: Bool) {
+        #expect(asksToQuit(keys.utf8) == quits)
+    }
+
+    @Test func `cancelling ends the show`() async throws {
+        let terminal = try PseudoTerminal()
+        let device = try device(terminal)
+        let showing = Task { await device.show(scene(TerminalCapabilities(), width: 80, height: 24)) }
+        _ = try terminal.read(until: "glowing")
+        showing.cancel()
+        #expect(await showing.value == false)
+        device.close()
+    }
+
+    /// Takes the terminal at `path` in a process that is about to end.
+    private static func take(_ path: String) {
+        let terminal = open(path, O_RDWR | O_NOCTTY)
+        // Never freed: the process ends with it open.
+        let device = TerminalDevice(capabilities: TerminalCapabilities(), input: terminal, output: terminal)
+        precondition(device != nil)
+        _ = Unmanaged.passRetained(device!)
+    }
+
+    private func expectGivenBack(_ terminal: PseudoTerminal, _ before: tcflag_t) throws {
+        let text = try terminal.read(until: gone)
+        #expect(text.contains("\u{1B}[?25h"))
+        #expect(terminal.mode == before)
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGSEGV])
+    func `a signal that ends the program gives the terminal back first`(signal: Int32) async throws {
+        let terminal = try PseudoTerminal()
+        let (path, before) = (terminal.path, terminal.mode)
+        await #expect(processExitsWith: .failure) { [path = path as String, signal = signal as Int32] in
+            DeviceTests.take(path)
+            // This thread may have signals blocked: the process as a whole has not.
+            kill(getpid(), signal)
+            while true { pause() }
+        }
+        try expectGivenBack(terminal, before)
+    }
+
+    @Test func `a trap gives the terminal back`() async throws {
+        let terminal = try PseudoTerminal()
+        let (path, before) = (terminal.path, terminal.mode)
+        await #expect(processExitsWith: .failure) { [path = path as String] in
+            DeviceTests.take(path)
+            fatalError("on purpose")
+        }
+        try expectGivenBack(terminal, before)
+    }
+
+    @Test func `leaving by exit gives the terminal back`() async throws {
+        let terminal = try PseudoTerminal()
+        let (path, before) = (terminal.path, terminal.mode)
+        await #expect(processExitsWith: .exitCode(3)) { [path = path as String] in
+            DeviceTests.take(path)
+            exit(3)
+        }
+        try expectGivenBack(terminal, before)
+    }
+
+    /// Only by hand: VOICEGRAPH_SHOW=SECONDS shows a scene on the real terminal.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["VOICEGRAPH_SHOW"] != nil))
+    func `a scene can be looked at`() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let capabilities = TerminalCapabilities(environment: environment)
+        let device = try #require(TerminalDevice(capabilities: capabilities))
+        defer { device.close() }
+        let style = environment["VOICEGRAPH_STYLE"] ?? "orb"
+        let view = TerminalView(graph: sampleGraph(style: style), capabilities: capabilities, width: 80, height: 24)
+        let text = "Hello, this is a glowing voice orb. It listens, it speaks, and everything runs through one graph."
+        let start = TerminalDevice.now()
+        let feeding = Task {
+            var status = sampleStatus()
+            view.update(event: Event("speech.started", node: "tts", fields: ["text": .string(text)]), at: start)
+            while !Task.isCancelled {
+                let now = TerminalDevice.now()
+                let age = now - start
+                let level = age < 8 ? Float(abs(sin(age * 2.2)) * (0.6 + 0.3 * sin(age * 13))) : 0
+                status.time = age
+                view.update(status: status, at: now)
+                view.update(
+                    levels: LevelFrame(
+                        node: "meter", time: age, peak: [level, level * 0.8], rms: [level * 0.5, level * 0.4],
+                        orb: level), at: now)
+                view.update(
+                    levels: LevelFrame(node: "orb", time: age, peak: [level], rms: [level * 0.5], orb: level), at: now)
+                if age < 8 {
+                    let place = min(Int(age * 12), text.count - 1)
+                    view.update(
+                        event: Event(
+                            "speech.word", node: "tts",
+                            fields: ["offset": .integer(Int64(place)), "length": .integer(5)]), at: now)
+                } else {
+                    view.update(event: Event("speech.finished", node: "tts"), at: now)
+                }
+                try await Task.sleep(nanoseconds: 16_000_000)
+            }
+        }
+        let showing = Task { await device.show(view) }
+        let seconds = Double(environment["VOICEGRAPH_SHOW"] ?? "") ?? 5
+        let clock = Task {
+            try await Task.sleep(nanoseconds: UInt64(seconds * 1e9))
+            showing.cancel()
+        }
+        _ = await showing.value
+        clock.cancel()
+        feeding.cancel()
+    }
+}
