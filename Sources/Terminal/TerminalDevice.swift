@@ -226,8 +226,9 @@ private func whenKilled(_ signal: Int32, _ info: UnsafeMutablePointer<siginfo_t>
 {
     leave()
     sigaction(signal, oldActions + Int(signal), nil)
-    // A fault happens again by itself, with its true address; a signal that was sent must be sent again.
-    if (info?.pointee.si_code ?? 0) <= 0 { raise(signal) }
+    // A fault happens again by itself, with its true address; everything else must be sent again.
+    let isFault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP
+    if !isFault || (info?.pointee.si_code ?? 0) <= 0 { raise(signal) }
 }
 
 /// Ctrl-Z: gives the terminal back and stops; `show` takes it again when the process is in the foreground.
