@@ -13,7 +13,9 @@ struct LineView {
     private static let width = 110
 
     /// `column` counts bytes from 1, `length` is in bytes.
-    init(_ bytes: ArraySlice<UInt8>, column wanted: Int, length: Int) {
+    init(_ whole: ArraySlice<UInt8>, column place: Int, length: Int) {
+        let (bytes, cut) = Self.near(whole, place)
+        let wanted = place - cut
         var cells: [(text: String, width: Int)] = []
         var before = 0
         var marked = 0
@@ -36,7 +38,8 @@ struct LineView {
             }
         }
         var shown = 0
-        line = start > 0 ? "..." : ""
+        let isCut = start > 0 || cut > 0
+        line = isCut ? "..." : ""
         for cell in cells[start...] {
             guard shown + cell.width <= Self.width else {
                 line += "..."
@@ -45,9 +48,24 @@ struct LineView {
             line += cell.text
             shown += cell.width
         }
-        column = before - skipped + (start > 0 ? 3 : 0)
+        column = before - skipped + (isCut ? 3 : 0)
         let room = max(1, Self.width - (before - skipped))
         caret = "^" + String(repeating: "~", count: max(0, min(marked, room) - 1))
+    }
+}
+
+extension LineView {
+    /// The part of a line that can come to be shown, and how many bytes stand before it: a line may hold megabytes, and
+    /// a thousand mistakes.
+    fileprivate static func near(_ line: ArraySlice<UInt8>, _ column: Int) -> (ArraySlice<UInt8>, Int) {
+        var start = line.startIndex
+        if column > 1000 {
+            start = min(line.startIndex + column - 500, line.endIndex)
+            while start < line.endIndex, line[start] & 0xC0 == 0x80 { start += 1 }
+        }
+        // What is cut off in the middle of a character at the end is beyond the width shown.
+        let end = min(line.endIndex, line.startIndex + column + 600)
+        return (line[start..<max(start, end)], start - line.startIndex)
     }
 }
 

@@ -31,9 +31,12 @@ func splice(_ wires: [Wire], leavingOut gone: [Bool]) -> [Wire] {
         let targets = (outs[node] ?? []).filter { alive[$0] }
         for index in sources + targets { alive[index] = false }
         var pairs: Set<[Endpoint]> = []
-        for source in sources.map({ wires[$0] }) where source.link.to.port == nil && source.fromNode != node {
-            for target in targets.map({ wires[$0] }) where target.link.from.port == nil && target.toNode != node {
-                guard source.fromNode != target.toNode, made < spliceLimit else { continue }
+        let before = sources.map { wires[$0] }.filter { $0.link.to.port == nil && $0.fromNode != node }
+        let after = targets.map { wires[$0] }.filter { $0.link.from.port == nil && $0.toNode != node }
+        for source in before {
+            for target in after {
+                guard made < spliceLimit else { break }
+                guard source.fromNode != target.toNode else { continue }
                 let ends = [source.link.from, target.link.to].map { Endpoint($0.node, $0.port) }
                 guard pairs.insert(ends).inserted else { continue }
                 made += 1

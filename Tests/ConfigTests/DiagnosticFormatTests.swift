@@ -46,6 +46,18 @@ import TestSupport
         #expect(column.map { lines[1][lines[1].index(lines[1].startIndex, offsetBy: $0)] } == "X")
     }
 
+    @Test(arguments: [400, 1001, 1500, 1_000_000])
+    func howeverFarBehindTheCaretPointsAtItsCharacter(_ column: Int) throws {
+        let lines = text(
+            String(repeating: "ä", count: column / 2) + "X" + String(repeating: "€", count: 900), 1, column / 2 * 2 + 1
+        )
+        .split(separator: "\n")
+        let caret = try #require(lines[2].firstIndex(of: "^"))
+        let distance = lines[2].distance(from: lines[2].startIndex, to: caret)
+        #expect(lines[1][lines[1].index(lines[1].startIndex, offsetBy: distance)] == "X")
+        #expect(lines[1].count < 130)
+    }
+
     @Test func aCaretMayStandBehindTheLine() {
         #expect(text("name =", 1, 7).contains("      |       ^\n"))
     }
