@@ -19,8 +19,8 @@ final class TTS: Node {
             Port(VG_MESSAGE_PORT, VG_INPUT, "rate", doc: "speed of the speeches to come"),
         ],
         settings: [
-            Setting("text", VG_SET_STRING, "spoken once when the graph starts", default: ""),
-            Setting("voice", VG_SET_STRING, "voice or language of espeak-ng", default: "en-us"),
+            Setting("text", VG_SET_STRING, "spoken once when the graph starts", default: "\"\""),
+            Setting("voice", VG_SET_STRING, "voice or language of espeak-ng", default: "\"en-us\""),
             Setting("language", VG_SET_STRING, "used when no voice is given, as in en-US"),
             Setting(
                 "rate", VG_SET_NUMBER, "words per minute (80 to 450), or up to 3: a multiple of 175", default: "175",
@@ -28,7 +28,7 @@ final class TTS: Node {
             Setting("pitch", VG_SET_INTEGER, "of the voice, 50 is its own", default: "50", range: 0...99),
             Setting(
                 "volume", VG_SET_INTEGER, "of the voice, 100 is its own", default: "100", range: 0...200, unit: "%"),
-            Setting("engine", VG_SET_STRING, "what speaks", default: "espeak-ng", choices: ["espeak-ng"]),
+            Setting("engine", VG_SET_STRING, "what speaks", default: "\"espeak-ng\"", choices: ["espeak-ng"]),
             Setting(
                 "queue", VG_SET_BOOL, "texts wait for their turn instead of stopping one another", default: "false"),
         ],

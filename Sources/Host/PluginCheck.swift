@@ -45,8 +45,8 @@ func checkNodeType(
     return pointer
 }
 
-/// Whether a graph file may use this as a type: lower-case letters, digits and '-', a letter first.
-func isTypeName(_ name: String) -> Bool {
+/// Whether a graph file may use this as a type: lower-case letters, digits and '-', a letter first. [any]
+public func isTypeName(_ name: String) -> Bool {
     guard let first = name.utf8.first, (97...122).contains(first), name.utf8.count <= 64 else { return false }
     return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
 }

@@ -104,6 +104,23 @@ import TestSupport
         #expect(after.first == before.last && after.last == "eight")
     }
 
+    @Test(.timeLimit(.minutes(1))) func everyRunOfAProgramRendersTheSameBits() async throws {
+        let scratch = try Scratch()
+        for name in ["a", "b"] {
+            await #expect(processExitsWith: .success) { [path = scratch.file(name) as String] in
+                let node = try NodeHarness(
+                    pluginType("tts"), ["text": .string("aaah " + TTSTests.sentence)], offline: true)
+                var output = node.render(30_000)[0]
+                node.instance.receive(.text("second thoughts"), port: 0)
+                output += node.renderUntilIdle(limit: 480_000)[0]
+                try output.withUnsafeBytes { Data($0) }.write(to: URL(fileURLWithPath: path))
+            }
+        }
+        let first = try Data(contentsOf: URL(fileURLWithPath: scratch.file("a")))
+        #expect(first.count > 200_000)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file("b"))) == first)
+    }
+
     @Test func anUnknownVoiceIsAnErrorAtItsSetting() throws {
         let error = try #require(throws: NodeError.self) {
             try NodeInstance(

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Graph
+import NodeKit
+
+/// What `voicegraph nodes` and `voicegraph describe` print.
+public enum NodeListing {
+    /// All types by where they came from, for people. [any]
+    public static func table(_ catalog: NodeCatalog, failures: [PluginFailure], width: Int = 80) -> String {
+        let names = catalog.names.filter { catalog.types[$0] != nil }
+        let column = max(12, (catalog.names.map(\.count).max() ?? 0) + 2)
+        var text = ""
+        func section(_ title: String, _ rows: [(String, String)]) {
+            if rows.isEmpty { return }
+            text += (text.isEmpty ? "" : "\n") + title + "\n"
+            for (name, about) in rows {
+                let lines = wrap(about, width - column - 2)
+                text +=
+                    "  " + pad(name, column) + lines.joined(separator: "\n" + String(repeating: " ", count: column + 2))
+                text += "\n"
+            }
+        }
+        func row(_ name: String) -> (String, String) {
+            (name, catalog.descriptor(name)?.summary ?? "its description cannot be read")
+        }
+        section("Built in", names.filter { catalog.types[$0]?.origin == "built in" }.map(row))
+        var folders: [String] = []
+        for name in names {
+            let folder = folder(of: catalog.types[name]?.origin ?? "")
+            if !folder.isEmpty, !folders.contains(folder) { folders.append(folder) }
+        }
+        for folder in folders {
+            section(
+                "Plugins in \(shortened(folder))",
+                names.filter { self.folder(of: catalog.types[$0]?.origin ?? "") == folder }.map(row))
+        }
+        section(
+            "Unavailable",
+            catalog.unavailable.sorted { $0.key < $1.key }.map { name, why in
+                (name, why.reason + (why.package.isEmpty ? "" : "; apt install \(why.package)"))
+            })
+        let others = failures.filter { catalog.unavailable[$0.type] == nil }
+        section(
+            "Problems",
+            others.map { failure in
+                (
+                    String(failure.path.split(separator: "/").last ?? ""),
+                    failure.reason + (failure.hint.isEmpty ? "" : "; \(failure.hint)")
+                )
+            })
+        return text
+    }
+
+    /// All types for programs: one JSON object a line. [any]
+    public static func json(_ catalog: NodeCatalog) -> String {
+        catalog.names.map { name in
+            var fields: [(String, String)] = [("type", quoted(name))]
+            if let entry = catalog.types[name] {
+                fields.append(("available", "true"))
+                fields.append(("origin", quoted(entry.origin)))
+                fields.append(("summary", quoted(catalog.descriptor(name)?.summary ?? "")))
+            } else if let why = catalog.unavailable[name] {
+                fields.append(("available", "false"))
+                fields.append(("reason", quoted(why.reason)))
+                fields.append(("package", quoted(why.package)))
+            }
+            return object(fields) + "\n"
+        }.joined()
+    }
+
+    /// Everything about one type, for people. [any]
+    public static func description(_ type: NodeDescriptor, origin: String, width: Int = 80) -> String {
+        var text = "\(type.name): \(type.summary)\n\(origin == "built in" ? "built in" : "from \(shortened(origin))")\n"
+        if !type.doc.isEmpty { text += "\n" + wrap(type.doc, width).joined(separator: "\n") + "\n" }
+        func section(_ title: String, _ rows: [[String]]) {
+            if rows.isEmpty { return }
+            text += "\n\(title)\n"
+            let first = (rows.map { $0[0].count }.max() ?? 0) + 2
+            let second = min((rows.map { $0[1].count }.max() ?? 0) + 2, 34)
+            for row in rows {
+                let left = "  " + pad(row[0], first) + pad(row[1], second)
+                // A long range pushes its explanation to a line of its own.
+                let indent = String(repeating: " ", count: first + second + 2)
+                let lines = wrap(row[2], max(24, width - indent.count))
+                if row[2].isEmpty {
+                    text += trimmedRight(left) + "\n"
+                } else if left.count > indent.count {
+                    text += left + "\n" + lines.map { indent + $0 + "\n" }.joined()
+                } else {
+                    text += left + lines.joined(separator: "\n" + indent) + "\n"
+                }
+            }
+        }
+        section("Ports", type.layout.ports.map { [$0.symbol, kind($0), $0.doc] })
+        section("Parameters", type.layout.parameters.map { [$0.key, range($0), $0.doc] })
+        section("Settings", type.settings.map { [$0.key, range($0), $0.doc] })
+        return text
+    }
+
+    /// Everything about one type, for programs: one JSON object. [any]
+    public static func json(_ type: NodeDescriptor, origin: String) -> String {
+        let ports = type.layout.ports.map {
+            object([
+                ("symbol", quoted($0.symbol)), ("kind", quoted(kindName($0.kind))),
+                ("direction", quoted($0.direction == VG_INPUT ? "in" : "out")),
+                ("bus", $0.bus.map(quoted) ?? "null"), ("doc", quoted($0.doc)),
+            ])
+        }
+        let parameters = type.layout.parameters.map {
+            object([
+                ("key", quoted($0.key)), ("minimum", number(Double($0.range.lowerBound))),
+                ("maximum", number(Double($0.range.upperBound))), ("default", number(Double($0.defaultValue))),
+                ("unit", quoted($0.unit)), ("scale", quoted(scaleName($0.scale))), ("doc", quoted($0.doc)),
+            ])
+        }
+        let settings = type.settings.map {
+            object([
+                ("key", quoted($0.key)), ("kind", quoted(kindName($0.kind))),
+                ("required", $0.required ? "true" : "false"),
+                ("default", $0.defaultText.map(quoted) ?? "null"),
+                ("minimum", $0.range.map { number($0.lowerBound) } ?? "null"),
+                ("maximum", $0.range.map { number($0.upperBound) } ?? "null"),
+                ("unit", $0.unit.map(quoted) ?? "null"),
+                ("choices", "[" + $0.choices.map(quoted).joined(separator: ",") + "]"), ("doc", quoted($0.doc)),
+            ])
+        }
+        return object([
+            ("type", quoted(type.name)), ("summary", quoted(type.summary)), ("doc", quoted(type.doc)),
+            ("origin", quoted(origin)), ("ports", "[" + ports.joined(separator: ",") + "]"),
+            ("parameters", "[" + parameters.joined(separator: ",") + "]"),
+            ("settings", "[" + settings.joined(separator: ",") + "]"),
+        ]) + "\n"
+    }
+
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+    }
+
+    private static func shortened(_ path: String) -> String {
+        guard let home = getenv("HOME").map({ String(cString: $0) }), home.count > 1, path.hasPrefix(home + "/") else {
+            return path
+        }
+        return "~" + path.dropFirst(home.count)
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+func kindName(_ kind: vg_port_kind) -> String {
+    switch kind {
+    case VG_AUDIO_PORT: "audio"
+    case VG_CONTROL_PORT: "control"
+    case VG_MIDI_PORT: "midi"
+    default: "message"
+    }
+}
+
+func kindName(_ kind: vg_setting_kind) -> String {
+    switch kind {
+    case VG_SET_BOOL: "boolean"
+    case VG_SET_INTEGER: "integer"
+    case VG_SET_NUMBER: "number"
+    case VG_SET_STRING: "text"
+    case VG_SET_PATH: "file"
+    case VG_SET_STRINGS: "text or list of texts"
+    default: "table"
+    }
+}
+
+func scaleName(_ scale: vg_scale) -> String {
+    switch scale {
+    case VG_LOGARITHMIC: "logarithmic"
+    case VG_DECIBEL: "decibel"
+    default: "linear"
+    }
+}
+
+func kind(_ port: Port) -> String {
+    kindName(port.kind) + (port.direction == VG_INPUT ? " in" : " out") + (port.bus.map { ", bus \($0)" } ?? "")
+}
+
+func range(_ parameter: Parameter) -> String {
+    let unit = parameter.unit.isEmpty ? "" : " " + parameter.unit
+    if parameter.flags & UInt32(VG_PARAM_TOGGLE) != 0 {
+        return "0 or 1, default \(number(Double(parameter.defaultValue)))"
+    }
+    return "\(number(Double(parameter.range.lowerBound))) to \(number(Double(parameter.range.upperBound)))\(unit), "
+        + "default \(number(Double(parameter.defaultValue)))"
+}
+
+func range(_ setting: Setting) -> String {
+    var text = setting.choices.isEmpty ? kindName(setting.kind) : setting.choices.joined(separator: " | ")
+    if let range = setting.range { text += " \(number(range.lowerBound)) to \(number(range.upperBound))" }
+    if let unit = setting.unit, !unit.isEmpty { text += " \(unit)" }
+    if setting.required { return text + ", required" }
+    guard let value = setting.defaultText, !value.isEmpty else { return text }
+    return text + ", default \(value)"
+}
+
+/// A number as a file would have it: 440, not 440.0; a float's digits, not a double's.
+func number(_ value: Double) -> String {
+    if value == value.rounded(.towardZero), abs(value) < 1e9 { return String(Int(value)) }
+    let short = Float(value)
+    return Double(short) == value ? String(describing: short) : String(describing: value)
+}
+
+/// Lines of at most `width` characters; a word that is longer stays whole.
+func wrap(_ text: String, _ width: Int) -> [String] {
+    var lines: [String] = []
+    for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        var line = ""
+        for word in paragraph.split(separator: " ") {
+            if !line.isEmpty, line.count + 1 + word.count > width {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        lines.append(line)
+    }
+    return lines
+}
+
+func pad(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(text.count < width ? 0 : 1, width - text.count))
+}
+
+func trimmedRight(_ text: String) -> String {
+    var text = text
+    while text.last == " " { text.removeLast() }
+    return text
+}
+
+func object(_ fields: [(String, String)]) -> String {
+    "{" + fields.map { quoted($0.0) + ":" + $0.1 }.joined(separator: ",") + "}"
+}
+
+/// A JSON string.
+func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\"": result += "\\\""
+        case "\\": result += "\\\\"
+        case "\n": result += "\\n"
+        case "\t": result += "\\t"
+        case _ where scalar.value < 32:
+            let hex = String(scalar.value, radix: 16)
+            result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result + "\""
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Host
+
+/// `voicegraph nodes`: every node type, where it came from, and why others cannot be used.
+struct NodesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "nodes", abstract: "List all node types, and those that cannot be used with the reason.")
+
+    @Flag(help: "One JSON object a line.")
+    var json = false
+
+    @Option(
+        help: ArgumentHelp("A folder with plugins; may be given several times.", valueName: "folder"),
+        completion: .directory)
+    var pluginPath: [String] = []
+
+    func run() throws {
+        for folder in PluginSearch.missing(pluginPath) {
+            throw Failure("--plugin-path: cannot read the folder \(folder)")
+        }
+        let registry = NodeRegistry(search: .standard(extra: pluginPath))
+        let catalog = registry.fullCatalog()
+        print(
+            json ? NodeListing.json(catalog) : NodeListing.table(catalog, failures: registry.failures), terminator: "")
+    }
+}
+
+/// `voicegraph describe TYPE`: ports, parameters and settings of a node type.
+struct DescribeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "describe", abstract: "Show the ports, parameters and settings of a node type.")
+
+    @Argument(help: "The node type, as in a file's `type`.")
+    var type: String
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    @Option(
+        help: ArgumentHelp("A folder with plugins; may be given several times.", valueName: "folder"),
+        completion: .directory)
+    var pluginPath: [String] = []
+
+    func run() throws {
+        for folder in PluginSearch.missing(pluginPath) {
+            throw Failure("--plugin-path: cannot read the folder \(folder)")
+        }
+        let catalog = NodeRegistry(search: .standard(extra: pluginPath)).catalog(for: [type])
+        if let why = catalog.unavailable[type] {
+            let remedy = why.package.isEmpty ? "" : "; apt install \(why.package)"
+            throw Failure("node type \(type) is unavailable: \(why.reason)\(remedy)")
+        }
+        guard let entry = catalog.types[type], let descriptor = catalog.descriptor(type) else {
+            var suggester = Suggester()
+            let hint = suggester.hint(type, among: catalog.names, otherwise: "`voicegraph nodes` lists all")
+            throw Failure("there is no node type \(type); \(hint)")
+        }
+        let text =
+            json
+            ? NodeListing.json(descriptor, origin: entry.origin)
+            : NodeListing.description(descriptor, origin: entry.origin)
+        print(text, terminator: "")
+    }
+}

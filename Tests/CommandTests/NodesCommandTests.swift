@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// Runs the built program to its end.
+private func voicegraph(_ arguments: String...) throws -> (code: Int32, output: String, errors: String) {
+    let process = Process()
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    process.executableURL = URL(fileURLWithPath: own).deletingLastPathComponent().appending(path: "voicegraph")
+    process.arguments = arguments
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    // Both are small enough to fit into their pipes.
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let failure = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, text, failure)
+}
+
+@Suite struct NodesCommandTests {
+    @Test func nodesListsBuiltInTypesAndPluginsWithin80Columns() throws {
+        let result = try voicegraph("nodes")
+        #expect(result.code == 0)
+        for type in ["gain", "lv2", "tts", "file", "record", "tremolo", "bitcrush"] {
+            #expect(result.output.contains("\n  \(type) "))
+        }
+        let rows = result.output.split(separator: "\n").filter { $0.hasPrefix(" ") }
+        #expect(rows.allSatisfy { $0.count <= 80 })
+    }
+
+    @Test func nodesListsWhatCannotBeUsedWithTheReason() throws {
+        let folder = NSTemporaryDirectory() + "voicegraph-nodes-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try "nonsense".write(toFile: folder + "/libvg-broken.so", atomically: true, encoding: .utf8)
+        let result = try voicegraph("nodes", "--plugin-path", folder)
+        #expect(result.code == 0)
+        #expect(result.output.contains("Unavailable\n  broken "))
+        #expect(result.output.contains("is not a shared object"))
+        let described = try voicegraph("describe", "broken", "--plugin-path", folder)
+        #expect(described.code == 1 && described.errors.contains("node type broken is unavailable: libvg-broken.so is"))
+        let json = try voicegraph("nodes", "--json", "--plugin-path", folder)
+        let lines = try json.output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(lines.contains { $0["type"] as? String == "broken" && $0["available"] as? Bool == false })
+    }
+
+    @Test func describeShowsParametersAndSettingsAndSuggestsNames() throws {
+        let tremolo = try voicegraph("describe", "tremolo")
+        #expect(tremolo.output.contains("rate_hz  0.05 to 40 Hz, default 5  how often"))
+        let json = try voicegraph("describe", "tts", "--json")
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        #expect((object["settings"] as? [[String: Any]])?.contains { $0["key"] as? String == "voice" } == true)
+        let wrong = try voicegraph("describe", "tremmolo")
+        #expect(wrong.code == 1 && wrong.errors.contains("did you mean 'tremolo'?"))
+    }
+
+    @Test func pluginNewRefusesNamesThatNoFileCouldUseAndFoldersThatAreThere() throws {
+        #expect(try voicegraph("plugin", "new", "Bad Name").code == 64)
+        #expect(try voicegraph("plugin", "new", "gain").code == 64)
+        let result = try voicegraph("plugin", "new", "fine", "--path", NSTemporaryDirectory())
+        #expect(result.code == 1 && result.errors.contains("is there already"))
+    }
+
+    @Test(arguments: [("swift", "Sources/MyEcho/MyEcho.swift"), ("c", "my-echo.c")])
+    func pluginNewWritesAPackage(language: String, source: String) throws {
+        let folder = NSTemporaryDirectory() + "voicegraph-new-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let result = try voicegraph("plugin", "new", "my-echo", "--language", language, "--path", folder)
+        #expect(result.code == 0 && result.output.contains(source))
+        for file in [source, "README.md", "example.conf"] {
+            #expect(FileManager.default.fileExists(atPath: folder + "/" + file))
+        }
+        let text = try String(contentsOfFile: folder + "/" + source, encoding: .utf8)
+        #expect(!text.contains("@NAME@") && !text.contains("@MODULE@") && !text.contains("@SYMBOL@"))
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Graph
+import Host
+import NodeKit
+import TestSupport
+
+@Suite struct TemplateTests {
+    @Test(.timeLimit(.minutes(5)), arguments: PluginTemplate.Language.allCases)
+    func aNewPluginBuildsAndRunsInAGraph(language: PluginTemplate.Language) throws {
+        let scratch = try Scratch()
+        let template = PluginTemplate(
+            name: "my-effect", language: language, source: packageRoot,
+            include: packageRoot + "/Sources/CNode/include")
+        for file in template.files {
+            let url = URL(fileURLWithPath: scratch.file(file.path))
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try file.text.write(to: url, atomically: true, encoding: .utf8)
+        }
+        switch language {
+        case .swift: try run("swift", ["build"], in: scratch.path)
+        case .c: try run("make", ["CFLAGS=-Wall -Wextra -Werror"], in: scratch.path)
+        }
+        let folder = language == .swift ? scratch.file(".build/debug") : scratch.path
+        let registry = NodeRegistry(search: PluginSearch(folders: [.init(folder)]))
+        let (description, diagnostics) = ConfigFile.load(path: scratch.file("example.conf"))
+        #expect(diagnostics.isEmpty)
+        let catalog = registry.catalog(for: try #require(description))
+        #expect(GraphBuilder.build(description!, catalog: catalog).diagnostics.isEmpty)
+        let node = try NodeHarness(try #require(catalog.types["my-effect"], "\(registry.failures)").type)
+        node.set("amount_db", 20)
+        let input = noise(1000)
+        let output = node.run(1000, inputs: [input])[0]
+        #expect(zip(input, output).allSatisfy { abs($0 * 0.1 - $1) < 1e-6 })
+    }
+}
