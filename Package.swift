@@ -102,7 +102,7 @@ let package = Package(
         tests("Host", ["Host"]),
         tests("Picture", ["Picture"]),
         tests("Terminal", ["Terminal"]),
-        tests("Plugins", ["CSndfile", "Host", "Graph", "NodeKit"]),
+        tests("Plugins", ["CEspeak", "CSndfile", "Host", "Graph", "NodeKit"]),
         tests("Command", []),
         tests("Architecture", []),
     ],

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CEspeak
 import Foundation
 import Graph
 import Host
@@ -119,6 +120,50 @@ import TestSupport
         let first = try Data(contentsOf: URL(fileURLWithPath: scratch.file("a")))
         #expect(first.count > 200_000)
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file("b"))) == first)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatIsHeardIsBitForBitWhatTheLibraryMakesOnItsOwn() async throws {
+        // Each in a process of its own: what espeak-ng makes depends on what it spoke before.
+        let scratch = try Scratch()
+        await #expect(processExitsWith: .success) { [path = scratch.file("node") as String] in
+            let node = try NodeHarness(
+                pluginType("tts"), ["text": .string(TTSTests.sentence)], rate: 22050, offline: true)
+            let output = node.renderUntilIdle(limit: 480_000)[0]
+            let made = try #require(node.capture.events("speech.synthesized").first?.integer("frames"))
+            try output.prefix(made).withUnsafeBytes { Data($0) }.write(to: URL(fileURLWithPath: path))
+        }
+        await #expect(processExitsWith: .success) { [path = scratch.file("direct") as String] in
+            _ = espeak_Initialize(AUDIO_OUTPUT_SYNCHRONOUS, 0, nil, 0)
+            _ = espeak_SetVoiceByName("en-us")
+            let samples = UnsafeMutablePointer<[Float]>.allocate(capacity: 1)
+            samples.initialize(to: [])
+            espeak_SetSynthCallback { buffer, count, events in
+                let target = events?.pointee.user_data.assumingMemoryBound(to: [Float].self)
+                for index in 0..<Int(buffer == nil ? 0 : count) {
+                    target?.pointee.append(Float(buffer![index]) / 32768)
+                }
+                return 0
+            }
+            let text = TTSTests.sentence
+            _ = espeak_Synth(text, text.utf8.count + 1, 0, POS_CHARACTER, 0, UInt32(espeakCHARS_UTF8), nil, samples)
+            try samples.pointee.withUnsafeBytes { Data($0) }.write(to: URL(fileURLWithPath: path))
+        }
+        let direct = try Data(contentsOf: URL(fileURLWithPath: scratch.file("direct")))
+        #expect(direct.count > 4 * 22050)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file("node"))) == direct)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func liveSpeechPlaysEverySampleToo() throws {
+        let node = try NodeHarness(pluginType("tts"), ["text": .string(Self.sentence)])
+        var output: [Float] = []
+        // No waiting for the voice here: early blocks may be silent, later ones come from a full ring.
+        while node.capture.events("speech.finished").isEmpty, output.count < 48000 * 3600 { output += node.run(64)[0] }
+        let made = try #require(node.capture.events("speech.synthesized").first?.integer("frames"))
+        let started = try #require(node.capture.events("speech.started").first?.integer("position"))
+        let finished = try #require(node.capture.events("speech.finished").first?.integer("position"))
+        #expect(finished - started >= made)
+        #expect(output[finished...].allSatisfy { $0 == 0 })
+        #expect(node.instance.isIdle)
     }
 
     @Test func anUnknownVoiceIsAnErrorAtItsSetting() throws {
