@@ -47,4 +47,4 @@ bench: setup-test ## measure against peers: ring, metering, schedule, start-up
 	$(SWIFT) run -c release --package-path Tests/Benchmarks
 
 clean: ## remove what was built
-	rm -rf .build .build-tsan .build-asan
+	rm -rf .build .build-tsan .build-asan .build-fuzz
