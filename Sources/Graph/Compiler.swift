@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Turns a checked graph, whose nodes are prepared, into a schedule.
+public enum Compiler {
+    /// Orders the nodes, plans sums and delays, assigns buffers, and lays the result out in memory. Nodes without a
+    /// processor pass their audio through if they have as many inputs as outputs, or are silent. [control]
+    public static func compile(
+        _ graph: ResolvedGraph, rate: Double, maxBlock: Int, handles: [UnsafeMutableRawPointer?] = [],
+        verifying: Bool = isDebug
+    ) throws(CompileError) -> Schedule {
+        let plan = try plan(graph, verifying: verifying)
+        return Schedule(plan, graph, rate: rate, maxBlock: maxBlock, handles: handles)
+    }
+
+    /// Everything up to memory.
+    static func plan(_ graph: ResolvedGraph, verifying: Bool) throws(CompileError) -> Plan {
+        let turns = try order(graph)
+        var plan = Planner.plan(graph, turns)
+        assignBuffers(&plan) { graph.nodes[$0].instance.worksInPlace }
+        if verifying, let fault = verify(plan, graph) { throw .wrongPlan(fault) }
+        return plan
+    }
+
+    /// Whether this is a debug build, which checks every plan.
+    public static var isDebug: Bool {
+        var debug = false
+        assert({ debug = true }() == ())
+        return debug
+    }
+}

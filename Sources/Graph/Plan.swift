@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Where a value lives during a cycle.
+enum BufferID: Hashable {
+    /// Not decided yet.
+    case unassigned
+    /// A buffer of the schedule's own, reused when its value is no longer needed.
+    case pool(Int)
+    /// The driver's buffer of this external port.
+    case external(Int)
+    /// Always zeros, never written.
+    case silence
+}
+
+/// What the audio thread will do, still in symbols: the compiler's product, the verifier's input, and what the schedule
+/// is built from. An audio *value* is one block of samples made once per cycle; a *cell* is one control float.
+struct Plan {
+    enum Step: Equatable {
+        /// Runs a node.
+        case process(node: Int)
+        /// Lets a node that closes a feedback loop take its inputs.
+        case absorb(node: Int)
+        /// value = sum of gain x value; nothing to add gives zeros.
+        case mix(into: Int, terms: [Term])
+        /// value = an earlier value, `frames` ago.
+        case delay(into: Int, from: Int, frames: Int)
+        /// A control cell = sum of cells.
+        case sum(into: Int, cells: [Int])
+        /// A parameter follows a control cell.
+        case drive(node: Int, parameter: Int, cell: Int)
+        /// A MIDI buffer = events of several, in order of time.
+        case merge(into: Int, from: [Int])
+    }
+
+    struct Term: Equatable {
+        var value: Int
+        var gain: Float
+    }
+
+    /// In the order of execution.
+    var steps: [Step] = []
+    /// The buffer of each audio value. Value 0 is silence.
+    var values: [BufferID] = [.silence]
+    /// Pool buffers needed.
+    var poolCount = 0
+    /// The driver's ports, in the order of the graph's external nodes.
+    var externals: [ExternalPort] = []
+    /// Per node: the audio value that each audio input reads and each audio output writes.
+    var inputs: [[Int]] = []
+    var outputs: [[Int]] = []
+    /// Per node: the cell that each control input reads and each control output writes.
+    var controlInputs: [[Int]] = []
+    var controlOutputs: [[Int]] = []
+    /// What each cell holds before the first cycle.
+    var cells: [Float] = []
+    /// Per node: the MIDI buffer that each MIDI input reads and each MIDI output writes. Buffer 0 is always empty.
+    var midiInputs: [[Int]] = []
+    var midiOutputs: [[Int]] = []
+    var midiCount = 1
+    /// External port of a MIDI buffer, by buffer.
+    var midiExternals: [Int: Int] = [:]
+    /// Frames by which each node's output lags behind the graph's inputs.
+    var arrival: [Int] = []
+
+    mutating func newValue(_ buffer: BufferID = .unassigned) -> Int {
+        values.append(buffer)
+        return values.count - 1
+    }
+
+    mutating func newCell(_ value: Float) -> Int {
+        cells.append(value)
+        return cells.count - 1
+    }
+
+    mutating func newMIDI() -> Int {
+        midiCount += 1
+        return midiCount - 1
+    }
+}
+
+extension Plan.Step {
+    /// The audio values read. Node steps are answered by the plan's tables.
+    func reads(_ plan: Plan) -> [Int] {
+        switch self {
+        case .process(let node), .absorb(let node): plan.inputs[node]
+        case .mix(_, let terms): terms.map(\.value)
+        case .delay(_, let from, _): [from]
+        default: []
+        }
+    }
+
+    /// The audio values written.
+    func writes(_ plan: Plan) -> [Int] {
+        switch self {
+        case .process(let node): plan.outputs[node]
+        case .mix(let into, _), .delay(let into, _, _): [into]
+        default: []
+        }
+    }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Turns ordered nodes and links into steps over values: what is read directly, what must be summed, what must be
+/// delayed so that parallel paths arrive together.
+struct Planner {
+    private let graph: ResolvedGraph
+    private let turns: [Turn]
+    private var plan = Plan()
+    /// Per node and audio input: the links that end there.
+    private var audioLinks: [[[ResolvedGraph.Link]]]
+    /// Per node: the other links that end there.
+    private var otherLinks: [[ResolvedGraph.Link]]
+    /// Port index in the layout -> index among the ports of its kind and direction.
+    private let rank: [[Int]]
+    /// Delayed values made so far: one for all readers that need the same delay.
+    private var delayed: [[Int]: Int] = [:]
+    private var ran: [Bool]
+
+    /// The plan for `graph`, nodes running in the order of `turns`.
+    static func plan(_ graph: ResolvedGraph, _ turns: [Turn]) -> Plan {
+        var planner = Planner(graph, turns)
+        planner.declareOutputs()
+        for turn in turns { planner.take(turn) }
+        return planner.plan
+    }
+
+    private init(_ graph: ResolvedGraph, _ turns: [Turn]) {
+        self.graph = graph
+        self.turns = turns
+        rank = graph.nodes.map { node in
+            var counts: [UInt32: Int] = [:]
+            return node.instance.ports.map { port in
+                let key = port.kind.rawValue * 2 + port.direction.rawValue
+                defer { counts[key, default: 0] += 1 }
+                return counts[key, default: 0]
+            }
+        }
+        audioLinks = graph.nodes.map { Array(repeating: [], count: $0.instance.count(VG_AUDIO_PORT, VG_INPUT)) }
+        otherLinks = Array(repeating: [], count: graph.nodes.count)
+        for link in graph.links {
+            if link.portKind == VG_AUDIO_PORT, case .port(let port) = link.target {
+                audioLinks[link.toNode][rank[link.toNode][port]].append(link)
+            } else {
+                otherLinks[link.toNode].append(link)
+            }
+        }
+        plan.arrival = Array(repeating: 0, count: graph.nodes.count)
+        ran = Array(repeating: false, count: graph.nodes.count)
+    }
+
+    /// Every output has its value before anything runs: a loop reads values of nodes that come later.
+    private mutating func declareOutputs() {
+        for node in graph.nodes {
+            let instance = node.instance
+            let audio = instance.count(VG_AUDIO_PORT, VG_OUTPUT)
+            let midi = instance.count(VG_MIDI_PORT, VG_OUTPUT)
+            if instance.isExternal {
+                plan.outputs.append((0..<audio).map { declareCapture(node, $0 + 1, isMIDI: false) })
+                plan.midiOutputs.append((0..<midi).map { declareCapture(node, $0 + 1, isMIDI: true) })
+            } else if instance.runs {
+                plan.outputs.append((0..<audio).map { _ in plan.newValue() })
+                plan.midiOutputs.append((0..<midi).map { _ in plan.newMIDI() })
+            } else {
+                plan.outputs.append(Array(repeating: 0, count: audio))
+                plan.midiOutputs.append(Array(repeating: 0, count: midi))
+            }
+            plan.controlOutputs.append((0..<instance.count(VG_CONTROL_PORT, VG_OUTPUT)).map { _ in plan.newCell(0) })
+            plan.inputs.append([])
+            plan.controlInputs.append([])
+            plan.midiInputs.append([])
+        }
+    }
+
+    private mutating func declareCapture(_ node: ResolvedGraph.Node, _ number: Int, isMIDI: Bool) -> Int {
+        plan.externals.append(node.external(number, isMIDI: isMIDI, isCapture: true))
+        let external = plan.externals.count - 1
+        guard isMIDI else { return plan.newValue(.external(external)) }
+        let buffer = plan.newMIDI()
+        plan.midiExternals[buffer] = external
+        return buffer
+    }
+
+    private mutating func take(_ turn: Turn) {
+        switch turn {
+        case .absorb(let node):
+            let given = plan.arrival[node]
+            connectInputs(node)
+            // In a loop the output went out already, at the time it had then.
+            if ran[node] { plan.arrival[node] = given }
+            plan.steps.append(.absorb(node: node))
+        case .process(let node):
+            let instance = graph.nodes[node].instance
+            if instance.isExternal { return connectPlayback(node) }
+            if instance.type.pointee.absorb == nil || !instance.runs { connectInputs(node) }
+            guard instance.runs else { return bypass(node) }
+            plan.steps.append(.process(node: node))
+            ran[node] = true
+        }
+    }
+
+    /// A node that could not be prepared passes its audio on if it has as many inputs as outputs; otherwise it is silent.
+    private mutating func bypass(_ node: Int) {
+        if plan.inputs[node].count == plan.outputs[node].count { plan.outputs[node] = plan.inputs[node] }
+    }
+
+    private mutating func connectInputs(_ node: Int) {
+        let arrival = arrivalTime(node)
+        plan.arrival[node] = arrival
+        plan.inputs[node] = audioLinks[node].map { value(of: $0, arrivingAt: arrival) }
+        connectControlsAndMIDI(node)
+    }
+
+    /// The latest of the node's inputs: earlier ones wait for it.
+    private func arrivalTime(_ node: Int) -> Int {
+        audioLinks[node].joined().map { departure($0.fromNode) }.max() ?? 0
+    }
+
+    private func departure(_ node: Int) -> Int {
+        let instance = graph.nodes[node].instance
+        return plan.arrival[node] + (instance.runs ? instance.latency : 0)
+    }
+
+    /// One value for everything that is linked to an input.
+    private mutating func value(of links: [ResolvedGraph.Link], arrivingAt arrival: Int) -> Int {
+        let terms = terms(links, arrivingAt: arrival)
+        if terms.isEmpty { return 0 }
+        if terms.count == 1, terms[0].gain == 1 { return terms[0].value }
+        let sum = plan.newValue()
+        plan.steps.append(.mix(into: sum, terms: terms))
+        return sum
+    }
+
+    private mutating func terms(_ links: [ResolvedGraph.Link], arrivingAt arrival: Int) -> [Plan.Term] {
+        links.compactMap { link in
+            let source = plan.outputs[link.fromNode][rank[link.fromNode][link.fromPort]]
+            if source == 0 { return nil }
+            let wait = arrival - departure(link.fromNode)
+            return Plan.Term(value: wait > 0 ? delay(source, wait) : source, gain: link.gain)
+        }
+    }
+
+    private mutating func delay(_ value: Int, _ frames: Int) -> Int {
+        if let known = delayed[[value, frames]] { return known }
+        let late = plan.newValue()
+        plan.steps.append(.delay(into: late, from: value, frames: frames))
+        delayed[[value, frames]] = late
+        return late
+    }
+
+    /// The driver's buffer is written directly where the value is made, if nobody else has claimed that value; else by
+    /// a copy or a sum.
+    private mutating func connectPlayback(_ node: Int) {
+        let arrival = arrivalTime(node)
+        plan.arrival[node] = arrival
+        for (index, links) in audioLinks[node].enumerated() {
+            plan.externals.append(graph.nodes[node].external(index + 1, isMIDI: false, isCapture: false))
+            let buffer = BufferID.external(plan.externals.count - 1)
+            let terms = terms(links, arrivingAt: arrival)
+            if terms.count == 1, terms[0].gain == 1, plan.values[terms[0].value] == .unassigned {
+                plan.values[terms[0].value] = buffer
+                plan.inputs[node].append(terms[0].value)
+            } else {
+                let sum = plan.newValue(buffer)
+                plan.steps.append(.mix(into: sum, terms: terms))
+                plan.inputs[node].append(sum)
+            }
+        }
+        connectControlsAndMIDI(node)
+        for (index, buffer) in plan.midiInputs[node].enumerated() {
+            plan.externals.append(graph.nodes[node].external(index + 1, isMIDI: true, isCapture: false))
+            let own = plan.newMIDI()
+            plan.midiExternals[own] = plan.externals.count - 1
+            plan.steps.append(.merge(into: own, from: buffer == 0 ? [] : [buffer]))
+            plan.midiInputs[node][index] = own
+        }
+    }
+
+    private mutating func connectControlsAndMIDI(_ node: Int) {
+        let instance = graph.nodes[node].instance
+        var cells: [[Int]] = Array(repeating: [], count: instance.count(VG_CONTROL_PORT, VG_INPUT))
+        var events: [[Int]] = Array(repeating: [], count: instance.count(VG_MIDI_PORT, VG_INPUT))
+        var driven: [Int: [Int]] = [:]
+        for link in otherLinks[node] where link.portKind != VG_MESSAGE_PORT {
+            let source = rank[link.fromNode][link.fromPort]
+            switch link.target {
+            case .parameter(let index): driven[index, default: []].append(plan.controlOutputs[link.fromNode][source])
+            case .port(let port) where link.portKind == VG_MIDI_PORT:
+                let buffer = plan.midiOutputs[link.fromNode][source]
+                if buffer != 0 { events[rank[node][port]].append(buffer) }
+            case .port(let port): cells[rank[node][port]].append(plan.controlOutputs[link.fromNode][source])
+            }
+        }
+        let defaults = instance.ports.filter { $0.kind == VG_CONTROL_PORT && $0.direction == VG_INPUT }
+        plan.controlInputs[node] = zip(cells, defaults).map { cells, port in
+            cells.isEmpty ? plan.newCell(port.defaultValue) : sum(cells)
+        }
+        for (parameter, cells) in driven.sorted(by: { $0.key < $1.key }) {
+            plan.steps.append(.drive(node: node, parameter: parameter, cell: sum(cells)))
+        }
+        plan.midiInputs[node] = events.map { sources in
+            if sources.count < 2 { return sources.first ?? 0 }
+            let all = plan.newMIDI()
+            plan.steps.append(.merge(into: all, from: sources))
+            return all
+        }
+    }
+
+    private mutating func sum(_ cells: [Int]) -> Int {
+        if cells.count == 1 { return cells[0] }
+        let total = plan.newCell(0)
+        plan.steps.append(.sum(into: total, cells: cells))
+        return total
+    }
+}
+
+extension NodeInstance {
+    /// Ports of one kind and direction.
+    func count(_ kind: vg_port_kind, _ direction: vg_direction) -> Int {
+        ports.count { $0.kind == kind && $0.direction == direction }
+    }
+
+    /// Whether the audio thread has anything to call.
+    var runs: Bool { processor != nil && type.pointee.process != nil }
+}
+
+extension ResolvedGraph.Node {
+    /// The driver's port for one of this node's ports.
+    func external(_ number: Int, isMIDI: Bool, isCapture: Bool) -> ExternalPort {
+        let wanted: [String] =
+            switch description.entries["connect"]?.value {
+            case .string(let glob): [glob]
+            case .list(let globs): globs.compactMap { if case .string(let glob) = $0 { glob } else { nil } }
+            default: []
+            }
+        return ExternalPort(
+            node: instance.name, number: number, isMIDI: isMIDI, isCapture: isCapture, connect: wanted)
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+import NodeKit
+import Synchronization
+
+/// One entry of the flat list that the audio thread walks.
+struct ScheduleStep: BitwiseCopyable {
+    var process: vg_process_function
+    var state: UnsafeMutableRawPointer
+    var io: UnsafePointer<vg_io>
+    /// Where its time is counted; nil for work between nodes.
+    var timing: UnsafeMutablePointer<NodeTiming>?
+}
+
+/// A driver's port in a schedule.
+struct ExternalSlot: BitwiseCopyable {
+    /// What the driver returned for the port.
+    var handle: UnsafeMutableRawPointer?
+    /// The buffer that the slots point to now.
+    var bound: UnsafeMutablePointer<Float>?
+    /// Pointers that must follow the buffer.
+    var followers: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<Float>?>>
+    var followerCount: Int
+    var midi: UnsafeMutablePointer<vg_midi>?
+    var isCapture: Bool
+}
+
+/// Everything the audio thread reads of a schedule, in one place.
+struct ScheduleHeader: BitwiseCopyable {
+    var steps: UnsafeMutablePointer<ScheduleStep>
+    var stepCount: Int
+    var externals: UnsafeMutablePointer<ExternalSlot>
+    var externalCount: Int
+    /// One per value, cleared before each cycle.
+    var silenceFlags: UnsafeMutablePointer<UInt8>
+    var silenceCount: Int
+    /// MIDI buffers that nodes write, emptied before each cycle.
+    var midi: UnsafeMutablePointer<UnsafeMutablePointer<vg_midi>>
+    var midiCount: Int
+    var maxBlock: Int
+    var rate: Double
+    /// Nodes are timed in every cycle or, in long schedules, every so many cycles.
+    var timingInterval: Int
+    /// The `Schedule` that owns all this, to be handed back when it is replaced.
+    var owner: UnsafeMutableRawPointer
+    /// Parameters of nodes that the schedule before had and this one has not: their ramps end.
+    var forgotten: UnsafeMutablePointer<UnsafeMutableBufferPointer<vg_ramp>>
+    var forgottenCount: Int
+}
+
+/// A compiled graph: flat memory, fixed when made, freed when nobody runs it any more. Keeps its nodes alive.
+public final class Schedule: @unchecked Sendable {
+    // Sendable: after init only the audio thread touches the memory, until the schedule comes back.
+
+    /// Frames per second it was made for.
+    public let rate: Double
+    /// The longest block it can run.
+    public let maxBlock: Int
+    /// The driver's ports it needs, in the order in which `handles` were given.
+    public let externals: [ExternalPort]
+    /// The nodes, in the order of the file.
+    public let nodes: [NodeInstance]
+    /// Steps that the audio thread walks.
+    public let stepCount: Int
+    /// Samples buffers of its own.
+    public let bufferCount: Int
+    /// Time used by each node, in the order of `nodes`.
+    public var timings: [NodeTiming.Reading] { (0..<nodes.count).map { (timing + $0).pointee.reading } }
+
+    let header: UnsafeMutablePointer<ScheduleHeader>
+    private let timing: UnsafeMutablePointer<NodeTiming>
+    private let arena: Arena
+
+    init(_ plan: Plan, _ graph: ResolvedGraph, rate: Double, maxBlock: Int, handles: [UnsafeMutableRawPointer?]) {
+        self.rate = rate
+        self.maxBlock = maxBlock
+        externals = plan.externals
+        nodes = graph.nodes.map(\.instance)
+        stepCount = plan.steps.count
+        bufferCount = plan.poolCount
+        arena = Arena()
+        timing = arena.make(NodeTiming.self, nodes.count)
+        for index in nodes.indices { (timing + index).initialize(to: NodeTiming()) }
+        var builder = ScheduleBuilder(plan, graph, arena, timing, maxBlock: maxBlock)
+        header = builder.build(rate: rate, handles: handles)
+        header.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
+    }
+
+    /// Replaces the driver's handles, before the schedule runs. [control]
+    public func setHandles(_ handles: [UnsafeMutableRawPointer?]) {
+        for (index, handle) in handles.enumerated() where index < header.pointee.externalCount {
+            header.pointee.externals[index].handle = handle
+        }
+    }
+
+    /// Tells which nodes the schedule before had and this one has not, before it runs. [control]
+    func forget(_ ramps: [UnsafeMutableBufferPointer<vg_ramp>]) {
+        header.pointee.forgotten = arena.copy(ramps)
+        header.pointee.forgottenCount = ramps.count
+    }
+}
+
+/// How long a node took, counted by the audio thread and read by anyone.
+public struct NodeTiming: ~Copyable {
+    /// The counters at one moment, in ticks.
+    public struct Reading: Sendable {
+        /// Cycles counted.
+        public var count: UInt64
+        /// Sum over them.
+        public var total: UInt64
+        /// Shortest.
+        public var minimum: UInt64
+        /// Longest.
+        public var maximum: UInt64
+    }
+
+    let count = Atomic<UInt64>(0)
+    let total = Atomic<UInt64>(0)
+    let minimum = Atomic<UInt64>(.max)
+    let maximum = Atomic<UInt64>(0)
+
+    var reading: Reading {
+        Reading(
+            count: count.load(ordering: .relaxed), total: total.load(ordering: .relaxed),
+            minimum: minimum.load(ordering: .relaxed), maximum: maximum.load(ordering: .relaxed))
+    }
+
+    /// Adds one cycle; a single writer, so plain loads and stores do. [audio]
+    @_noLocks
+    func add(_ ticks: UInt64) {
+        count.store(count.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        total.store(total.load(ordering: .relaxed) &+ ticks, ordering: .relaxed)
+        if ticks < minimum.load(ordering: .relaxed) { minimum.store(ticks, ordering: .relaxed) }
+        if ticks > maximum.load(ordering: .relaxed) { maximum.store(ticks, ordering: .relaxed) }
+    }
+}
+
+/// Memory that is made piece by piece and freed at once.
+final class Arena {
+    private var pieces: [UnsafeMutableRawPointer] = []
+
+    deinit { for piece in pieces { piece.deallocate() } }
+
+    /// Zeroed memory, aligned for vectors.
+    func make<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> where T: ~Copyable {
+        let bytes = max(1, count) * MemoryLayout<T>.stride
+        let piece = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 64)
+        piece.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+        pieces.append(piece)
+        return piece.bindMemory(to: T.self, capacity: max(1, count))
+    }
+
+    func copy<T: BitwiseCopyable>(_ items: [T]) -> UnsafeMutablePointer<T> {
+        let memory = make(T.self, items.count)
+        memory.initialize(from: items, count: items.count)
+        return memory
+    }
+}

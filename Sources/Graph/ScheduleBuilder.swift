@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+import NodeKit
+
+/// Lays a plan out in memory.
+struct ScheduleBuilder {
+    private let plan: Plan
+    private let graph: ResolvedGraph
+    private let arena: Arena
+    private let timing: UnsafeMutablePointer<NodeTiming>
+    private let maxBlock: Int
+
+    private typealias Sample = UnsafeMutablePointer<Float>
+    private typealias Slot = UnsafeMutablePointer<Sample?>
+
+    private let pool: Sample
+    private let stride: Int
+    private let silence: Sample
+    private let cells: Sample
+    private let flags: UnsafeMutablePointer<UInt8>
+    private let midi: [UnsafeMutablePointer<vg_midi>]
+    private let emptyIO: UnsafePointer<vg_io>
+    private var followers: [[Slot]]
+    private var ios: [UnsafePointer<vg_io>] = []
+
+    /// Events and bytes that one MIDI buffer holds per block.
+    private static let midiEvents = 512
+    private static let midiBytes = 8192
+
+    init(
+        _ plan: Plan, _ graph: ResolvedGraph, _ arena: Arena, _ timing: UnsafeMutablePointer<NodeTiming>, maxBlock: Int
+    ) {
+        self.plan = plan
+        self.graph = graph
+        self.arena = arena
+        self.timing = timing
+        self.maxBlock = maxBlock
+        stride = (maxBlock + 15) & ~15
+        pool = arena.make(Float.self, plan.poolCount * stride)
+        silence = arena.make(Float.self, stride)
+        cells = arena.copy(plan.cells)
+        flags = arena.make(UInt8.self, plan.values.count)
+        flags[0] = 1
+        midi = (0..<plan.midiCount).map { buffer in
+            let midi = arena.make(vg_midi.self, 1)
+            midi.pointee.capacity = buffer == 0 ? 0 : UInt32(Self.midiEvents)
+            midi.pointee.byte_capacity = buffer == 0 ? 0 : UInt32(Self.midiBytes)
+            midi.pointee.events = arena.make(vg_midi_event.self, buffer == 0 ? 1 : Self.midiEvents)
+            midi.pointee.bytes = arena.make(UInt8.self, buffer == 0 ? 1 : Self.midiBytes)
+            return midi
+        }
+        emptyIO = UnsafePointer(arena.make(vg_io.self, 1))
+        followers = Array(repeating: [], count: plan.externals.count)
+    }
+
+    mutating func build(rate: Double, handles: [UnsafeMutableRawPointer?]) -> UnsafeMutablePointer<ScheduleHeader> {
+        ios = graph.nodes.indices.map { makeIO($0) }
+        let steps = plan.steps.map { makeStep($0) }
+        let externals = plan.externals.indices.map { index in
+            ExternalSlot(
+                handle: index < handles.count ? handles[index] : nil, bound: nil,
+                followers: arena.copy(followers[index]), followerCount: followers[index].count,
+                midi: plan.midiExternals.first { $0.value == index }.map { midi[$0.key] },
+                isCapture: plan.externals[index].isCapture)
+        }
+        let written = plan.midiOutputs.enumerated().filter { !graph.nodes[$0.offset].instance.isExternal }
+            .flatMap { $0.element }.filter { $0 != 0 }.map { midi[$0] }
+        let header = arena.make(ScheduleHeader.self, 1)
+        header.initialize(
+            to: ScheduleHeader(
+                steps: arena.copy(steps), stepCount: steps.count, externals: arena.copy(externals),
+                externalCount: externals.count, silenceFlags: flags + 1, silenceCount: plan.values.count - 1,
+                midi: arena.copy(written), midiCount: written.count, maxBlock: maxBlock, rate: rate,
+                timingInterval: steps.count <= 256 ? 1 : 16, owner: UnsafeMutableRawPointer(header),
+                forgotten: arena.copy([]), forgottenCount: 0))
+        return header
+    }
+
+    /// Where a value's samples are; a pointer to the driver's buffer is filled in when that is known.
+    private mutating func slots(_ values: [Int]) -> Slot {
+        let slots = arena.make(Optional<Sample>.self, values.count)
+        for (index, value) in values.enumerated() {
+            switch plan.values[value] {
+            case .pool(let buffer): slots[index] = pool + buffer * stride
+            case .silence, .unassigned: slots[index] = silence
+            case .external(let external):
+                slots[index] = silence
+                followers[external].append(slots + index)
+            }
+        }
+        return slots
+    }
+
+    private func flag(_ value: Int) -> UnsafeMutablePointer<UInt8> { flags + value }
+
+    private mutating func makeIO(_ node: Int) -> UnsafePointer<vg_io> {
+        let instance = graph.nodes[node].instance
+        guard instance.runs else { return emptyIO }
+        let io = arena.make(vg_io.self, 1)
+        let inputs = plan.inputs[node]
+        let outputs = plan.outputs[node]
+        io.pointee.audio_in = UnsafePointer(slots(inputs))
+        io.pointee.audio_out = UnsafePointer(slots(outputs))
+        io.pointee.audio_in_silent = UnsafePointer(arena.copy(inputs.map { UnsafePointer<UInt8>?(flag($0)) }))
+        io.pointee.audio_out_silent = UnsafePointer(
+            arena.copy(outputs.map { UnsafeMutablePointer<UInt8>?(flag($0)) }))
+        io.pointee.control_in = UnsafePointer(arena.copy(plan.controlInputs[node].map { Sample?(cells + $0) }))
+        io.pointee.control_out = UnsafePointer(arena.copy(plan.controlOutputs[node].map { Sample?(cells + $0) }))
+        io.pointee.midi_in = UnsafePointer(
+            arena.copy(plan.midiInputs[node].map { UnsafeMutablePointer<vg_midi>?(midi[$0]) }))
+        io.pointee.midi_out = UnsafePointer(
+            arena.copy(plan.midiOutputs[node].map { UnsafeMutablePointer<vg_midi>?(midi[$0]) }))
+        io.pointee.parameters = UnsafePointer(instance.ramps)
+        io.pointee.audio_in_count = UInt32(inputs.count)
+        io.pointee.audio_out_count = UInt32(outputs.count)
+        io.pointee.node = UInt32(node)
+        return UnsafePointer(io)
+    }
+
+    private mutating func makeStep(_ step: Plan.Step) -> ScheduleStep {
+        switch step {
+        case .process(let node):
+            return nodeStep(node, graph.nodes[node].instance.type.pointee.process!)
+        case .absorb(let node):
+            return nodeStep(node, graph.nodes[node].instance.type.pointee.absorb!)
+        case .mix(let into, let terms):
+            let sources = slots(terms.map(\.value))
+            let made = terms.enumerated().map { index, term in
+                MixTerm(source: sources + index, silent: flag(term.value), gain: term.gain)
+            }
+            return helper(
+                mixStep,
+                MixState(terms: arena.copy(made), count: made.count, target: slots([into]), silent: flag(into)))
+        case .delay(let into, let from, let frames):
+            return helper(
+                delayStep,
+                DelayState(
+                    source: slots([from]), target: slots([into]), line: arena.make(Float.self, frames), frames: frames,
+                    position: 0))
+        case .sum(let into, let sources):
+            return helper(
+                sumStep,
+                SumState(sources: arena.copy(sources.map { cells + $0 }), count: sources.count, target: cells + into))
+        case .drive(let node, let parameter, let cell):
+            let instance = graph.nodes[node].instance
+            let described = instance.parameters[parameter]
+            return helper(
+                driveStep,
+                DriveState(
+                    source: cells + cell, ramp: instance.ramps + parameter, minimum: described.range.lowerBound,
+                    maximum: described.range.upperBound, abrupt: described.isAbrupt))
+        case .merge(let into, let sources):
+            return helper(
+                mergeStep,
+                MergeState(
+                    sources: arena.copy(sources.map { midi[$0] }), count: sources.count, target: midi[into],
+                    next: arena.make(UInt32.self, sources.count)))
+        }
+    }
+
+    private func nodeStep(_ node: Int, _ function: @escaping vg_process_function) -> ScheduleStep {
+        ScheduleStep(
+            process: function, state: graph.nodes[node].instance.processor!, io: ios[node], timing: timing + node)
+    }
+
+    private func helper<State: BitwiseCopyable>(_ function: @escaping vg_process_function, _ state: State) -> ScheduleStep {
+        ScheduleStep(process: function, state: UnsafeMutableRawPointer(arena.copy([state])), io: emptyIO, timing: nil)
+    }
+}
+
+extension Parameter {
+    /// Whether a change takes effect at once.
+    var isAbrupt: Bool { flags & UInt32(VG_PARAM_ABRUPT | VG_PARAM_STEPPED | VG_PARAM_TOGGLE) != 0 }
+}
