@@ -44,8 +44,14 @@ struct ScheduleHeader: BitwiseCopyable {
     /// The `Schedule` that owns all this, to be handed back when it is replaced.
     var owner: UnsafeMutableRawPointer
     /// Parameters of nodes that the schedule before had and this one has not: their ramps end.
-    var forgotten: UnsafeMutablePointer<UnsafeMutableBufferPointer<vg_ramp>>
+    var forgotten: UnsafeMutablePointer<RampRange>
     var forgottenCount: Int
+}
+
+/// The parameters of one node.
+struct RampRange: BitwiseCopyable {
+    var start: UnsafeMutablePointer<vg_ramp>
+    var count: Int
 }
 
 /// A compiled graph: flat memory, fixed when made, freed when nobody runs it any more. Keeps its nodes alive.
@@ -70,6 +76,7 @@ public final class Schedule: @unchecked Sendable {
     let header: UnsafeMutablePointer<ScheduleHeader>
     private let timing: UnsafeMutablePointer<NodeTiming>
     private let arena: Arena
+    private let ios: [UnsafePointer<vg_io>]
 
     init(_ plan: Plan, _ graph: ResolvedGraph, rate: Double, maxBlock: Int, handles: [UnsafeMutableRawPointer?]) {
         self.rate = rate
@@ -83,6 +90,7 @@ public final class Schedule: @unchecked Sendable {
         for index in nodes.indices { (timing + index).initialize(to: NodeTiming()) }
         var builder = ScheduleBuilder(plan, graph, arena, timing, maxBlock: maxBlock)
         header = builder.build(rate: rate, handles: handles)
+        ios = builder.ios
         header.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
     }
 
@@ -93,8 +101,13 @@ public final class Schedule: @unchecked Sendable {
         }
     }
 
+    /// Where processors leave their notes, before it runs. [control]
+    func setNotes(_ sink: UnsafePointer<vg_note_sink>) {
+        for io in ios { UnsafeMutablePointer(mutating: io).pointee.notes = sink }
+    }
+
     /// Tells which nodes the schedule before had and this one has not, before it runs. [control]
-    func forget(_ ramps: [UnsafeMutableBufferPointer<vg_ramp>]) {
+    func forget(_ ramps: [RampRange]) {
         header.pointee.forgotten = arena.copy(ramps)
         header.pointee.forgottenCount = ramps.count
     }

@@ -21,7 +21,7 @@ struct ScheduleBuilder {
     private let midi: [UnsafeMutablePointer<vg_midi>]
     private let emptyIO: UnsafePointer<vg_io>
     private var followers: [[Slot]]
-    private var ios: [UnsafePointer<vg_io>] = []
+    private(set) var ios: [UnsafePointer<vg_io>] = []
 
     /// Events and bytes that one MIDI buffer holds per block.
     private static let midiEvents = 512
@@ -72,7 +72,7 @@ struct ScheduleBuilder {
                 externalCount: externals.count, silenceFlags: flags + 1, silenceCount: plan.values.count - 1,
                 midi: arena.copy(written), midiCount: written.count, maxBlock: maxBlock, rate: rate,
                 timingInterval: steps.count <= 256 ? 1 : 16, owner: UnsafeMutableRawPointer(header),
-                forgotten: arena.copy([]), forgottenCount: 0))
+                forgotten: arena.make(RampRange.self, 0), forgottenCount: 0))
         return header
     }
 
@@ -163,7 +163,9 @@ struct ScheduleBuilder {
             process: function, state: graph.nodes[node].instance.processor!, io: ios[node], timing: timing + node)
     }
 
-    private func helper<State: BitwiseCopyable>(_ function: @escaping vg_process_function, _ state: State) -> ScheduleStep {
+    private func helper<State: BitwiseCopyable>(_ function: @escaping vg_process_function, _ state: State)
+        -> ScheduleStep
+    {
         ScheduleStep(process: function, state: UnsafeMutableRawPointer(arena.copy([state])), io: emptyIO, timing: nil)
     }
 }

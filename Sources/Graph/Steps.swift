@@ -21,7 +21,7 @@ struct MixState: BitwiseCopyable {
 
 /// target = sum of gain x source. Terms known to be silent are skipped.
 @_noLocks
-func mixStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+func mixStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
     let state = memory.assumingMemoryBound(to: MixState.self)
     let target = state.pointee.target.pointee.unsafelyUnwrapped
     let frames = cycle.frames
@@ -57,7 +57,7 @@ struct DelayState: BitwiseCopyable {
 
 /// target = source, `frames` ago.
 @_noLocks
-func delayStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+func delayStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
     let state = memory.assumingMemoryBound(to: DelayState.self)
     let source = state.pointee.source.pointee.unsafelyUnwrapped
     let target = state.pointee.target.pointee.unsafelyUnwrapped
@@ -81,7 +81,7 @@ struct SumState: BitwiseCopyable {
 
 /// cell = sum of cells.
 @_noLocks
-func sumStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+func sumStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
     let state = memory.assumingMemoryBound(to: SumState.self)
     var total: Float = 0
     for index in 0..<state.pointee.count { total += state.pointee.sources[index].pointee }
@@ -98,7 +98,7 @@ struct DriveState: BitwiseCopyable {
 
 /// A parameter goes to the cell's value within this block. Values that are no numbers change nothing.
 @_noLocks
-func driveStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+func driveStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
     let state = memory.assumingMemoryBound(to: DriveState.self)
     let wanted = state.pointee.source.pointee
     let ramp = state.pointee.ramp
@@ -121,7 +121,7 @@ struct MergeState: BitwiseCopyable {
 
 /// All events of several buffers in order of time; at the same frame, in the order of the links.
 @_noLocks
-func mergeStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+func mergeStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
     let state = memory.assumingMemoryBound(to: MergeState.self)
     let target = state.pointee.target
     target.pointee.count = 0

@@ -49,13 +49,17 @@ func verify(_ plan: Plan, _ graph: ResolvedGraph) -> String? {
             let wanted = expected(node, index)
             let parts = found.flatMap { part, times in Array(repeating: part, count: times) }
             let key = { (node: Int, output: Int, gain: Float) in "\(node).\(output)*\(gain)" }
-            if wanted.map({ key($0.0, $0.1, $0.2) }).sorted() != parts.map({ key($0.node, $0.output, $0.gain) }).sorted() {
+            if wanted.map({ key($0.0, $0.1, $0.2) }).sorted()
+                != parts.map({ key($0.node, $0.output, $0.gain) }).sorted()
+            {
                 return "\(name) audio input \(index) holds \(parts) instead of \(wanted)"
             }
             for part in parts where !ran.contains(node) {  // a loop's input comes a block late anyway
                 let source = graph.nodes[part.node].instance
                 let late = plan.arrival[part.node] + (source.runs ? source.latency : 0) + part.delay
-                if late != plan.arrival[node] { return "\(name) audio input \(index) is not aligned with its other inputs" }
+                if late != plan.arrival[node] {
+                    return "\(name) audio input \(index) is not aligned with its other inputs"
+                }
             }
         }
         return nil
@@ -82,7 +86,9 @@ func verify(_ plan: Plan, _ graph: ResolvedGraph) -> String? {
         case .mix(let into, let terms):
             var sum: Content = [:]
             for term in terms {
-                guard let part = content(term.value) else { return "a mix reads value \(term.value) before it is written" }
+                guard let part = content(term.value) else {
+                    return "a mix reads value \(term.value) before it is written"
+                }
                 for (one, times) in part {
                     var scaled = one
                     scaled.gain *= term.gain

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+import NodeKit
+import Realtime
+import Synchronization
+
+/// A change of one parameter on its way to the audio thread.
+struct ParameterCommand: BitwiseCopyable {
+    var ramp: UnsafeMutablePointer<vg_ramp>
+    var value: Float
+    /// How long the change takes; 0: at once.
+    var frames: UInt32
+}
+
+/// All that the audio thread owns, in memory that never moves.
+struct EngineState: ~Copyable {
+    /// The schedule to adopt at the next cycle; 0: none.
+    let pending = Atomic<UInt>(0)
+    let position = Atomic<UInt64>(0)
+    let cycles = Atomic<UInt64>(0)
+    let oversized = Atomic<UInt64>(0)
+    let busyTicks = Atomic<UInt64>(0)
+    let longestTicks = Atomic<UInt64>(0)
+    let lostNotes = Atomic<UInt64>(0)
+
+    var current: UnsafeMutablePointer<ScheduleHeader>
+    var commands: RingReader<ParameterCommand>
+    var notes: RingWriter<vg_note>
+    var retirer: Retirer
+    /// Parameters on the way to their target.
+    var active: UnsafeMutablePointer<UnsafeMutablePointer<vg_ramp>>
+    var activeCount = 0
+    var activeCapacity: Int
+    let cycle: UnsafeMutablePointer<vg_cycle>
+    /// Cycles until nodes are timed again.
+    var untilTiming = 0
+}
+
+/// What a driver calls on the audio thread: `begin`, then `bind` for each of the schedule's ports, then `run`. Plain
+/// data; the `Engine` it came from must outlive it.
+public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
+    // Sendable: one thread at a time, the audio thread, calls it.
+    let state: UnsafeMutablePointer<EngineState>
+
+    /// Adopts a new schedule, if one waits, and takes changes of parameters. [audio]
+    @_noLocks
+    public func begin() -> ActiveSchedule {
+        // The pending schedule is taken before the commands are read: commands for nodes that it no longer has were
+        // sent before it was published, so they are all seen here, while those nodes are still alive.
+        var adopted: UInt = 0
+        if state.pointee.retirer.flush() {
+            adopted = state.pointee.pending.exchange(0, ordering: .acquiringAndReleasing)
+        }
+        while let command = state.pointee.commands.next() { set(command) }
+        if let next = UnsafeMutablePointer<ScheduleHeader>(bitPattern: adopted) {
+            forget(next)
+            state.pointee.retirer.retire(state.pointee.current.pointee.owner)
+            state.pointee.current = next
+        }
+        return ActiveSchedule(header: state.pointee.current)
+    }
+
+    /// Runs one block of the schedule that `begin` gave. A block longer than the schedule was made for is silence, and
+    /// counted. [audio]
+    @_noLocks
+    public func run(_ schedule: ActiveSchedule, frames: Int, clock: UInt64, flags: UInt32, transport: vg_transport) {
+        let started = vg_ticks()
+        let header = schedule.header
+        if frames <= header.pointee.maxBlock, frames > 0 {
+            state.pointee.cycle.pointee.frames = UInt32(truncatingIfNeeded: frames)
+            state.pointee.cycle.pointee.flags = flags
+            state.pointee.cycle.pointee.rate = header.pointee.rate
+            state.pointee.cycle.pointee.position = state.pointee.position.load(ordering: .relaxed)
+            state.pointee.cycle.pointee.clock = clock
+            state.pointee.cycle.pointee.transport = transport
+            execute(header)
+            advanceRamps(UInt32(truncatingIfNeeded: frames))
+        } else if frames > 0 {
+            schedule.silence(frames)
+            state.pointee.oversized.store(state.pointee.oversized.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        }
+        let position = state.pointee.position.load(ordering: .relaxed)
+        state.pointee.position.store(position &+ UInt64(truncatingIfNeeded: frames), ordering: .relaxed)
+        state.pointee.cycles.store(state.pointee.cycles.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+        let ticks = vg_ticks() &- started
+        state.pointee.busyTicks.store(state.pointee.busyTicks.load(ordering: .relaxed) &+ ticks, ordering: .relaxed)
+        if ticks > state.pointee.longestTicks.load(ordering: .relaxed) {
+            state.pointee.longestTicks.store(ticks, ordering: .relaxed)
+        }
+    }
+
+    @_noLocks
+    private func execute(_ header: UnsafeMutablePointer<ScheduleHeader>) {
+        for index in 0..<header.pointee.silenceCount { header.pointee.silenceFlags[index] = 0 }
+        for index in 0..<header.pointee.midiCount {
+            header.pointee.midi[index].pointee.count = 0
+            header.pointee.midi[index].pointee.used = 0
+        }
+        let steps = header.pointee.steps
+        let count = header.pointee.stepCount
+        let cycle = UnsafePointer<vg_cycle>(state.pointee.cycle)
+        if state.pointee.untilTiming > 0 {
+            state.pointee.untilTiming -= 1
+            for index in 0..<count { vg_call_process(steps[index].process, steps[index].state, steps[index].io, cycle) }
+            return
+        }
+        state.pointee.untilTiming = header.pointee.timingInterval - 1
+        var before = vg_ticks()
+        for index in 0..<count {
+            vg_call_process(steps[index].process, steps[index].state, steps[index].io, cycle)
+            let after = vg_ticks()
+            if let timing = steps[index].timing { timing.pointee.add(after &- before) }
+            before = after
+        }
+    }
+
+    @_noLocks
+    private func set(_ command: ParameterCommand) {
+        let ramp = command.ramp
+        let moving = ramp.pointee.frames > 0
+        if command.frames == 0 || (!moving && state.pointee.activeCount == state.pointee.activeCapacity) {
+            ramp.pointee.value = command.value
+            ramp.pointee.target = command.value
+            ramp.pointee.step = 0
+            // A ramp in the list ends at the end of this block.
+            ramp.pointee.frames = 0
+            return
+        }
+        if !isActive(ramp) {
+            state.pointee.active[state.pointee.activeCount] = ramp
+            state.pointee.activeCount += 1
+        }
+        ramp.pointee.step = (command.value - ramp.pointee.value) / Float(command.frames)
+        ramp.pointee.target = command.value
+        ramp.pointee.frames = command.frames
+    }
+
+    @_noLocks
+    private func isActive(_ ramp: UnsafeMutablePointer<vg_ramp>) -> Bool {
+        for index in 0..<state.pointee.activeCount where state.pointee.active[index] == ramp { return true }
+        return false
+    }
+
+    @_noLocks
+    private func advanceRamps(_ frames: UInt32) {
+        var index = 0
+        while index < state.pointee.activeCount {
+            let ramp = state.pointee.active[index]
+            if ramp.pointee.frames > frames {
+                ramp.pointee.value += ramp.pointee.step * Float(frames)
+                ramp.pointee.frames -= frames
+                index += 1
+            } else {
+                ramp.pointee.value = ramp.pointee.target
+                ramp.pointee.step = 0
+                ramp.pointee.frames = 0
+                state.pointee.activeCount -= 1
+                state.pointee.active[index] = state.pointee.active[state.pointee.activeCount]
+            }
+        }
+    }
+
+    /// Ends the ramps of nodes that the next schedule has not. [audio]
+    @_noLocks
+    private func forget(_ next: UnsafeMutablePointer<ScheduleHeader>) {
+        var index = 0
+        while index < state.pointee.activeCount {
+            let ramp = state.pointee.active[index]
+            var gone = false
+            for range in 0..<next.pointee.forgottenCount {
+                let forgotten = next.pointee.forgotten[range]
+                if ramp >= forgotten.start, ramp < forgotten.start + forgotten.count { gone = true }
+            }
+            if gone {
+                state.pointee.activeCount -= 1
+                state.pointee.active[index] = state.pointee.active[state.pointee.activeCount]
+            } else {
+                index += 1
+            }
+        }
+    }
+}
+
+/// The schedule of this cycle, as a driver sees it.
+public struct ActiveSchedule: BitwiseCopyable {
+    let header: UnsafeMutablePointer<ScheduleHeader>
+
+    /// The driver's ports in it. [audio]
+    public var externalCount: Int { @_noLocks get { header.pointee.externalCount } }
+
+    /// The longest block it can run, in frames. [audio]
+    public var maxBlock: Int { @_noLocks get { header.pointee.maxBlock } }
+
+    /// What the driver returned for port `index`. [audio]
+    @_noLocks
+    public func handle(_ index: Int) -> UnsafeMutableRawPointer? { header.pointee.externals[index].handle }
+
+    /// Whether the driver fills port `index`. [audio]
+    @_noLocks
+    public func isCapture(_ index: Int) -> Bool { header.pointee.externals[index].isCapture }
+
+    /// Whether port `index` carries MIDI. [audio]
+    @_noLocks
+    public func isMIDI(_ index: Int) -> Bool { header.pointee.externals[index].midi != nil }
+
+    /// The driver's buffer for audio port `index` in this cycle. [audio]
+    @_noLocks
+    public func bind(_ index: Int, _ buffer: UnsafeMutablePointer<Float>) {
+        let slot = header.pointee.externals + index
+        if slot.pointee.bound == buffer { return }
+        slot.pointee.bound = buffer
+        for follower in 0..<slot.pointee.followerCount { slot.pointee.followers[follower].pointee = buffer }
+    }
+
+    /// The events of MIDI port `index`: the driver fills them before `run` or takes them after it. [audio]
+    @_noLocks
+    public func midi(_ index: Int) -> UnsafeMutablePointer<vg_midi> {
+        header.pointee.externals[index].midi.unsafelyUnwrapped
+    }
+
+    @_noLocks
+    func silence(_ frames: Int) {
+        for index in 0..<externalCount where !isCapture(index) {
+            if let buffer = header.pointee.externals[index].bound {
+                vg_zero(buffer, UInt32(truncatingIfNeeded: frames))
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+import NodeKit
+import Realtime
+import Synchronization
+
+/// The control side of the audio thread: gives it schedules and parameter changes, takes back what it is done with.
+/// One owner calls it; the audio thread has its own view, `audio`.
+public final class Engine: @unchecked Sendable {
+    // Sendable: `lock` guards the control side; the audio side is reached through rings and atomics.
+
+    /// What a driver calls.
+    public let audio: AudioEngine
+
+    private let lock = Mutex(Owned())
+    private let commands = Ring<ParameterCommand>(minimumCapacity: 4096)
+    private let notes = Ring<vg_note>(minimumCapacity: 1024)
+    private let retired = RetireQueue(capacity: 16)
+    private let state: UnsafeMutablePointer<EngineState>
+    private let sink: UnsafeMutablePointer<vg_note_sink>
+
+    private struct Owned {
+        /// The schedule published last.
+        var newest: Schedule?
+        /// Kept alive until the audio thread gives them back.
+        var alive: [Schedule] = []
+    }
+
+    /// An engine that runs an empty schedule. [control]
+    public init() {
+        let empty = Schedule(Plan(), ResolvedGraph(), rate: 48_000, maxBlock: 16_384, handles: [])
+        let capacity = 1024
+        state = .allocate(capacity: 1)
+        state.initialize(
+            to: EngineState(
+                current: empty.header, commands: commands.reader, notes: notes.writer, retirer: retired.retirer,
+                active: .allocate(capacity: capacity), activeCapacity: capacity, cycle: .allocate(capacity: 1)))
+        state.pointee.cycle.initialize(to: vg_cycle())
+        sink = .allocate(capacity: 1)
+        sink.initialize(to: vg_note_sink(handle: UnsafeMutableRawPointer(state), push: pushNote))
+        audio = AudioEngine(state: state)
+        lock.withLock {
+            $0.newest = empty
+            $0.alive = [empty]
+        }
+    }
+
+    deinit {
+        state.pointee.active.deallocate()
+        state.pointee.cycle.deallocate()
+        state.deinitialize(count: 1)
+        state.deallocate()
+        sink.deallocate()
+    }
+
+    /// Hands a schedule to the audio thread, which adopts it at its next cycle. A schedule that was published before
+    /// and not yet adopted is dropped. [control]
+    public func publish(_ schedule: Schedule) {
+        lock.withLock { owned in
+            collect(&owned)
+            let kept = Set(schedule.nodes.map(ObjectIdentifier.init))
+            var seen = kept
+            var gone: [RampRange] = []
+            for node in owned.alive.flatMap(\.nodes) where seen.insert(ObjectIdentifier(node)).inserted {
+                gone.append(RampRange(start: node.ramps, count: node.parameters.count))
+            }
+            schedule.forget(gone)
+            schedule.setNotes(UnsafePointer(sink))
+            owned.alive.append(schedule)
+            owned.newest = schedule
+            let skipped = state.pointee.pending.exchange(
+                UInt(bitPattern: schedule.header), ordering: .acquiringAndReleasing)
+            if let header = UnsafeMutablePointer<ScheduleHeader>(bitPattern: skipped) {
+                owned.alive.removeAll { $0.header == header }
+            }
+        }
+    }
+
+    /// Turns a parameter; the value is clamped to the parameter's range. The change takes about 10 ms, or no time where
+    /// the parameter says so. False: the queue is full, nothing changes. [control]
+    public func set(_ node: NodeInstance, parameter index: Int, to value: Float) -> Bool {
+        guard node.parameters.indices.contains(index), !value.isNaN else { return false }
+        let parameter = node.parameters[index]
+        return lock.withLock { owned in
+            guard let newest = owned.newest, newest.nodes.contains(where: { $0 === node }) else { return false }
+            return commands.writer.push(
+                ParameterCommand(
+                    ramp: node.ramps + index,
+                    value: min(max(value, parameter.range.lowerBound), parameter.range.upperBound),
+                    frames: parameter.isAbrupt ? 0 : UInt32(newest.rate / 100)))
+        }
+    }
+
+    /// Frees what the audio thread is done with; call it now and then. [control]
+    public func collect() { lock.withLock { collect(&$0) } }
+
+    /// Schedules that are alive: one, after a while without edits. [control]
+    public var liveSchedules: Int { lock.withLock { $0.alive.count } }
+
+    /// The schedule published last. [control]
+    public var schedule: Schedule? { lock.withLock { $0.newest } }
+
+    /// The oldest note of a processor, if there is one. [control]
+    public func nextNote() -> vg_note? { notes.reader.pop() }
+
+    /// What was counted so far. [any]
+    public var counters: EngineCounters {
+        EngineCounters(
+            position: state.pointee.position.load(ordering: .relaxed),
+            cycles: state.pointee.cycles.load(ordering: .acquiring),
+            oversizedBlocks: state.pointee.oversized.load(ordering: .relaxed),
+            busyTicks: state.pointee.busyTicks.load(ordering: .relaxed),
+            longestTicks: state.pointee.longestTicks.load(ordering: .relaxed),
+            lostNotes: state.pointee.lostNotes.load(ordering: .relaxed))
+    }
+
+    private func collect(_ owned: inout Owned) {
+        retired.drain { owner in owned.alive.removeAll { Unmanaged.passUnretained($0).toOpaque() == owner } }
+    }
+}
+
+/// What an engine has counted.
+public struct EngineCounters: Sendable, Equatable {
+    /// Frames since the start.
+    public var position: UInt64
+    /// Blocks since the start.
+    public var cycles: UInt64
+    /// Blocks longer than the schedule was made for, played as silence.
+    public var oversizedBlocks: UInt64
+    /// Time spent in the schedule, in ticks (see `TickClock`).
+    public var busyTicks: UInt64
+    /// Longest block, in ticks.
+    public var longestTicks: UInt64
+    /// Notes that found the ring full.
+    public var lostNotes: UInt64
+}
+
+@_noLocks
+private func pushNote(_ handle: UnsafeMutableRawPointer?, _ note: UnsafePointer<vg_note>?) -> Bool {
+    guard let handle, let note else { return false }
+    let state = handle.assumingMemoryBound(to: EngineState.self)
+    if state.pointee.notes.put(note.pointee) { return true }
+    state.pointee.lostNotes.store(state.pointee.lostNotes.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    return false
+}
+
+extension RingReader<ParameterCommand> {
+    @_noLocks
+    func next() -> ParameterCommand? { pop() }
+}
+
+extension RingWriter<vg_note> {
+    @_noLocks
+    func put(_ note: vg_note) -> Bool { push(note) }
+}
