@@ -62,7 +62,7 @@ let package = Package(
         code("Graph", ["NodeKit", "Realtime"]),
         code("Nodes", ["NodeKit", "Realtime"]),
         code("LV2", ["CLilv", "NodeKit", "Realtime"]),
-        code("Drivers", ["CJack", "Graph", "Realtime"]),
+        code("Drivers", ["CJack", "CNode", "Graph", "Realtime"]),
         code("Config", ["CToml", "Graph", "NodeKit"]),
         code(
             "Host",

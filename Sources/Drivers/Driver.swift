@@ -1,2 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+
+/// Who calls the audio cycle: a JACK server, a timer, or the program itself (see `OfflineDriver`).
+///
+/// Life: open (initializer or `DriverChooser`) -> `register` -> `start` -> `register`/`retire` as the graph changes ->
+/// `stop`. Every call but `start`'s events comes from the owner; calls may block for milliseconds, and those that ask
+/// the server for as long as the server hangs. `info` and `status` never ask the server.
+public protocol Driver: AnyObject, Sendable {
+    /// What it is and how it runs; changes when a server comes back differently. [any]
+    var info: DriverInfo { get }
+
+    /// What is measured. [any]
+    var status: DriverStatus { get }
+
+    /// Makes the ports that do not exist yet and returns a handle for each, in the order given. A port that exists
+    /// with the same name, kind and direction is kept with its connections; of another kind it is replaced. Handles
+    /// stay valid until the port is retired, also across the death of a server. [control]
+    func register(_ ports: [ExternalPort]) throws(DriverError) -> [UnsafeMutableRawPointer?]
+
+    /// Removes ports by name; the schedule that used them must be gone. Unknown ports are ignored. [control]
+    func retire(_ ports: [ExternalPort])
+
+    /// Begins to call `engine`. `onEvent` is called from threads of the driver, never from the audio thread; for
+    /// `rateOrBlockChanged` the audio waits until it returns. [control]
+    func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError)
+
+    /// Ends the calls: after the return `engine` is not used any more. A stopped driver cannot be started again.
+    /// [control]
+    func stop()
+}
+
+/// What a driver is and how it runs.
+public struct DriverInfo: Sendable, Equatable {
+    /// What calls the cycle.
+    public enum Kind: String, Sendable {
+        /// A JACK server that was there before us, or PipeWire's.
+        case jack
+        /// Our own `jackd -d dummy`, or a plain timer where jackd is not installed.
+        case dummy
+        /// The program, as fast as it can.
+        case offline
+    }
+
+    /// What calls the cycle.
+    public var kind: Kind
+    /// The JACK server's name; empty without one.
+    public var server = ""
+    /// Whether the server is a child of this process.
+    public var ownServer = false
+    /// The JACK client's name as the server gave it; without a server as it was asked for.
+    public var client = ""
+    /// Hz.
+    public var rate: Double
+    /// Frames of a block; the largest, where it varies.
+    public var block: Int
+
+    /// Describes a driver.
+    public init(
+        kind: Kind, server: String = "", ownServer: Bool = false, client: String = "", rate: Double, block: Int
+    ) {
+        self.kind = kind
+        self.server = server
+        self.ownServer = ownServer
+        self.client = client
+        self.rate = rate
+        self.block = block
+    }
+}
+
+/// How a driver does.
+public struct DriverStatus: Sendable, Equatable {
+    /// Whether audio flows.
+    public enum State: String, Sendable {
+        /// Not started yet, or stopped.
+        case stopped
+        /// Cycles come.
+        case running
+        /// No cycle for half a second, though the server is there.
+        case stalled
+        /// The server is gone; it is being looked for.
+        case lost
+    }
+
+    /// Whether audio flows.
+    public var state: State = .stopped
+    /// Cycles since the start.
+    public var cycles: UInt64 = 0
+    /// Dropouts since the start, as the server reports them or the timer sees them.
+    public var xruns = 0
+    /// The server's DSP load, 0...1; 0 without a server.
+    public var load = 0.0
+    /// How the audio thread is really scheduled.
+    public var scheduling = Scheduling()
+
+    /// A driver that has not started.
+    public init() {}
+}
+
+/// What happens to a driver.
+public enum DriverEvent: Sendable, Equatable {
+    /// Cycles of another rate (Hz) or length (frames) will follow; audio waits until the event is handled, and whoever
+    /// handles it must not call the driver.
+    case rateOrBlockChanged(rate: Double, block: Int)
+    /// A dropout. `delay`: seconds the driver was late; 0: a client was late.
+    case xrun(delay: Double)
+    /// No cycle for half a second, though the server is there.
+    case stalled
+    /// Cycles come again after `stalled`.
+    case resumed
+    /// The server is gone; the driver looks for it until it is back.
+    case serverLost(reason: String)
+    /// Audio flows again after `serverLost`.
+    case serverBack
+    /// The server had stopped calling us; we are active again.
+    case reactivated
+    /// A desired connection stands.
+    case connected(from: String, to: String)
+}

@@ -8,7 +8,7 @@ let allowedImports: [String: Set<String>] = [
     "Graph": ["NodeKit", "Realtime", "CNode", "CRealtime"],
     "Nodes": ["NodeKit", "Realtime", "CNode", "CRealtime"],
     "LV2": ["CLilv", "NodeKit", "Realtime", "CNode", "CRealtime"],
-    "Drivers": ["CJack", "Graph", "Realtime", "CRealtime"],
+    "Drivers": ["CJack", "CNode", "Graph", "Realtime", "CRealtime"],
     "Config": ["CToml", "Graph", "NodeKit", "CNode"],
     "Host": ["Config", "Drivers", "Graph", "LV2", "NodeKit", "Nodes", "Realtime", "CNode", "CRealtime", "DequeModule"],
     "Picture": ["Host"],

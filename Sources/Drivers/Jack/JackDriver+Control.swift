@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import CJack
+import Glibc
+import Graph
+import Realtime
+import Synchronization
+
+/// The control thread and the watchdog.
+extension JackDriver {
+    /// Does what the callbacks ask for, until `stop`. The only thread that calls the server of its own accord.
+    func control() {
+        var announced = 0
+        var retry = 20
+        while !stopping.load(ordering: .acquiring) {
+            // A connection that cannot be made yet (its owner is not active) is tried again soon, then less often.
+            let idle = lock.around { pending.isEmpty }
+            retry = idle ? 20 : min(retry * 2, 1000)
+            signals.wakeup.wait(milliseconds: idle ? 250 : retry)
+            if stopping.load(ordering: .acquiring) { return }
+            announceXruns(&announced)
+            if signals.lost.load(ordering: .acquiring) {
+                recover()
+                continue
+            }
+            if signals.silent.exchange(false, ordering: .acquiringAndReleasing), revive() { emit(.reactivated) }
+            let made = lock.around {
+                if let client { loadBits.store((jack_cpu_load(client) / 100).bitPattern, ordering: .relaxed) }
+                return connect()
+            }
+            for pair in made { emit(.connected(from: pair.from, to: pair.to)) }
+        }
+    }
+
+    private func announceXruns(_ announced: inout Int) {
+        let xruns = signals.xruns.load(ordering: .acquiring)
+        let delay = Double(Float(bitPattern: signals.xrunDelay.load(ordering: .relaxed))) * 1e-6
+        while announced < xruns {
+            emit(.xrun(delay: delay))
+            announced += 1
+        }
+    }
+
+    /// Counts cycles until `stop`; calls no server, so that a hung one cannot stop it.
+    func watch() {
+        var last = cycle.pointee.count.load(ordering: .acquiring)
+        var since = secondsNow()
+        while !stopping.load(ordering: .acquiring) {
+            usleep(50_000)
+            let now = cycle.pointee.count.load(ordering: .acquiring)
+            let format = info
+            let patience = max(0.4, 3 * Double(format.block) / max(format.rate, 1))
+            if now != last {
+                last = now
+                since = secondsNow()
+                if change(from: .stalled, to: .running) { emit(.resumed) }
+            } else if secondsNow() - since > patience {
+                since = secondsNow()
+                if change(from: .running, to: .stalled) { emit(.stalled) }
+                if state.withLock({ $0 }) == .stalled {
+                    signals.silent.store(true, ordering: .releasing)
+                    signals.wakeup.signal()
+                }
+            }
+        }
+    }
+
+    /// Whether the state was `old` and is `new` now.
+    private func change(from old: DriverStatus.State, to new: DriverStatus.State) -> Bool {
+        state.withLock { state in
+            guard state == old else { return false }
+            state = new
+            return true
+        }
+    }
+
+    /// No cycles: either the server hangs, then the question below waits until it goes on, or it has put us out of its
+    /// graph, then we go in again. Whether we did.
+    private func revive() -> Bool {
+        lock.acquire()
+        defer { lock.release() }
+        guard let client else { return false }
+        let before = cycle.pointee.count.load(ordering: .acquiring)
+        let name = jack_get_uuid_for_client_name(client, jack_get_client_name(client))
+        if let name { jack_free(name) }
+        let deadline = secondsNow() + 0.1
+        while secondsNow() < deadline, !signals.lost.load(ordering: .acquiring) {
+            if cycle.pointee.count.load(ordering: .acquiring) != before { return false }
+            usleep(5_000)
+        }
+        guard !signals.lost.load(ordering: .acquiring), !stopping.load(ordering: .acquiring) else { return false }
+        jack_deactivate(client)
+        cycle.pointee.thread.store(0, ordering: .relaxed)
+        guard jack_activate(client) == 0 else { return false }
+        signals.connectAll.store(true, ordering: .releasing)
+        signals.wakeup.signal()
+        return true
+    }
+
+    /// Closes the dead client and waits for the server, which is then used as if it had always been there.
+    private func recover() {
+        state.withLock { $0 = .lost }
+        emit(.serverLost(reason: signals.takeReason()))
+        if findServer() { emit(.serverBack) }
+    }
+
+    /// Whether the driver is active again; false: it was stopped meanwhile.
+    private func findServer() -> Bool {
+        lock.acquire()
+        defer { lock.release() }
+        if let dead = client {
+            JackLibrary.markLost(dead)
+            client = nil
+            for entry in ports.entries { ports.exchange(entry.slot, nil) }
+            JackLibrary.close(dead)
+            cycle.pointee.client = nil
+        }
+        signals.lost.store(false, ordering: .releasing)
+        pending = []
+        JackLibrary.waitForOthers()
+        var tries = 0
+        while !stopping.load(ordering: .acquiring) {
+            server?.restartIfDead()
+            if let opened = try? JackLibrary.open(name: requestedName, server: serverName) {
+                if comeBack(opened) { return true }
+                JackLibrary.close(opened)
+            }
+            // Others may want the ports or their end meanwhile.
+            lock.release()
+            signals.wakeup.wait(milliseconds: tries < 500 ? 20 : 200)
+            lock.acquire()
+            tries += 1
+        }
+        return false
+    }
+
+    /// Makes the new client what the old one was; false: the server failed again.
+    private func comeBack(_ opened: OpaquePointer) -> Bool {
+        signals.lost.store(false, ordering: .releasing)
+        _ = signals.takeAppeared()
+        facts.withLock { $0.client = String(cString: jack_get_client_name(opened)) }
+        cycle.pointee.client = opened
+        cycle.pointee.thread.store(0, ordering: .relaxed)
+        setCallbacks(opened)
+        // Whoever hears of it may call the driver: it finds one without a server.
+        lock.release()
+        formatChanged(rate: Double(jack_get_sample_rate(opened)), block: Int(jack_get_buffer_size(opened)))
+        lock.acquire()
+        client = opened
+        let made = ports.entries.allSatisfy { entry in
+            guard let port = makePort(entry.port) else { return false }
+            ports.exchange(entry.slot, port)
+            return true
+        }
+        guard made, jack_activate(opened) == 0 else {
+            for entry in ports.entries { ports.exchange(entry.slot, nil) }
+            cycle.pointee.client = nil
+            client = nil
+            return false
+        }
+        state.withLock { $0 = .running }
+        signals.connectAll.store(true, ordering: .releasing)
+        signals.wakeup.signal()
+        return true
+    }
+}

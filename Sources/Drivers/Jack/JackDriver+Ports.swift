@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import CJack
+import CNode
+import Glibc
+import Graph
+import Synchronization
+
+/// Ports and connections. All of it under `lock`.
+extension JackDriver {
+    /// The slot of `port`, made or found.
+    func place(_ port: ExternalPort) throws(DriverError) -> Int {
+        if let index = ports.index(of: port.name) {
+            let old = ports.entries[index].port
+            if old.isCapture == port.isCapture, old.isMIDI == port.isMIDI {
+                ports.update(index, port)
+                if old.connect != port.connect { unconnected.insert(port.name) }
+                return ports.entries[index].slot
+            }
+            remove(index)
+        }
+        let slot = try ports.add(port)
+        guard client != nil else { return slot }
+        guard let made = makePort(port) else {
+            if let index = ports.index(of: port.name) { ports.remove(index) }
+            throw DriverError(
+                "the JACK port '\(port.name)' could not be registered",
+                hint: "is the name too long, or the server out of ports?",
+                details: Array(JackLibrary.recentLines.suffix(4)))
+        }
+        ports.exchange(slot, made)
+        unconnected.insert(port.name)
+        return slot
+    }
+
+    /// Takes the port of entry `index` from the server and from the table.
+    func remove(_ index: Int) {
+        let old = ports.exchange(ports.entries[index].slot, nil)
+        waitForCycle()
+        if let client, let old { jack_port_unregister(client, old) }
+        ports.remove(index)
+    }
+
+    /// Registers a port with the server.
+    func makePort(_ port: ExternalPort) -> OpaquePointer? {
+        guard let client else { return nil }
+        let type = port.isMIDI ? JACK_DEFAULT_MIDI_TYPE : JACK_DEFAULT_AUDIO_TYPE
+        let flags = port.isCapture ? JackPortIsInput : JackPortIsOutput
+        return jack_port_register(client, port.name, type, UInt(flags.rawValue), 0)
+    }
+
+    /// Makes those desired connections that a new port makes possible; one that the user took away stays away.
+    /// Returns what was made, as full port names.
+    func connect() -> [(from: String, to: String)] {
+        guard let client else { return [] }
+        let all = signals.connectAll.exchange(false, ordering: .acquiringAndReleasing)
+        let appeared = signals.takeAppeared()
+        guard all || !appeared.isEmpty || !pending.isEmpty || !unconnected.isEmpty else { return [] }
+        let fresh = Set(appeared.compactMap { id in jack_port_by_id(client, id).flatMap(portName) })
+        let waiting = pending
+        let own = unconnected
+        pending = []
+        unconnected = []
+        return desired().compactMap { pair in
+            guard all || waiting.contains(pair) || own.contains(pair.own) || fresh.contains(pair.other) else {
+                return nil
+            }
+            return join(client, pair)
+        }
+    }
+
+    /// Every connection that is wanted and possible now.
+    func desired() -> Set<JackConnections.Pair> {
+        guard let client, ports.entries.contains(where: { !$0.port.connect.isEmpty }) else { return [] }
+        return JackConnections.pairs(ports.entries.map(\.port), others(client))
+    }
+
+    /// Ends connections that are wanted no more.
+    func disconnect(_ pairs: Set<JackConnections.Pair>) {
+        guard let client else { return }
+        for pair in pairs {
+            guard let index = ports.index(of: pair.own), let port = ports.jackPort(ports.entries[index].slot),
+                let name = portName(port), jack_port_connected_to(port, pair.other) != 0
+            else { continue }
+            let (from, to) = pair.isCapture ? (pair.other, name) : (name, pair.other)
+            jack_disconnect(client, from, to)
+        }
+    }
+
+    private func join(_ client: OpaquePointer, _ pair: JackConnections.Pair) -> (from: String, to: String)? {
+        guard let index = ports.index(of: pair.own), let port = ports.jackPort(ports.entries[index].slot),
+            let name = portName(port), jack_port_connected_to(port, pair.other) == 0
+        else { return nil }
+        let (from, to) = pair.isCapture ? (pair.other, name) : (name, pair.other)
+        let failed = jack_connect(client, from, to)
+        if failed == 0 { return (from, to) }
+        // jackd tells failures with negative numbers, PipeWire with positive ones.
+        if failed != EEXIST { pending.insert(pair) }
+        return nil
+    }
+
+    private func portName(_ port: OpaquePointer) -> String? { jack_port_name(port).map { String(cString: $0) } }
+
+    /// The ports of all other clients.
+    private func others(_ client: OpaquePointer) -> JackConnections.Others {
+        let ours = String(cString: jack_get_client_name(client)) + ":"
+        func list(_ type: String, _ flags: JackPortFlags) -> [String] {
+            guard let names = jack_get_ports(client, nil, type, UInt(flags.rawValue)) else { return [] }
+            defer { jack_free(names) }
+            var result: [String] = []
+            var next = names
+            while let name = next.pointee {
+                let text = String(cString: name)
+                if !text.hasPrefix(ours) { result.append(text) }
+                next += 1
+            }
+            return result
+        }
+        return JackConnections.Others(
+            audioSources: list(JACK_DEFAULT_AUDIO_TYPE, JackPortIsOutput),
+            audioSinks: list(JACK_DEFAULT_AUDIO_TYPE, JackPortIsInput),
+            midiSources: list(JACK_DEFAULT_MIDI_TYPE, JackPortIsOutput),
+            midiSinks: list(JACK_DEFAULT_MIDI_TYPE, JackPortIsInput))
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import CJack
+import Glibc
+import Graph
+import Realtime
+import Synchronization
+
+/// A JACK client whose process callback is the audio cycle. It keeps the desired connections, and comes back with the
+/// server: in the same process, with the same handles, at whatever rate and block size the new server has.
+///
+/// Three kinds of threads: JACK's own, which leave marks in `signals`; one control thread that makes every server call
+/// of its own accord (JackDriver+Control); a watchdog that only counts cycles.
+public final class JackDriver: Driver, @unchecked Sendable {
+    // Sendable: `lock` guards `ports`, `client` and `server`; the rest is atomic, behind mutexes of its own, or
+    // changed only while no client is active.
+
+    let cycle: UnsafeMutablePointer<JackCycle>
+    let signals = JackSignals()
+    let requestedName: String
+    let serverName: String?
+    /// Held during server calls, and so for as long as a server hangs.
+    let lock = PlainLock()
+    var client: OpaquePointer?
+    let ports = JackPortTable()
+    let server: ServerProcess?
+    var pending: Set<JackConnections.Pair> = []
+    /// Our ports whose connections are all to be made, whatever is new at the other end.
+    var unconnected: Set<String> = []
+
+    let facts: Mutex<DriverInfo>
+    let state = Mutex(DriverStatus.State.stopped)
+    let stopping = Atomic(false)
+    let loadBits = Atomic<UInt32>(0)
+    let listener = Mutex<(@Sendable (DriverEvent) -> Void)?>(nil)
+    private var threads: [DriverThread] = []
+
+    /// Opens a client. `server` nil: the default server. `child`: the server process behind it, restarted when it
+    /// dies, ended by `stop`. [control]
+    convenience init(name: String, server: String? = nil, child: ServerProcess? = nil) throws(DriverError) {
+        let client: OpaquePointer
+        do { client = try JackLibrary.open(name: name, server: server) } catch {
+            throw error.asDriverError(server: server)
+        }
+        self.init(adopting: client, name: name, server: server, child: child)
+    }
+
+    /// Takes over a client that is open. [control]
+    init(adopting client: OpaquePointer, name: String, server: String?, child: ServerProcess? = nil) {
+        requestedName = name
+        serverName = server
+        self.server = child
+        self.client = client
+        facts = Mutex(
+            DriverInfo(
+                kind: child == nil ? .jack : .dummy, server: server ?? JackLibrary.defaultServer,
+                ownServer: child != nil, client: String(cString: jack_get_client_name(client)),
+                rate: Double(jack_get_sample_rate(client)), block: Int(jack_get_buffer_size(client))))
+        cycle = .allocate(capacity: 1)
+        cycle.initialize(to: JackCycle(slots: ports.slots))
+        cycle.pointee.client = client
+        setCallbacks(client)
+    }
+
+    deinit {
+        if let client { JackLibrary.close(client) }
+        cycle.deinitialize(count: 1)
+        cycle.deallocate()
+    }
+
+    /// What it is and how it runs. [any]
+    public var info: DriverInfo { facts.withLock { $0 } }
+
+    /// What is measured. [any]
+    public var status: DriverStatus {
+        var status = DriverStatus()
+        status.state = state.withLock { $0 }
+        status.cycles = cycle.pointee.count.load(ordering: .acquiring)
+        status.xruns = signals.xruns.load(ordering: .acquiring)
+        status.load = Double(Float(bitPattern: loadBits.load(ordering: .relaxed)))
+        status.scheduling = Scheduling(thread: cycle.pointee.thread.load(ordering: .relaxed))
+        return status
+    }
+
+    /// See `Driver`. Between two servers the ports are noted, and made when the server is back. [control]
+    public func register(_ wanted: [ExternalPort]) throws(DriverError) -> [UnsafeMutableRawPointer?] {
+        lock.acquire()
+        defer { lock.release() }
+        let before = desired()
+        var handles: [UnsafeMutableRawPointer?] = []
+        for port in wanted { handles.append(ports.handle(try place(port))) }
+        disconnect(before.subtracting(desired()))
+        signals.wakeup.signal()
+        return handles
+    }
+
+    /// See `Driver`. [control]
+    public func retire(_ unwanted: [ExternalPort]) {
+        lock.acquire()
+        defer { lock.release() }
+        for port in unwanted {
+            if let index = ports.index(of: port.name) { remove(index) }
+        }
+    }
+
+    /// See `Driver`. [control]
+    public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
+        listener.withLock { $0 = onEvent }
+        lock.acquire()
+        defer { lock.release() }
+        precondition(threads.isEmpty && !stopping.load(ordering: .relaxed), "a driver starts once")
+        cycle.pointee.engine = engine
+        cycle.pointee.enabled.store(true, ordering: .sequentiallyConsistent)
+        guard let client, jack_activate(client) == 0 else {
+            throw DriverError(
+                "the JACK server did not activate the client", hint: "is the server still running?",
+                details: Array(JackLibrary.recentLines.suffix(4)))
+        }
+        state.withLock { $0 = .running }
+        signals.connectAll.store(true, ordering: .releasing)
+        threads = [
+            DriverThread(name: "vg-jack") { self.control() },
+            DriverThread(name: "vg-watchdog") { self.watch() },
+        ]
+        signals.wakeup.signal()
+    }
+
+    /// See `Driver`. Ends our own server too. A server that hangs is waited for two seconds, then the client is left
+    /// to a thread that closes it when it can. Not from an event. [control]
+    public func stop() {
+        guard !stopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        cycle.pointee.enabled.store(false, ordering: .sequentiallyConsistent)
+        waitForCycle()
+        signals.wakeup.signal()
+        let done = Wakeup()
+        _ = DriverThread(name: "vg-close") {
+            for thread in self.threads { thread.join() }
+            self.lock.acquire()
+            if let client = self.client { JackLibrary.close(client) }
+            self.client = nil
+            self.lock.release()
+            done.signal()
+        }
+        if !done.wait(milliseconds: 2000), let server {
+            // Our own server hangs: its end frees whoever waits for it.
+            server.stop()
+            _ = done.wait(milliseconds: 2000)
+        }
+        server?.stop()
+        state.withLock { $0 = .stopped }
+        listener.withLock { $0 = nil }
+    }
+
+    /// Tells the owner. [any]
+    func emit(_ event: DriverEvent) { listener.withLock { $0 }?(event) }
+
+    /// The server's rate or block may have changed; audio waits until this returns. nil: as it was. [any]
+    func formatChanged(rate: Double?, block: Int?) {
+        let changed: DriverInfo? = facts.withLock { info in
+            let before = info
+            info.rate = rate ?? info.rate
+            info.block = block ?? info.block
+            return info == before ? nil : info
+        }
+        if let changed { emit(.rateOrBlockChanged(rate: changed.rate, block: changed.block)) }
+    }
+
+    /// Waits until a callback that began before this call has ended: it may still see what was just changed.
+    func waitForCycle() {
+        let before = cycle.pointee.count.load(ordering: .acquiring)
+        let deadline = secondsNow() + 1
+        while cycle.pointee.inside.load(ordering: .sequentiallyConsistent),
+            cycle.pointee.count.load(ordering: .acquiring) == before, secondsNow() < deadline
+        {
+            usleep(200)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import CJack
+import Glibc
+import Realtime
+import Synchronization
+
+/// What JACK's notification callbacks leave for the control thread: none of them may call the server, and some come
+/// from threads that must not wait.
+final class JackSignals: Sendable {
+    /// Wakes the control thread.
+    let wakeup = Wakeup()
+    /// The server is gone.
+    let lost = Atomic(false)
+    /// The watchdog sees no cycles.
+    let silent = Atomic(false)
+    /// Everything wanted is to be connected, whatever is new.
+    let connectAll = Atomic(false)
+    /// Dropouts since the start.
+    let xruns = Atomic(0)
+    /// Microseconds of the newest dropout's delay, as the bits of a Float.
+    let xrunDelay = Atomic<UInt32>(0)
+
+    private let reason = Mutex("")
+    private let appeared = Mutex<[UInt32]>([])
+
+    /// Takes what the server said at its end.
+    func takeReason() -> String {
+        reason.withLock { text in
+            defer { text = "" }
+            return text.isEmpty ? "the server ended without a word" : text
+        }
+    }
+
+    /// Takes the ids of ports that appeared since the last call.
+    func takeAppeared() -> [UInt32] {
+        appeared.withLock { ids in
+            defer { ids = [] }
+            return ids
+        }
+    }
+
+    fileprivate func shutDown(_ text: UnsafePointer<CChar>?) {
+        if let text { reason.withLock { $0 = String(cString: text) } }
+        lost.store(true, ordering: .releasing)
+        wakeup.signal()
+    }
+
+    fileprivate func portRegistered(_ id: UInt32) {
+        appeared.withLock { $0.append(id) }
+        wakeup.signal()
+    }
+
+    fileprivate func dropout(delay: Float) {
+        xrunDelay.store(delay.bitPattern, ordering: .relaxed)
+        xruns.add(1, ordering: .releasing)
+        wakeup.signal()
+    }
+}
+
+extension JackDriver {
+    /// Hangs our functions into a client that is not active yet.
+    func setCallbacks(_ client: OpaquePointer) {
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        jack_set_process_callback(client, jackProcess, cycle)
+        jack_set_buffer_size_callback(
+            client,
+            { @Sendable frames, argument in
+                JackDriver.of(argument).formatChanged(rate: nil, block: Int(frames))
+                return 0
+            }, this)
+        jack_set_sample_rate_callback(
+            client,
+            { @Sendable rate, argument in
+                JackDriver.of(argument).formatChanged(rate: Double(rate), block: nil)
+                return 0
+            }, this)
+        jack_set_xrun_callback(
+            client,
+            { @Sendable argument in
+                let driver = JackDriver.of(argument)
+                let delay = driver.cycle.pointee.client.map { jack_get_xrun_delayed_usecs($0) } ?? 0
+                driver.signals.dropout(delay: delay)
+                return 0
+            }, this)
+        jack_set_port_registration_callback(
+            client,
+            { @Sendable id, registered, argument in
+                if registered != 0 { JackDriver.of(argument).signals.portRegistered(id) }
+            }, this)
+        // PipeWire tells of some deaths through one of these only, jackd through the other.
+        jack_on_shutdown(client, { @Sendable in JackDriver.of($0).signals.shutDown(nil) }, this)
+        jack_on_info_shutdown(
+            client, { @Sendable _, reason, argument in JackDriver.of(argument).signals.shutDown(reason) }, this)
+    }
+
+    private static func of(_ argument: UnsafeMutableRawPointer?) -> JackDriver {
+        Unmanaged<JackDriver>.fromOpaque(argument!).takeUnretainedValue()
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Graph
+import Realtime
+import Synchronization
+
+/// A thread that calls the cycle by the clock, with no JACK at all: capture ports read silence, what playback ports
+/// get is dropped. For machines without jackd.
+public final class TimerDriver: Driver, @unchecked Sendable {
+    // Sendable: `ports` is guarded by its lock; the cycle's state is atomic or the audio thread's own.
+
+    /// What it is and how it runs. [any]
+    public let info: DriverInfo
+    private let ports = BufferTable()
+    private let cycle: UnsafeMutablePointer<TimerCycle>
+    private let listener = Mutex<(@Sendable (DriverEvent) -> Void)?>(nil)
+    private let state = Mutex(DriverStatus.State.stopped)
+    private var audio: DriverThread?
+    private var reporter: DriverThread?
+    private let stopping = Atomic(false)
+    private let wakeup = Wakeup()
+
+    /// Makes a driver of `rate` Hz and blocks of `block` frames. [control]
+    public init(name: String, rate: Double, block: Int) {
+        precondition(rate > 0 && block > 0, "rate and block must be positive")
+        info = DriverInfo(kind: .dummy, client: name, rate: rate, block: block)
+        cycle = .allocate(capacity: 1)
+        cycle.initialize(to: TimerCycle(rate: rate, block: block))
+    }
+
+    deinit {
+        cycle.deinitialize(count: 1)
+        cycle.deallocate()
+    }
+
+    /// What is measured. [any]
+    public var status: DriverStatus {
+        var status = DriverStatus()
+        status.state = state.withLock { $0 }
+        status.cycles = cycle.pointee.count.load(ordering: .acquiring)
+        status.xruns = cycle.pointee.late.load(ordering: .acquiring)
+        status.scheduling = Scheduling(thread: cycle.pointee.thread.load(ordering: .relaxed))
+        return status
+    }
+
+    /// See `Driver`. [control]
+    public func register(_ wanted: [ExternalPort]) throws(DriverError) -> [UnsafeMutableRawPointer?] {
+        wanted.map { ports.place($0, frames: info.block) }
+    }
+
+    /// See `Driver`. [control]
+    public func retire(_ unwanted: [ExternalPort]) { for port in unwanted { ports.remove(port) } }
+
+    /// See `Driver`. [control]
+    public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
+        precondition(audio == nil && !stopping.load(ordering: .relaxed), "a driver starts once")
+        listener.withLock { $0 = onEvent }
+        cycle.pointee.engine = engine
+        cycle.pointee.enabled.store(true, ordering: .releasing)
+        state.withLock { $0 = .running }
+        audio = DriverThread(name: "vg-audio") {
+            var parameter = sched_param(sched_priority: 70)
+            // Without the right to it the thread runs as an ordinary one, which `status` tells.
+            pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameter)
+            self.cycle.pointee.thread.store(vg_thread_id(), ordering: .relaxed)
+            runTimer(self.cycle)
+        }
+        reporter = DriverThread(name: "vg-timer") { self.report() }
+    }
+
+    /// See `Driver`. [control]
+    public func stop() {
+        guard !stopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        cycle.pointee.enabled.store(false, ordering: .releasing)
+        wakeup.signal()
+        audio?.join()
+        reporter?.join()
+        state.withLock { $0 = .stopped }
+        listener.withLock { $0 = nil }
+    }
+
+    private func report() {
+        var announced = 0
+        while !stopping.load(ordering: .acquiring) {
+            wakeup.wait(milliseconds: 100)
+            let late = cycle.pointee.late.load(ordering: .acquiring)
+            let delay = Double(cycle.pointee.delay.load(ordering: .relaxed)) * 1e-9
+            while announced < late {
+                listener.withLock { $0 }?(.xrun(delay: delay))
+                announced += 1
+            }
+        }
+    }
+}

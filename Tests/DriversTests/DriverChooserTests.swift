@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Graph
+import TestSupport
+
+@testable import Drivers
+
+extension JackDriverTests {
+    @Test("with no server anywhere our own starts, works, and ends with the driver")
+    func ownServer() async throws {
+        let turn = try await JackTurn.wait()
+        let driver = try await chosen(DriverRequest(kind: .auto, server: "vgt-own", rate: 44100, block: 64))
+        #expect(driver.info.kind == .dummy)
+        #expect(driver.info.ownServer)
+        #expect(driver.info.server == "vgt-own")
+        #expect(driver.info.rate == 44100)
+        #expect(driver.info.block == 64)
+        let wire = try Wire(driver, channels: 1)
+        try await eventually("cycles come") { driver.status.cycles > 10 }
+        let server = try #require((driver as? JackDriver)?.server)
+        if Scheduling.isPermitted(priority: 70) {
+            #expect(driver.status.scheduling.isRealtime)
+            #expect(driver.status.scheduling.priority > 0)
+        }
+        #expect(getpgid(server.processID) == server.processID)
+        wire.stop()
+        #expect(!server.isRunning)
+        turn.end()
+    }
+
+    @Test("our own server is started again when it dies")
+    func ownServerDies() async throws {
+        let turn = try await JackTurn.wait()
+        let driver = try await chosen(DriverRequest(kind: .dummy, server: "vgt-own"))
+        let wire = try Wire(driver, channels: 1, to: ["system:playback_1"])
+        let server = try #require((driver as? JackDriver)?.server)
+        let before = server.processID
+        try await eventually("cycles come") { driver.status.cycles > 10 }
+        kill(before, SIGKILL)
+        try await eventually("audio flows again") { wire.events.all.contains(.serverBack) }
+        #expect(server.processID != before)
+        wire.stop()
+        turn.end()
+    }
+
+    @Test("a running server is used, and a second one of its name refused")
+    func runningServer() async throws {
+        let server = try await Jackd.start()
+        let driver = try DriverChooser.open(DriverRequest(kind: .auto, client: "chosen", server: server.name))
+        #expect(driver.info.kind == .jack)
+        #expect(!driver.info.ownServer)
+        #expect(driver.info.client == "chosen")
+        driver.stop()
+        let error = #expect(throws: DriverError.self) {
+            try DriverChooser.open(DriverRequest(kind: .dummy, server: server.name))
+        }
+        #expect(error?.message == "a JACK server named '\(server.name)' is running already")
+        server.stop()
+    }
+
+    @Test("without the server it was told to use, the jack driver says what to do")
+    func missingServer() async throws {
+        let turn = try await JackTurn.wait()
+        let error = #expect(throws: DriverError.self) {
+            try DriverChooser.open(DriverRequest(kind: .jack, server: "vgt-nobody"))
+        }
+        #expect(error?.message == "no JACK server named 'vgt-nobody' is running")
+        #expect(error?.hint.contains("--driver dummy") == true)
+        turn.end()
+    }
+
+    @Test("a name that JACK cannot take is made one that it can")
+    func clientName() async throws {
+        let server = try await Jackd.start()
+        let long = String(repeating: "ä", count: 100)
+        let driver = try JackDriver(name: "a:" + long, server: server.name)
+        #expect(driver.info.client.hasPrefix("a-ä"))
+        #expect(driver.info.client.utf8.count < 64)
+        driver.stop()
+        server.stop()
+    }
+
+    @Test("a second server in the same process is refused instead of mixing the two up")
+    func secondServer() async throws {
+        let server = try await Jackd.start()
+        let peer = try JackPeer("peer", server: server)
+        let error = #expect(throws: DriverError.self) { try JackDriver(name: "other", server: "vgt-other") }
+        #expect(error?.message.contains("'\(server.name)'") == true)
+        peer.close()
+        server.stop()
+    }
+
+    @Test("a server that cannot run tells what it printed")
+    func serverFails() async throws {
+        let turn = try await JackTurn.wait()
+        let server = try ServerProcess(name: "vgt-own", format: .init(rate: -1, block: 3))
+        let error = #expect(throws: DriverError.self) { try server.client(named: "x") }
+        #expect(error?.message == "the JACK server 'vgt-own' ended while it started")
+        #expect(error?.details.isEmpty == false)
+        turn.end()
+    }
+
+    @Test("the status tells how the kernel schedules the audio thread")
+    func scheduling() async throws {
+        let server = try await Jackd.start()
+        let wire = try Wire(server: server, channels: 1)
+        try await eventually("cycles come") { wire.driver.status.cycles > 10 }
+        // The test server does not run in realtime, and so neither do its clients.
+        let scheduling = wire.driver.status.scheduling
+        #expect(scheduling.policy == .other)
+        #expect(!scheduling.isRealtime)
+        #expect(scheduling.advice.contains("rtprio"))
+        wire.stop()
+        server.stop()
+    }
+
+    /// Opens a driver, waiting for the name to be free of other tests.
+    private func chosen(_ request: DriverRequest) async throws -> any Driver {
+        var result: (any Driver)?
+        let name = try #require(request.server)
+        try await eventually("the name \(name) is free") { ServerNameLock(name) != nil }
+        result = try DriverChooser.open(request)
+        return try #require(result)
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import TestSupport
+
+@testable import Drivers
+
+@Suite("JACK driver", .serialized, .timeLimit(.minutes(5)))
+struct JackDriverTests {}
+
+extension JackDriverTests {
+    @Test("ports carry the client's name, the node's name and a number from 1")
+    func portNames() async throws {
+        let server = try await Jackd.start()
+        let wire = try Wire(name: "voice", server: server, channels: 2)
+        let list = try await server.tool("jack_lsp", "-p", "-t")
+        let lines = list.split(separator: "\n").map(String.init)
+        for (name, direction) in [
+            ("mic_1", "input"), ("mic_2", "input"), ("speakers_1", "output"), ("speakers_2", "output"),
+        ] {
+            let index = try #require(lines.firstIndex(of: "voice:\(name)"), "\(list)")
+            #expect(lines[index + 1].contains("properties: \(direction),"))
+            #expect(lines[index + 2].contains("32 bit float mono audio"))
+        }
+        wire.stop()
+        server.stop()
+    }
+
+    @Test("what one program plays reaches another bit for bit", arguments: [64, 256, 1024])
+    func bitExact(block: Int) async throws {
+        let server = try await Jackd.start(block: block)
+        let wire = try Wire(server: server, channels: 2)
+        try await expectExact(wire, server, seed: UInt64(block))
+        wire.stop()
+        server.stop()
+    }
+
+    @Test("two drivers work on one server at once, under names of their own")
+    func twoDrivers() async throws {
+        let server = try await Jackd.start()
+        let first = try Wire(server: server, channels: 1)
+        let second = try Wire(server: server, channels: 1)
+        #expect(first.driver.info.client == "wire")
+        #expect(second.driver.info.client != "wire")
+        try await expectExact(first, server, seed: 1)
+        try await expectExact(second, server, seed: 2)
+        first.stop()
+        try await expectExact(second, server, seed: 3)
+        second.stop()
+        server.stop()
+    }
+
+    @Test("a port of the same name and kind is kept with its connections, one of another kind is replaced")
+    func registerAgain() async throws {
+        let server = try await Jackd.start()
+        let wire = try Wire(server: server, channels: 1)
+        let peer = try JackPeer("peer", server: server, plays: [[0]])
+        #expect(peer.connect("peer:out_1", "wire:mic_1"))
+        let mic = ExternalPort(node: "mic", number: 1, isCapture: true)
+        #expect(try wire.driver.register([mic]) == [wire.handles[0]])
+        #expect(peer.connections(of: "peer:out_1") == ["wire:mic_1"])
+        var midi = mic
+        midi.isMIDI = true
+        _ = try wire.driver.register([midi])
+        #expect(peer.connections(of: "peer:out_1") == [])
+        let list = try await server.tool("jack_lsp", "-t")
+        #expect(list.contains("wire:mic_1\n\t8 bit raw midi"), "\(list)")
+        wire.driver.retire([midi])
+        #expect(try await !server.tool("jack_lsp").contains("wire:mic_1"))
+        wire.stop()
+        server.stop()
+    }
+
+    @Test("another block size while running leaves the audio exact, and the owner hears of it first")
+    func blockSizeChange() async throws {
+        let server = try await Jackd.start(block: 256)
+        let wire = try Wire(server: server, channels: 1)
+        let events = wire.events
+        for block in [64, 1024, 8192, 128] {
+            try await server.tool("jack_bufsize", "\(block)")
+            #expect(events.all.contains(.rateOrBlockChanged(rate: 48000, block: block)))
+            #expect(wire.driver.info.block == block)
+            try await expectExact(wire, server, seed: UInt64(block))
+        }
+        wire.stop()
+        server.stop()
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import TestSupport
+
+@testable import Drivers
+
+@Suite("Desired connections")
+struct JackConnectionsTests {
+    private let others = JackConnections.Others(
+        audioSources: ["system:capture_1", "system:capture_2", "guitar:out"],
+        audioSinks: ["system:playback_1", "system:playback_2", "recorder:in_1", "recorder:in_2"],
+        midiSources: ["keys:out", "system:midi_capture_1"], midiSinks: ["synth:in"])
+
+    private func node(
+        _ name: String, channels: Int, capture: Bool, midi: Bool = false, connect: [String]
+    ) -> [ExternalPort] {
+        (1...channels).map {
+            ExternalPort(node: name, number: $0, isMIDI: midi, isCapture: capture, connect: connect)
+        }
+    }
+
+    private func wanted(_ ports: [ExternalPort]) -> Set<String> {
+        Set(
+            JackConnections.pairs(ports, others).map {
+                $0.isCapture ? "\($0.other) > \($0.own)" : "\($0.own) > \($0.other)"
+            })
+    }
+
+    @Test("one glob pairs what it matches with the channels, in order")
+    func oneGlob() {
+        let expected: Set = ["speakers_1 > system:playback_1", "speakers_2 > system:playback_2"]
+        #expect(wanted(node("speakers", channels: 2, capture: false, connect: ["system:playback_*"])) == expected)
+    }
+
+    @Test("a client's name alone stands for its ports of the right kind and direction")
+    func clientName() {
+        let speakers = node("speakers", channels: 2, capture: false, connect: ["system"])
+        #expect(wanted(speakers) == ["speakers_1 > system:playback_1", "speakers_2 > system:playback_2"])
+        let mic = node("mic", channels: 1, capture: true, connect: ["system"])
+        #expect(wanted(mic) == ["system:capture_1 > mic_1"])
+        let keys = node("keys", channels: 1, capture: true, midi: true, connect: ["system"])
+        #expect(wanted(keys) == ["system:midi_capture_1 > keys_1"])
+    }
+
+    @Test("several globs belong to the channels one by one")
+    func oneGlobPerChannel() {
+        let ports = node("speakers", channels: 2, capture: false, connect: ["system:playback_2", "recorder:in_1"])
+        #expect(wanted(ports) == ["speakers_1 > system:playback_2", "speakers_2 > recorder:in_1"])
+    }
+
+    @Test("more globs than channels begin anew with the first channel")
+    func moreGlobsThanChannels() {
+        let ports = node("out", channels: 1, capture: false, connect: ["system:playback_1", "system:playback_2"])
+        #expect(wanted(ports) == ["out_1 > system:playback_1", "out_1 > system:playback_2"])
+    }
+
+    @Test("one of several globs connects its channel to all that it matches")
+    func globOfSeveral() {
+        let ports = node("out", channels: 2, capture: false, connect: ["*:*_1", "nothing:*"])
+        #expect(wanted(ports) == ["out_1 > system:playback_1", "out_1 > recorder:in_1"])
+    }
+
+    @Test("channels without a partner stay alone, as do nodes that want nothing")
+    func tooFewPartners() {
+        #expect(wanted(node("mic", channels: 3, capture: true, connect: ["guitar:*"])) == ["guitar:out > mic_1"])
+        #expect(wanted(node("mic", channels: 1, capture: true, connect: ["piano:*"])) == [])
+        #expect(wanted(node("mic", channels: 1, capture: true, connect: [])) == [])
+    }
+
+    @Test("brackets and question marks are globs, and a name as it stands is always meant")
+    func patterns() {
+        #expect(JackConnections.matches("a:out_1", glob: "a:out_?"))
+        #expect(JackConnections.matches("a:out_2", glob: "a:out_[12]"))
+        #expect(!JackConnections.matches("a:out_3", glob: "a:out_[12]"))
+        #expect(JackConnections.matches("odd [x]:out", glob: "odd [x]:out"))
+        #expect(!JackConnections.matches("ab:out", glob: "a"))
+    }
+}

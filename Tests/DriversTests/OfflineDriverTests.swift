@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import TestSupport
+
+@testable import Drivers
+
+@Suite("Offline driver")
+struct OfflineDriverTests {
+    @Test("a signal passes unchanged, whatever the blocks", arguments: BlockPlan.all)
+    func exact(plan: BlockPlan) throws {
+        let driver = OfflineDriver(rate: 48000, maxBlock: plan.longest)
+        let wire = try Wire(driver, channels: 2)
+        let signal = noise(5000, seed: 7)
+        var heard: [Float] = []
+        var position = 0
+        for frames in plan.sizes(signal.count) {
+            let input = try #require(driver.buffer(of: "mic_2"))
+            for frame in 0..<frames { input[frame] = signal[position + frame] }
+            driver.process(frames: frames)
+            heard += try #require(driver.buffer(of: "speakers_2"))[..<frames]
+            #expect(try #require(driver.buffer(of: "speakers_1"))[..<frames].allSatisfy { $0 == 0 })
+            position += frames
+        }
+        let same = heard == signal
+        #expect(same)
+        #expect(driver.status.cycles == UInt64(plan.sizes(signal.count).count))
+        wire.stop()
+    }
+
+    @Test("a port that is not there has no buffer")
+    func unknownPort() throws {
+        let driver = OfflineDriver(rate: 48000, maxBlock: 64)
+        #expect(driver.buffer(of: "mic_1") == nil)
+        let port = ExternalPort(node: "mic", number: 1, isCapture: true)
+        _ = try driver.register([port])
+        #expect(driver.buffer(of: "mic_1")?.count == 64)
+        driver.retire([port])
+        #expect(driver.buffer(of: "mic_1") == nil)
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import TestSupport
+
+@testable import Drivers
+
+@Suite("Timer driver", .timeLimit(.minutes(1)))
+struct TimerDriverTests {
+    @Test("cycles come by the clock until stop, and none after it")
+    func cycles() async throws {
+        let driver = TimerDriver(name: "timer", rate: 48000, block: 64)
+        let wire = try Wire(driver, channels: 2)
+        try await eventually("cycles come") { driver.status.cycles > 100 }
+        #expect(driver.status.state == .running)
+        #expect(driver.status.scheduling.policy != .unknown)
+        wire.stop()
+        let cycles = driver.status.cycles
+        #expect(driver.status.state == .stopped)
+        driver.stop()
+        #expect(driver.status.cycles == cycles)
+    }
+}
