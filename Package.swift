@@ -97,7 +97,7 @@ let package = Package(
         tests("Graph", ["Graph"]),
         tests("Nodes", ["Nodes"]),
         tests("LV2", ["LV2"]),
-        tests("Drivers", ["Drivers"]),
+        tests("Drivers", ["Nodes", "Drivers"]),
         tests("Config", ["Config", "Host"]),
         tests("Host", ["Host"]),
         tests("Picture", ["Picture"]),

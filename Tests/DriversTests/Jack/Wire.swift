@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+import NodeKit
+import Nodes
 import Synchronization
 import TestSupport
 
@@ -17,7 +19,8 @@ final class EventLog: Sendable {
 final class Wire: Sendable {
     let driver: any Driver
     let events = EventLog()
-    nonisolated(unsafe) let handles: [UnsafeMutableRawPointer?]
+    nonisolated(unsafe) private(set) var handles: [UnsafeMutableRawPointer?] = []
+    private let engine = Engine()
 
     convenience init(
         name: String = "wire", server: Jackd, channels: Int, from sources: [String] = [], to sinks: [String] = []
@@ -27,14 +30,24 @@ final class Wire: Sendable {
 
     init(_ driver: any Driver, channels: Int, from sources: [String] = [], to sinks: [String] = []) throws {
         self.driver = driver
-        let ports = (1...channels).flatMap { number in
-            [
-                ExternalPort(node: "mic", number: number, isCapture: true, connect: sources),
-                ExternalPort(node: "speakers", number: number, isCapture: false, connect: sinks),
-            ]
+        func end(_ type: String, _ name: String, _ connect: [String]) throws -> ResolvedGraph.Node {
+            let settings = ["channels": SettingValue.integer(Int64(channels))]
+            let globs = Entry(.list(connect.map { .string($0) }))
+            return ResolvedGraph.Node(
+                instance: try NodeInstance(
+                    type: try #require(builtInNodeType(type)), name: name, settings: Settings(settings)),
+                description: NodeDescription(name: name, type: type, entries: ["connect": globs]))
         }
-        handles = try driver.register(ports)
-        try driver.start(AudioEngine(ports, handles), onEvent: { [events] in events.append($0) })
+        let links = (0..<channels).map {
+            ResolvedGraph.Link(fromNode: 0, fromPort: $0, toNode: 1, target: .port($0), kind: VG_AUDIO_PORT)
+        }
+        let graph = ResolvedGraph(
+            nodes: [try end("input", "mic", sources), try end("output", "speakers", sinks)], links: links)
+        let schedule = try Compiler.compile(graph, rate: driver.info.rate, maxBlock: 8192)
+        handles = try driver.register(schedule.externals)
+        schedule.setHandles(handles)
+        engine.publish(schedule)
+        try driver.start(engine.audio, onEvent: { [events] in events.append($0) })
     }
 
     deinit { stop() }
