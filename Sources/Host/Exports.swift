@@ -3,3 +3,4 @@
 @_exported import Config
 @_exported import Graph
 @_exported import NodeKit
+@_exported import Drivers

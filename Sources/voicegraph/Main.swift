@@ -2,10 +2,11 @@
 import ArgumentParser
 
 @main
-struct VoiceGraph: ParsableCommand {
+struct VoiceGraph: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "voicegraph", abstract: "A plugin-based realtime audio host: one text file declares a graph.",
         subcommands: [
-            CheckCommand.self, GraphCommand.self, NodesCommand.self, DescribeCommand.self, PluginCommand.self,
+            RunCommand.self, CheckCommand.self, GraphCommand.self, NodesCommand.self, DescribeCommand.self,
+            PluginCommand.self,
         ])
 }

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Graph
+import NodeKit
+import Realtime
+import Synchronization
+
+/// The graph cannot run.
+public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong.
+    public var message: String
+    /// What to do; may be empty.
+    public var hint: String
+    /// Describes a failure.
+    public init(_ message: String, hint: String = "") {
+        self.message = message
+        self.hint = hint
+    }
+    /// Message and hint.
+    public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
+}
+
+/// A checked graph on a driver: prepared, compiled, playing. `pump` does everything that is not audio; whoever owns the
+/// graph calls it often, on one thread at a time.
+public final class RunningGraph: @unchecked Sendable {
+    // Sendable: mutable state is behind `state`; the rest is thread-safe itself.
+
+    /// Where everything is published.
+    public let bus: EventBus
+    /// Who calls the audio.
+    public let driver: any Driver
+    /// Its nodes, in the order of the file.
+    public let nodes: [NodeInstance]
+    /// The description it was made from.
+    public let description: GraphDescription
+
+    private let graph: ResolvedGraph
+    private let engine = Engine()
+    private let router: MessageRouter
+    private let time: GraphTime
+    private let state: Mutex<State>
+    private let clock = TickClock()
+    /// What the driver gave for the graph's ports: written before it starts, read when it asks for a new format.
+    private var handles: [UnsafeMutableRawPointer?] = []
+
+    private struct State {
+        var degraded: [String: String]
+        var load = 0.0
+        var lastTicks: UInt64 = 0
+        var lastPosition: UInt64 = 0
+        var stopped = false
+        var prepared: (rate: Double, block: Int) = (0, 0)
+    }
+
+    /// Prepares the nodes, compiles, and starts the driver. A node that cannot be prepared is bypassed or silent and
+    /// told as `node.failed`, unless it is required. [control]
+    public static func start(
+        _ prepared: PreparedGraph, on driver: any Driver
+    ) throws(HostError) -> RunningGraph {
+        let running = RunningGraph(prepared, driver)
+        do {
+            try running.prepare(rate: driver.info.rate, block: driver.info.block, first: true)
+            try driver.start(running.engine.audio) { [weak running] in running?.handle($0) }
+        } catch let error as HostError {
+            driver.stop()
+            throw error
+        } catch let error as DriverError {
+            driver.stop()
+            throw HostError(error.message, hint: error.hint)
+        } catch {
+            driver.stop()
+            throw HostError("\(error)")
+        }
+        return running
+    }
+
+    private init(_ prepared: PreparedGraph, _ driver: any Driver) {
+        bus = prepared.bus
+        router = prepared.router
+        time = prepared.time
+        graph = prepared.graph
+        nodes = graph.nodes.map(\.instance)
+        description = prepared.description
+        self.driver = driver
+        state = Mutex(State(degraded: prepared.degraded))
+        router.connect(graph)
+        for (node, reason) in prepared.degraded { tellFailure(node, reason) }
+    }
+
+    /// Prepares every node and hands the audio thread a schedule.
+    private func prepare(rate: Double, block: Int, first: Bool) throws(HostError) {
+        let offline = driver.info.kind == .offline
+        time.rate.store(rate.bitPattern, ordering: .relaxed)
+        for node in graph.nodes {
+            do throws(NodeError) {
+                try node.instance.prepare(Preparation(rate: rate, maxBlock: block, offline: offline))
+                _ = state.withLock { $0.degraded.removeValue(forKey: node.instance.name) }
+            } catch {
+                if node.description.required {
+                    throw HostError("node '\(node.instance.name)' failed: \(error.message)", hint: error.hint)
+                }
+                state.withLock { $0.degraded[node.instance.name] = error.message }
+                tellFailure(node.instance.name, error.message)
+            }
+        }
+        let schedule: Schedule
+        do { schedule = try Compiler.compile(graph, rate: rate, maxBlock: block) } catch {
+            throw HostError("the graph cannot be compiled: \(error)")
+        }
+        if first {
+            do { handles = try driver.register(schedule.externals) } catch {
+                throw HostError(error.message, hint: error.hint)
+            }
+        }
+        schedule.setHandles(handles)
+        state.withLock { $0.prepared = (rate, block) }
+        engine.publish(schedule)
+        for node in nodes { node.activate() }
+    }
+
+    private func tellFailure(_ node: String, _ reason: String) {
+        bus.publish(.event(Event("node.failed", node: node, time: time.now, fields: ["reason": .string(reason)])))
+    }
+
+    private func handle(_ event: DriverEvent) {
+        func tell(_ name: String, _ fields: [String: SettingValue] = [:]) {
+            bus.publish(.event(Event(name, time: time.now, fields: fields)))
+        }
+        switch event {
+        case .rateOrBlockChanged(let rate, let block):
+            // Audio waits meanwhile: nodes are not processed while they are prepared again.
+            do { try prepare(rate: rate, block: block, first: false) } catch {
+                tell("failed", ["reason": .string(error.message)])
+            }
+            tell("format.changed", ["rate": .number(rate), "block": .integer(Int64(block))])
+        case .xrun(let delay): tell("xrun", ["delay": .number(delay)])
+        case .stalled: tell("stalled")
+        case .resumed: tell("resumed")
+        case .serverLost(let reason): tell("server.lost", ["reason": .string(reason)])
+        case .serverBack: tell("server.back")
+        case .reactivated: tell("reactivated")
+        case .connected(let from, let to): tell("connected", ["from": .string(from), "to": .string(to)])
+        }
+    }
+
+    /// Everything that is not audio: lets nodes publish, delivers messages, frees what the audio thread gave back. [control]
+    public func pump() {
+        time.position.store(engine.counters.position, ordering: .relaxed)
+        for node in nodes where node.wantsPoll { node.poll() }
+        router.deliver()
+        while let note = engine.nextNote() { publish(note) }
+        engine.collect()
+    }
+
+    private func publish(_ note: vg_note) {
+        let name = nodes.indices.contains(Int(note.node)) ? nodes[Int(note.node)].name : nil
+        let text = note.text.map { String(cString: $0) } ?? ""
+        let at = Double(note.position) / max(1, driver.info.rate)
+        let kind = note.kind == VG_NOTE_LOG ? "log" : note.kind == VG_NOTE_LATENCY ? "latency" : text
+        bus.publish(
+            .event(Event(kind, node: name, time: at, fields: ["text": .string(text), "value": .number(note.value)])))
+    }
+
+    /// Whether no node has anything of its own left to play and no message waits. [control]
+    public var isIdle: Bool { router.isEmpty && nodes.allSatisfy(\.isIdle) }
+
+    /// Offline: returns when every node can give `frames` without a gap. [control]
+    public func wait(frames: Int) { for node in nodes { node.wait(frames: frames) } }
+
+    /// Turns a parameter. [control]
+    public func set(_ node: String, _ parameter: String, to value: Float) throws(HostError) {
+        guard let instance = nodes.first(where: { $0.name == node }) else {
+            throw HostError("there is no node '\(node)'")
+        }
+        guard let index = instance.parameterIndex(parameter) else {
+            throw HostError("node '\(node)' has no parameter '\(parameter)'")
+        }
+        let range = instance.parameters[index].range
+        guard range.contains(value) else {
+            throw HostError("\(node).\(parameter) must be from \(range.lowerBound) to \(range.upperBound)")
+        }
+        guard engine.set(instance, parameter: index, to: value) else { throw HostError("too many changes at once") }
+    }
+
+    /// Sends a message to a node's message input `port` (index among those). [control]
+    public func send(_ message: Message, to node: String, port: Int = 0) throws(HostError) {
+        guard let instance = nodes.first(where: { $0.name == node }) else {
+            throw HostError("there is no node '\(node)'")
+        }
+        guard router.send(to: instance, port: port, message) else { throw HostError("too many messages wait") }
+    }
+
+    /// What is measured now. [control]
+    public var status: Status {
+        let (info, measured, counters) = (driver.info, driver.status, engine.counters)
+        return state.withLock { state in
+            let frames = counters.position &- state.lastPosition
+            if frames > 0 {
+                let busy = clock.seconds(counters.busyTicks &- state.lastTicks)
+                let recent = busy / (Double(frames) / info.rate)
+                state.load = state.lastPosition == 0 ? recent : 0.7 * state.load + 0.3 * recent
+                state.lastPosition = counters.position
+                state.lastTicks = counters.busyTicks
+            }
+            var status = Status()
+            status.driver = info.kind.rawValue
+            status.server = info.server
+            status.ownServer = info.ownServer
+            status.client = info.client
+            status.rate = info.rate
+            status.block = info.block
+            status.load = state.load
+            status.xruns = measured.xruns + Int(counters.oversizedBlocks)
+            status.blocks = counters.cycles
+            status.time = time.now
+            status.degraded = state.degraded
+            return status
+        }
+    }
+
+    /// How long each node took per block, in seconds, by name. [control]
+    public var timings: [(node: String, average: Double, maximum: Double)] {
+        guard let schedule = engine.schedule else { return [] }
+        return zip(schedule.nodes, schedule.timings).compactMap { node, timing in
+            guard timing.count > 0 else { return nil }
+            return (
+                node.name, clock.seconds(timing.total) / Double(timing.count), clock.seconds(timing.maximum)
+            )
+        }
+    }
+
+    /// Ends the audio, lets the nodes finish what they hold, and ends all subscriptions. [control]
+    public func stop() {
+        if state.withLock({ state in
+            defer { state.stopped = true }
+            return state.stopped
+        }) {
+            return
+        }
+        driver.stop()
+        pump()
+        for node in nodes { node.deactivate() }
+        pump()
+        router.disconnect()
+    }
+}

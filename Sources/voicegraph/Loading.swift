@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import Host
+
+/// Reads a graph or ends the command with everything that is wrong with it on standard error.
+func loadGraph(_ file: String, _ overrides: [String], _ pluginPath: [String], json: Bool = false) throws
+    -> PreparedGraph
+{
+    let registry = NodeRegistry(search: .standard(extra: pluginPath))
+    let (prepared, diagnostics) = PreparedGraph.load(path: file, overrides: overrides, registry: registry)
+    if !diagnostics.isEmpty {
+        let color = isatty(STDERR_FILENO) == 1 && getenv("NO_COLOR") == nil
+        writeOut(
+            json ? DiagnosticFormat.json(diagnostics) : DiagnosticFormat(color: color).text(diagnostics),
+            to: STDERR_FILENO)
+    }
+    guard let prepared else { throw ExitCode(1) }
+    return prepared
+}
+
+/// Says why on standard error; exit code 1.
+func fail(_ reason: String) -> ExitCode {
+    writeOut("voicegraph: \(reason)\n", to: STDERR_FILENO)
+    return ExitCode(1)
+}
+
+/// The process environment.
+func environment() -> [String: String] {
+    var result: [String: String] = [:]
+    var entry = environ
+    while let text = entry.pointee {
+        let pair = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        if pair.count == 2 { result[String(pair[0])] = String(pair[1]) }
+        entry += 1
+    }
+    return result
+}
