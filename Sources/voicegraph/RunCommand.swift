@@ -60,8 +60,6 @@ struct RunCommand: AsyncParsableCommand {
             throw fail("\(error)")
         }
         let events = running.bus.subscribe(.bounded(4096))
-        let levels = running.bus.subscribe(.bounded(256)) { if case .levels = $0 { true } else { false } }
-        _ = levels
         let capabilities = TerminalCapabilities(environment: environment())
         let device = json ? nil : TerminalDevice(capabilities: capabilities)
         let output =
@@ -113,9 +111,10 @@ struct RunCommand: AsyncParsableCommand {
 extension DriverRequest.Kind: ExpressibleByArgument {}
 
 /// Set when a signal or a key ends the run.
-final class EndFlag: Sendable {
+final class EndFlag: @unchecked Sendable {
+    // Sendable: the sources are kept, and touched only at the start.
     private let flag = Atomic(false)
-    private let sources: Mutex<[any DispatchSourceSignal]> = Mutex([])
+    private var sources: [any DispatchSourceSignal] = []
 
     init() {
         for number in [SIGINT, SIGTERM] {
@@ -123,8 +122,7 @@ final class EndFlag: Sendable {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [weak self] in self?.set() }
             source.resume()
-            nonisolated(unsafe) let kept = source
-            sources.withLock { $0.append(kept) }
+            sources.append(source)
         }
     }
 
