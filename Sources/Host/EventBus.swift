@@ -43,6 +43,9 @@ public final class Subscription: AsyncSequence, Sendable {
     /// How many elements were lost because the reader was slow. [any]
     public var dropped: Int { state.withLock(\.dropped) }
 
+    /// The oldest element that waits to be read. [any]
+    var firstKept: Published? { state.withLock { $0.kept.first } }
+
     /// Ends the subscription. [any]
     public func cancel() {
         let waiting = state.withLock { state in

@@ -4,11 +4,19 @@ import Glibc
 import Host
 
 /// Reads a graph or ends the command with everything that is wrong with it on standard error.
-func loadGraph(_ file: String, _ overrides: [String], _ pluginPath: [String], json: Bool = false) throws
-    -> PreparedGraph
-{
+func loadGraph(
+    _ file: String, _ overrides: [String], _ pluginPath: [String], json: Bool = false,
+    change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in }
+) throws -> PreparedGraph {
     let registry = NodeRegistry(search: .standard(extra: pluginPath))
-    let (prepared, diagnostics) = PreparedGraph.load(path: file, overrides: overrides, registry: registry)
+    let prepared: PreparedGraph?
+    let diagnostics: [Diagnostic]
+    do throws(HostError) {
+        (prepared, diagnostics) = try PreparedGraph.load(
+            path: file, overrides: overrides, registry: registry, change: change)
+    } catch {
+        throw fail("\(error)")
+    }
     if !diagnostics.isEmpty {
         let color = isatty(STDERR_FILENO) == 1 && getenv("NO_COLOR") == nil
         writeOut(

@@ -6,7 +6,8 @@ struct VoiceGraph: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "voicegraph", abstract: "A plugin-based realtime audio host: one text file declares a graph.",
         subcommands: [
-            RunCommand.self, CheckCommand.self, GraphCommand.self, NodesCommand.self, DescribeCommand.self,
+            RunCommand.self, RenderCommand.self, CheckCommand.self, GraphCommand.self, NodesCommand.self,
+            DescribeCommand.self,
             PluginCommand.self,
         ])
 }

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Glibc
+import Graph
+import NodeKit
+import Synchronization
+
+/// A graph played as fast as it goes, into a file.
+///
+/// What reads and writes the files are ordinary nodes: an `input` that is fed from a file becomes a `file` node, and what
+/// the chosen `output` receives also goes to a `record` node.
+public struct Render: Sendable {
+    /// When it is over.
+    public enum End: Sendable, Equatable {
+        /// After exactly this many frames.
+        case frames(Int)
+        /// When every node has played what it has and the output has gone silent.
+        case idle
+    }
+
+    /// How far a render is.
+    public struct Progress: Sendable {
+        /// Frames done.
+        public var frames: Int
+        /// Frames in all, if known.
+        public var total: Int?
+    }
+
+    /// The file to write; its suffix chooses the format.
+    public var path: String
+    /// Hz.
+    public var rate: Double
+    /// Frames of a block; the last may be shorter.
+    public var block: Int
+    /// When it is over.
+    public var end: End
+    /// Files by the name of the `input` node they feed.
+    public var inputs: [String: String]
+    /// The `output` node whose signal is written; nil: the first in the file.
+    public var output: String?
+    /// Channels of the file; nil: those of the output node.
+    public var channels: Int?
+
+    /// The node that writes; a name that no file can use.
+    static let recorder = "render output"
+    /// After the nodes are idle, the output must stay this quiet (linear) for so long, at most for so long (seconds).
+    static let quiet: Float = 1e-5
+    static let quietTime = 0.25
+    static let longestTail = 30.0
+
+    /// Describes a render.
+    public init(
+        path: String, rate: Double = 48_000, block: Int = 1024, end: End = .idle, inputs: [String: String] = [:],
+        output: String? = nil, channels: Int? = nil
+    ) {
+        self.path = path
+        self.rate = rate
+        self.block = block
+        self.end = end
+        self.inputs = inputs
+        self.output = output
+        self.channels = channels
+    }
+
+    /// Puts the file nodes into a graph, before it is built.
+    public func change(_ graph: inout GraphDescription) throws(HostError) {
+        for (name, file) in inputs.sorted(by: { $0.key < $1.key }) {
+            guard let index = graph.nodes.firstIndex(where: { $0.name == name && $0.type == "input" }) else {
+                let known = graph.nodes.filter { $0.type == "input" }.map(\.name).joined(separator: ", ")
+                throw HostError(
+                    "--input \(name)=\(file): there is no input node '\(name)'",
+                    hint: known.isEmpty ? "the graph has no input nodes" : "input nodes: \(known)")
+            }
+            graph.nodes[index].type = "file"
+            graph.nodes[index].entries = ["path": Entry(.string(absolute(file)))]
+            graph.nodes[index].keys = ["path"]
+            graph.nodes[index].required = true
+        }
+        let outputs = graph.nodes.filter { $0.type == "output" }
+        guard let source = output.map({ name in outputs.first { $0.name == name } }) ?? outputs.first else {
+            let known = outputs.map(\.name).joined(separator: ", ")
+            throw HostError(
+                output.map { "there is no output node '\($0)'" } ?? "the graph has no output node to render",
+                hint: known.isEmpty ? "add a node of type \"output\"" : "output nodes: \(known)")
+        }
+        var channels = self.channels ?? 2
+        if self.channels == nil, case .integer(let given) = source.entries["channels"]?.value {
+            channels = Int(clamping: given)
+        }
+        graph.nodes.append(
+            NodeDescription(
+                name: Self.recorder, type: "record",
+                entries: [
+                    "path": Entry(.string(absolute(path))), "channels": Entry(.integer(Int64(channels))),
+                    "overwrite": Entry(.bool(true)),
+                ], keys: ["path", "channels", "overwrite"], required: true))
+        for var link in graph.links where link.to.node == source.name {
+            link.to.node = Self.recorder
+            graph.links.append(link)
+        }
+    }
+
+    /// Renders; returns the frames written. `progress` is told now and then and stops the render by returning false; what
+    /// was rendered until then stays in the file. [control]
+    public func run(_ prepared: PreparedGraph, progress: (Progress) -> Bool = { _ in true }) throws(HostError) -> Int {
+        let driver = OfflineDriver(rate: rate, maxBlock: block)
+        let failure = prepared.bus.subscribe(.bounded(1)) {
+            if case .event(let event) = $0 {
+                event.name == "record.failed" && event.node == Self.recorder
+            } else {
+                false
+            }
+        }
+        let running = try RunningGraph.start(prepared, on: driver)
+        defer { running.bus.finish() }
+        let heard = playback(running, driver)
+        if end == .idle {
+            running.pump()
+            if running.isIdle {
+                throw HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS")
+            }
+        }
+        var frames = 0
+        var unpumped = 0
+        var quietFrames = 0
+        var tailFrames = 0
+        while true {
+            var next = block
+            if case .frames(let total) = end { next = min(block, total - frames) }
+            if next <= 0 { break }
+            running.wait(frames: next)
+            driver.process(frames: next)
+            frames += next
+            unpumped += next
+            // Often enough for rings and messages, and at the same frames in every run.
+            guard unpumped >= 128 || unpumped >= block else { continue }
+            unpumped = 0
+            running.pump()
+            if failure.hasElements { break }
+            var total: Int?
+            if case .frames(let all) = end { total = all }
+            if !progress(Progress(frames: frames, total: total)) { break }
+            guard end == .idle else { continue }
+            let idle = running.isIdle
+            let loud = heard.contains { $0.prefix(next).contains { !(abs($0) < Self.quiet) } }
+            quietFrames = idle && !loud ? quietFrames + next : 0
+            tailFrames = idle ? tailFrames + next : 0
+            if Double(quietFrames) >= Self.quietTime * rate || Double(tailFrames) >= Self.longestTail * rate { break }
+        }
+        running.stop()
+        if let reason = failure.firstReason { throw HostError("cannot write \(path): \(reason)") }
+        if let reason = running.status.degraded[Self.recorder] { throw HostError("cannot write \(path): \(reason)") }
+        return frames
+    }
+
+    /// The buffers of all output nodes.
+    private func playback(_ running: RunningGraph, _ driver: OfflineDriver) -> [UnsafeMutableBufferPointer<Float>] {
+        running.nodes.filter { $0.typeName == "output" }.flatMap { node in
+            (1...max(1, node.ports.count)).compactMap { driver.buffer(of: "\(node.name)_\($0)") }
+        }
+    }
+
+    private func absolute(_ file: String) -> String {
+        if file.hasPrefix("/") { return file }
+        guard let folder = getcwd(nil, 0) else { return file }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + file
+    }
+}
+
+extension Subscription {
+    /// Whether something came.
+    fileprivate var hasElements: Bool { firstKept != nil }
+
+    /// The reason in the first event, if one came.
+    fileprivate var firstReason: String? {
+        guard case .event(let event) = firstKept else { return nil }
+        for key in ["reason", "text", "error"] {
+            if case .string(let text) = event.fields[key] { return text }
+        }
+        return "the file could not be written"
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import Host
+import Terminal
+
+/// `voicegraph render`: plays a graph as fast as it goes, into a file.
+struct RenderCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "render", abstract: "Render a graph into a sound file, faster than real time.",
+        discussion: """
+            Without --duration the render ends when every source has played what it has and the output has gone \
+            silent. The suffix of OUT chooses the format: .wav (32-bit float samples, unchanged), .flac, .ogg.
+            """)
+
+    @Argument(help: "The graph file.", completion: .file(extensions: ["conf", "toml"]))
+    var file: String
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The sound file to write.", valueName: "out.wav"), completion: .file())
+    var output: String
+
+    @Option(help: ArgumentHelp("Write exactly so many seconds.", valueName: "seconds"))
+    var duration: Double?
+
+    @Flag(help: "End when every node has played what it has and the output is silent (the default).")
+    var untilIdle = false
+
+    @Option(help: ArgumentHelp("Frames per second.", valueName: "hz"))
+    var rate = 48_000
+
+    @Option(help: ArgumentHelp("Frames per block.", valueName: "frames"))
+    var block = 1024
+
+    @Option(
+        name: .customLong("input"),
+        help: ArgumentHelp("Feed an input node from a sound file; may be given several times.", valueName: "node=file"))
+    var inputs: [String] = []
+
+    @Option(
+        name: .customLong("output-node"),
+        help: ArgumentHelp("The output node to write; otherwise the first in the file.", valueName: "node"))
+    var outputNode: String?
+
+    @Option(help: ArgumentHelp("Channels of the file; otherwise those of the output node.", valueName: "count"))
+    var channels: Int?
+
+    @Option(
+        name: .customLong("set"), help: ArgumentHelp("Change a setting: node.NAME.key=value.", valueName: "override"))
+    var overrides: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A folder with plugins; may be given several times.", valueName: "folder"),
+        completion: .directory)
+    var pluginPath: [String] = []
+
+    func validate() throws {
+        if let duration, !(duration > 0 && duration < 1e7) { throw ValidationError("--duration must be above 0") }
+        if duration != nil, untilIdle { throw ValidationError("give --duration or --until-idle, not both") }
+        guard (1...65_536).contains(block) else { throw ValidationError("--block must be from 1 to 65536") }
+        guard (1000...768_000).contains(rate) else { throw ValidationError("--rate must be from 1000 to 768000") }
+        if let channels, !(1...64).contains(channels) { throw ValidationError("--channels must be from 1 to 64") }
+        _ = try inputFiles()
+        guard [".wav", ".flac", ".ogg"].contains(where: { output.lowercased().hasSuffix($0) }) else {
+            throw ValidationError("\(output) must end in .wav, .flac or .ogg")
+        }
+    }
+
+    func run() throws {
+        let render = Render(
+            path: output, rate: Double(rate), block: block,
+            end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(),
+            output: outputNode, channels: channels)
+        let ended = EndFlag()
+        let prepared = try loadGraph(file, overrides, pluginPath) { graph throws(HostError) in try render.change(&graph)
+        }
+        var bar = ProgressBar(rate: Double(rate))
+        do throws(HostError) {
+            let frames = try render.run(prepared) { progress in
+                bar.show(progress)
+                return !ended.isSet
+            }
+            bar.clear()
+            let summary = "\(output): \(frames) frames, \(bar.summary(frames))"
+            if ended.isSet { throw HostError("interrupted; \(summary)") }
+            writeOut(summary + "\n", to: STDERR_FILENO)
+        } catch {
+            bar.clear()
+            throw fail("\(error)")
+        }
+    }
+
+    private func inputFiles() throws -> [String: String] {
+        var files: [String: String] = [:]
+        for input in inputs {
+            let parts = input.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else { throw ValidationError("--input \(input): write NODE=FILE") }
+            guard files.updateValue(String(parts[1]), forKey: String(parts[0])) == nil else {
+                throw ValidationError("--input \(input): node '\(parts[0])' is fed already")
+            }
+        }
+        return files
+    }
+}
+
+/// Shows how far a render is, on a terminal only.
+struct ProgressBar {
+    private let rate: Double
+    private let started = TerminalDevice.now()
+    private let visible = isatty(STDERR_FILENO) == 1
+    private var shownAt = 0.0
+
+    init(rate: Double) { self.rate = rate }
+
+    mutating func show(_ progress: Render.Progress) {
+        let now = TerminalDevice.now()
+        guard visible, now - shownAt > 0.1 else { return }
+        shownAt = now
+        var text = "\r\u{1b}[K"
+        if let total = progress.total {
+            let share = Double(progress.frames) / Double(max(1, total))
+            let filled = Int(share * 30)
+            text += "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: 30 - filled) + "] "
+            text += "\(Int(share * 100)) %  "
+        }
+        writeOut(text + summary(progress.frames), to: STDERR_FILENO)
+    }
+
+    func clear() { if visible, shownAt > 0 { writeOut("\r\u{1b}[K", to: STDERR_FILENO) } }
+
+    /// Seconds of audio, and how many times faster than real time they came.
+    func summary(_ frames: Int) -> String {
+        let seconds = Double(frames) / rate
+        let speed = seconds / max(1e-6, TerminalDevice.now() - started)
+        return
+            "\(Double(Int(seconds * 100)) / 100) s at \(speed < 10 ? Double(Int(speed * 10)) / 10 : speed.rounded(.down))x real time"
+    }
+}
