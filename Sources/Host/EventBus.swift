@@ -43,8 +43,11 @@ public final class Subscription: AsyncSequence, Sendable {
     /// How many elements were lost because the reader was slow. [any]
     public var dropped: Int { state.withLock(\.dropped) }
 
-    /// The oldest element that waits to be read. [any]
-    var firstKept: Published? { state.withLock { $0.kept.first } }
+    /// What comes next, without waiting; nil if nothing is there now. [any]
+    public func poll() -> Published? { state.withLock { $0.kept.popFirst() } }
+
+    /// Whether it was ended. [any]
+    var isEnded: Bool { state.withLock(\.ended) }
 
     /// Ends the subscription. [any]
     public func cancel() {
@@ -112,7 +115,10 @@ public final class EventBus: Sendable {
         _ delivery: Delivery, where wants: @escaping @Sendable (Published) -> Bool = { _ in true }
     ) -> Subscription {
         let subscription = Subscription(delivery, wants)
-        subscriptions.withLock { $0.append(subscription) }
+        subscriptions.withLock { all in
+            all.removeAll { $0.isEnded }
+            all.append(subscription)
+        }
         return subscription
     }
 

@@ -28,17 +28,16 @@ public struct PreparedGraph: Sendable {
     let router: MessageRouter
     let time: GraphTime
 
-    /// Reads and builds a file. The graph is nil if there is any error among the diagnostics. `change` may alter what
-    /// the file says before it is built. [control]
+    /// Reads and builds a file for a bus. The graph is nil if there is any error among the diagnostics. `change` may
+    /// alter what the file says before it is built. [control]
     public static func load(
-        path: String, overrides: [String] = [], registry: NodeRegistry,
+        path: String, overrides: [String] = [], registry: NodeRegistry, bus: EventBus = EventBus(),
         change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in
         }
     ) throws(HostError) -> (PreparedGraph?, [Diagnostic]) {
         var (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
         guard var description = read.take() else { return (nil, diagnostics) }
         try change(&description)
-        let bus = EventBus()
         let router = MessageRouter()
         let time = GraphTime()
         let built = GraphBuilder.build(description, catalog: registry.catalog(for: description)) { name in

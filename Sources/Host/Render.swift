@@ -124,6 +124,7 @@ public struct Render: Sendable {
         var unpumped = 0
         var quietFrames = 0
         var tailFrames = 0
+        var failed: String?
         while true {
             var next = block
             if case .frames(let total) = end { next = min(block, total - frames) }
@@ -136,7 +137,10 @@ public struct Render: Sendable {
             guard unpumped >= 128 || unpumped >= block else { continue }
             unpumped = 0
             running.pump()
-            if failure.hasElements { break }
+            if case .event(let event) = failure.poll() {
+                failed = event.reason ?? "the file could not be written"
+                break
+            }
             var total: Int?
             if case .frames(let all) = end { total = all }
             if !progress(Progress(frames: frames, total: total)) { break }
@@ -148,7 +152,8 @@ public struct Render: Sendable {
             if Double(quietFrames) >= Self.quietTime * rate || Double(tailFrames) >= Self.longestTail * rate { break }
         }
         running.stop()
-        if let reason = failure.firstReason { throw HostError("cannot write \(path): \(reason)") }
+        if case .event(let event) = failure.poll() { failed = event.reason ?? "the file could not be written" }
+        if let reason = failed { throw HostError("cannot write \(path): \(reason)") }
         if let reason = running.status.degraded[Self.recorder] { throw HostError("cannot write \(path): \(reason)") }
         return frames
     }
@@ -165,19 +170,5 @@ public struct Render: Sendable {
         guard let folder = getcwd(nil, 0) else { return file }
         defer { free(folder) }
         return String(cString: folder) + "/" + file
-    }
-}
-
-extension Subscription {
-    /// Whether something came.
-    fileprivate var hasElements: Bool { firstKept != nil }
-
-    /// The reason in the first event, if one came.
-    fileprivate var firstReason: String? {
-        guard case .event(let event) = firstKept else { return nil }
-        for key in ["reason", "text", "error"] {
-            if case .string(let text) = event.fields[key] { return text }
-        }
-        return "the file could not be written"
     }
 }

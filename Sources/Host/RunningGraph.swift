@@ -20,6 +20,16 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
 }
 
+/// How long a node took per block. Seconds.
+public struct NodeTiming: Sendable, Equatable {
+    /// The node's name.
+    public var node: String
+    /// Mean over all blocks.
+    public var average: Double
+    /// The longest.
+    public var maximum: Double
+}
+
 /// A checked graph on a driver: prepared, compiled, playing. `pump` does everything that is not audio; whoever owns the
 /// graph calls it often, on one thread at a time.
 public final class RunningGraph: @unchecked Sendable {
@@ -40,6 +50,8 @@ public final class RunningGraph: @unchecked Sendable {
     private let time: GraphTime
     private let state: Mutex<State>
     private let clock = TickClock()
+    /// What nodes tell of themselves: that they failed, or that they started again.
+    private let failures: Subscription
     /// What the driver gave for the graph's ports: written before it starts, read when it asks for a new format.
     private var handles: [UnsafeMutableRawPointer?] = []
 
@@ -82,6 +94,12 @@ public final class RunningGraph: @unchecked Sendable {
         nodes = graph.nodes.map(\.instance)
         description = prepared.description
         self.driver = driver
+        failures = bus.subscribe(.bounded(256)) { published in
+            guard case .event(let event) = published, event.node != nil, event.name != "node.failed" else {
+                return false
+            }
+            return event.name.hasSuffix(".failed") || event.name.hasSuffix(".started")
+        }
         state = Mutex(State(degraded: prepared.degraded))
         router.connect(graph)
         for (node, reason) in prepared.degraded { tellFailure(node, reason) }
@@ -149,6 +167,11 @@ public final class RunningGraph: @unchecked Sendable {
         for node in nodes where node.wantsPoll { node.poll() }
         router.deliver()
         while let note = engine.nextNote() { publish(note) }
+        while case .event(let event) = failures.poll() {
+            guard let node = event.node else { continue }
+            let reason = event.name.hasSuffix(".failed") ? event.reason ?? event.name : nil
+            state.withLock { $0.degraded[node] = reason }
+        }
         engine.collect()
     }
 
@@ -169,11 +192,12 @@ public final class RunningGraph: @unchecked Sendable {
 
     /// Turns a parameter. [control]
     public func set(_ node: String, _ parameter: String, to value: Float) throws(HostError) {
-        guard let instance = nodes.first(where: { $0.name == node }) else {
-            throw HostError("there is no node '\(node)'")
-        }
+        let instance = try instance(node)
         guard let index = instance.parameterIndex(parameter) else {
-            throw HostError("node '\(node)' has no parameter '\(parameter)'")
+            let known = instance.parameters.map(\.key).joined(separator: ", ")
+            throw HostError(
+                "node '\(node)' has no parameter '\(parameter)'",
+                hint: known.isEmpty ? "it has none" : "it has: \(known)")
         }
         let range = instance.parameters[index].range
         guard range.contains(value) else {
@@ -182,12 +206,24 @@ public final class RunningGraph: @unchecked Sendable {
         guard engine.set(instance, parameter: index, to: value) else { throw HostError("too many changes at once") }
     }
 
-    /// Sends a message to a node's message input `port` (index among those). [control]
-    public func send(_ message: Message, to node: String, port: Int = 0) throws(HostError) {
-        guard let instance = nodes.first(where: { $0.name == node }) else {
-            throw HostError("there is no node '\(node)'")
+    /// Sends a message to a message input of a node. [control]
+    public func send(_ message: Message, to node: String, port: String) throws(HostError) {
+        let instance = try instance(node)
+        guard let index = instance.messageInput(port) else {
+            let known = instance.ports.filter { $0.isMessageInput }.map(\.symbol).joined(separator: ", ")
+            throw HostError(
+                "node '\(node)' has no message input '\(port)'",
+                hint: known.isEmpty ? "it takes no messages" : "it has: \(known)")
         }
-        guard router.send(to: instance, port: port, message) else { throw HostError("too many messages wait") }
+        guard router.send(to: instance, port: index, message) else { throw HostError("too many messages wait") }
+    }
+
+    private func instance(_ name: String) throws(HostError) -> NodeInstance {
+        guard let instance = nodes.first(where: { $0.name == name }) else {
+            throw HostError(
+                "there is no node '\(name)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
+        }
+        return instance
     }
 
     /// What is measured now. [control]
@@ -219,13 +255,13 @@ public final class RunningGraph: @unchecked Sendable {
     }
 
     /// How long each node took per block, in seconds, by name. [control]
-    public var timings: [(node: String, average: Double, maximum: Double)] {
+    public var timings: [NodeTiming] {
         guard let schedule = engine.schedule else { return [] }
         return zip(schedule.nodes, schedule.timings).compactMap { node, timing in
             guard timing.count > 0 else { return nil }
-            return (
-                node.name, clock.seconds(timing.total) / Double(timing.count), clock.seconds(timing.maximum)
-            )
+            return NodeTiming(
+                node: node.name, average: clock.seconds(timing.total) / Double(timing.count),
+                maximum: clock.seconds(timing.maximum))
         }
     }
 
@@ -242,5 +278,25 @@ public final class RunningGraph: @unchecked Sendable {
         for node in nodes { node.deactivate() }
         pump()
         router.disconnect()
+        failures.cancel()
+    }
+}
+
+extension NodeInstance {
+    /// Index of a message input among those, by symbol.
+    func messageInput(_ symbol: String) -> Int? { ports.filter(\.isMessageInput).firstIndex { $0.symbol == symbol } }
+}
+
+extension Port {
+    fileprivate var isMessageInput: Bool { kind == VG_MESSAGE_PORT && direction == VG_INPUT }
+}
+
+extension Event {
+    /// Why something failed, if it says.
+    var reason: String? {
+        for key in ["reason", "message", "error", "text"] {
+            if case .string(let text) = fields[key] { return text }
+        }
+        return nil
     }
 }

@@ -1,69 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Host
+import Synchronization
 import Terminal
 
 /// What a run shows: the terminal view, JSON events, or a line a second.
-enum LiveOutput {
-    case view(TerminalDevice, TerminalView)
-    case json
-    case lines
+final class LiveOutput: Sendable {
+    private enum Face {
+        case view(TerminalDevice, TerminalView)
+        case json
+        case lines
+    }
 
-    func begin(_ running: RunningGraph) {
-        switch self {
-        case .view(_, let view): view.update(status: running.status, at: TerminalDevice.now())
-        case .json: writeOut(EventJSON.encode(running.status, pid: getpid()) + "\n")
-        case .lines: writeOut(StatusLine.opening(running.status, graph: running.description.name) + "\n")
+    private let face: Face
+    private let graph: GraphDescription
+    private let line = Mutex(StatusLine())
+
+    /// The terminal view if standard output is a terminal that can show it.
+    init(_ graph: GraphDescription, json: Bool) {
+        self.graph = graph
+        let capabilities = TerminalCapabilities(environment: environment())
+        if json {
+            face = .json
+        } else if let device = TerminalDevice(capabilities: capabilities) {
+            let (width, height) = device.size
+            face = .view(
+                device, TerminalView(graph: graph, capabilities: capabilities, width: width, height: height))
+        } else {
+            face = .lines
         }
     }
 
-    func show(_ published: Published, _ line: inout StatusLine) {
+    func begin(_ status: Status) {
+        switch face {
+        case .view(_, let view): view.update(status: status, at: TerminalDevice.now())
+        case .json: writeOut(EventJSON.encode(status, pid: getpid()) + "\n")
+        case .lines: writeOut(StatusLine.opening(status, graph: graph.name) + "\n")
+        }
+    }
+
+    /// Draws the view until it is cancelled; true: the user asks to quit.
+    func draw() async -> Bool {
+        guard case .view(let device, let view) = face else { return false }
+        return await device.show(view)
+    }
+
+    func show(_ published: Published) {
         let now = TerminalDevice.now()
-        switch (self, published) {
+        switch (face, published) {
         case (.view(_, let view), .levels(let frame)): view.update(levels: frame, at: now)
         case (.view(_, let view), .event(let event)): view.update(event: event, at: now)
         case (.json, .event(let event)): writeOut(EventJSON.encode(event) + "\n")
         case (.json, .levels(let frame)): writeOut(EventJSON.encode(frame) + "\n")
+        case (.lines, .levels(let frame)): line.withLock { $0.update(frame) }
         case (.lines, .event(let event)): if let text = eventText(event) { writeOut(text + "\n") }
         default: break
         }
     }
 
     func status(_ status: Status, everySecond: Bool) {
-        switch self {
+        switch face {
         case .view(_, let view): view.update(status: status, at: TerminalDevice.now())
-        case .lines where everySecond:
-            var line = StatusLine()
-            if let text = line.line(status) as String? { writeOut(text + "\n") }
+        case .json where everySecond:
+            writeOut(EventJSON.encode(status, event: "status", pid: getpid()) + "\n")
+        case .lines where everySecond: writeOut(line.withLock { $0.line(status) } + "\n")
         default: break
         }
     }
 
-    /// The last words: time, xruns, and what each node took.
-    func report(_ running: RunningGraph) {
-        let status = running.status
-        if case .json = self {
-            var fields: [String: SettingValue] = [
-                "xruns": .integer(Int64(status.xruns)), "blocks": .integer(Int64(status.blocks)),
-                "load": .number(status.load),
-            ]
-            var nodes: [String: SettingValue] = [:]
-            for timing in running.timings {
-                nodes[timing.node] = .table([
-                    "average_us": .number(timing.average * 1e6), "maximum_us": .number(timing.maximum * 1e6),
-                ])
+    /// Gives the terminal back.
+    func close() { if case .view(let device, _) = face { device.close() } }
+
+    /// The last words: time, xruns, and what each node took of a block.
+    func report(_ status: Status, _ timings: [NodeTiming], dropped: Int) {
+        if case .json = face {
+            let nodes = timings.map {
+                (
+                    $0.node,
+                    SettingValue.table([
+                        "average_us": .number($0.average * 1e6), "maximum_us": .number($0.maximum * 1e6),
+                    ])
+                )
             }
-            fields["nodes"] = .table(nodes)
+            let fields: [String: SettingValue] = [
+                "xruns": .integer(Int64(status.xruns)), "blocks": .integer(Int64(status.blocks)),
+                "load": .number(status.load), "events_dropped": .integer(Int64(dropped)),
+                "nodes": .table(Dictionary(uniqueKeysWithValues: nodes)),
+            ]
             writeOut(EventJSON.encode(Event("finished", time: status.time, fields: fields)) + "\n")
-            return
+        } else {
+            writeOut(FinalReport.text(status, timings, dropped: dropped))
         }
-        var text = "\(status.blocks) blocks, \(status.xruns) xruns\n"
-        for timing in running.timings {
-            let average = Double(Int(timing.average * 1e7)) / 10
-            let maximum = Double(Int(timing.maximum * 1e7)) / 10
-            text += "  \(timing.node): \(average) us a block, at most \(maximum) us\n"
-        }
-        writeOut(text)
     }
 }
 

@@ -5,8 +5,8 @@ import Host
 
 /// Reads a graph or ends the command with everything that is wrong with it on standard error.
 func loadGraph(
-    _ file: String, _ overrides: [String], _ pluginPath: [String], json: Bool = false,
-    change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in }
+    _ file: String, _ overrides: [String], _ pluginPath: [String],
+    change: (inout GraphDescription) throws(HostError) -> Void
 ) throws -> PreparedGraph {
     let registry = NodeRegistry(search: .standard(extra: pluginPath))
     let prepared: PreparedGraph?
@@ -17,14 +17,18 @@ func loadGraph(
     } catch {
         throw fail("\(error)")
     }
-    if !diagnostics.isEmpty {
-        let color = isatty(STDERR_FILENO) == 1 && getenv("NO_COLOR") == nil
-        writeOut(
-            json ? DiagnosticFormat.json(diagnostics) : DiagnosticFormat(color: color).text(diagnostics),
-            to: STDERR_FILENO)
-    }
+    report(diagnostics)
     guard let prepared else { throw ExitCode(1) }
     return prepared
+}
+
+/// Prints diagnostics on standard error.
+func report(_ diagnostics: [Diagnostic], json: Bool = false) {
+    guard !diagnostics.isEmpty else { return }
+    let color = isatty(STDERR_FILENO) == 1 && getenv("NO_COLOR") == nil
+    writeOut(
+        json ? DiagnosticFormat.json(diagnostics) : DiagnosticFormat(color: color).text(diagnostics),
+        to: STDERR_FILENO)
 }
 
 /// Says why on standard error; exit code 1.

@@ -17,8 +17,9 @@ struct RenderCommand: ParsableCommand {
     var file: String
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("The sound file to write.", valueName: "out.wav"), completion: .file())
-    var output: String
+        name: [.customShort("o"), .customLong("out")],
+        help: ArgumentHelp("The sound file to write.", valueName: "out.wav"), completion: .file())
+    var out: String
 
     @Option(help: ArgumentHelp("Write exactly so many seconds.", valueName: "seconds"))
     var duration: Double?
@@ -38,9 +39,8 @@ struct RenderCommand: ParsableCommand {
     var inputs: [String] = []
 
     @Option(
-        name: .customLong("output-node"),
         help: ArgumentHelp("The output node to write; otherwise the first in the file.", valueName: "node"))
-    var outputNode: String?
+    var output: String?
 
     @Option(help: ArgumentHelp("Channels of the file; otherwise those of the output node.", valueName: "count"))
     var channels: Int?
@@ -61,16 +61,16 @@ struct RenderCommand: ParsableCommand {
         guard (1000...768_000).contains(rate) else { throw ValidationError("--rate must be from 1000 to 768000") }
         if let channels, !(1...64).contains(channels) { throw ValidationError("--channels must be from 1 to 64") }
         _ = try inputFiles()
-        guard [".wav", ".flac", ".ogg"].contains(where: { output.lowercased().hasSuffix($0) }) else {
-            throw ValidationError("\(output) must end in .wav, .flac or .ogg")
+        guard [".wav", ".flac", ".ogg"].contains(where: { out.lowercased().hasSuffix($0) }) else {
+            throw ValidationError("\(out) must end in .wav, .flac or .ogg")
         }
     }
 
     func run() throws {
         let render = Render(
-            path: output, rate: Double(rate), block: block,
+            path: out, rate: Double(rate), block: block,
             end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(),
-            output: outputNode, channels: channels)
+            output: output, channels: channels)
         let ended = EndFlag()
         let prepared = try loadGraph(file, overrides, pluginPath) { graph throws(HostError) in try render.change(&graph)
         }
@@ -81,7 +81,7 @@ struct RenderCommand: ParsableCommand {
                 return !ended.isSet
             }
             bar.clear()
-            let summary = "\(output): \(frames) frames, \(bar.summary(frames))"
+            let summary = "\(out): \(frames) frames, \(bar.summary(frames))"
             if ended.isSet { throw HostError("interrupted; \(summary)") }
             writeOut(summary + "\n", to: STDERR_FILENO)
         } catch {

@@ -47,63 +47,49 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let prepared = try loadGraph(file, overrides, pluginPath, json: json)
         let ended = EndFlag()
-        let running: RunningGraph
+        let host = Host(plugins: .standard(extra: pluginPath))
+        let events = host.subscribe(.bounded(4096))
         do {
-            let opened = try DriverChooser.open(
-                DriverRequest(kind: driver, client: prepared.description.name, server: server))
-            running = try RunningGraph.start(prepared, on: opened)
-        } catch let error as DriverError {
-            throw fail("\(error)")
+            report(try await host.load(file, overrides: overrides), json: json)
+            try await host.run(
+                DriverRequest(kind: driver, client: await host.description?.name ?? "voicegraph", server: server))
+        } catch let error as InvalidGraph {
+            report(error.diagnostics, json: json)
+            throw ExitCode(1)
         } catch let error as HostError {
             throw fail("\(error)")
         }
-        let events = running.bus.subscribe(.bounded(4096))
-        let capabilities = TerminalCapabilities(environment: environment())
-        let device = json ? nil : TerminalDevice(capabilities: capabilities)
-        let output =
-            device.map {
-                LiveOutput.view(
-                    $0,
-                    TerminalView(
-                        graph: running.description, capabilities: capabilities, width: $0.size.width,
-                        height: $0.size.height))
-            } ?? (json ? .json : .lines)
-        output.begin(running)
-        let reader = Task {
-            var line = StatusLine()
-            for await published in events { output.show(published, &line) }
-        }
-        var showing: Task<Void, Never>?
-        if case .view(let device, let view) = output {
-            showing = Task { if await device.show(view) { ended.set() } }
-        }
-        await pumpUntilEnd(running, output, ended)
-        running.stop()
-        showing?.cancel()
-        await showing?.value
-        device?.close()
-        running.bus.finish()
-        await reader.value
-        output.report(running)
+        guard let description = await host.description, let status = await host.status else { return }
+        let output = LiveOutput(description, json: json)
+        output.begin(status)
+        let reading = Task { for await published in events { output.show(published) } }
+        let showing = Task { if await output.draw() { ended.set() } }
+        await showUntilEnd(host, output, ended)
+        let result = await host.stop()
+        await host.close()
+        await reading.value
+        showing.cancel()
+        await showing.value
+        output.close()
+        if let result { output.report(result.status, result.timings, dropped: events.dropped) }
     }
 
-    /// Does the graph's ordinary work 120 times a second, and tells its status, until something ends the run.
-    private func pumpUntilEnd(_ running: RunningGraph, _ output: LiveOutput, _ ended: EndFlag) async {
-        var round = 0
+    /// Shows the status ten times a second until something ends the run.
+    private func showUntilEnd(_ host: Host, _ output: LiveOutput, _ ended: EndFlag) async {
+        var second = 0.0
         var idleSince: Double?
-        while !ended.isSet {
-            running.pump()
-            if round % 12 == 0 { output.status(running.status, everySecond: round % 120 == 0) }
-            round += 1
-            let now = running.status.time
-            if let duration, now >= duration { return }
+        while !ended.isSet, let status = await host.status {
+            output.status(status, everySecond: status.time >= second + 1)
+            second = max(second, status.time.rounded(.down))
+            let rest = (duration ?? .infinity) - status.time
+            if rest <= 0 { return }
             if untilIdle {
-                idleSince = running.isIdle ? idleSince ?? now : nil
-                if let idleSince, now - idleSince > 0.3 { return }
+                idleSince = await host.isIdle ? idleSince ?? status.time : nil
+                // What was played last is still on its way through the graph.
+                if let idleSince, status.time - idleSince > 0.3 { return }
             }
-            try? await Task.sleep(for: .milliseconds(8))
+            try? await Task.sleep(for: .seconds(min(0.1, rest)))
         }
     }
 }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Graph
+import NodeKit
+
+/// A graph file has errors; none of it runs.
+public struct InvalidGraph: Error, Sendable, CustomStringConvertible {
+    /// Everything that is wrong, warnings included.
+    public var diagnostics: [Diagnostic]
+    /// As text for people, with the lines of the file.
+    public var description: String { DiagnosticFormat(color: false).text(diagnostics) }
+}
+
+/// The host as a library: reads a graph, plays it, and tells what happens in it.
+///
+///     let host = Host()
+///     let events = host.subscribe(.bounded(256))
+///     try await host.load("voice.conf")
+///     try await host.run()
+///     try await host.say("Hello")
+///     for await case .levels(let frame) in events { print(frame.orb) }
+///
+/// One graph at a time; `stop` ends it, after which another can be loaded.
+public actor Host {
+    private let registry: NodeRegistry
+    private nonisolated let bus = EventBus()
+    private var loaded: PreparedGraph?
+    private var running: RunningGraph?
+    private var pumping: Task<Void, Never>?
+
+    /// Rounds a second of everything that is not audio: twice the rate of the level frames.
+    static let pumpRate = 120
+
+    /// Looks for plugins where `search` says; reads nothing yet. [any]
+    public init(plugins search: PluginSearch = .standard()) { registry = NodeRegistry(search: search) }
+
+    deinit {
+        pumping?.cancel()
+        running?.stop()
+        bus.finish()
+    }
+
+    /// One consumer's view of what this and every later graph publishes, from now until `close`. Subscribe before
+    /// `run` to miss nothing. [any]
+    public nonisolated func subscribe(
+        _ delivery: Delivery, where wants: @escaping @Sendable (Published) -> Bool = { _ in true }
+    ) -> Subscription {
+        bus.subscribe(delivery, where: wants)
+    }
+
+    /// Reads, checks and builds a graph; returns its warnings. Throws `InvalidGraph` with all diagnostics if there is an
+    /// error among them, `HostError` while another graph plays.
+    @discardableResult
+    public func load(_ path: String, overrides: [String] = []) throws -> [Diagnostic] {
+        guard running == nil else { throw HostError("a graph is playing", hint: "stop it first") }
+        let (prepared, diagnostics) = try PreparedGraph.load(
+            path: path, overrides: overrides, registry: registry, bus: bus)
+        guard let prepared else { throw InvalidGraph(diagnostics: diagnostics) }
+        loaded = prepared
+        return diagnostics
+    }
+
+    /// The description of the graph that was loaded; nil before.
+    public var description: GraphDescription? { running?.description ?? loaded?.description }
+
+    /// Opens a driver and plays the loaded graph. Without a request: the running JACK server, or one of our own, with
+    /// the graph's name as the client's.
+    public func run(_ request: DriverRequest? = nil) throws(HostError) {
+        guard let prepared = loaded.take() else { throw HostError("no graph is loaded") }
+        let driver: any Driver
+        do { driver = try DriverChooser.open(request ?? DriverRequest(client: prepared.description.name)) } catch {
+            throw HostError(error.message, hint: error.hint)
+        }
+        let graph = try RunningGraph.start(prepared, on: driver)
+        running = graph
+        // Holds the graph and not the host, whose end it must not delay.
+        pumping = Task { [weak self] in
+            while !Task.isCancelled {
+                await self?.pump()
+                try? await Task.sleep(for: .seconds(1) / Self.pumpRate)
+            }
+        }
+    }
+
+    private func pump() { running?.pump() }
+
+    /// What is measured now; nil unless a graph plays.
+    public var status: Status? { running?.status }
+
+    /// How long each node took per block; empty unless a graph plays.
+    public var timings: [NodeTiming] { running?.timings ?? [] }
+
+    /// Whether no node has anything of its own left to play and no message waits.
+    public var isIdle: Bool { running?.isIdle ?? true }
+
+    /// Turns a parameter; what it does to the sound is smoothed.
+    public func set(_ node: String, _ parameter: String, to value: Float) throws(HostError) {
+        try graph().set(node, parameter, to: value)
+    }
+
+    /// Speaks: sends `text` to the message input "text" of `node`, by default the first node that has one.
+    public func say(_ text: String, on node: String? = nil) throws(HostError) {
+        let graph = try graph()
+        guard let speaker = node ?? graph.nodes.first(where: { $0.messageInput("text") != nil })?.name else {
+            throw HostError("no node speaks", hint: "add a node of type \"tts\"")
+        }
+        try graph.send(.text(text), to: speaker, port: "text")
+    }
+
+    /// Silences a `mute` node, or lets it through again, without a click.
+    public func mute(_ node: String, _ muted: Bool = true) throws(HostError) {
+        try graph().set(node, "muted", to: muted ? 1 : 0)
+    }
+
+    /// Sends a message to a message input of a node.
+    public func send(_ message: Message, to node: String, port: String) throws(HostError) {
+        try graph().send(message, to: node, port: port)
+    }
+
+    /// Ends the audio; nodes finish what they hold: a recording is complete when this returns. Returns what was
+    /// measured; nil if no graph was playing.
+    @discardableResult
+    public func stop() async -> (status: Status, timings: [NodeTiming])? {
+        guard let graph = running.take() else { return nil }
+        pumping?.cancel()
+        await pumping?.value
+        pumping = nil
+        graph.stop()
+        return (graph.status, graph.timings)
+    }
+
+    /// Stops, and ends all subscriptions after everything kept was read.
+    public func close() async {
+        await stop()
+        bus.finish()
+    }
+
+    private func graph() throws(HostError) -> RunningGraph {
+        guard let running else { throw HostError("no graph is playing") }
+        return running
+    }
+}
