@@ -60,7 +60,7 @@ extension JackDriver {
         let own = unconnected
         pending = []
         unconnected = []
-        return desired().compactMap { pair in
+        return desired().sorted { $0.own < $1.own }.compactMap { pair in
             guard all || waiting.contains(pair) || own.contains(pair.own) || fresh.contains(pair.other) else {
                 return nil
             }

@@ -102,14 +102,23 @@ public final class JackDriver: Driver, @unchecked Sendable {
         }
     }
 
-    /// See `Driver`. [control]
+    /// See `Driver`. The engine's first cycle comes when the desired connections are made: what it plays first is
+    /// heard. [control]
     public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
         listener.withLock { $0 = onEvent }
         lock.acquire()
-        defer { lock.release() }
+        let made: [(from: String, to: String)]
+        do throws(DriverError) { made = try activate(engine) } catch {
+            lock.release()
+            throw error
+        }
+        lock.release()
+        for pair in made { emit(.connected(from: pair.from, to: pair.to)) }
+    }
+
+    private func activate(_ engine: AudioEngine) throws(DriverError) -> [(from: String, to: String)] {
         precondition(threads.isEmpty && !stopping.load(ordering: .relaxed), "a driver starts once")
         cycle.pointee.engine = engine
-        cycle.pointee.enabled.store(true, ordering: .sequentiallyConsistent)
         guard let client, jack_activate(client) == 0 else {
             throw DriverError(
                 "the JACK server did not activate the client", hint: "is the server still running?",
@@ -117,11 +126,14 @@ public final class JackDriver: Driver, @unchecked Sendable {
         }
         state.withLock { $0 = .running }
         signals.connectAll.store(true, ordering: .releasing)
+        let made = connect()
+        cycle.pointee.enabled.store(true, ordering: .sequentiallyConsistent)
         threads = [
             DriverThread(name: "vg-jack") { self.control() },
             DriverThread(name: "vg-watchdog") { self.watch() },
         ]
         signals.wakeup.signal()
+        return made
     }
 
     /// See `Driver`. Ends our own server too. A server that hangs is waited for two seconds, then the client is left
