@@ -22,6 +22,7 @@ struct EngineState: ~Copyable {
     let busyTicks = Atomic<UInt64>(0)
     let longestTicks = Atomic<UInt64>(0)
     let lostNotes = Atomic<UInt64>(0)
+    let lostMIDI = Atomic<UInt64>(0)
 
     var current: UnsafeMutablePointer<ScheduleHeader>
     var commands: RingReader<ParameterCommand>
@@ -51,6 +52,8 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         if state.pointee.retirer.flush() {
             adopted = state.pointee.pending.exchange(0, ordering: .acquiringAndReleasing)
         }
+        // Before the commands, which may set the same parameters.
+        if adopted != 0 { settleDriven(state.pointee.current) }
         while let command = state.pointee.commands.next() { set(command) }
         if let next = UnsafeMutablePointer<ScheduleHeader>(bitPattern: adopted) {
             forget(next)
@@ -75,9 +78,12 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             state.pointee.cycle.pointee.transport = transport
             execute(header)
             advanceRamps(UInt32(truncatingIfNeeded: frames))
-        } else if frames > 0 {
+            countLostMIDI(header)
+        } else {
             schedule.silence(frames)
-            state.pointee.oversized.store(state.pointee.oversized.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+            if frames > 0 {
+                state.pointee.oversized.store(state.pointee.oversized.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+            }
         }
         let position = state.pointee.position.load(ordering: .relaxed)
         state.pointee.position.store(position &+ UInt64(truncatingIfNeeded: frames), ordering: .relaxed)
@@ -92,7 +98,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
     @_noLocks
     private func execute(_ header: UnsafeMutablePointer<ScheduleHeader>) {
         for index in 0..<header.pointee.silenceCount { header.pointee.silenceFlags[index] = 0 }
-        for index in 0..<header.pointee.midiCount {
+        for index in 0..<header.pointee.writtenMIDICount {
             header.pointee.midi[index].pointee.count = 0
             header.pointee.midi[index].pointee.used = 0
         }
@@ -117,16 +123,10 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
     @_noLocks
     private func set(_ command: ParameterCommand) {
         let ramp = command.ramp
-        let moving = ramp.pointee.frames > 0
-        if command.frames == 0 || (!moving && state.pointee.activeCount == state.pointee.activeCapacity) {
-            ramp.pointee.value = command.value
-            ramp.pointee.target = command.value
-            ramp.pointee.step = 0
-            // A ramp in the list ends at the end of this block.
-            ramp.pointee.frames = 0
-            return
-        }
+        // A ramp in the list that is set at once leaves it at the end of this block.
+        if command.frames == 0 { return hold(ramp, at: command.value) }
         if !isActive(ramp) {
+            if state.pointee.activeCount == state.pointee.activeCapacity { return hold(ramp, at: command.value) }
             state.pointee.active[state.pointee.activeCount] = ramp
             state.pointee.activeCount += 1
         }
@@ -160,69 +160,55 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         }
     }
 
-    /// Ends the ramps of nodes that the next schedule has not. [audio]
+    @_noLocks
+    private func hold(_ ramp: UnsafeMutablePointer<vg_ramp>, at value: Float) {
+        ramp.pointee.value = value
+        ramp.pointee.target = value
+        ramp.pointee.step = 0
+        ramp.pointee.frames = 0
+    }
+
+    /// Ends the moves of parameters that followed controls: in the next schedule they may follow no more, and nobody
+    /// would end them.
+    @_noLocks
+    private func settleDriven(_ header: UnsafeMutablePointer<ScheduleHeader>) {
+        for index in 0..<header.pointee.drivenCount {
+            let ramp = header.pointee.driven[index]
+            if !isActive(ramp) { hold(ramp, at: ramp.pointee.target) }
+        }
+    }
+
+    @_noLocks
+    private func countLostMIDI(_ header: UnsafeMutablePointer<ScheduleHeader>) {
+        for index in 0..<header.pointee.midiCount {
+            let midi = header.pointee.midi[index]
+            if midi.pointee.dropped == 0 { continue }
+            let lost = state.pointee.lostMIDI.load(ordering: .relaxed) &+ UInt64(midi.pointee.dropped)
+            state.pointee.lostMIDI.store(lost, ordering: .relaxed)
+            midi.pointee.dropped = 0
+        }
+    }
+
+    /// Ends the ramps of nodes that the next schedule has not: such a node may be gone soon, or come back much later.
     @_noLocks
     private func forget(_ next: UnsafeMutablePointer<ScheduleHeader>) {
         var index = 0
         while index < state.pointee.activeCount {
             let ramp = state.pointee.active[index]
-            var gone = false
-            for range in 0..<next.pointee.forgottenCount {
-                let forgotten = next.pointee.forgotten[range]
-                if ramp >= forgotten.start, ramp < forgotten.start + forgotten.count { gone = true }
+            // The ranges are in order of address: the last one that starts at or before the ramp.
+            var low = 0
+            var high = next.pointee.forgottenCount
+            while low < high {
+                let middle = (low + high) / 2
+                if next.pointee.forgotten[middle].start <= ramp { low = middle + 1 } else { high = middle }
             }
-            if gone {
+            let range = next.pointee.forgotten + (low - 1)
+            if low > 0, ramp < range.pointee.start + range.pointee.count {
+                hold(ramp, at: ramp.pointee.target)
                 state.pointee.activeCount -= 1
                 state.pointee.active[index] = state.pointee.active[state.pointee.activeCount]
             } else {
                 index += 1
-            }
-        }
-    }
-}
-
-/// The schedule of this cycle, as a driver sees it.
-public struct ActiveSchedule: BitwiseCopyable {
-    let header: UnsafeMutablePointer<ScheduleHeader>
-
-    /// The driver's ports in it. [audio]
-    public var externalCount: Int { @_noLocks get { header.pointee.externalCount } }
-
-    /// The longest block it can run, in frames. [audio]
-    public var maxBlock: Int { @_noLocks get { header.pointee.maxBlock } }
-
-    /// What the driver returned for port `index`. [audio]
-    @_noLocks
-    public func handle(_ index: Int) -> UnsafeMutableRawPointer? { header.pointee.externals[index].handle }
-
-    /// Whether the driver fills port `index`. [audio]
-    @_noLocks
-    public func isCapture(_ index: Int) -> Bool { header.pointee.externals[index].isCapture }
-
-    /// Whether port `index` carries MIDI. [audio]
-    @_noLocks
-    public func isMIDI(_ index: Int) -> Bool { header.pointee.externals[index].midi != nil }
-
-    /// The driver's buffer for audio port `index` in this cycle. [audio]
-    @_noLocks
-    public func bind(_ index: Int, _ buffer: UnsafeMutablePointer<Float>) {
-        let slot = header.pointee.externals + index
-        if slot.pointee.bound == buffer { return }
-        slot.pointee.bound = buffer
-        for follower in 0..<slot.pointee.followerCount { slot.pointee.followers[follower].pointee = buffer }
-    }
-
-    /// The events of MIDI port `index`: the driver fills them before `run` or takes them after it. [audio]
-    @_noLocks
-    public func midi(_ index: Int) -> UnsafeMutablePointer<vg_midi> {
-        header.pointee.externals[index].midi.unsafelyUnwrapped
-    }
-
-    @_noLocks
-    func silence(_ frames: Int) {
-        for index in 0..<externalCount where !isCapture(index) {
-            if let buffer = header.pointee.externals[index].bound {
-                vg_zero(buffer, UInt32(truncatingIfNeeded: frames))
             }
         }
     }

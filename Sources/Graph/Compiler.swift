@@ -15,8 +15,7 @@ public enum Compiler {
 
     /// Everything up to memory.
     static func plan(_ graph: ResolvedGraph, verifying: Bool) throws(CompileError) -> Plan {
-        let turns = try order(graph)
-        var plan = Planner.plan(graph, turns)
+        var plan = Planner.plan(graph, try order(graph))
         assignBuffers(&plan) { graph.nodes[$0].instance.worksInPlace }
         if verifying, let fault = verify(plan, graph) { throw .wrongPlan(fault) }
         return plan

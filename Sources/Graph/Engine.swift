@@ -22,8 +22,12 @@ public final class Engine: @unchecked Sendable {
     private struct Owned {
         /// The schedule published last.
         var newest: Schedule?
-        /// Kept alive until the audio thread gives them back.
+        /// Kept alive until the audio thread gives them back, in the order in which they were published.
         var alive: [Schedule] = []
+        /// Nodes of schedules that were replaced before the audio thread took them. It may still hold changes of their
+        /// parameters, until it has taken a later schedule.
+        var skipped: [(number: Int, nodes: [NodeInstance])] = []
+        var published = 0
     }
 
     /// An engine that runs an empty schedule. [control]
@@ -58,20 +62,23 @@ public final class Engine: @unchecked Sendable {
     public func publish(_ schedule: Schedule) {
         lock.withLock { owned in
             collect(&owned)
-            let kept = Set(schedule.nodes.map(ObjectIdentifier.init))
-            var seen = kept
+            var seen = Set(schedule.nodes.map(ObjectIdentifier.init))
             var gone: [RampRange] = []
-            for node in owned.alive.flatMap(\.nodes) where seen.insert(ObjectIdentifier(node)).inserted {
+            for node in owned.alive.flatMap(\.nodes) + owned.skipped.flatMap(\.nodes)
+            where seen.insert(ObjectIdentifier(node)).inserted && !node.parameters.isEmpty {
                 gone.append(RampRange(start: node.ramps, count: node.parameters.count))
             }
-            schedule.forget(gone)
+            schedule.forget(gone.sorted { $0.start < $1.start })
             schedule.setNotes(UnsafePointer(sink))
+            owned.published += 1
+            schedule.number = owned.published
             owned.alive.append(schedule)
             owned.newest = schedule
             let skipped = state.pointee.pending.exchange(
                 UInt(bitPattern: schedule.header), ordering: .acquiringAndReleasing)
-            if let header = UnsafeMutablePointer<ScheduleHeader>(bitPattern: skipped) {
-                owned.alive.removeAll { $0.header == header }
+            if let index = owned.alive.firstIndex(where: { UInt(bitPattern: $0.header) == skipped }) {
+                let schedule = owned.alive.remove(at: index)
+                owned.skipped.append((schedule.number, schedule.nodes))
             }
         }
     }
@@ -111,11 +118,14 @@ public final class Engine: @unchecked Sendable {
             oversizedBlocks: state.pointee.oversized.load(ordering: .relaxed),
             busyTicks: state.pointee.busyTicks.load(ordering: .relaxed),
             longestTicks: state.pointee.longestTicks.load(ordering: .relaxed),
-            lostNotes: state.pointee.lostNotes.load(ordering: .relaxed))
+            lostNotes: state.pointee.lostNotes.load(ordering: .relaxed),
+            lostMIDI: state.pointee.lostMIDI.load(ordering: .relaxed))
     }
 
     private func collect(_ owned: inout Owned) {
         retired.drain { owner in owned.alive.removeAll { Unmanaged.passUnretained($0).toOpaque() == owner } }
+        // What came before the oldest has been given back, so the audio thread has taken the oldest.
+        if let taken = owned.alive.first?.number { owned.skipped.removeAll { $0.number < taken } }
     }
 }
 
@@ -133,6 +143,8 @@ public struct EngineCounters: Sendable, Equatable {
     public var longestTicks: UInt64
     /// Notes that found the ring full.
     public var lostNotes: UInt64
+    /// MIDI events that found their block's buffer full.
+    public var lostMIDI: UInt64
 }
 
 @_noLocks

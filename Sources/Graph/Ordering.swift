@@ -15,17 +15,25 @@ enum Turn: Equatable {
     case absorb(Int)
 }
 
+/// What `order` found.
+struct Ordering {
+    /// In the order of execution.
+    var turns: [Turn]
+    /// Per node: whether it closes a loop, and so gives its output before it takes its input.
+    var closesLoop: [Bool]
+}
+
 /// Puts nodes into an order in which each runs after everything it reads from. Producers come shortly before their
 /// consumers (depth first), so that buffers are free again soon. Linear in nodes and links.
 ///
 /// A node with an `absorb` half that is part of a loop gives its output first and takes its input at the end; outside a
-/// loop it takes its input first.
-func order(_ graph: ResolvedGraph) throws(CompileError) -> [Turn] {
+/// loop it takes its input first. If it could not be prepared it has no turn in a loop: the loop is open there, silent.
+func order(_ graph: ResolvedGraph) throws(CompileError) -> Ordering {
     let count = graph.nodes.count
-    var sources: [[Int]] = Array(repeating: [], count: count)
-    for link in graph.links where link.portKind != VG_MESSAGE_PORT { sources[link.toNode].append(link.fromNode) }
-    let splits = graph.nodes.map { $0.instance.type.pointee.absorb != nil && $0.instance.processor != nil }
-    let looping = loopMembers(sources)
+    let sources = sourcesOfNodes(graph)
+    let splits = graph.nodes.map { $0.instance.type.pointee.absorb != nil }
+    let runs = graph.nodes.map(\.instance.runs)
+    let closesLoop = zip(splits, loopMembers(sources)).map { $0 && $1 }
 
     var turns: [Turn] = []
     turns.reserveCapacity(count)
@@ -38,8 +46,7 @@ func order(_ graph: ResolvedGraph) throws(CompileError) -> [Turn] {
         var path: [(node: Int, next: Int)] = [(root, 0)]
         state[root] = 1
         while let (node, next) = path.last {
-            let closesLoop = splits[node] && looping[node]
-            if !closesLoop, next < sources[node].count {
+            if !closesLoop[node], next < sources[node].count {
                 path[path.count - 1].next += 1
                 let source = sources[node][next]
                 if state[source] == 1 {
@@ -51,12 +58,12 @@ func order(_ graph: ResolvedGraph) throws(CompileError) -> [Turn] {
                     path.append((source, 0))
                 }
             } else {
-                if closesLoop {
-                    late.append(node)
-                } else if splits[node] {
+                if closesLoop[node] {
+                    if runs[node] { late.append(node) }
+                } else if splits[node], runs[node] {
                     turns.append(.absorb(node))
                 }
-                turns.append(.process(node))
+                if runs[node] || !closesLoop[node] { turns.append(.process(node)) }
                 state[node] = 2
                 path.removeLast()
             }
@@ -66,12 +73,19 @@ func order(_ graph: ResolvedGraph) throws(CompileError) -> [Turn] {
     for node in 0..<count {
         try visit(node)
     }
-    return turns + late.map { .absorb($0) }
+    return Ordering(turns: turns + late.map { .absorb($0) }, closesLoop: closesLoop)
+}
+
+/// Per node: the nodes that it reads from in the block.
+func sourcesOfNodes(_ graph: ResolvedGraph) -> [[Int]] {
+    var sources: [[Int]] = Array(repeating: [], count: graph.nodes.count)
+    for link in graph.links where link.portKind != VG_MESSAGE_PORT { sources[link.toNode].append(link.fromNode) }
+    return sources
 }
 
 /// Which nodes are part of a loop: those in a strongly connected component of more than one node, or linked to
 /// themselves. (Tarjan, "Depth-first search and linear graph algorithms", 1972; here without recursion.)
-private func loopMembers(_ sources: [[Int]]) -> [Bool] {
+func loopMembers(_ sources: [[Int]]) -> [Bool] {
     let count = sources.count
     var index = [Int](repeating: -1, count: count)
     var low = [Int](repeating: 0, count: count)

@@ -60,7 +60,7 @@ struct Plan {
     var midiCount = 1
     /// External port of a MIDI buffer, by buffer.
     var midiExternals: [Int: Int] = [:]
-    /// Frames by which each node's output lags behind the graph's inputs.
+    /// Frames by which what each node takes lags behind the graph's inputs.
     var arrival: [Int] = []
 
     mutating func newValue(_ buffer: BufferID = .unassigned) -> Int {

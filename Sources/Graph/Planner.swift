@@ -3,9 +3,12 @@ import NodeKit
 
 /// Turns ordered nodes and links into steps over values: what is read directly, what must be summed, what must be
 /// delayed so that parallel paths arrive together.
+///
+/// What comes out of a node that closes a loop is as late as it happens to be: it delays nothing and is not delayed, so
+/// that a loop lasts as long as its delay says.
 struct Planner {
     private let graph: ResolvedGraph
-    private let turns: [Turn]
+    private let closesLoop: [Bool]
     private var plan = Plan()
     /// Per node and audio input: the links that end there.
     private var audioLinks: [[[ResolvedGraph.Link]]]
@@ -15,19 +18,18 @@ struct Planner {
     private let rank: [[Int]]
     /// Delayed values made so far: one for all readers that need the same delay.
     private var delayed: [[Int]: Int] = [:]
-    private var ran: [Bool]
 
-    /// The plan for `graph`, nodes running in the order of `turns`.
-    static func plan(_ graph: ResolvedGraph, _ turns: [Turn]) -> Plan {
-        var planner = Planner(graph, turns)
+    /// The plan for `graph`, nodes running in the order of `ordering`.
+    static func plan(_ graph: ResolvedGraph, _ ordering: Ordering) -> Plan {
+        var planner = Planner(graph, ordering.closesLoop)
         planner.declareOutputs()
-        for turn in turns { planner.take(turn) }
+        for turn in ordering.turns { planner.take(turn) }
         return planner.plan
     }
 
-    private init(_ graph: ResolvedGraph, _ turns: [Turn]) {
+    private init(_ graph: ResolvedGraph, _ closesLoop: [Bool]) {
         self.graph = graph
-        self.turns = turns
+        self.closesLoop = closesLoop
         rank = graph.nodes.map { node in
             var counts: [UInt32: Int] = [:]
             return node.instance.ports.map { port in
@@ -46,7 +48,6 @@ struct Planner {
             }
         }
         plan.arrival = Array(repeating: 0, count: graph.nodes.count)
-        ran = Array(repeating: false, count: graph.nodes.count)
     }
 
     /// Every output has its value before anything runs: a loop reads values of nodes that come later.
@@ -84,10 +85,7 @@ struct Planner {
     private mutating func take(_ turn: Turn) {
         switch turn {
         case .absorb(let node):
-            let given = plan.arrival[node]
             connectInputs(node)
-            // In a loop the output went out already, at the time it had then.
-            if ran[node] { plan.arrival[node] = given }
             plan.steps.append(.absorb(node: node))
         case .process(let node):
             let instance = graph.nodes[node].instance
@@ -95,7 +93,6 @@ struct Planner {
             if instance.type.pointee.absorb == nil || !instance.runs { connectInputs(node) }
             guard instance.runs else { return bypass(node) }
             plan.steps.append(.process(node: node))
-            ran[node] = true
         }
     }
 
@@ -113,10 +110,12 @@ struct Planner {
 
     /// The latest of the node's inputs: earlier ones wait for it.
     private func arrivalTime(_ node: Int) -> Int {
-        audioLinks[node].joined().map { departure($0.fromNode) }.max() ?? 0
+        audioLinks[node].joined().compactMap { departure($0.fromNode) }.max() ?? 0
     }
 
-    private func departure(_ node: Int) -> Int {
+    /// How late a node's output is; nil: nobody waits for it.
+    private func departure(_ node: Int) -> Int? {
+        if closesLoop[node] { return nil }
         let instance = graph.nodes[node].instance
         return plan.arrival[node] + (instance.runs ? instance.latency : 0)
     }
@@ -135,7 +134,7 @@ struct Planner {
         links.compactMap { link in
             let source = plan.outputs[link.fromNode][rank[link.fromNode][link.fromPort]]
             if source == 0 { return nil }
-            let wait = arrival - departure(link.fromNode)
+            let wait = departure(link.fromNode).map { arrival - $0 } ?? 0
             return Plan.Term(value: wait > 0 ? delay(source, wait) : source, gain: link.gain)
         }
     }

@@ -34,16 +34,20 @@ struct ScheduleHeader: BitwiseCopyable {
     /// One per value, cleared before each cycle.
     var silenceFlags: UnsafeMutablePointer<UInt8>
     var silenceCount: Int
-    /// MIDI buffers that nodes write, emptied before each cycle.
+    /// All MIDI buffers; first those that nodes write, emptied before each cycle.
     var midi: UnsafeMutablePointer<UnsafeMutablePointer<vg_midi>>
     var midiCount: Int
+    var writtenMIDICount: Int
+    /// Parameters that follow controls.
+    var driven: UnsafeMutablePointer<UnsafeMutablePointer<vg_ramp>>
+    var drivenCount: Int
     var maxBlock: Int
     var rate: Double
     /// Nodes are timed in every cycle or, in long schedules, every so many cycles.
     var timingInterval: Int
     /// The `Schedule` that owns all this, to be handed back when it is replaced.
     var owner: UnsafeMutableRawPointer
-    /// Parameters of nodes that the schedule before had and this one has not: their ramps end.
+    /// Parameters of nodes that the schedule before had and this one has not, by address: their ramps end.
     var forgotten: UnsafeMutablePointer<RampRange>
     var forgottenCount: Int
 }
@@ -74,6 +78,8 @@ public final class Schedule: @unchecked Sendable {
     public var timings: [NodeTiming.Reading] { (0..<nodes.count).map { (timing + $0).pointee.reading } }
 
     let header: UnsafeMutablePointer<ScheduleHeader>
+    /// Counts schedules in the order in which they are published; the engine's, under its lock.
+    var number = 0
     private let timing: UnsafeMutablePointer<NodeTiming>
     private let arena: Arena
     private let ios: [UnsafePointer<vg_io>]

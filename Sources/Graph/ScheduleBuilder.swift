@@ -16,6 +16,8 @@ struct ScheduleBuilder {
     private let pool: Sample
     private let stride: Int
     private let silence: Sample
+    /// Per external port: what stands in for a buffer to write to.
+    private let unbound: [Sample]
     private let cells: Sample
     private let flags: UnsafeMutablePointer<UInt8>
     private let midi: [UnsafeMutablePointer<vg_midi>]
@@ -38,6 +40,8 @@ struct ScheduleBuilder {
         stride = (maxBlock + 15) & ~15
         pool = arena.make(Float.self, plan.poolCount * stride)
         silence = arena.make(Float.self, stride)
+        let block = stride
+        unbound = plan.externals.map { arena.make(Float.self, $0.isCapture || $0.isMIDI ? 0 : block) }
         cells = arena.copy(plan.cells)
         flags = arena.make(UInt8.self, plan.values.count)
         flags[0] = 1
@@ -64,13 +68,23 @@ struct ScheduleBuilder {
                 isCapture: plan.externals[index].isCapture)
         }
         let written = plan.midiOutputs.enumerated().filter { !graph.nodes[$0.offset].instance.isExternal }
-            .flatMap { $0.element }.filter { $0 != 0 }.map { midi[$0] }
+            .flatMap { $0.element }.filter { $0 != 0 }
+        let others = Set(1..<plan.midiCount).subtracting(written).sorted()
+        let driven = plan.steps.compactMap { step in
+            if case .drive(let node, let parameter, _) = step {
+                graph.nodes[node].instance.ramps + parameter
+            } else {
+                nil
+            }
+        }
         let header = arena.make(ScheduleHeader.self, 1)
         header.initialize(
             to: ScheduleHeader(
                 steps: arena.copy(steps), stepCount: steps.count, externals: arena.copy(externals),
                 externalCount: externals.count, silenceFlags: flags + 1, silenceCount: plan.values.count - 1,
-                midi: arena.copy(written), midiCount: written.count, maxBlock: maxBlock, rate: rate,
+                midi: arena.copy((written + others).map { midi[$0] }), midiCount: written.count + others.count,
+                writtenMIDICount: written.count, driven: arena.copy(driven), drivenCount: driven.count,
+                maxBlock: maxBlock, rate: rate,
                 timingInterval: steps.count <= 256 ? 1 : 16, owner: UnsafeMutableRawPointer(header),
                 forgotten: arena.make(RampRange.self, 0), forgottenCount: 0))
         return header
@@ -84,7 +98,8 @@ struct ScheduleBuilder {
             case .pool(let buffer): slots[index] = pool + buffer * stride
             case .silence, .unassigned: slots[index] = silence
             case .external(let external):
-                slots[index] = silence
+                // Until the driver binds its buffer, and for good if it has none.
+                slots[index] = plan.externals[external].isCapture ? silence : unbound[external]
                 followers[external].append(slots + index)
             }
         }

@@ -2,116 +2,276 @@
 import NodeKit
 
 /// Checks a plan against the graph without trusting how it was made: plays the steps through with symbols instead of
-/// samples and looks at what each node input and each driver port would hold. Finds wrong order, shared or early reused
-/// buffers, missing links, wrong gains and misaligned paths. Returns what is wrong, or nil.
+/// samples, values and events, and looks at what each node input and each driver port would hold. Finds wrong order,
+/// shared or early reused buffers, missing links, wrong gains, misaligned paths and wrong ports. Returns what is
+/// wrong, or nil.
 func verify(_ plan: Plan, _ graph: ResolvedGraph) -> String? {
-    /// What a buffer holds: sources (node, output) with delay and gain, as often as they were added.
-    struct Part: Hashable {
-        var node: Int
-        var output: Int
+    var verifier = Verifier(plan, graph)
+    do throws(PlanFault) {
+        try verifier.play()
+        return nil
+    } catch {
+        return error.text
+    }
+}
+
+/// What is wrong with a plan.
+struct PlanFault: Error {
+    let text: String
+    init(_ text: String) { self.text = text }
+}
+
+/// An output of a node, by rank among those of its kind.
+struct PlanSource: Hashable, Comparable {
+    var node: Int
+    var output: Int
+    static func < (a: Self, b: Self) -> Bool { (a.node, a.output) < (b.node, b.output) }
+}
+
+struct Verifier {
+    /// A source as it arrives somewhere.
+    struct Part: Hashable, Comparable {
+        var source: PlanSource
         var delay: Int
         var gain: Float
+        static func < (a: Self, b: Self) -> Bool { (a.source, a.delay, a.gain) < (b.source, b.delay, b.gain) }
     }
+    /// What a buffer holds: every part as often as it was added.
     typealias Content = [Part: Int]
+
+    let plan: Plan
+    let graph: ResolvedGraph
+    /// Per node: the links that end there.
+    let incoming: [[ResolvedGraph.Link]]
+    let looping: [Bool]
     var buffers: [BufferID: Content] = [.silence: [:]]
-    for (node, values) in plan.outputs.enumerated() where graph.nodes[node].instance.isExternal {
-        for (index, value) in values.enumerated() {
-            buffers[plan.values[value]] = [Part(node: node, output: index, delay: 0, gain: 1): 1]
+    /// What each control cell and each MIDI buffer holds; nil: not written in this cycle.
+    var cells: [[PlanSource]?]
+    var midi: [[PlanSource]?]
+    /// Parameters that follow cells, by node and parameter.
+    var driven: [Int: [Int: [PlanSource]]] = [:]
+    private var processed: Set<Int> = []
+    private var absorbed: Set<Int> = []
+
+    init(_ plan: Plan, _ graph: ResolvedGraph) {
+        self.plan = plan
+        self.graph = graph
+        incoming = graph.links.reduce(into: Array(repeating: [], count: graph.nodes.count)) { $0[$1.toNode].append($1) }
+        looping = loopMembers(sourcesOfNodes(graph))
+        cells = Array(repeating: nil, count: plan.cells.count)
+        midi = Array(repeating: nil, count: plan.midiCount)
+    }
+
+    mutating func play() throws(PlanFault) {
+        let count = graph.nodes.count
+        for table in [plan.inputs, plan.outputs, plan.controlInputs, plan.controlOutputs, plan.midiInputs] {
+            if table.count != count { throw PlanFault("a table has \(table.count) nodes, the graph \(count)") }
+        }
+        if plan.values.first != .silence { throw PlanFault("value 0 is not silence") }
+        try checkArrivals()
+        try openCaptures()
+        try openEvents()
+        for step in plan.steps { try play(step) }
+        for (node, entry) in graph.nodes.enumerated() {
+            if entry.instance.isExternal {
+                try checkPlayback(node)
+            } else if entry.instance.runs {
+                if !processed.contains(node) { throw PlanFault("\(name(node)) never runs") }
+                if splits(node), !absorbed.contains(node) { throw PlanFault("\(name(node)) never takes its inputs") }
+            }
         }
     }
-    let incoming = graph.links.reduce(into: Array(repeating: [ResolvedGraph.Link](), count: graph.nodes.count)) {
-        $0[$1.toNode].append($1)
-    }
-    var ran: Set<Int> = []
 
-    func content(_ value: Int) -> Content? { buffers[plan.values[value]] }
+    func instance(_ node: Int) -> NodeInstance { graph.nodes[node].instance }
+    func name(_ node: Int) -> String { instance(node).name }
+    func splits(_ node: Int) -> Bool { instance(node).type.pointee.absorb != nil }
+
+    private mutating func play(_ step: Plan.Step) throws(PlanFault) {
+        switch step {
+        case .absorb(let node):
+            if !splits(node) || !instance(node).runs { throw PlanFault("\(name(node)) has nothing to absorb with") }
+            if !absorbed.insert(node).inserted { throw PlanFault("\(name(node)) absorbs twice") }
+            if looping[node] != processed.contains(node) { throw PlanFault("\(name(node)) absorbs at the wrong time") }
+            try checkInputs(node)
+        case .process(let node):
+            if !instance(node).runs || instance(node).isExternal { throw PlanFault("\(name(node)) cannot run") }
+            if !processed.insert(node).inserted { throw PlanFault("\(name(node)) runs twice") }
+            if !splits(node) {
+                try checkInputs(node)
+            } else if looping[node] == absorbed.contains(node) {
+                throw PlanFault("\(name(node)) runs at the wrong time")
+            }
+            try writeOutputs(node)
+        case .mix(let into, let terms):
+            var sum: Content = [:]
+            for term in terms {
+                for (part, times) in try content(term.value, "a mix") {
+                    var scaled = part
+                    scaled.gain *= term.gain
+                    sum[scaled, default: 0] += times
+                }
+            }
+            try write(into, sum, reading: terms.map(\.value), "a mix")
+        case .delay(let into, let from, let frames):
+            if frames <= 0 { throw PlanFault("a delay lasts \(frames) frames") }
+            let source = try content(from, "a delay")
+            let late = source.map { part, times in
+                (Part(source: part.source, delay: part.delay + frames, gain: part.gain), times)
+            }
+            try write(into, Dictionary(uniqueKeysWithValues: late), reading: [from], "a delay")
+        case .sum(let into, let sources): try sum(into, sources)
+        case .drive(let node, let parameter, let cell):
+            if (splits(node) ? absorbed : processed).contains(node) {
+                throw PlanFault("\(name(node)) is driven after it ran")
+            }
+            try drive(node, parameter, cell)
+        case .merge(let into, let sources): try merge(into, sources)
+        }
+    }
+
+    private func content(_ value: Int, _ reader: String) throws(PlanFault) -> Content {
+        guard plan.values.indices.contains(value), let found = buffers[plan.values[value]] else {
+            throw PlanFault("\(reader) reads value \(value) before it is written")
+        }
+        return found
+    }
+
+    private mutating func write(_ value: Int, _ content: Content, reading: [Int], _ writer: String) throws(PlanFault) {
+        let target = try target(value, writer)
+        if reading.contains(where: { plan.values[$0] == target }) {
+            throw PlanFault("\(writer) writes over its source")
+        }
+        buffers[target] = content
+    }
+
+    /// The buffer of a value, if it may be written.
+    private func target(_ value: Int, _ writer: String) throws(PlanFault) -> BufferID {
+        let target = plan.values.indices.contains(value) ? plan.values[value] : .unassigned
+        switch target {
+        case .pool(let buffer) where (0..<plan.poolCount).contains(buffer): return target
+        case .external(let port)
+        where plan.externals.indices.contains(port) && !plan.externals[port].isCapture && !plan.externals[port].isMIDI:
+            return target
+        default: throw PlanFault("\(writer) writes value \(value), which has no buffer to write to")
+        }
+    }
+
+    private mutating func writeOutputs(_ node: Int) throws(PlanFault) {
+        let values = plan.outputs[node]
+        if values.count != instance(node).count(VG_AUDIO_PORT, VG_OUTPUT) {
+            throw PlanFault("\(name(node)) has \(values.count) audio outputs")
+        }
+        var written: Set<BufferID> = []
+        for (index, value) in values.enumerated() {
+            let target = try target(value, name(node))
+            if !written.insert(target).inserted { throw PlanFault("\(name(node)) writes two outputs into one buffer") }
+            // One that absorbs has read its inputs before, or will later.
+            for (input, read) in plan.inputs[node].enumerated() where plan.values[read] == target && !splits(node) {
+                if input != index || !instance(node).worksInPlace {
+                    throw PlanFault("\(name(node)) writes output \(index) over input \(input)")
+                }
+            }
+            buffers[target] = [Part(source: PlanSource(node: node, output: index), delay: 0, gain: 1): 1]
+        }
+        try writeEvents(node)
+    }
+
+    // MARK: What links ask for
 
     /// What the links say an input should hold, through nodes that are bypassed.
-    func expected(_ node: Int, _ input: Int, gain: Float = 1) -> [(Int, Int, Float)] {
-        let port = graph.nodes[node].instance.index(ofAudio: input, VG_INPUT)
-        var result: [(Int, Int, Float)] = []
+    private func expected(_ node: Int, _ input: Int) -> [Part] {
+        let port = instance(node).index(ofAudio: input, VG_INPUT)
+        var result: [Part] = []
         for link in incoming[node] where link.target == .port(port) && link.portKind == VG_AUDIO_PORT {
-            let source = graph.nodes[link.fromNode].instance
-            let output = source.ports[..<link.fromPort].count { $0.kind == VG_AUDIO_PORT && $0.direction == VG_OUTPUT }
+            let source = instance(link.fromNode)
+            let output = source.rank(ofOutput: link.fromPort)
+            let wait = departure(link.fromNode).map { plan.arrival[node] - $0 } ?? 0
             if source.isExternal || source.runs {
-                result.append((link.fromNode, output, gain * link.gain))
-            } else if source.count(VG_AUDIO_PORT, VG_INPUT) == source.count(VG_AUDIO_PORT, VG_OUTPUT) {
-                result += expected(link.fromNode, output, gain: gain * link.gain)
+                let source = PlanSource(node: link.fromNode, output: output)
+                result.append(Part(source: source, delay: wait, gain: link.gain))
+            } else if passes(link.fromNode) {
+                result += expected(link.fromNode, output).map {
+                    Part(source: $0.source, delay: $0.delay + wait, gain: $0.gain * link.gain)
+                }
             }
         }
         return result
     }
 
-    func checkInputs(_ node: Int) -> String? {
-        let name = graph.nodes[node].instance.name
-        for (index, value) in plan.inputs[node].enumerated() {
-            guard let found = content(value) else { return "\(name) reads audio input \(index) before it is written" }
-            let wanted = expected(node, index)
-            let parts = found.flatMap { part, times in Array(repeating: part, count: times) }
-            let key = { (node: Int, output: Int, gain: Float) in "\(node).\(output)*\(gain)" }
-            if wanted.map({ key($0.0, $0.1, $0.2) }).sorted()
-                != parts.map({ key($0.node, $0.output, $0.gain) }).sorted()
-            {
-                return "\(name) audio input \(index) holds \(parts) instead of \(wanted)"
-            }
-            for part in parts where !ran.contains(node) {  // a loop's input comes a block late anyway
-                let source = graph.nodes[part.node].instance
-                let late = plan.arrival[part.node] + (source.runs ? source.latency : 0) + part.delay
-                if late != plan.arrival[node] {
-                    return "\(name) audio input \(index) is not aligned with its other inputs"
-                }
-            }
-        }
-        return nil
+    /// Whether a node that does not run lets its audio through. One that should close a loop cannot.
+    private func passes(_ node: Int) -> Bool {
+        let one = instance(node)
+        return one.count(VG_AUDIO_PORT, VG_INPUT) == one.count(VG_AUDIO_PORT, VG_OUTPUT)
+            && !(looping[node] && splits(node))
     }
 
-    for step in plan.steps {
-        switch step {
-        case .absorb(let node):
-            if let fault = checkInputs(node) { return fault }
-        case .process(let node):
-            if graph.nodes[node].instance.type.pointee.absorb == nil, let fault = checkInputs(node) { return fault }
-            let targets = plan.outputs[node].map { plan.values[$0] }
-            if Set(targets).count != targets.count { return "node \(node) writes two outputs into one buffer" }
-            for (index, target) in targets.enumerated() {
-                if target == .silence || target == .unassigned { return "node \(node) output \(index) has no buffer" }
-                if !graph.nodes[node].instance.worksInPlace,
-                    plan.inputs[node].contains(where: { plan.values[$0] == target })
-                {
-                    return "node \(node) writes over its input"
-                }
-                buffers[target] = [Part(node: node, output: index, delay: 0, gain: 1): 1]
+    private func checkInputs(_ node: Int) throws(PlanFault) {
+        let name = name(node)
+        if plan.inputs[node].count != instance(node).count(VG_AUDIO_PORT, VG_INPUT) {
+            throw PlanFault("\(name) has \(plan.inputs[node].count) audio inputs")
+        }
+        for (index, value) in plan.inputs[node].enumerated() {
+            let found = try content(value, "\(name) audio input \(index)")
+            let have = found.flatMap { part, times in Array(repeating: part, count: times) }.sorted()
+            let want = expected(node, index).sorted()
+            // Gains of chained links may be multiplied in another order: compared with some leeway.
+            let same = zip(have, want).allSatisfy {
+                $0.source == $1.source && $0.delay == $1.delay && abs($0.gain - $1.gain) <= 1e-5 * abs($1.gain)
             }
-            ran.insert(node)
-        case .mix(let into, let terms):
-            var sum: Content = [:]
-            for term in terms {
-                guard let part = content(term.value) else {
-                    return "a mix reads value \(term.value) before it is written"
-                }
-                for (one, times) in part {
-                    var scaled = one
-                    scaled.gain *= term.gain
-                    sum[scaled, default: 0] += times
-                }
+            if have.count != want.count || !same {
+                throw PlanFault("\(name) audio input \(index) holds \(have) instead of \(want)")
             }
-            buffers[plan.values[into]] = sum
-        case .delay(let into, let from, let frames):
-            guard let source = content(from) else { return "a delay reads value \(from) before it is written" }
-            buffers[plan.values[into]] = Dictionary(
-                uniqueKeysWithValues: source.map { part, times in
-                    var late = part
-                    late.delay += frames
-                    return (late, times)
-                })
-        case .sum, .drive, .merge: break
+        }
+        try checkEvents(node)
+    }
+
+    /// Frames by which a node's output lags behind; nil: what closes a loop, for which nobody waits.
+    private func departure(_ node: Int) -> Int? {
+        if looping[node] && splits(node) { return nil }
+        return plan.arrival[node] + (instance(node).runs ? instance(node).latency : 0)
+    }
+
+    /// Each node is as late as the latest of what it takes.
+    private func checkArrivals() throws(PlanFault) {
+        guard plan.arrival.count == graph.nodes.count else { throw PlanFault("the times do not fit the graph") }
+        for node in graph.nodes.indices where instance(node).runs || !(looping[node] && splits(node)) {
+            let links = incoming[node].filter { $0.portKind == VG_AUDIO_PORT }
+            let latest = links.compactMap { departure($0.fromNode) }.max() ?? 0
+            if plan.arrival[node] != latest {
+                throw PlanFault("\(name(node)) is \(plan.arrival[node]) frames late instead of \(latest)")
+            }
         }
     }
-    for (node, entry) in graph.nodes.enumerated() {
-        if entry.instance.runs, !ran.contains(node) { return "\(entry.instance.name) never runs" }
-        if entry.instance.isExternal, let fault = checkInputs(node) { return fault }
+
+    // MARK: The driver's ports
+
+    private mutating func openCaptures() throws(PlanFault) {
+        for node in graph.nodes.indices where instance(node).isExternal {
+            for (index, value) in plan.outputs[node].enumerated() {
+                try checkPort(plan.values[value], node, index, isCapture: true)
+                buffers[plan.values[value]] = [
+                    Part(source: PlanSource(node: node, output: index), delay: 0, gain: 1): 1
+                ]
+            }
+        }
     }
-    return nil
+
+    private func checkPlayback(_ node: Int) throws(PlanFault) {
+        for (index, value) in plan.inputs[node].enumerated() {
+            try checkPort(plan.values[value], node, index, isCapture: false)
+        }
+        try checkInputs(node)
+        try checkMIDIPlayback(node)
+    }
+
+    private func checkPort(_ buffer: BufferID, _ node: Int, _ index: Int, isCapture: Bool) throws(PlanFault) {
+        let port = graph.nodes[node].external(index + 1, isMIDI: false, isCapture: isCapture)
+        guard case .external(let external) = buffer, plan.externals.indices.contains(external),
+            plan.externals[external] == port
+        else {
+            throw PlanFault("\(name(node)) port \(index) is not the driver's")
+        }
+    }
 }
 
 extension NodeInstance {
@@ -123,5 +283,10 @@ extension NodeInstance {
             left -= 1
         }
         return -1
+    }
+
+    /// The rank among the outputs of its kind of the port at `index` in the layout.
+    func rank(ofOutput index: Int) -> Int {
+        ports[..<index].count { $0.kind == ports[index].kind && $0.direction == VG_OUTPUT }
     }
 }
