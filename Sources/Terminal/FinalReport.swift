@@ -5,7 +5,8 @@ import Host
 public enum FinalReport {
     /// How long it ran, what went wrong, and a table of what each node took of a block, the most expensive first.
     public static func text(_ status: Status, _ timings: [NodeTiming], dropped: Int = 0) -> String {
-        var head = "\(clock(status.time)) played, \(count(Int(status.blocks), "block")), \(count(status.xruns, "xrun"))"
+        var head =
+            "\(duration(status.time)) played, \(count(Int(status.blocks), "block")), \(count(status.xruns, "xrun"))"
         if dropped > 0 { head += ", \(count(dropped, "event")) not shown because the output was too slow" }
         var lines = [head]
         let budget = status.rate > 0 ? Double(status.block) / status.rate : 0
@@ -28,6 +29,10 @@ public enum FinalReport {
             lines.append("  \(printable(node)) failed: \(printable(reason))")
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func duration(_ seconds: Double) -> String {
+        seconds < 60 ? "\(fixed(seconds, 1)) s" : clock(seconds)
     }
 
     /// Rows of the table at most.

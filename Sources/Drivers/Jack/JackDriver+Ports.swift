@@ -103,8 +103,10 @@ extension JackDriver {
     /// The ports of all other clients.
     private func others(_ client: OpaquePointer) -> JackConnections.Others {
         let ours = String(cString: jack_get_client_name(client)) + ":"
-        func list(_ type: String, _ flags: JackPortFlags) -> [String] {
-            guard let names = jack_get_ports(client, nil, type, UInt(flags.rawValue)) else { return [] }
+        func list(_ type: String, _ flags: JackPortFlags, _ more: JackPortFlags? = nil) -> [String] {
+            guard let names = jack_get_ports(client, nil, type, UInt(flags.rawValue | (more?.rawValue ?? 0))) else {
+                return []
+            }
             defer { jack_free(names) }
             var result: [String] = []
             var next = names
@@ -115,10 +117,20 @@ extension JackDriver {
             }
             return result
         }
-        return JackConnections.Others(
+        var others = JackConnections.Others(
             audioSources: list(JACK_DEFAULT_AUDIO_TYPE, JackPortIsOutput),
             audioSinks: list(JACK_DEFAULT_AUDIO_TYPE, JackPortIsInput),
             midiSources: list(JACK_DEFAULT_MIDI_TYPE, JackPortIsOutput),
             midiSinks: list(JACK_DEFAULT_MIDI_TYPE, JackPortIsInput))
+        let all = [others.audioSources, others.audioSinks, others.midiSources, others.midiSinks]
+        guard !all.contains(where: { $0.contains { $0.hasPrefix("system:") } }) else { return others }
+        for (type, prefix) in [(JACK_DEFAULT_AUDIO_TYPE, ""), (JACK_DEFAULT_MIDI_TYPE, "midi_")] {
+            for (flag, name) in [(JackPortIsOutput, "capture"), (JackPortIsInput, "playback")] {
+                for (index, port) in list(type, flag, JackPortIsPhysical).enumerated() {
+                    others.systemNames[port] = "system:\(prefix)\(name)_\(index + 1)"
+                }
+            }
+        }
+        return others
     }
 }

@@ -42,6 +42,18 @@ struct JackConnectionsTests {
         #expect(wanted(keys) == ["system:midi_capture_1 > keys_1"])
     }
 
+    @Test("without a client 'system' its names mean the physical ports, by number")
+    func noSystemClient() {
+        let pipewire = JackConnections.Others(
+            systemNames: ["Speakers:playback_FL": "system:playback_1", "Speakers:playback_FR": "system:playback_2"],
+            audioSinks: ["Speakers:playback_FL", "Speakers:playback_FR", "recorder:in_1"])
+        let both = node("out", channels: 2, capture: false, connect: ["system:playback_*"])
+        #expect(
+            Set(JackConnections.pairs(both, pipewire).map(\.other)) == ["Speakers:playback_FL", "Speakers:playback_FR"])
+        let second = node("out", channels: 1, capture: false, connect: ["system:playback_2"])
+        #expect(JackConnections.pairs(second, pipewire).map(\.other) == ["Speakers:playback_FR"])
+    }
+
     @Test("several globs belong to the channels one by one")
     func oneGlobPerChannel() {
         let ports = node("speakers", channels: 2, capture: false, connect: ["system:playback_2", "recorder:in_1"])

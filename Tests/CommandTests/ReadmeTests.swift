@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// The README's graphs and commands, as a reader would type them.
+@Suite("README")
+struct ReadmeTests {
+    private struct Block {
+        var language: String
+        var text: String
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+
+    private func blocks() throws -> [Block] {
+        let text = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
+        return text.components(separatedBy: "\n```").dropFirst().enumerated().compactMap { index, part in
+            guard index % 2 == 0, let end = part.firstIndex(of: "\n") else { return nil }
+            return Block(language: String(part[..<end]), text: String(part[part.index(after: end)...]))
+        }
+    }
+
+    @Test("every command in it succeeds, on the graphs shown in it", .timeLimit(.minutes(3)))
+    func commands() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "voicegraph-readme-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let tools = URL(filePath: own).deletingLastPathComponent().path
+        var commands = 0
+        for block in try blocks() {
+            if block.language == "toml" {
+                let name = try #require(
+                    block.text.split(separator: "\n").first?.dropFirst(2), "a name on the first line")
+                try block.text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
+            } else if block.language == "sh" {
+                for line in block.text.split(separator: "\n") {
+                    var command = String(line)
+                    if command.hasPrefix("voicegraph run") {
+                        // The reader's own server or ours, and for ever: here always ours, and briefly.
+                        command += " --driver dummy" + (command.contains("--until-idle") ? "" : " --duration 0.3")
+                    }
+                    let result = try await runTool(
+                        ["bash", "-c", "cd '\(folder.path)' && PATH='\(tools)':$PATH && \(command)"], seconds: 40)
+                    #expect(result.status == 0, "\(command)\n\(result.output)")
+                    commands += 1
+                }
+            }
+        }
+        #expect(commands >= 10)
+    }
+
+    @Test("every file and target it names exists")
+    func names() throws {
+        let text = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
+        for match in text.matches(of: /\]\(([^)]+)\)/) where !match.1.hasPrefix("http") {
+            #expect(
+                FileManager.default.fileExists(atPath: Self.root.appending(path: String(match.1)).path), "\(match.1)")
+        }
+        let targets = try String(contentsOf: Self.root.appending(path: "Makefile"), encoding: .utf8)
+        for match in text.matches(of: /make ([a-z]+)/) { #expect(targets.contains("\n\(match.1):"), "make \(match.1)") }
+    }
+}
