@@ -94,7 +94,7 @@ let package = Package(
             path: "Tests/Support", swiftSettings: strict),
         tests("Realtime", ["Realtime"]),
         tests("NodeKit", ["NodeKit"]),
-        tests("Graph", ["Graph"]),
+        tests("Graph", ["Drivers", "Graph"]),
         tests("Nodes", ["Nodes"]),
         tests("LV2", ["LV2"]),
         tests("Drivers", ["Nodes", "Drivers"]),

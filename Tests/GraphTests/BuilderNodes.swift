@@ -110,7 +110,9 @@ func node(
 /// Builds a graph from links "a -> b" and nodes.
 func build(_ links: [String], _ nodes: NodeDescription...) -> BuildResult { build(links, nodes) }
 
-func build(_ links: [String], _ nodes: [NodeDescription]) -> BuildResult {
+func build(
+    _ links: [String], _ nodes: [NodeDescription], _ catalog: NodeCatalog = builderCatalog
+) -> BuildResult {
     func end(_ text: Substring) -> Endpoint {
         let parts = text.split(separator: ".").map(String.init)
         return Endpoint(parts[0], parts.count > 1 ? parts[1] : nil)
@@ -121,7 +123,7 @@ func build(_ links: [String], _ nodes: [NodeDescription]) -> BuildResult {
             from: end(words[0]), to: end(words[2]), gainDB: words.count > 3 ? Double(words[3])! : 0,
             location: SourceLocation(file: "f", line: index + 1, column: 1))
     }
-    return GraphBuilder.build(GraphDescription(nodes: nodes, links: described), catalog: builderCatalog)
+    return GraphBuilder.build(GraphDescription(nodes: nodes, links: described), catalog: catalog)
 }
 
 extension BuildResult {

@@ -134,7 +134,7 @@ extension NodeInstance {
 
 extension Specification {
     /// A graph of up to `most` nodes with every kind of link and, now and then, loops and nodes that fail.
-    static func random(seed: UInt64, most: Int = 16, maxBlock: Int) -> Specification {
+    static func random(seed: UInt64, most: Int = 16, maxBlock: Int, failing: Bool = true) -> Specification {
         var random = TestRandom(seed: seed)
         func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -144,7 +144,8 @@ extension Specification {
                 let channels = number(1...2)
                 made.append(
                     Node(
-                        kind: .echo, ins: channels, outs: channels, latency: maxBlock + number(0...5), fails: chance(15)
+                        kind: .echo, ins: channels, outs: channels, latency: maxBlock + number(0...5),
+                        fails: chance(15) && failing
                     ))
                 continue
             }
@@ -154,7 +155,7 @@ extension Specification {
                 Node(
                     kind: inPlace ? .inPlace : .unit, ins: ins, outs: chance(60) ? ins : number(0...3),
                     controls: number(0...2), controlOuts: number(0...2), midis: number(0...2), midiOuts: number(0...1),
-                    latency: chance(25) ? number(1...70) : 0, seed: number(1...999), fails: chance(10)))
+                    latency: chance(25) ? number(1...70) : 0, seed: number(1...999), fails: chance(10) && failing))
         }
         made.append(Node(kind: .playback, ins: number(1...3)))
         made.append(Node(kind: .playback, ins: 1))
@@ -164,8 +165,9 @@ extension Specification {
         let places = made.indices.shuffled(using: &random)
         var result = Specification(nodes: Array(repeating: Node(kind: .unit), count: made.count))
         for (index, place) in places.enumerated() { result.nodes[place] = made[index] }
+        let kinds = [VG_AUDIO_PORT, VG_AUDIO_PORT, VG_AUDIO_PORT, VG_CONTROL_PORT, VG_CONTROL_PORT, VG_MIDI_PORT]
         for _ in 0..<made.count * 3 {
-            let kind = [VG_AUDIO_PORT, VG_AUDIO_PORT, VG_AUDIO_PORT, VG_CONTROL_PORT, VG_MIDI_PORT][number(0...4)]
+            let kind = kinds[number(0...kinds.count - 1)]
             let (from, to) = (number(0...made.count - 1), number(0...made.count - 1))
             let outputs = made[from].count(kind, VG_OUTPUT)
             let inputs = made[to].count(kind, VG_INPUT)

@@ -2,7 +2,7 @@
 import Glibc
 
 /// Runs `producer` on a thread of its own beside `consumer`, until both end.
-func together(_ producer: @escaping @Sendable () -> Void, _ consumer: () -> Void) {
+public func together(_ producer: @escaping @Sendable () -> Void, _ consumer: () -> Void) {
     final class Work: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
