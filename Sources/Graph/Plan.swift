@@ -15,8 +15,8 @@ enum BufferID: Hashable {
 
 /// What the audio thread will do, still in symbols: the compiler's product, the verifier's input, and what the schedule
 /// is built from. An audio *value* is one block of samples made once per cycle; a *cell* is one control float.
-struct Plan {
-    enum Step: Equatable {
+struct Plan: Sendable {
+    enum Step: Equatable, Sendable {
         /// Runs a node.
         case process(node: Int)
         /// Lets a node that closes a feedback loop take its inputs.
