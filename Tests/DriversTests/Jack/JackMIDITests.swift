@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import NodeKit
+import Nodes
+import TestSupport
+
+@testable import Drivers
+
+extension JackDriverTests {
+    @Test("MIDI passes from one program to another: every byte, every frame", arguments: [64, 1024])
+    func midi(block: Int) async throws {
+        let server = try await Jackd.start(block: block)
+        let driver = try JackDriver(name: "wire", server: server.name)
+        let engine = try startMIDIWire(driver)
+        let peer = try JackMIDIPeer("peer", server: server)
+        #expect(peer.connect("peer:out", "wire:keys_1"))
+        #expect(peer.connect("wire:synth_1", "peer:in"))
+        let before = peer.cycles
+        try await eventually("the graph is in order") { peer.cycles > before + 8 }
+        let sent = moments(seed: UInt64(block))
+        peer.play(sent)
+        try await eventually("all has come") { peer.heard.count >= sent.count }
+        let heard = peer.heard
+        #expect(heard.map(\.bytes) == sent.map(\.bytes))
+        // A program that feeds itself through another hears itself a whole number of blocks later, always the same.
+        let delays = Set(zip(heard, sent).map { $0.frame - $1.frame })
+        #expect(delays.count == 1 && delays.allSatisfy { $0 >= 0 && $0 % block == 0 }, "\(delays)")
+        driver.stop()
+        peer.close()
+        server.stop()
+        withExtendedLifetime(engine) {}
+    }
+
+    /// Notes, controllers and system exclusive messages at scattered frames, some on the same.
+    private func moments(seed: UInt64) -> [MIDIMoment] {
+        var random = TestRandom(seed: seed)
+        var frame = 0
+        return (0..<400).map { index in
+            frame += Int.random(in: 0...90, using: &random)
+            let value = UInt8.random(in: 0...127, using: &random)
+            switch index % 4 {
+            case 0: return MIDIMoment(frame, [0x90, value, 100])
+            case 1: return MIDIMoment(frame, [0x80, value, 0])
+            case 2: return MIDIMoment(frame, [0xB3, 7, value])
+            default: return MIDIMoment(frame, [0xF0] + Array(repeating: value, count: Int(value) / 4) + [0xF7])
+            }
+        }
+    }
+
+    private func startMIDIWire(_ driver: JackDriver) throws -> Engine {
+        func end(_ type: String, _ name: String) throws -> ResolvedGraph.Node {
+            ResolvedGraph.Node(
+                instance: try NodeInstance(
+                    type: try #require(builtInNodeType(type)), name: name, settings: Settings([:])),
+                description: NodeDescription(name: name, type: type))
+        }
+        let graph = ResolvedGraph(
+            nodes: [try end("midi-input", "keys"), try end("midi-output", "synth")],
+            links: [ResolvedGraph.Link(fromNode: 0, fromPort: 0, toNode: 1, target: .port(0), kind: VG_MIDI_PORT)])
+        let schedule = try Compiler.compile(graph, rate: driver.info.rate, maxBlock: 8192)
+        let engine = Engine()
+        schedule.setHandles(try driver.register(schedule.externals))
+        engine.publish(schedule)
+        try driver.start(engine.audio, onEvent: { _ in })
+        return engine
+    }
+}
