@@ -51,9 +51,10 @@ public struct DiagnosticFormat {
         var result = ""
         for diagnostic in sorted(diagnostics) {
             let place = diagnostic.location
-            result += "{\"file\":\(quoted(place.file)),\"line\":\(place.line),\"column\":\(place.column)"
-            result += ",\"severity\":\"\(diagnostic.severity.rawValue)\",\"message\":\(quoted(diagnostic.message))"
-            result += ",\"hint\":\(quoted(diagnostic.hint))}\n"
+            result += "{\"file\":\(JSONText.string(place.file)),\"line\":\(place.line),\"column\":\(place.column)"
+            result +=
+                ",\"severity\":\"\(diagnostic.severity.rawValue)\",\"message\":\(JSONText.string(diagnostic.message))"
+            result += ",\"hint\":\(JSONText.string(diagnostic.hint))}\n"
         }
         return result
     }
@@ -101,22 +102,4 @@ public struct DiagnosticFormat {
     }
 
     private func paint(_ text: String, _ code: String) -> String { color ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
-}
-
-/// A JSON string. Line and paragraph separators are escaped too: some readers take them for line ends.
-private func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "\"": result += "\\\""
-        case "\\": result += "\\\\"
-        case "\n": result += "\\n"
-        case "\t": result += "\\t"
-        case _ where scalar.value < 32 || scalar.value == 127 || scalar.value == 0x2028 || scalar.value == 0x2029:
-            let digits = String(scalar.value, radix: 16)
-            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: result.unicodeScalars.append(scalar)
-        }
-    }
-    return result + "\""
 }

@@ -9,9 +9,9 @@ import NodeKit
 /// read once. A node may be described in one place only. The name of the graph is that of the including file, if it
 /// gives one.
 struct GraphReader {
-    private var description = GraphDescription()
-    private var diagnostics: [Diagnostic] = []
-    private let environment: [String: String]
+    var description = GraphDescription()
+    var diagnostics: [Diagnostic] = []
+    let environment: [String: String]
     private var nodePlaces: [String: SourceLocation] = [:]
     /// The files that are being read, outermost first, as canonical and shown names.
     private var chain: [(canonical: String, shown: String)] = []
@@ -33,7 +33,7 @@ struct GraphReader {
         return (description, diagnostics)
     }
 
-    private mutating func report(_ message: String, at location: SourceLocation, hint: String = "") {
+    mutating func report(_ message: String, at location: SourceLocation, hint: String = "") {
         diagnostics.append(Diagnostic(.error, message, at: location, hint: hint))
     }
 
@@ -185,158 +185,6 @@ struct GraphReader {
         if !hasType { report("node '\(name)' has no type", at: place, hint: typeHint) }
         description.nodes.append(result)
     }
-
-    // MARK: links
-
-    private mutating func readLinks(_ list: TomlDocument.Node, _ document: TomlDocument) {
-        if list.kind == VG_TOML_STRING {
-            readLink(list, document)
-        } else if list.kind == VG_TOML_LIST {
-            description.links.reserveCapacity(description.links.count + Int(list.count))
-            for link in document.children(list) { readLink(link, document) }
-        } else {
-            report(
-                "'links' must be a list of links, not \(kindText(list))", at: document.valueLocation(list),
-                hint: "links = [\"a -> b\", \"b -> c\"]")
-        }
-    }
-
-    private mutating func readLink(_ link: TomlDocument.Node, _ document: TomlDocument) {
-        switch link.kind {
-        case VG_TOML_STRING:
-            guard let text = text(link, document, "a link") else { return }
-            var found: [Diagnostic] = []
-            description.links += parseLinks(text) { found.append($0) }
-            diagnostics += found
-        case VG_TOML_TABLE: readLinkTable(link, document)
-        default:
-            report(
-                "a link must be a string or a table, not \(kindText(link))", at: document.valueLocation(link),
-                hint: "\"a -> b\" or { from = \"a\", to = \"b\", gain_db = -6 }")
-        }
-    }
-
-    private mutating func readLinkTable(_ link: TomlDocument.Node, _ document: TomlDocument) {
-        var ends: [String: Endpoint] = [:]
-        var gain = 0.0
-        var faulty = false
-        for entry in document.children(link) {
-            switch document.key(entry) {
-            case let key where key == "from" || key == "to":
-                faulty = true
-                guard let text = text(entry, document, "'\(key)'") else { continue }
-                guard !text.bytes.isEmpty else {
-                    report(
-                        "'\(key)' is empty", at: document.valueLocation(entry),
-                        hint: "write the node's name, or node.port")
-                    continue
-                }
-                var found: [Diagnostic] = []
-                ends[key] = parseEndpoint(text, text.bytes.indices) { found.append($0) }
-                diagnostics += found
-                faulty = ends[key] == nil
-            case "gain_db":
-                guard entry.kind == VG_TOML_NUMBER || entry.kind == VG_TOML_INTEGER else {
-                    report("'gain_db' must be a number, not \(kindText(entry))", at: document.valueLocation(entry))
-                    continue
-                }
-                guard entry.number.isFinite, abs(entry.number) <= 200 else {
-                    report(
-                        "'gain_db' must be a number between -200 and 200", at: document.valueLocation(entry),
-                        hint: "leave the link out to have silence")
-                    continue
-                }
-                gain = entry.number
-            case let key: unknownKey(key, entry, document, ["from", "to", "gain_db"], "from, to and gain_db")
-            }
-        }
-        for key in ["from", "to"] where !document.children(link).contains(where: { document.key($0) == key }) {
-            faulty = true
-            report("a link without '\(key)'", at: document.valueLocation(link), hint: "{ from = \"a\", to = \"b\" }")
-        }
-        guard !faulty, let from = ends["from"], let to = ends["to"] else { return }
-        description.links.append(
-            LinkDescription(from: from, to: to, gainDB: gain, location: document.valueLocation(link)))
-    }
-
-    // MARK: values
-
-    /// A string with `${...}` resolved; nil, and reported, when it is none.
-    private mutating func text(_ node: TomlDocument.Node, _ document: TomlDocument, _ what: String) -> StringText? {
-        guard node.kind == VG_TOML_STRING else {
-            report("\(what) must be a string, not \(kindText(node))", at: document.valueLocation(node))
-            return nil
-        }
-        var text = StringText(node, in: document)
-        var found: [Diagnostic] = []
-        text.expand(environment) { found.append($0) }
-        diagnostics += found
-        return found.isEmpty ? text : nil
-    }
-
-    private mutating func strings(
-        _ node: TomlDocument.Node, _ document: TomlDocument, _ key: String
-    ) -> [(String, SourceLocation)] {
-        let items = node.kind == VG_TOML_LIST ? Array(document.children(node)) : [node]
-        return items.compactMap { item in
-            text(item, document, "'\(key)'").map { ($0.string, document.valueLocation(item)) }
-        }
-    }
-
-    /// An entry with all that is in it; nil, and reported, when it cannot be one.
-    private mutating func value(_ node: TomlDocument.Node, _ document: TomlDocument) -> Entry? {
-        var inner: [String: Entry] = [:]
-        let value: SettingValue
-        switch node.kind {
-        case VG_TOML_BOOL: value = .bool(node.boolean)
-        case VG_TOML_INTEGER: value = .integer(node.integer)
-        case VG_TOML_NUMBER: value = .number(node.number)
-        case VG_TOML_STRING:
-            guard let text = text(node, document, "") else { return nil }
-            value = .string(text.string)
-        case VG_TOML_LIST:
-            var items: [SettingValue] = []
-            for item in document.children(node) {
-                guard let entry = self.value(item, document) else { continue }
-                inner[String(items.count)] = entry
-                items.append(entry.value)
-            }
-            value = .list(items)
-        case VG_TOML_TABLE:
-            for item in document.children(node) {
-                if let entry = self.value(item, document) { inner[document.key(item)] = entry }
-            }
-            value = .table(inner.mapValues(\.value))
-        default:
-            report(
-                "dates and times have no meaning here", at: document.valueLocation(node), hint: "write it in quotes")
-            return nil
-        }
-        let key = node.key == nil ? document.valueLocation(node) : document.keyLocation(node)
-        return Entry(value, keyLocation: key, valueLocation: document.valueLocation(node), inner: inner)
-    }
-
-    private mutating func unknownKey(
-        _ key: String, _ node: TomlDocument.Node, _ document: TomlDocument, _ known: [String], _ list: String
-    ) {
-        var suggester = Suggester()
-        report(
-            "unknown key '\(shortened(key))'", at: document.keyLocation(node),
-            hint: suggester.hint(key, among: known, otherwise: "here may stand \(list)"))
-    }
 }
 
 private let typeHint = "add type = \"...\"; `voicegraph nodes` lists the types there are"
-
-/// The kind of a value in words.
-func kindText(_ node: TomlDocument.Node) -> String {
-    switch node.kind {
-    case VG_TOML_BOOL: "true or false"
-    case VG_TOML_INTEGER: "a whole number"
-    case VG_TOML_NUMBER: "a number with a fraction"
-    case VG_TOML_STRING: "a string"
-    case VG_TOML_LIST: "a list"
-    case VG_TOML_TABLE: "a table"
-    default: "a date or time"
-    }
-}

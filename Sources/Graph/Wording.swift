@@ -52,7 +52,7 @@ func quote(_ entry: Entry) -> String {
 }
 
 /// A port's kind in words.
-func kindName(_ kind: vg_port_kind) -> String {
+public func kindName(_ kind: vg_port_kind) -> String {
     switch kind {
     case VG_AUDIO_PORT: "audio"
     case VG_CONTROL_PORT: "control"

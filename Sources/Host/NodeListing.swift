@@ -54,17 +54,17 @@ public enum NodeListing {
     /// All types for programs: one JSON object a line. [any]
     public static func json(_ catalog: NodeCatalog) -> String {
         catalog.names.map { name in
-            var fields: [(String, String)] = [("type", quoted(name))]
+            var fields: [(String, String)] = [("type", JSONText.string(name))]
             if let entry = catalog.types[name] {
                 fields.append(("available", "true"))
-                fields.append(("origin", quoted(entry.origin)))
-                fields.append(("summary", quoted(catalog.descriptor(name)?.summary ?? "")))
+                fields.append(("origin", JSONText.string(entry.origin)))
+                fields.append(("summary", JSONText.string(catalog.descriptor(name)?.summary ?? "")))
             } else if let why = catalog.unavailable[name] {
                 fields.append(("available", "false"))
-                fields.append(("reason", quoted(why.reason)))
-                fields.append(("package", quoted(why.package)))
+                fields.append(("reason", JSONText.string(why.reason)))
+                fields.append(("package", JSONText.string(why.package)))
             }
-            return object(fields) + "\n"
+            return JSONText.object(fields) + "\n"
         }.joined()
     }
 
@@ -100,33 +100,36 @@ public enum NodeListing {
     /// Everything about one type, for programs: one JSON object. [any]
     public static func json(_ type: NodeDescriptor, origin: String) -> String {
         let ports = type.layout.ports.map {
-            object([
-                ("symbol", quoted($0.symbol)), ("kind", quoted(kindName($0.kind))),
-                ("direction", quoted($0.direction == VG_INPUT ? "in" : "out")),
-                ("bus", $0.bus.map(quoted) ?? "null"), ("doc", quoted($0.doc)),
+            JSONText.object([
+                ("symbol", JSONText.string($0.symbol)), ("kind", JSONText.string(kindName($0.kind))),
+                ("direction", JSONText.string($0.direction == VG_INPUT ? "in" : "out")),
+                ("bus", $0.bus.map(JSONText.string) ?? "null"), ("doc", JSONText.string($0.doc)),
             ])
         }
         let parameters = type.layout.parameters.map {
-            object([
-                ("key", quoted($0.key)), ("minimum", number(Double($0.range.lowerBound))),
+            JSONText.object([
+                ("key", JSONText.string($0.key)), ("minimum", number(Double($0.range.lowerBound))),
                 ("maximum", number(Double($0.range.upperBound))), ("default", number(Double($0.defaultValue))),
-                ("unit", quoted($0.unit)), ("scale", quoted(scaleName($0.scale))), ("doc", quoted($0.doc)),
+                ("unit", JSONText.string($0.unit)), ("scale", JSONText.string(scaleName($0.scale))),
+                ("doc", JSONText.string($0.doc)),
             ])
         }
         let settings = type.settings.map {
-            object([
-                ("key", quoted($0.key)), ("kind", quoted(kindName($0.kind))),
+            JSONText.object([
+                ("key", JSONText.string($0.key)), ("kind", JSONText.string(kindName($0.kind))),
                 ("required", $0.required ? "true" : "false"),
-                ("default", $0.defaultText.map(quoted) ?? "null"),
+                ("default", $0.defaultText.map(JSONText.string) ?? "null"),
                 ("minimum", $0.range.map { number($0.lowerBound) } ?? "null"),
                 ("maximum", $0.range.map { number($0.upperBound) } ?? "null"),
-                ("unit", $0.unit.map(quoted) ?? "null"),
-                ("choices", "[" + $0.choices.map(quoted).joined(separator: ",") + "]"), ("doc", quoted($0.doc)),
+                ("unit", $0.unit.map(JSONText.string) ?? "null"),
+                ("choices", "[" + $0.choices.map(JSONText.string).joined(separator: ",") + "]"),
+                ("doc", JSONText.string($0.doc)),
             ])
         }
-        return object([
-            ("type", quoted(type.name)), ("summary", quoted(type.summary)), ("doc", quoted(type.doc)),
-            ("origin", quoted(origin)), ("ports", "[" + ports.joined(separator: ",") + "]"),
+        return JSONText.object([
+            ("type", JSONText.string(type.name)), ("summary", JSONText.string(type.summary)),
+            ("doc", JSONText.string(type.doc)),
+            ("origin", JSONText.string(origin)), ("ports", "[" + ports.joined(separator: ",") + "]"),
             ("parameters", "[" + parameters.joined(separator: ",") + "]"),
             ("settings", "[" + settings.joined(separator: ",") + "]"),
         ]) + "\n"

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-func kindName(_ kind: vg_port_kind) -> String {
-    switch kind {
-    case VG_AUDIO_PORT: "audio"
-    case VG_CONTROL_PORT: "control"
-    case VG_MIDI_PORT: "midi"
-    default: "message"
-    }
-}
-
 func kindName(_ kind: vg_setting_kind) -> String {
     switch kind {
     case VG_SET_BOOL: "boolean"
@@ -84,26 +75,4 @@ func trimmedRight(_ text: String) -> String {
     var text = text
     while text.last == " " { text.removeLast() }
     return text
-}
-
-func object(_ fields: [(String, String)]) -> String {
-    "{" + fields.map { quoted($0.0) + ":" + $0.1 }.joined(separator: ",") + "}"
-}
-
-/// A JSON string.
-func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "\"": result += "\\\""
-        case "\\": result += "\\\\"
-        case "\n": result += "\\n"
-        case "\t": result += "\\t"
-        case _ where scalar.value < 32:
-            let hex = String(scalar.value, radix: 16)
-            result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-        default: result.unicodeScalars.append(scalar)
-        }
-    }
-    return result + "\""
 }

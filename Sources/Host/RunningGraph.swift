@@ -20,16 +20,6 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
 }
 
-/// How long a node took per block. Seconds.
-public struct NodeTiming: Sendable, Equatable {
-    /// The node's name.
-    public var node: String
-    /// Mean over all blocks.
-    public var average: Double
-    /// The longest.
-    public var maximum: Double
-}
-
 /// A checked graph on a driver: prepared, compiled, playing. `pump` does everything that is not audio; whoever owns the
 /// graph calls it often, on one thread at a time.
 public final class RunningGraph: @unchecked Sendable {
@@ -45,17 +35,17 @@ public final class RunningGraph: @unchecked Sendable {
     public let description: GraphDescription
 
     private let graph: ResolvedGraph
-    private let engine = Engine()
-    private let router: MessageRouter
-    private let time: GraphTime
-    private let state: Mutex<State>
-    private let clock = TickClock()
+    let engine = Engine()
+    let router: MessageRouter
+    let time: GraphTime
+    let state: Mutex<State>
+    let clock = TickClock()
     /// What nodes tell of themselves: that they failed, or that they started again.
     private let failures: Subscription
     /// What the driver gave for the graph's ports: written before it starts, read when it asks for a new format.
     private var handles: [UnsafeMutableRawPointer?] = []
 
-    private struct State {
+    struct State {
         var degraded: [String: String]
         var load = 0.0
         var lastTicks: UInt64 = 0
@@ -190,81 +180,6 @@ public final class RunningGraph: @unchecked Sendable {
     /// Offline: returns when every node can give `frames` without a gap. [control]
     public func wait(frames: Int) { for node in nodes { node.wait(frames: frames) } }
 
-    /// Turns a parameter. [control]
-    public func set(_ node: String, _ parameter: String, to value: Float) throws(HostError) {
-        let instance = try instance(node)
-        guard let index = instance.parameterIndex(parameter) else {
-            let known = instance.parameters.map(\.key).joined(separator: ", ")
-            throw HostError(
-                "node '\(node)' has no parameter '\(parameter)'",
-                hint: known.isEmpty ? "it has none" : "it has: \(known)")
-        }
-        let range = instance.parameters[index].range
-        guard range.contains(value) else {
-            throw HostError("\(node).\(parameter) must be from \(range.lowerBound) to \(range.upperBound)")
-        }
-        guard engine.set(instance, parameter: index, to: value) else { throw HostError("too many changes at once") }
-    }
-
-    /// Sends a message to a message input of a node. [control]
-    public func send(_ message: Message, to node: String, port: String) throws(HostError) {
-        let instance = try instance(node)
-        guard let index = instance.messageInput(port) else {
-            let known = instance.ports.filter { $0.isMessageInput }.map(\.symbol).joined(separator: ", ")
-            throw HostError(
-                "node '\(node)' has no message input '\(port)'",
-                hint: known.isEmpty ? "it takes no messages" : "it has: \(known)")
-        }
-        guard router.send(to: instance, port: index, message) else { throw HostError("too many messages wait") }
-    }
-
-    private func instance(_ name: String) throws(HostError) -> NodeInstance {
-        guard let instance = nodes.first(where: { $0.name == name }) else {
-            throw HostError(
-                "there is no node '\(name)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
-        }
-        return instance
-    }
-
-    /// What is measured now. [control]
-    public var status: Status {
-        let (info, measured, counters) = (driver.info, driver.status, engine.counters)
-        return state.withLock { state in
-            let frames = counters.position &- state.lastPosition
-            if frames > 0 {
-                let busy = clock.seconds(counters.busyTicks &- state.lastTicks)
-                let recent = busy / (Double(frames) / info.rate)
-                state.load = state.lastPosition == 0 ? recent : 0.7 * state.load + 0.3 * recent
-                state.lastPosition = counters.position
-                state.lastTicks = counters.busyTicks
-            }
-            var status = Status()
-            status.driver = info.kind.rawValue
-            status.server = info.server
-            status.ownServer = info.ownServer
-            status.client = info.client
-            status.rate = info.rate
-            status.block = info.block
-            status.load = state.load
-            status.xruns = measured.xruns + Int(counters.oversizedBlocks)
-            status.blocks = counters.cycles
-            status.time = time.now
-            status.degraded = state.degraded
-            return status
-        }
-    }
-
-    /// How long each node took per block, in seconds, by name. [control]
-    public var timings: [NodeTiming] {
-        guard let schedule = engine.schedule else { return [] }
-        return zip(schedule.nodes, schedule.timings).compactMap { node, timing in
-            guard timing.count > 0 else { return nil }
-            return NodeTiming(
-                node: node.name, average: clock.seconds(timing.total) / Double(timing.count),
-                maximum: clock.seconds(timing.maximum))
-        }
-    }
-
     /// Ends the audio, lets the nodes finish what they hold, and ends all subscriptions. [control]
     public func stop() {
         if state.withLock({ state in
@@ -279,24 +194,5 @@ public final class RunningGraph: @unchecked Sendable {
         pump()
         router.disconnect()
         failures.cancel()
-    }
-}
-
-extension NodeInstance {
-    /// Index of a message input among those, by symbol.
-    func messageInput(_ symbol: String) -> Int? { ports.filter(\.isMessageInput).firstIndex { $0.symbol == symbol } }
-}
-
-extension Port {
-    fileprivate var isMessageInput: Bool { kind == VG_MESSAGE_PORT && direction == VG_INPUT }
-}
-
-extension Event {
-    /// Why something failed, if it says.
-    var reason: String? {
-        for key in ["reason", "message", "error", "text"] {
-            if case .string(let text) = fields[key] { return text }
-        }
-        return nil
     }
 }

@@ -25,18 +25,18 @@ public enum EventJSON {
     /// The host's state, as event `running` (the first one) or `status`.
     public static func encode(_ status: Status, event: String = "running", pid: Int32) -> String {
         var line = Line(event, status.time, node: nil)
-        line.add("driver", string(status.driver))
-        line.add("server", string(status.server))
+        line.add("driver", JSONText.string(status.driver))
+        line.add("server", JSONText.string(status.server))
         line.add("own_server", status.ownServer ? "true" : "false")
         line.add("rate", number(status.rate))
         line.add("block", String(status.block))
-        line.add("client", string(status.client))
+        line.add("client", JSONText.string(status.client))
         line.add("pid", String(pid))
         line.add("load", number(status.load))
         line.add("xruns", String(status.xruns))
         line.add("blocks", String(status.blocks))
-        let degraded = status.degraded.sorted { $0.key < $1.key }.map { "\(string($0.key)):\(string($0.value))" }
-        line.add("degraded", "{" + degraded.joined(separator: ",") + "}")
+        let degraded = status.degraded.sorted { $0.key < $1.key }.map { ($0.key, JSONText.string($0.value)) }
+        line.add("degraded", JSONText.object(degraded))
         return line.closed
     }
 
@@ -46,11 +46,11 @@ public enum EventJSON {
         case .bool(let bool): bool ? "true" : "false"
         case .integer(let integer): String(integer)
         case .number(let number): self.number(number)
-        case .string(let text): quoted ? string(text) : text
+        case .string(let text): quoted ? JSONText.string(text) : text
         case .list(let items): "[" + items.map { self.value($0) }.joined(separator: ",") + "]"
         case .table(let table):
             "{"
-                + table.sorted { $0.key < $1.key }.map { "\(string($0.key)):\(self.value($0.value))" }
+                + table.sorted { $0.key < $1.key }.map { "\(JSONText.string($0.key)):\(self.value($0.value))" }
                 .joined(separator: ",") + "}"
         }
     }
@@ -62,39 +62,16 @@ public enum EventJSON {
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// A JSON string. Characters that some readers of lines or terminals take for more than text are escaped too.
-    static func string(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default:
-                let value = scalar.value
-                if value < 32 || (0x7F...0x9F).contains(value) || value == 0x2028 || value == 0x2029 {
-                    let hex = String(value, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-                } else {
-                    result.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return result + "\""
-    }
-
     private struct Line {
         var text: String
 
         init(_ event: String, _ time: Double, node: String?) {
-            text = "{\"event\":\(string(event)),\"time\":\(fixed(time, 6))"
-            if !time.isFinite { text = "{\"event\":\(string(event)),\"time\":null" }
-            if let node { add("node", string(node)) }
+            text = "{\"event\":\(JSONText.string(event)),\"time\":\(fixed(time, 6))"
+            if !time.isFinite { text = "{\"event\":\(JSONText.string(event)),\"time\":null" }
+            if let node { add("node", JSONText.string(node)) }
         }
 
-        mutating func add(_ key: String, _ value: String) { text += ",\(string(key)):\(value)" }
+        mutating func add(_ key: String, _ value: String) { text += ",\(JSONText.string(key)):\(value)" }
         var closed: String { text + "}" }
     }
 }

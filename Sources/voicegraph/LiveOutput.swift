@@ -93,13 +93,3 @@ final class LiveOutput: Sendable {
         }
     }
 }
-
-/// Writes to standard output; a reader that has gone away ends the output, not the run.
-func writeOut(_ text: String, to descriptor: Int32 = STDOUT_FILENO) {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-        let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        guard written > 0 else { return }
-        rest = rest.dropFirst(written)
-    }
-}

@@ -10,16 +10,11 @@ struct NodesCommand: ParsableCommand {
     @Flag(help: "One JSON object a line.")
     var json = false
 
-    @Option(
-        help: ArgumentHelp("A folder with plugins; may be given several times.", valueName: "folder"),
-        completion: .directory)
-    var pluginPath: [String] = []
+    @OptionGroup
+    var plugins: PluginOptions
 
     func run() throws {
-        for folder in PluginSearch.missing(pluginPath) {
-            throw Failure("--plugin-path: cannot read the folder \(folder)")
-        }
-        let registry = NodeRegistry(search: .standard(extra: pluginPath))
+        let registry = NodeRegistry(search: try plugins.search())
         let catalog = registry.fullCatalog()
         print(
             json ? NodeListing.json(catalog) : NodeListing.table(catalog, failures: registry.failures), terminator: "")
@@ -37,24 +32,19 @@ struct DescribeCommand: ParsableCommand {
     @Flag(help: "One JSON object.")
     var json = false
 
-    @Option(
-        help: ArgumentHelp("A folder with plugins; may be given several times.", valueName: "folder"),
-        completion: .directory)
-    var pluginPath: [String] = []
+    @OptionGroup
+    var plugins: PluginOptions
 
     func run() throws {
-        for folder in PluginSearch.missing(pluginPath) {
-            throw Failure("--plugin-path: cannot read the folder \(folder)")
-        }
-        let catalog = NodeRegistry(search: .standard(extra: pluginPath)).catalog(for: [type])
+        let catalog = NodeRegistry(search: try plugins.search()).catalog(for: [type])
         if let why = catalog.unavailable[type] {
             let remedy = why.package.isEmpty ? "" : "; apt install \(why.package)"
-            throw Failure("node type \(type) is unavailable: \(why.reason)\(remedy)")
+            throw fail("node type \(type) is unavailable: \(why.reason)\(remedy)")
         }
         guard let entry = catalog.types[type], let descriptor = catalog.descriptor(type) else {
             var suggester = Suggester()
             let hint = suggester.hint(type, among: catalog.names, otherwise: "`voicegraph nodes` lists all")
-            throw Failure("there is no node type \(type); \(hint)")
+            throw fail("there is no node type \(type); \(hint)")
         }
         let text =
             json

@@ -37,7 +37,7 @@ struct PluginCommand: ParsableCommand {
         func run() throws {
             let folder = path ?? name
             if access(folder, F_OK) == 0 {
-                throw Failure("\(folder) is there already; choose another folder with --path")
+                throw fail("\(folder) is there already; choose another folder with --path")
             }
             let root = sourceFolder()
             let template = PluginTemplate(
@@ -63,26 +63,20 @@ struct PluginCommand: ParsableCommand {
     }
 }
 
-/// A failure that is not the user's way of calling.
-struct Failure: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
-}
-
 private func write(_ text: String, to path: String) throws {
     var folder = ""
     for part in path.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
         folder += part + "/"
         if mkdir(folder, 0o755) != 0, errno != EEXIST {
-            throw Failure("cannot make \(folder): \(String(cString: strerror(errno)))")
+            throw fail("cannot make \(folder): \(String(cString: strerror(errno)))")
         }
     }
     guard let file = fopen(path, "wx") else {
-        throw Failure("cannot write \(path): \(String(cString: strerror(errno)))")
+        throw fail("cannot write \(path): \(String(cString: strerror(errno)))")
     }
     let complete = fputs(text, file) >= 0
     guard fclose(file) == 0, complete else {
-        throw Failure("cannot write \(path): \(String(cString: strerror(errno)))")
+        throw fail("cannot write \(path): \(String(cString: strerror(errno)))")
     }
 }
 

@@ -13,8 +13,8 @@ struct RenderCommand: ParsableCommand {
             silent. The suffix of OUT chooses the format: .wav (32-bit float samples, unchanged), .flac, .ogg.
             """)
 
-    @Argument(help: "The graph file.", completion: .file(extensions: ["conf", "toml"]))
-    var file: String
+    @OptionGroup
+    var graph: GraphOptions
 
     @Option(
         name: [.customShort("o"), .customLong("out")],
@@ -45,15 +45,6 @@ struct RenderCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Channels of the file; otherwise those of the output node.", valueName: "count"))
     var channels: Int?
 
-    @Option(
-        name: .customLong("set"), help: ArgumentHelp("Change a setting: node.NAME.key=value.", valueName: "override"))
-    var overrides: [String] = []
-
-    @Option(
-        help: ArgumentHelp("A folder with plugins; may be given several times.", valueName: "folder"),
-        completion: .directory)
-    var pluginPath: [String] = []
-
     func validate() throws {
         if let duration, !(duration > 0 && duration < 1e7) { throw ValidationError("--duration must be above 0") }
         if duration != nil, untilIdle { throw ValidationError("give --duration or --until-idle, not both") }
@@ -72,7 +63,7 @@ struct RenderCommand: ParsableCommand {
             end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(),
             output: output, channels: channels)
         let ended = EndFlag()
-        let prepared = try loadGraph(file, overrides, pluginPath) { graph throws(HostError) in try render.change(&graph)
+        let prepared = try loadGraph(graph) { graph throws(HostError) in try render.change(&graph)
         }
         var bar = ProgressBar(rate: Double(rate))
         do throws(HostError) {

@@ -15,23 +15,14 @@ struct RunCommand: AsyncParsableCommand {
             driver, so that other JACK programs can still connect. Ctrl-C, SIGTERM or q end the run with exit code 0.
             """)
 
-    @Argument(help: "The graph file.", completion: .file(extensions: ["conf", "toml"]))
-    var file: String
+    @OptionGroup
+    var graph: GraphOptions
 
     @Option(help: "What calls the audio: auto, jack or dummy.")
     var driver = DriverRequest.Kind.auto
 
-    @Option(
-        name: .customLong("set"), help: ArgumentHelp("Change a setting: node.NAME.key=value.", valueName: "override"))
-    var overrides: [String] = []
-
     @Option(help: "The JACK server's name.")
     var server: String?
-
-    @Option(
-        help: ArgumentHelp("A folder with plugins; may be given several times.", valueName: "folder"),
-        completion: .directory)
-    var pluginPath: [String] = []
 
     @Flag(help: "Print events as JSON, one object a line.")
     var json = false
@@ -48,10 +39,10 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let ended = EndFlag()
-        let host = Host(plugins: .standard(extra: pluginPath))
+        let host = Host(plugins: try graph.plugins.search())
         let events = host.subscribe(.bounded(4096))
         do {
-            report(try await host.load(file, overrides: overrides), json: json)
+            report(try await host.load(graph.file, overrides: graph.overrides), json: json)
             try await host.run(
                 DriverRequest(kind: driver, client: await host.description?.name ?? "voicegraph", server: server))
         } catch let error as InvalidGraph {
