@@ -68,12 +68,14 @@ struct RunCommand: AsyncParsableCommand {
 
     /// Shows the status ten times a second until something ends the run.
     private func showUntilEnd(_ host: Host, _ output: LiveOutput, _ ended: EndFlag) async {
+        let started = TerminalDevice.now()
         var second = 0.0
         var idleSince: Double?
         while !ended.isSet, let status = await host.status {
             output.status(status, everySecond: status.time >= second + 1)
             second = max(second, status.time.rounded(.down))
-            let rest = (duration ?? .infinity) - status.time
+            // By the clock and not by frames: a server that is gone gives none.
+            let rest = (duration ?? .infinity) - (TerminalDevice.now() - started)
             if rest <= 0 { return }
             if untilIdle {
                 idleSince = await host.isIdle ? idleSince ?? status.time : nil
