@@ -103,6 +103,10 @@ public struct Render: Sendable {
     /// Renders; returns the frames written. `progress` is told now and then and stops the render by returning false; what
     /// was rendered until then stays in the file. [control]
     public func run(_ prepared: PreparedGraph, progress: (Progress) -> Bool = { _ in true }) throws(HostError) -> Int {
+        // Before anything is prepared: a file of that name stays as it is.
+        if end == .idle, prepared.graph.nodes.allSatisfy(\.instance.isIdle) {
+            throw HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS")
+        }
         let driver = OfflineDriver(rate: rate, maxBlock: block)
         let failure = prepared.bus.subscribe(.bounded(1)) {
             if case .event(let event) = $0 {
@@ -114,12 +118,6 @@ public struct Render: Sendable {
         let running = try RunningGraph.start(prepared, on: driver)
         defer { running.bus.finish() }
         let heard = playback(running, driver)
-        if end == .idle {
-            running.pump()
-            if running.isIdle {
-                throw HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS")
-            }
-        }
         var frames = 0
         var unpumped = 0
         var quietFrames = 0

@@ -110,7 +110,7 @@ public protocol Node: AnyObject {
     /// Offline only: returns when `frames` can be processed without a gap. [control]
     func wait(frames: Int)
 
-    /// False while the node has something of its own left to play. [control]
+    /// False while the node has something of its own left to play, also before it is prepared. [control]
     var isIdle: Bool { get }
 }
 

@@ -76,6 +76,7 @@ final class Tone: Node {
         layout = Layout(
             ports: Port.audio(VG_OUTPUT, channels: try settings.channels(), doc: "the signal"),
             parameters: Self.descriptor.layout.parameters)
+        playing.value = wave == .sweep && !repeats ? 1 : 0
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {

@@ -323,7 +323,8 @@ struct vg_node_type {
   uint32_t (*latency)(void *node);
   /* Offline only: waits until `frames` can be processed without a gap. May be NULL. [control] */
   void (*wait)(void *node, uint32_t frames);
-  /* False while the node has something of its own left to play. May be NULL: true. [control] */
+  /* False while the node has something of its own left to play, also before it is prepared. May be NULL: true.
+     [control] */
   bool (*idle)(void *node);
 };
 
