@@ -12,8 +12,9 @@ struct ParameterCommand: BitwiseCopyable {
     var frames: UInt32
 }
 
-/// All that the audio thread owns, in memory that never moves.
-struct EngineState: ~Copyable {
+/// What both sides reach, and nothing else: where the audio thread has something of its own beside it, changing that
+/// would count as changing all of it.
+struct SharedState: ~Copyable {
     /// The schedule to adopt at the next cycle; 0: none.
     let pending = Atomic<UInt>(0)
     let position = Atomic<UInt64>(0)
@@ -23,7 +24,11 @@ struct EngineState: ~Copyable {
     let longestTicks = Atomic<UInt64>(0)
     let lostNotes = Atomic<UInt64>(0)
     let lostMIDI = Atomic<UInt64>(0)
+}
 
+/// All that the audio thread owns, in memory that never moves.
+struct EngineState: BitwiseCopyable {
+    let shared: UnsafeMutablePointer<SharedState>
     var current: UnsafeMutablePointer<ScheduleHeader>
     var commands: RingReader<ParameterCommand>
     var notes: RingWriter<vg_note>
@@ -50,7 +55,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         // sent before it was published, so they are all seen here, while those nodes are still alive.
         var adopted: UInt = 0
         if state.pointee.retirer.flush() {
-            adopted = state.pointee.pending.exchange(0, ordering: .acquiringAndReleasing)
+            adopted = state.pointee.shared.pointee.pending.exchange(0, ordering: .acquiringAndReleasing)
         }
         // Before the commands, which may set the same parameters.
         if adopted != 0 { settleDriven(state.pointee.current) }
@@ -73,7 +78,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             state.pointee.cycle.pointee.frames = UInt32(truncatingIfNeeded: frames)
             state.pointee.cycle.pointee.flags = flags
             state.pointee.cycle.pointee.rate = header.pointee.rate
-            state.pointee.cycle.pointee.position = state.pointee.position.load(ordering: .relaxed)
+            state.pointee.cycle.pointee.position = state.pointee.shared.pointee.position.load(ordering: .relaxed)
             state.pointee.cycle.pointee.clock = clock
             state.pointee.cycle.pointee.transport = transport
             execute(header)
@@ -82,16 +87,19 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         } else {
             schedule.silence(frames)
             if frames > 0 {
-                state.pointee.oversized.store(state.pointee.oversized.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+                state.pointee.shared.pointee.oversized.store(
+                    state.pointee.shared.pointee.oversized.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
             }
         }
-        let position = state.pointee.position.load(ordering: .relaxed)
-        state.pointee.position.store(position &+ UInt64(truncatingIfNeeded: frames), ordering: .relaxed)
-        state.pointee.cycles.store(state.pointee.cycles.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+        let position = state.pointee.shared.pointee.position.load(ordering: .relaxed)
+        state.pointee.shared.pointee.position.store(position &+ UInt64(truncatingIfNeeded: frames), ordering: .relaxed)
+        state.pointee.shared.pointee.cycles.store(
+            state.pointee.shared.pointee.cycles.load(ordering: .relaxed) &+ 1, ordering: .releasing)
         let ticks = vg_ticks() &- started
-        state.pointee.busyTicks.store(state.pointee.busyTicks.load(ordering: .relaxed) &+ ticks, ordering: .relaxed)
-        if ticks > state.pointee.longestTicks.load(ordering: .relaxed) {
-            state.pointee.longestTicks.store(ticks, ordering: .relaxed)
+        state.pointee.shared.pointee.busyTicks.store(
+            state.pointee.shared.pointee.busyTicks.load(ordering: .relaxed) &+ ticks, ordering: .relaxed)
+        if ticks > state.pointee.shared.pointee.longestTicks.load(ordering: .relaxed) {
+            state.pointee.shared.pointee.longestTicks.store(ticks, ordering: .relaxed)
         }
     }
 
@@ -183,8 +191,8 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         for index in 0..<header.pointee.midiCount {
             let midi = header.pointee.midi[index]
             if midi.pointee.dropped == 0 { continue }
-            let lost = state.pointee.lostMIDI.load(ordering: .relaxed) &+ UInt64(midi.pointee.dropped)
-            state.pointee.lostMIDI.store(lost, ordering: .relaxed)
+            let lost = state.pointee.shared.pointee.lostMIDI.load(ordering: .relaxed) &+ UInt64(midi.pointee.dropped)
+            state.pointee.shared.pointee.lostMIDI.store(lost, ordering: .relaxed)
             midi.pointee.dropped = 0
         }
     }

@@ -12,10 +12,12 @@ public final class Engine: @unchecked Sendable {
     /// What a driver calls.
     public let audio: AudioEngine
 
-    private let lock = Mutex(Owned())
+    private let lock = ControlLock(Owned())
     private let commands = Ring<ParameterCommand>(minimumCapacity: 4096)
     private let notes = Ring<vg_note>(minimumCapacity: 1024)
     private let retired = RetireQueue(capacity: 16)
+    private let shared: UnsafeMutablePointer<SharedState>
+    /// The audio thread's, once it runs.
     private let state: UnsafeMutablePointer<EngineState>
     private let sink: UnsafeMutablePointer<vg_note_sink>
 
@@ -34,10 +36,13 @@ public final class Engine: @unchecked Sendable {
     public init() {
         let empty = Schedule(Plan(), ResolvedGraph(), rate: 48_000, maxBlock: 16_384, handles: [])
         let capacity = 1024
+        shared = .allocate(capacity: 1)
+        shared.initialize(to: SharedState())
         state = .allocate(capacity: 1)
         state.initialize(
             to: EngineState(
-                current: empty.header, commands: commands.reader, notes: notes.writer, retirer: retired.retirer,
+                shared: shared, current: empty.header, commands: commands.reader, notes: notes.writer,
+                retirer: retired.retirer,
                 active: .allocate(capacity: capacity), activeCapacity: capacity, cycle: .allocate(capacity: 1)))
         state.pointee.cycle.initialize(to: vg_cycle())
         sink = .allocate(capacity: 1)
@@ -52,8 +57,9 @@ public final class Engine: @unchecked Sendable {
     deinit {
         state.pointee.active.deallocate()
         state.pointee.cycle.deallocate()
-        state.deinitialize(count: 1)
         state.deallocate()
+        shared.deinitialize(count: 1)
+        shared.deallocate()
         sink.deallocate()
     }
 
@@ -74,7 +80,7 @@ public final class Engine: @unchecked Sendable {
             schedule.number = owned.published
             owned.alive.append(schedule)
             owned.newest = schedule
-            let skipped = state.pointee.pending.exchange(
+            let skipped = shared.pointee.pending.exchange(
                 UInt(bitPattern: schedule.header), ordering: .acquiringAndReleasing)
             if let index = owned.alive.firstIndex(where: { UInt(bitPattern: $0.header) == skipped }) {
                 let schedule = owned.alive.remove(at: index)
@@ -113,13 +119,13 @@ public final class Engine: @unchecked Sendable {
     /// What was counted so far. [any]
     public var counters: EngineCounters {
         EngineCounters(
-            position: state.pointee.position.load(ordering: .relaxed),
-            cycles: state.pointee.cycles.load(ordering: .acquiring),
-            oversizedBlocks: state.pointee.oversized.load(ordering: .relaxed),
-            busyTicks: state.pointee.busyTicks.load(ordering: .relaxed),
-            longestTicks: state.pointee.longestTicks.load(ordering: .relaxed),
-            lostNotes: state.pointee.lostNotes.load(ordering: .relaxed),
-            lostMIDI: state.pointee.lostMIDI.load(ordering: .relaxed))
+            position: shared.pointee.position.load(ordering: .relaxed),
+            cycles: shared.pointee.cycles.load(ordering: .acquiring),
+            oversizedBlocks: shared.pointee.oversized.load(ordering: .relaxed),
+            busyTicks: shared.pointee.busyTicks.load(ordering: .relaxed),
+            longestTicks: shared.pointee.longestTicks.load(ordering: .relaxed),
+            lostNotes: shared.pointee.lostNotes.load(ordering: .relaxed),
+            lostMIDI: shared.pointee.lostMIDI.load(ordering: .relaxed))
     }
 
     private func collect(_ owned: inout Owned) {
@@ -152,7 +158,8 @@ private func pushNote(_ handle: UnsafeMutableRawPointer?, _ note: UnsafePointer<
     guard let handle, let note else { return false }
     let state = handle.assumingMemoryBound(to: EngineState.self)
     if state.pointee.notes.put(note.pointee) { return true }
-    state.pointee.lostNotes.store(state.pointee.lostNotes.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    let shared = state.pointee.shared
+    shared.pointee.lostNotes.store(shared.pointee.lostNotes.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     return false
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
-import Synchronization
 
 /// One node behind the C boundary: its life, its ports, its parameters. Control calls are serialised by a lock that
 /// the audio thread never takes.
@@ -20,7 +19,7 @@ public final class NodeInstance: @unchecked Sendable {
     public let ramps: UnsafeMutablePointer<vg_ramp>
 
     private let node: UnsafeMutableRawPointer
-    private let control = Mutex(())
+    private let control = ControlLock(())
     private let hostMemory: HostMemory
     private var preparedProcessor: UnsafeMutableRawPointer?
     private var active = false
