@@ -15,12 +15,13 @@ help: ## list these targets
 	@echo
 	@echo "  make run GRAPH=my.conf, make install PREFIX=$$HOME/.local"
 
-run: build ## install what is missing, build, and run GRAPH (config/demo.conf)
-	@$(RELEASE)/voicegraph run $(GRAPH)
+run: build ## install what is missing, build, and run GRAPH (config/demo.conf) until it has been played
+	@$(RELEASE)/voicegraph run --until-idle $(GRAPH)
 
+# One after the other: most wait for audio or for other programs, and side by side they exceed their limits under load.
 test: setup-test ## install what is missing, and run the whole test suite
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build
+	$(SWIFT) test --skip-build --no-parallel
 
 build: setup ## build the release
 	$(SWIFT) build -c release
