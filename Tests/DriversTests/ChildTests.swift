@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import Drivers
 
-@Suite("Child processes", .timeLimit(.minutes(1)))
+@Suite("Child processes", .timeLimit(.minutes(5)))
 struct ChildTests {
     private final class Child: Sendable {
         let id = Atomic<pid_t>(0)

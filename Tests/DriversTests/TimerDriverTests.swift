@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Drivers
 
-@Suite("Timer driver", .timeLimit(.minutes(1)))
+@Suite("Timer driver", .timeLimit(.minutes(5)))
 struct TimerDriverTests {
     @Test("cycles come by the clock until stop, and none after it")
     func cycles() async throws {

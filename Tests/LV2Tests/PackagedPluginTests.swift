@@ -6,7 +6,7 @@ import TestSupport
 @testable import LV2
 
 /// Plugins as distributions ship them: instruments, event filters, effects with tails and latency.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct PackagedPluginTests {
     private static let note = [TimedMIDI(100, [0x90, 60, 100]), TimedMIDI(30000, [0x80, 60, 0])]
 

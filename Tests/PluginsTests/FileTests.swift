@@ -6,7 +6,7 @@ import NodeKit
 import TestSupport
 
 @Suite struct FileTests {
-    @Test(.timeLimit(.minutes(1)), arguments: [(1, 64), (2, 256), (3, 1000)])
+    @Test(.timeLimit(.minutes(5)), arguments: [(1, 64), (2, 256), (3, 1000)])
     func aFileAtTheGraphsRateIsPlayedBitForBit(channels: Int, block: Int) throws {
         let scratch = try Scratch()
         let signal = (0..<channels).map { noise(150_001, seed: UInt32($0 + 1)) }
@@ -23,7 +23,7 @@ import TestSupport
         #expect(node.capture.events("file.finished").first?.integer("frames") == 150_001)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [8000, 44100, 96000])
+    @Test(.timeLimit(.minutes(5)), arguments: [8000, 44100, 96000])
     func aSineKeepsPitchLevelAndLengthThroughResampling(fileRate: Int) throws {
         let scratch = try Scratch()
         let sine = (0..<fileRate).map { Float(0.5 * sin(2 * .pi * 1000 * Double($0) / Double(fileRate))) }
@@ -37,7 +37,7 @@ import TestSupport
         #expect(error < 1e-4)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aLoopRepeatsWithoutASeam() throws {
+    @Test(.timeLimit(.minutes(5))) func aLoopRepeatsWithoutASeam() throws {
         let scratch = try Scratch()
         let signal = noise(1000)
         try SoundFile(rate: 48000, samples: [signal]).write(scratch.file("loop.wav"))
@@ -49,7 +49,7 @@ import TestSupport
         #expect(node.capture.events("file.finished").isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(1))) func anotherBlockSizeGoesOnWhereTheFileWas() throws {
+    @Test(.timeLimit(.minutes(5))) func anotherBlockSizeGoesOnWhereTheFileWas() throws {
         let scratch = try Scratch()
         let signal = noise(20_000)
         try SoundFile(rate: 48000, samples: [signal]).write(scratch.file("take.wav"))

@@ -17,7 +17,7 @@ import TestSupport
         return node.capture
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 2, 5])
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 5])
     func aWAVHoldsEverySampleUnchanged(channels: Int) throws {
         let scratch = try Scratch()
         // Longer than the ring: nothing may be lost when it is full.
@@ -31,7 +31,7 @@ import TestSupport
         #expect(capture.events("record.finished").first?.integer("dropped") == 0)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [("flac", Float(1) / 4_000_000), ("ogg", Float(0.2))])
+    @Test(.timeLimit(.minutes(5)), arguments: [("flac", Float(1) / 4_000_000), ("ogg", Float(0.2))])
     func compressedFormatsHoldTheSameSignal(suffix: String, tolerance: Float) throws {
         let scratch = try Scratch()
         let sine = (0..<96000).map { Float(0.5 * sin(2 * .pi * 440 * Double($0) / 48000)) }
@@ -41,7 +41,7 @@ import TestSupport
         #expect(zip(file.samples[0], sine).allSatisfy { abs($0 - $1) < tolerance })
     }
 
-    @Test(.timeLimit(.minutes(1))) func anExistingFileIsKeptUnlessItMayBeOverwritten() throws {
+    @Test(.timeLimit(.minutes(5))) func anExistingFileIsKeptUnlessItMayBeOverwritten() throws {
         let scratch = try Scratch()
         let first = [noise(1000)]
         let second = [noise(2000, seed: 9)]
@@ -53,7 +53,7 @@ import TestSupport
         #expect(try SoundFile(scratch.file("take.wav")).samples == second)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["wav", "flac", "ogg"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["wav", "flac", "ogg"])
     func aProcessThatIsKilledLeavesAFileThatPlays(suffix: String) async throws {
         let scratch = try Scratch()
         let path = scratch.file("take.\(suffix)")
@@ -79,7 +79,7 @@ import TestSupport
         #expect(abs((file.samples[0].map { abs($0) }.max() ?? 0) - 0.5) < 0.05)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aFullDiskIsToldAndTheGraphRunsOn() throws {
+    @Test(.timeLimit(.minutes(5))) func aFullDiskIsToldAndTheGraphRunsOn() throws {
         let scratch = try Scratch()
         // /dev/full refuses every write as a full disk would.
         try FileManager.default.createSymbolicLink(
@@ -102,7 +102,7 @@ import TestSupport
         #expect(error.message.hasPrefix(message) && error.key == "path")
     }
 
-    @Test(.timeLimit(.minutes(1))) func dateAndTimeAreFilledIn() throws {
+    @Test(.timeLimit(.minutes(5))) func dateAndTimeAreFilledIn() throws {
         let scratch = try Scratch()
         let capture = try record(scratch.file("{date} {time}.wav"), [noise(100)])
         let path = try #require(capture.events("record.started").first?.string("path"))

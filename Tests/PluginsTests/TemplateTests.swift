@@ -7,7 +7,7 @@ import TestSupport
 
 @Suite struct TemplateTests {
     @Test(.timeLimit(.minutes(5)), arguments: PluginTemplate.Language.allCases)
-    func aNewPluginBuildsAndRunsInAGraph(language: PluginTemplate.Language) throws {
+    func aNewPluginBuildsAndRunsInAGraph(language: PluginTemplate.Language) async throws {
         let scratch = try Scratch()
         let template = PluginTemplate(
             name: "my-effect", language: language, source: packageRoot,
@@ -18,10 +18,14 @@ import TestSupport
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             try file.text.write(to: url, atomically: true, encoding: .utf8)
         }
-        switch language {
-        case .swift: try run("swift", ["build"], in: scratch.path)
-        case .c: try run("make", ["CFLAGS=-Wall -Wextra -Werror"], in: scratch.path)
-        }
+        let build =
+            switch language {
+            case .swift: ["swift", "build", "--package-path", scratch.path]
+            case .c: ["make", "-C", scratch.path, "CFLAGS=-Wall -Wextra -Werror"]
+            }
+        // Not `run`, which keeps the thread that it is called on: other tests need it meanwhile.
+        let result = try await runTool(build, seconds: 280)
+        try #require(result.status == 0, "\(result.output)")
         let folder = language == .swift ? scratch.file(".build/debug") : scratch.path
         let registry = NodeRegistry(search: PluginSearch(folders: [.init(folder)]))
         let (description, diagnostics) = ConfigFile.load(path: scratch.file("example.conf"))

@@ -13,7 +13,7 @@ public final class JackTurn: Sendable {
     private init() {}
 
     /// Waits for the turn, at most `seconds`.
-    public static func wait(seconds: Double = 300) async throws -> JackTurn {
+    public static func wait(seconds: Double = 600) async throws -> JackTurn {
         try await eventually("another test is done with JACK", seconds: seconds) {
             taken.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
         }

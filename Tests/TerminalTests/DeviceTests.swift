@@ -36,14 +36,19 @@ private final class PseudoTerminal {
 
     func type(_ text: String) { _ = text.withCString { write(master, $0, strlen($0)) } }
 
-    /// What has been written, until `marker` appears; fails the test after ten seconds.
-    func read(until marker: String) throws -> String {
+    /// What has been written, until `marker` appears; fails the test when it does not.
+    func read(until marker: String) async throws -> String {
+        // Waits without keeping its thread: whoever writes may need it.
+        var part = [UInt8](repeating: 0, count: 65536)
         var bytes: [UInt8] = []
-        let deadline = Date(timeIntervalSinceNow: 10)
-        while Date() < deadline {
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(60)
+        while clock.now < deadline {
             var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
-            guard poll(&request, 1, 100) > 0, request.revents & Int16(POLLIN) != 0 else { continue }
-            var part = [UInt8](repeating: 0, count: 65536)
+            guard poll(&request, 1, 0) > 0, request.revents & Int16(POLLIN) != 0 else {
+                try await Task.sleep(for: .milliseconds(5))
+                continue
+            }
             let count = Glibc.read(master, &part, part.count)
             if count > 0 { bytes += part[..<count] }
             let text = String(decoding: bytes, as: UTF8.self)
@@ -63,18 +68,18 @@ private final class PseudoTerminal {
 private let gone = "\u{1B}[?1049l"
 private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DeviceTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DeviceTests {
     private func device(_ terminal: PseudoTerminal) throws -> TerminalDevice {
         try #require(
             TerminalDevice(capabilities: TerminalCapabilities(), input: terminal.slave, output: terminal.slave))
     }
 
-    @Test func `the terminal is taken once and given back as it was`() throws {
+    @Test func `the terminal is taken once and given back as it was`() async throws {
         let terminal = try PseudoTerminal(width: 100, height: 30)
         let before = terminal.mode
         let device = try device(terminal)
         #expect(device.size == (100, 30))
-        #expect(try terminal.read(until: taken).contains(taken))
+        #expect(try await terminal.read(until: taken).contains(taken))
         #expect(terminal.mode & tcflag_t(ICANON | ECHO) == 0)
         #expect(terminal.mode & tcflag_t(ISIG) != 0, "Ctrl-C stays a signal")
         #expect(
@@ -82,7 +87,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         device.close()
         device.close()
         #expect(terminal.mode == before)
-        let end = try terminal.read(until: gone)
+        let end = try await terminal.read(until: gone)
         #expect(end.contains("\u{1B}[?25h") && end.contains("\u{1B}[?7h"))
         let again = try self.device(terminal)
         again.close()
@@ -104,9 +109,9 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         let device = try device(terminal)
         let view = scene(TerminalCapabilities(), width: 80, height: 24)
         let showing = Task { await device.show(view) }
-        #expect(try terminal.read(until: "[24;").contains("glowing"))
+        #expect(try await terminal.read(until: "[24;").contains("glowing"))
         terminal.resize(120, 40)
-        #expect(try terminal.read(until: "[40;").contains("[2J"))
+        #expect(try await terminal.read(until: "[40;").contains("[2J"))
         terminal.type("x\u{1B}[1;5q\u{1B}OqQ")
         #expect(await showing.value)
         device.close()
@@ -124,7 +129,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         let terminal = try PseudoTerminal()
         let device = try device(terminal)
         let showing = Task { await device.show(scene(TerminalCapabilities(), width: 80, height: 24)) }
-        _ = try terminal.read(until: "glowing")
+        _ = try await terminal.read(until: "glowing")
         showing.cancel()
         #expect(await showing.value == false)
         device.close()
@@ -139,8 +144,8 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         _ = Unmanaged.passRetained(device!)
     }
 
-    private func expectGivenBack(_ terminal: PseudoTerminal, _ before: tcflag_t) throws {
-        let text = try terminal.read(until: gone)
+    private func expectGivenBack(_ terminal: PseudoTerminal, _ before: tcflag_t) async throws {
+        let text = try await terminal.read(until: gone)
         #expect(text.contains("\u{1B}[?25h"))
         #expect(terminal.mode == before)
     }
@@ -155,7 +160,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
             kill(getpid(), signal)
             while true { pause() }
         }
-        try expectGivenBack(terminal, before)
+        try await expectGivenBack(terminal, before)
     }
 
     @Test func `a trap gives the terminal back`() async throws {
@@ -165,7 +170,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
             DeviceTests.take(path)
             fatalError("on purpose")
         }
-        try expectGivenBack(terminal, before)
+        try await expectGivenBack(terminal, before)
     }
 
     @Test func `leaving by exit gives the terminal back`() async throws {
@@ -175,7 +180,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
             DeviceTests.take(path)
             exit(3)
         }
-        try expectGivenBack(terminal, before)
+        try await expectGivenBack(terminal, before)
     }
 
     /// Only by hand: VOICEGRAPH_SHOW=SECONDS shows a scene on the real terminal.

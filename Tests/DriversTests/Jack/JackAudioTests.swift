@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Drivers
 
-@Suite("JACK driver", .serialized, .timeLimit(.minutes(5)))
+@Suite("JACK driver", .serialized, .timeLimit(.minutes(15)))
 struct JackDriverTests {}
 
 extension JackDriverTests {
