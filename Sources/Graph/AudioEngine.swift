@@ -54,7 +54,8 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         // The pending schedule is taken before the commands are read: commands for nodes that it no longer has were
         // sent before it was published, so they are all seen here, while those nodes are still alive.
         var adopted: UInt = 0
-        if state.pointee.retirer.flush() {
+        // Looked at before it is exchanged: an exchange costs as much as a few nodes.
+        if state.pointee.retirer.flush(), state.pointee.shared.pointee.pending.load(ordering: .relaxed) != 0 {
             adopted = state.pointee.shared.pointee.pending.exchange(0, ordering: .acquiringAndReleasing)
         }
         // Before the commands, which may set the same parameters.
@@ -105,7 +106,10 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
 
     @_noLocks
     private func execute(_ header: UnsafeMutablePointer<ScheduleHeader>) {
-        for index in 0..<header.pointee.silenceCount { header.pointee.silenceFlags[index] = 0 }
+        // In locals: as far as the compiler knows, a flag might be a part of the header.
+        let flags = header.pointee.silenceFlags
+        let flagCount = header.pointee.silenceCount
+        for index in 0..<flagCount { flags[index] = 0 }
         for index in 0..<header.pointee.writtenMIDICount {
             header.pointee.midi[index].pointee.count = 0
             header.pointee.midi[index].pointee.used = 0

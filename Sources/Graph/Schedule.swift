@@ -43,7 +43,8 @@ struct ScheduleHeader: BitwiseCopyable {
     var drivenCount: Int
     var maxBlock: Int
     var rate: Double
-    /// Nodes are timed in every cycle or, in long schedules, every so many cycles.
+    /// Nodes are timed every so many cycles: reading the clock costs more than a step. A prime number, so that a node
+    /// that works in every second or eighth block shows it.
     var timingInterval: Int
     /// The `Schedule` that owns all this, to be handed back when it is replaced.
     var owner: UnsafeMutableRawPointer
@@ -74,7 +75,7 @@ public final class Schedule: @unchecked Sendable {
     public let stepCount: Int
     /// Samples buffers of its own.
     public let bufferCount: Int
-    /// Time used by each node, in the order of `nodes`.
+    /// Time used by each node, in the order of `nodes`; of every fifth block, in long schedules of fewer.
     public var timings: [NodeTiming.Reading] { (0..<nodes.count).map { (timing + $0).pointee.reading } }
 
     let header: UnsafeMutablePointer<ScheduleHeader>

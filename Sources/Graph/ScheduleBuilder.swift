@@ -85,7 +85,7 @@ struct ScheduleBuilder {
                 midi: arena.copy((written + others).map { midi[$0] }), midiCount: written.count + others.count,
                 writtenMIDICount: written.count, driven: arena.copy(driven), drivenCount: driven.count,
                 maxBlock: maxBlock, rate: rate,
-                timingInterval: steps.count <= 256 ? 1 : 16, owner: UnsafeMutableRawPointer(header),
+                timingInterval: steps.count <= 256 ? 5 : 17, owner: UnsafeMutableRawPointer(header),
                 forgotten: arena.make(RampRange.self, 0), forgottenCount: 0))
         return header
     }
