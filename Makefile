@@ -8,10 +8,10 @@ PREFIX ?= /usr/local
 RELEASE = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build debug setup setup-test install format lint bench clean
+.PHONY: help run test build debug setup setup-test install format lint bench lv2-conformance clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  make run GRAPH=my.conf, make install PREFIX=$$HOME/.local"
 
@@ -46,6 +46,11 @@ lint: ## check format, documentation and names
 
 bench: setup-test ## measure against peers: ring, metering, schedule, start-up
 	$(SWIFT) run -c release --package-path Tests/Benchmarks
+
+lv2-conformance: ## run every LV2 plugin of the distribution, each in its own process; ARGS="--block 64", --help for more
+	@scripts/setup lv2
+	$(SWIFT) build -c release --product lv2-conformance
+	@$(RELEASE)/lv2-conformance $(ARGS)
 
 clean: ## remove what was built
 	rm -rf .build .build-tsan .build-asan .build-fuzz

@@ -105,6 +105,14 @@ let package = Package(
         tests("Plugins", ["CEspeak", "CSndfile", "Host", "Graph", "NodeKit"]),
         tests("Command", []),
         tests("Architecture", []),
+        // `make lv2-conformance`.
+        .executableTarget(
+            name: "lv2-conformance",
+            dependencies: [
+                "Graph", "LV2", "NodeKit", "Realtime",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Conformance", swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -130,6 +130,20 @@ public final class NodeInstance: @unchecked Sendable {
     /// False while the node has something of its own left to play. [control]
     public var isIdle: Bool { control.withLock { _ in type.pointee.idle?(node) ?? true } }
 
+    /// Whether the node has something to keep beyond its settings.
+    public var canSave: Bool {
+        // A type built before there was such a call ends before it.
+        let offset = MemoryLayout<vg_node_type>.offset(of: \.save) ?? .max
+        return Int(type.pointee.size) > offset && type.pointee.save != nil
+    }
+
+    /// Writes what another node with the same settings would need to go on like this one. [control]
+    public func save(to folder: String) throws(NodeError) {
+        guard canSave, let save = type.pointee.save else { return }
+        var error = vg_error()
+        if !control.withLock({ _ in save(node, folder, &error) }) { throw NodeError(error) }
+    }
+
     /// Index of a parameter by key.
     public func parameterIndex(_ key: String) -> Int? { parameters.firstIndex { $0.key == key } }
 }

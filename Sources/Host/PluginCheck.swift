@@ -18,7 +18,9 @@ func checkNodeType(
         throw NodeTypeFault(
             reason: "node type \(index) has ABI version \(pointer.pointee.abi), the host has \(VG_ABI_VERSION)")
     }
-    guard Int(pointer.pointee.size) >= MemoryLayout<vg_node_type>.size else {
+    // What was added later, `save`, an older plugin may lack.
+    let least = MemoryLayout<vg_node_type>.offset(of: \.save) ?? MemoryLayout<vg_node_type>.size
+    guard Int(pointer.pointee.size) >= least else {
         throw NodeTypeFault(reason: "node type \(index) says that it has \(pointer.pointee.size) bytes, too few")
     }
     let type = pointer.pointee

@@ -25,6 +25,8 @@ final class LV2Node: Node {
     /// Made once: types live as long as the process.
     fileprivate static let type = NodeTypePointer(makeNodeType(LV2Node.self))
 
+    static let calls: NodeCalls = [.poll, .latency, .save]
+
     let layout: Layout
     private let host: NodeHost
     private let world: World
@@ -92,6 +94,11 @@ final class LV2Node: Node {
     func poll() { log.drain { host.log($0, "\(info.name): \($1)") } }
 
     var latency: Int { instance?.latency ?? 0 }
+
+    func save(to folder: String) throws(NodeError) {
+        guard let instance else { throw NodeError("\(info.name) has not started, so it has no state", key: "state") }
+        try instance.save(to: folder)
+    }
 }
 
 extension Parameter {

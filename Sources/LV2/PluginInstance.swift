@@ -7,6 +7,7 @@ import Synchronization
 /// A running copy of a plugin, with everything that it points to. [control]
 final class PluginInstance {
     private let info: PluginInfo
+    private let ports: PortLayout
     private let world: World
     private let instance: UnsafeMutablePointer<LilvInstance>
     private let buffers: PluginBuffers
@@ -27,6 +28,7 @@ final class PluginInstance {
         log: PluginLog, world: World
     ) throws(NodeError) {
         self.info = info
+        self.ports = ports
         self.world = world
         self.log = log
         worker = PluginWorker()
@@ -113,6 +115,17 @@ final class PluginInstance {
 
     /// What the plugin would need to go on in another instance; nil: it has no state of its own.
     func savedState() -> PluginState? { hasState ? PluginState.saved(from: instance, of: info.uri, world) : nil }
+
+    /// Writes what the plugin would need to go on in another process, the values of its ports among it.
+    func save(to folder: String) throws(NodeError) {
+        var values: [String: Float] = [:]
+        for (index, port) in ports.parameters.enumerated() where values[info.ports[port].symbol] == nil {
+            values[info.ports[port].symbol] = buffers.values[index]
+        }
+        let state = PluginState.saved(from: instance, of: info.uri, values: values, folder: folder, world)
+        guard let state else { throw NodeError("\(info.name) does not give its state", key: "state") }
+        try state.write(to: folder)
+    }
 
     private static func instantiate(
         _ info: PluginInfo, _ rate: Double, _ features: Features, _ world: World

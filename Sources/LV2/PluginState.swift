@@ -80,15 +80,37 @@ final class PluginState {
         }
     }
 
-    /// What `instance` would need to go on elsewhere, without its port values; it must not run meanwhile.
-    static func saved(from instance: UnsafeMutablePointer<LilvInstance>, of uri: String, _ world: World) -> PluginState?
-    {
-        world.locked { lilv in
+    /// What `instance` would need to go on elsewhere; `values` has those of its control inputs by symbol. Files that it
+    /// refers to are linked from `folder`, those that it made itself, in `scratch`, copied there; nil: it is not to be
+    /// written. Also while the plugin runs.
+    static func saved(
+        from instance: UnsafeMutablePointer<LilvInstance>, of uri: String, values: [String: Float] = [:],
+        folder: String? = nil, scratch: String? = nil, _ world: World
+    ) -> PluginState? {
+        let table = NamedValues(values)
+        let flags = LV2_STATE_IS_POD.rawValue | LV2_STATE_IS_PORTABLE.rawValue
+        return world.locked { lilv in
             guard let plugin = lilv.plugin(uri) else { return nil }
-            let flags = LV2_STATE_IS_POD.rawValue | LV2_STATE_IS_PORTABLE.rawValue
             return lilv_state_new_from_instance(
-                plugin, instance, URIDMap.shared.map, nil, nil, nil, nil, nil, nil, flags, nil
+                plugin, instance, URIDMap.shared.map, scratch, folder, folder, folder,
+                { symbol, table, size, type in
+                    guard let symbol, let table, let size, let type else { return nil }
+                    return Unmanaged<NamedValues>.fromOpaque(table)._withUnsafeGuaranteedRef {
+                        $0.find(String(cString: symbol), size, type)
+                    }
+                }, Unmanaged.passUnretained(table).toOpaque(), flags, nil
             ).map { PluginState($0, world) }
+        }
+    }
+
+    /// Writes the state into a folder, as `file` reads it.
+    func write(to folder: String) throws(NodeError) {
+        let failed = world.locked { lilv in
+            let table = URIDMap.shared
+            return lilv_state_save(lilv.world, table.map, table.unmap, state, nil, folder, "state.ttl") != 0
+        }
+        if failed {
+            throw NodeError("cannot write \(folder)/state.ttl", hint: "is the folder writable?", key: "state")
         }
     }
 
@@ -130,6 +152,30 @@ private struct PortValues {
         case (urids.long, 8): return Float(value.loadUnaligned(as: Int64.self))
         default: return nil
         }
+    }
+}
+
+/// The values of control ports while lilv asks for them.
+private final class NamedValues {
+    private let values: [String: Float]
+    private let memory = UnsafeMutablePointer<Float>.allocate(capacity: 1)
+    private let float = URIDMap.shared.map(VG_ATOM__Float)
+
+    init(_ values: [String: Float]) { self.values = values }
+
+    deinit { memory.deallocate() }
+
+    /// The address of a value; lilv copies it before it asks for the next.
+    func find(
+        _ symbol: String, _ size: UnsafeMutablePointer<UInt32>, _ type: UnsafeMutablePointer<UInt32>
+    ) -> UnsafeRawPointer? {
+        size.pointee = 0
+        type.pointee = 0
+        guard let value = values[symbol] else { return nil }
+        memory.pointee = value
+        size.pointee = 4
+        type.pointee = float
+        return UnsafeRawPointer(memory)
     }
 }
 

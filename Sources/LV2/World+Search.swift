@@ -16,7 +16,26 @@ public struct InstalledPlugin: Sendable, Equatable {
     }
 }
 
+/// A preset of a plugin.
+public struct PluginPreset: Sendable, Equatable {
+    /// What names it for certain.
+    public var uri: String
+    /// What its author calls it.
+    public var label: String
+
+    /// Describes a preset.
+    public init(uri: String, label: String) {
+        self.uri = uri
+        self.label = label
+    }
+}
+
 extension World {
+    /// The presets of the plugin with this URI, by label; reads the data of each. [control]
+    public func presets(of uri: String) -> [PluginPreset] {
+        locked { lilv in lilv.presets(of: uri).map { PluginPreset(uri: $0.uri, label: $0.label) } }
+    }
+
     /// Every installed plugin by URI. With `names`, each plugin's data is read, which takes milliseconds for some;
     /// without, `name` is the short name in the URI. [control]
     public func installed(names: Bool = true) -> [InstalledPlugin] {

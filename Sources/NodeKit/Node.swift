@@ -61,7 +61,9 @@ public struct NodeCalls: OptionSet, Sendable {
     public static let wait = NodeCalls(rawValue: 8)
     /// `isIdle`
     public static let idle = NodeCalls(rawValue: 16)
-    /// Every one of them.
+    /// `save`
+    public static let save = NodeCalls(rawValue: 32)
+    /// Every one of them but `save`, which says that there is something to keep.
     public static let all: NodeCalls = [.receive, .poll, .latency, .wait, .idle]
 }
 
@@ -112,10 +114,14 @@ public protocol Node: AnyObject {
 
     /// False while the node has something of its own left to play, also before it is prepared. [control]
     var isIdle: Bool { get }
+
+    /// Writes what another node with the same settings would need to go on like this one into `folder`, which is made
+    /// if need be. Also while active. [control]
+    func save(to folder: String) throws(NodeError)
 }
 
 extension Node {
-    /// All, to be safe.
+    /// All but `save`, to be safe.
     public static var calls: NodeCalls { .all }
     /// The type's own layout.
     public var layout: Layout { Self.descriptor.layout }
@@ -133,6 +139,8 @@ extension Node {
     public func wait(frames: Int) {}
     /// Always idle.
     public var isIdle: Bool { true }
+    /// Nothing to keep.
+    public func save(to folder: String) throws(NodeError) {}
 }
 
 /// The processor of a node without an audio half.

@@ -50,6 +50,15 @@ public func makeNodeType<N: Node>(_ type: N.Type) -> UnsafePointer<vg_node_type>
     if calls.contains(.latency) { c.latency = { UInt32(clamping: box($0).latency) } }
     if calls.contains(.wait) { c.wait = { box($0).wait(Int($1)) } }
     if calls.contains(.idle) { c.idle = { box($0).isIdle } }
+    if calls.contains(.save) {
+        c.save = { node, folder, error in
+            guard let folder else { return false }
+            return attempt(error) { () throws(NodeError) in
+                try box(node).save(to: String(cString: folder))
+                return node
+            } != nil
+        }
+    }
     result.initialize(to: c)
     return UnsafePointer(result)
 }
@@ -86,6 +95,7 @@ private class NodeBox {
     func receive(_ message: Message, _ port: Int) {}
     func poll() {}
     func wait(_ frames: Int) {}
+    func save(to folder: String) throws(NodeError) {}
 }
 
 private final class Box<N: Node>: NodeBox {
@@ -121,6 +131,7 @@ private final class Box<N: Node>: NodeBox {
     override func receive(_ message: Message, _ port: Int) { node.receive(message, port: port) }
     override func poll() { node.poll() }
     override func wait(_ frames: Int) { node.wait(frames: frames) }
+    override func save(to folder: String) throws(NodeError) { try node.save(to: folder) }
 }
 
 private func box(_ node: UnsafeMutableRawPointer?) -> NodeBox {

@@ -326,6 +326,10 @@ struct vg_node_type {
   /* False while the node has something of its own left to play, also before it is prepared. May be NULL: true.
      [control] */
   bool (*idle)(void *node);
+  /* Writes what another node with the same settings would need to go on like
+   * this one into `folder`, which is made if need be. Also while active. False:
+   * `error` says why. May be NULL: there is nothing to keep. [control] */
+  bool (*save)(void *node, const char *folder, vg_error *error);
 };
 
 /* What a shared object holds. */

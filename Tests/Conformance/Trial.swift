@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Graph
+import LV2
+import NodeKit
+
+/// What a child does: one plugin, told to the parent line by line, so that it knows how far a plugin came that took
+/// the process down.
+///
+/// Lines: `stage TEXT` before each step, `note TEXT`, and at last `end OUTCOME TEXT`.
+struct Trial {
+    let uri: String
+    let plan: TrialPlan
+
+    /// Where the parent reads.
+    static let pipe: Int32 = 3
+
+    func run() -> Never {
+        // A plugin may be greedy, and its crashes are not worth a core file.
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        limit = rlimit(rlim_cur: 8 << 30, rlim_max: 8 << 30)
+        setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+        do {
+            switch plan.mode {
+            case .run: try play()
+            case .state: try saveAndRestore()
+            case .presets: try everyPreset()
+            }
+        } catch {
+            tell("end refused \(line(error.message))\(error.hint.isEmpty ? "" : " (\(line(error.hint)))")")
+        }
+        // Without the libraries' own ends: those crash in some plugins, long after a host would have been done.
+        _exit(0)
+    }
+
+    private func play() throws(NodeError) {
+        stage("reading")
+        let preset = World.shared.presets(of: uri).first
+        let (outputs, rig) = try played(preset: preset?.uri)
+        if rig.overran { tell("note wrote behind the end of a buffer") }
+        stage("ending")
+        rig.node.deactivate()
+        finish(outputs)
+    }
+
+    /// Makes a plugin, runs it, and leaves it active.
+    private func played(preset: String?, state: String? = nil) throws(NodeError) -> ([[Float]], Rig) {
+        stage("reading")
+        let rig = try Rig(uri, preset: preset, state: state, plan: plan)
+        stage("starting")
+        try rig.prepare()
+        tell("note loaded")
+        stage("running")
+        let outputs = rig.run(plan.frames) { rig.node.poll() }
+        return (outputs, rig)
+    }
+
+    private func saveAndRestore() throws(NodeError) {
+        let folder = temporaryFolder() + "/lv2-conformance-\(getpid())"
+        stage("reading")
+        let preset = World.shared.presets(of: uri).first?.uri
+        let first: [[Float]]
+        do {
+            let (outputs, rig) = try played(preset: preset)
+            first = outputs
+            stage("saving")
+            try rig.node.save(to: folder)
+        }
+        let again = try played(preset: preset).0
+        let restored = try played(preset: nil, state: folder).0
+        removeFolder(folder)
+        if let difference = difference(first, restored) {
+            if let baseline = self.difference(first, again) {
+                tell("end unrepeatable two fresh copies differ by \(baseline), a restored one by \(difference)")
+            } else {
+                tell("end differs after a restore by \(difference)")
+            }
+        } else {
+            finish(restored)
+        }
+    }
+
+    private func everyPreset() throws(NodeError) {
+        stage("reading")
+        let presets = World.shared.presets(of: uri)
+        var failed: [String] = []
+        for (index, preset) in presets.enumerated() {
+            stage("preset \(index + 1) of \(presets.count): \(line(preset.label))")
+            do {
+                let rig = try Rig(uri, preset: preset.uri, plan: plan)
+                try rig.prepare()
+                let outputs = rig.run(plan.maxBlock * 8)
+                if isFinite(outputs) { tell("note preset") } else { failed.append("\(preset.label): not finite") }
+            } catch {
+                failed.append("\(preset.label): \(error.message)")
+            }
+        }
+        tell("note loaded")
+        if failed.isEmpty {
+            tell("end ran \(presets.count) presets")
+        } else {
+            tell("end refused \(failed.count) presets: \(line(failed.prefix(3).joined(separator: "; ")))")
+        }
+    }
+
+    private func finish(_ outputs: [[Float]]) {
+        let peak = outputs.joined().reduce(Float(0)) { max($0, abs($1)) }
+        if isFinite(outputs) {
+            tell("end ran peak \(peak)")
+        } else {
+            let first = outputs.compactMap { $0.firstIndex { !$0.isFinite } }.min() ?? 0
+            tell("end nan from frame \(first) on")
+        }
+    }
+
+    private func isFinite(_ outputs: [[Float]]) -> Bool { outputs.allSatisfy { $0.allSatisfy(\.isFinite) } }
+
+    /// Nil: the same to the last bit; NaN equals NaN.
+    private func difference(_ a: [[Float]], _ b: [[Float]]) -> Float? {
+        var largest: Float?
+        for (x, y) in zip(a.joined(), b.joined()) where x.bitPattern != y.bitPattern && !(x.isNaN && y.isNaN) {
+            largest = max(largest ?? 0, abs(x - y))
+        }
+        return largest
+    }
+
+    private func stage(_ text: String) { tell("stage \(text)") }
+
+    private func tell(_ text: String) { write(text + "\n", to: Self.pipe) }
+
+    private func line(_ text: String) -> String { text.split(whereSeparator: \.isNewline).joined(separator: " ") }
+}
+
+/// Where files may lie that nobody keeps.
+func temporaryFolder() -> String {
+    getenv("TMPDIR").map { String(cString: $0) }
+        ?? "/tmp"
+}
+
+/// Removes a folder with the files and folders in it.
+func removeFolder(_ path: String) {
+    if let entries = opendir(path) {
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+            }
+            guard name != ".", name != ".." else { continue }
+            // A folder that is only linked is not ours.
+            if unlink(path + "/" + name) != 0 { removeFolder(path + "/" + name) }
+        }
+        closedir(entries)
+    }
+    rmdir(path)
+}
