@@ -230,14 +230,10 @@ struct CompilerTests {
 
     @Test("a port that the driver does not bind takes nothing else down")
     func unbound() throws {
-        var spec = Specification()
-        let source = spec.add(.init(kind: .unit, outs: 1, controls: 1))
-        let lost = spec.add(.init(kind: .playback, ins: 1))
-        let unlinked = spec.add(.init(kind: .unit, ins: 1, outs: 1, seed: 3))
-        let out = spec.add(.init(kind: .playback, ins: 1))
-        spec.link(source, to: lost)
-        spec.link(unlinked, to: out)
-        let schedule = try Compiler.compile(try spec.graph(maxBlock: 64), rate: 48000, maxBlock: 64)
+        let graph = try makeGraph(
+            ["a -> lost", "b -> out"],
+            [node("lost", "playback"), node("a", "teller"), node("b", "latent"), node("out", "playback")])
+        let schedule = try Compiler.compile(graph, rate: 48000, maxBlock: 64)
         let engine = Engine()
         engine.publish(schedule)
         var heard = [Float](repeating: 1, count: 64)

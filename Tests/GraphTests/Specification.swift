@@ -154,7 +154,7 @@ extension Specification {
             made.append(
                 Node(
                     kind: inPlace ? .inPlace : .unit, ins: ins, outs: chance(60) ? ins : number(0...3),
-                    controls: number(0...2), controlOuts: number(0...2), midis: number(0...2), midiOuts: number(0...1),
+                    controls: number(0...2), controlOuts: number(0...2), midis: number(0...2), midiOuts: number(0...2),
                     latency: chance(25) ? number(1...70) : 0, seed: number(1...999), fails: chance(10) && failing))
         }
         made.append(Node(kind: .playback, ins: number(1...3)))
@@ -165,7 +165,9 @@ extension Specification {
         let places = made.indices.shuffled(using: &random)
         var result = Specification(nodes: Array(repeating: Node(kind: .unit), count: made.count))
         for (index, place) in places.enumerated() { result.nodes[place] = made[index] }
-        let kinds = [VG_AUDIO_PORT, VG_AUDIO_PORT, VG_AUDIO_PORT, VG_CONTROL_PORT, VG_CONTROL_PORT, VG_MIDI_PORT]
+        let kinds = [
+            VG_AUDIO_PORT, VG_AUDIO_PORT, VG_AUDIO_PORT, VG_CONTROL_PORT, VG_CONTROL_PORT, VG_MIDI_PORT, VG_MIDI_PORT,
+        ]
         for _ in 0..<made.count * 3 {
             let kind = kinds[number(0...kinds.count - 1)]
             let (from, to) = (number(0...made.count - 1), number(0...made.count - 1))

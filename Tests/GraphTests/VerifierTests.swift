@@ -209,7 +209,7 @@ extension PlantedFault {
             return true
         },
         PlantedFault(step: "MIDI merged in the wrong order") { step, _ in
-            guard case .merge(let into, let from) = step, Set(from).count > 1 else { return nil }
+            guard case .merge(let into, let from) = step, from.reversed() != from else { return nil }
             return .merge(into: into, from: from.reversed())
         },
         PlantedFault("MIDI to the driver that nobody writes") { plan, _ in
