@@ -44,8 +44,8 @@ format: ## format all sources
 lint: ## check format, documentation and names
 	$(SWIFT) format lint --strict -r --parallel $$(scripts/swift-sources)
 
-bench: setup-test ## measure against peers: ring, metering, schedule, start-up
-	$(SWIFT) run -c release --package-path Tests/Benchmarks
+bench: setup-test build ## measure beside peers (jackd, ecasound, jalv, C); ARGS="--only ring", --help for more
+	$(SWIFT) run -c release --package-path Tests/Benchmarks --scratch-path .build-bench Benchmarks $(ARGS)
 
 lv2-conformance: ## run every LV2 plugin of the distribution, each in its own process; ARGS="--block 64", --help for more
 	@scripts/setup lv2
@@ -53,4 +53,4 @@ lv2-conformance: ## run every LV2 plugin of the distribution, each in its own pr
 	@$(RELEASE)/lv2-conformance $(ARGS)
 
 clean: ## remove what was built
-	rm -rf .build .build-tsan .build-asan .build-fuzz
+	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench

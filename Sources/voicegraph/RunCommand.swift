@@ -51,7 +51,7 @@ struct RunCommand: AsyncParsableCommand {
         } catch let error as HostError {
             throw fail("\(error)")
         }
-        guard let description = await host.description, let status = await host.status else { return }
+        guard let description = await host.description, let status = await firstStatus(of: host) else { return }
         let output = LiveOutput(description, json: json)
         output.begin(status)
         let reading = Task { for await published in events { output.show(published) } }
@@ -64,6 +64,16 @@ struct RunCommand: AsyncParsableCommand {
         await showing.value
         output.close()
         if let result { output.report(result.status, result.timings, dropped: events.dropped) }
+    }
+
+    /// The status after the first block, so that "running" is true when it is said; of a server that gives none, after
+    /// half a second.
+    private func firstStatus(of host: Host) async -> Status? {
+        for _ in 0..<500 {
+            guard let status = await host.status, status.blocks == 0 else { break }
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        return await host.status
     }
 
     /// Shows the status ten times a second until something ends the run.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import CRealtime
+import Glibc
+import Synchronization
+
+/// A process that was started to be measured: its lines with the time at which each came. It is ended and reaped by
+/// `stop`, or by the end of this process.
+final class Child: @unchecked Sendable {
+    // Sendable: the lines have a mutex; the rest is used by the thread that made it.
+    let id: pid_t
+    /// When it was started.
+    let started: UInt64
+    private let lines = Lines()
+    private var reader: PlainThread?
+    private var reaped = false
+
+    init(_ arguments: [String], environment more: [String: String] = [:]) throws {
+        var variables = currentEnvironment()
+        variables["JACK_NO_START_SERVER"] = "1"
+        for (key, value) in more { variables[key] = value }
+        var argv = arguments.map { strdup($0) } + [nil]
+        var envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for string in argv + envp { free(string) } }
+        var output: Int32 = -1
+        started = vg_nanoseconds()
+        // The main thread, which lives as long as the process: the kernel ends the child with it.
+        id = vg_child_start(&argv, &envp, &output, SIGKILL)
+        guard id > 0 else { throw BenchmarkError("\(arguments[0]): \(String(cString: strerror(-id)))") }
+        let descriptor = output
+        reader = PlainThread { [lines] in collect(descriptor, lines) }
+    }
+
+    deinit { stop() }
+
+    /// Nanoseconds from the start to the first line that contains `text`; nil: it did not come.
+    func wait(for text: String, seconds: Double) -> Double? {
+        let deadline = vg_nanoseconds() + UInt64(seconds * 1e9)
+        while vg_nanoseconds() < deadline {
+            if let line = lines.first(with: text) { return Double(line.time - started) }
+            if hasEnded, lines.isClosed, lines.first(with: text) == nil { return nil }
+            usleep(500)
+        }
+        return nil
+    }
+
+    /// Waits for the end; its exit code, or nil when it was not in time.
+    func waitForEnd(seconds: Double) -> Int32? {
+        let deadline = vg_nanoseconds() + UInt64(seconds * 1e9)
+        while !hasEnded {
+            guard vg_nanoseconds() < deadline else { return nil }
+            usleep(200)
+        }
+        return exitCode
+    }
+
+    private(set) var exitCode: Int32?
+
+    /// Whether it has ended; reaps it then.
+    var hasEnded: Bool {
+        var status: Int32 = 0
+        if !reaped, waitpid(id, &status, WNOHANG) == id {
+            reaped = true
+            exitCode = status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
+        }
+        return reaped
+    }
+
+    /// Ends and reaps it: asks, and after three seconds forces.
+    func stop() {
+        if !hasEnded {
+            kill(id, SIGTERM)
+            let deadline = vg_nanoseconds() + 3_000_000_000
+            while !hasEnded, vg_nanoseconds() < deadline { usleep(2000) }
+            if !hasEnded {
+                kill(id, SIGKILL)
+                while !hasEnded { usleep(1000) }
+            }
+        }
+        reader?.join()
+        reader = nil
+    }
+
+    /// The last of what it printed.
+    var lastLines: String { lines.last }
+
+    /// A figure of /proc/ID/status in KiB.
+    func memory(_ key: String) -> Double {
+        guard let text = readFile("/proc/\(id)/status") else { return .nan }
+        let line = text.split(separator: "\n").first { $0.hasPrefix(key + ":") }
+        return line.flatMap { Double($0.split(whereSeparator: { $0 == " " || $0 == "\t" })[1]) } ?? .nan
+    }
+}
+
+/// What a child has printed so far.
+private final class Lines: Sendable {
+    private struct State {
+        var lines: [(time: UInt64, text: String)] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ time: UInt64, _ text: String) { state.withLock { $0.lines.append((time, text)) } }
+    func close() { state.withLock { $0.isClosed = true } }
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+    func first(with text: String) -> (time: UInt64, text: String)? {
+        state.withLock { $0.lines.first { $0.text.contains(text) } }
+    }
+    var last: String { state.withLock { $0.lines.suffix(5).map(\.text).joined(separator: "\n") } }
+}
+
+/// Reads lines until the other end is closed. One that is a prompt, without an end, is not waited for.
+private func collect(_ descriptor: Int32, _ lines: Lines) {
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    var rest: [UInt8] = []
+    while true {
+        let count = read(descriptor, &buffer, buffer.count)
+        if count < 0 && errno == EINTR { continue }
+        if count <= 0 { break }
+        let time = vg_nanoseconds()
+        rest += buffer[..<count]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            lines.add(time, String(decoding: rest[..<end], as: UTF8.self))
+            rest.removeSubrange(...end)
+        }
+    }
+    close(descriptor)
+    lines.close()
+}

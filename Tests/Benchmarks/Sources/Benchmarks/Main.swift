@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+
+/// A benchmark cannot do its work.
+struct BenchmarkError: Error, CustomStringConvertible {
+    var description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// How much is asked of one run.
+struct Effort {
+    var isQuick: Bool
+    /// The command to measure.
+    var command: String
+    /// The name of the JACK servers that are started.
+    var server: String
+
+    /// Of what takes milliseconds.
+    var repetitions: Int { isQuick ? 7 : 41 }
+    /// Of what takes seconds.
+    var runs: Int { isQuick ? 3 : 7 }
+}
+
+enum Benchmark: String, CaseIterable, ExpressibleByArgument {
+    case schedule, ring, meter, chain, start, say, memory, check
+
+    var summary: String {
+        switch self {
+        case .schedule: "cost of a step, beyond what the node does"
+        case .ring: "our ring beside a C11 ring and libjack's"
+        case .meter: "peak and RMS beside a plain loop"
+        case .chain: "eg-amp in a row: one graph, one ecasound, one jalv each"
+        case .start: "from the start of the process to the first audio cycle"
+        case .say: "from a message to the first sound at the output"
+        case .memory: "of a small graph that runs"
+        case .check: "of a file with 10 000 nodes"
+        }
+    }
+
+    func run(_ effort: Effort) throws -> [Row] {
+        switch self {
+        case .schedule: try scheduleBenchmark(effort)
+        case .ring: try ringBenchmark(effort)
+        case .meter: try meterBenchmark(effort)
+        case .chain: try chainBenchmark(effort)
+        case .start: try startBenchmark(effort)
+        case .say: try sayBenchmark(effort)
+        case .memory: try memoryBenchmark(effort)
+        case .check: try checkBenchmark(effort)
+        }
+    }
+}
+
+@main
+struct Benchmarks: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "Benchmarks",
+        abstract: "Measures voicegraph beside its peers: same work, same run, in turn.",
+        discussion: "A ratio above 1 is in voicegraph's favour. Benchmarks:\n"
+            + Benchmark.allCases.map { "  \($0.rawValue): \($0.summary)" }.joined(separator: "\n"))
+
+    @Option(help: "Run this one only; may be given several times.")
+    var only: [Benchmark] = []
+
+    @Flag(help: "Fewer repetitions and smaller graphs.")
+    var quick = false
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    @Option(help: ArgumentHelp("The command to measure.", valueName: "file"))
+    var voicegraph = String(#filePath.split(separator: "/Tests/Benchmarks/")[0]) + "/.build/release/voicegraph"
+
+    @Option(help: "The name of the JACK servers that are started.")
+    var server = "vg-bench"
+
+    func run() throws {
+        let effort = Effort(isQuick: quick, command: voicegraph, server: server)
+        var failed = false
+        for benchmark in Benchmark.allCases where only.isEmpty || only.contains(benchmark) {
+            do {
+                if !json { print("\(benchmark.rawValue): \(benchmark.summary)") }
+                let rows = try benchmark.run(effort)
+                if json {
+                    rows.forEach { print(Report.json(benchmark.rawValue, $0)) }
+                } else {
+                    print(Report.table(rows))
+                }
+                fflush(nil)
+            } catch {
+                failed = true
+                complain("\(benchmark.rawValue): \(error)\n")
+            }
+        }
+        if failed { throw ExitCode(1) }
+    }
+}
+
+private func complain(_ text: String) {
+    fflush(nil)
+    _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+}
