@@ -90,7 +90,7 @@ let package = Package(
             name: "BitcrushPlugin", dependencies: ["CNode"], path: "Plugins/Bitcrush", exclude: ["README.md"],
             publicHeadersPath: "."),
         .target(
-            name: "TestSupport", dependencies: ["CJack", "Drivers", "Graph", "NodeKit", "Realtime"],
+            name: "TestSupport", dependencies: ["CJack", "CSndfile", "Drivers", "Graph", "NodeKit", "Realtime"],
             path: "Tests/Support", swiftSettings: strict),
         tests("Realtime", ["Realtime"]),
         tests("NodeKit", ["NodeKit"]),
@@ -99,7 +99,7 @@ let package = Package(
         tests("LV2", ["LV2"]),
         tests("Drivers", ["Nodes", "Drivers"]),
         tests("Config", ["Config", "Host"]),
-        tests("Host", ["Host"]),
+        tests("Host", ["Drivers", "Graph", "Host", "NodeKit", "Realtime"]),
         tests("Picture", ["Picture"]),
         tests("Terminal", ["Terminal"]),
         tests("Plugins", ["CEspeak", "CSndfile", "Host", "Graph", "NodeKit"]),

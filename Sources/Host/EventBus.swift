@@ -19,7 +19,8 @@ public enum Delivery: Sendable, Equatable {
     case lossless
 }
 
-/// One consumer's view of what the graph publishes. Ends when the graph does, after everything kept was read.
+/// One consumer's view of what the graph publishes. Ends when the graph does, after everything kept was read; it is over,
+/// too, when nobody holds it any more. Several readers of one subscription share what it gives: each element goes to one.
 public final class Subscription: AsyncSequence, Sendable {
     /// What it gives.
     public typealias Element = Published
@@ -32,7 +33,8 @@ public final class Subscription: AsyncSequence, Sendable {
         var kept: Deque<Published> = []
         var dropped = 0
         var ended = false
-        var waiting: CheckedContinuation<Published?, Never>?
+        /// Readers that found nothing, the first to come first; empty while anything is kept.
+        var waiting: Deque<CheckedContinuation<Published?, Never>> = []
     }
 
     init(_ delivery: Delivery, _ wants: @escaping @Sendable (Published) -> Bool) {
@@ -49,20 +51,24 @@ public final class Subscription: AsyncSequence, Sendable {
     /// Whether it was ended. [any]
     var isEnded: Bool { state.withLock(\.ended) }
 
-    /// Ends the subscription. [any]
+    /// Readers that wait for the next element. [any]
+    var waitingReaders: Int { state.withLock(\.waiting.count) }
+
+    /// Ends the subscription: nothing is added to what it has kept. [any]
     public func cancel() {
         let waiting = state.withLock { state in
             state.ended = true
-            return state.waiting.take()
+            defer { state.waiting = [] }
+            return state.waiting
         }
-        waiting?.resume(returning: nil)
+        for reader in waiting { reader.resume(returning: nil) }
     }
 
     func offer(_ element: Published) {
         guard wants(element) else { return }
         let waiting = state.withLock { state -> CheckedContinuation<Published?, Never>? in
             if state.ended { return nil }
-            if let waiting = state.waiting.take() { return waiting }
+            if let waiting = state.waiting.popFirst() { return waiting }
             switch delivery {
             case .latest where !state.kept.isEmpty:
                 state.kept[0] = element
@@ -75,14 +81,14 @@ public final class Subscription: AsyncSequence, Sendable {
         waiting?.resume(returning: element)
     }
 
-    /// The next element; nil after the end. One reader at a time. [any]
+    /// The next element; nil after the end. Cancelling the task that waits ends the subscription. [any]
     public func next() async -> Published? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ready = state.withLock { state -> Published?? in
                     if let first = state.kept.popFirst() { return .some(first) }
                     if state.ended { return .some(nil) }
-                    state.waiting = continuation
+                    state.waiting.append(continuation)
                     return nil
                 }
                 if let ready { continuation.resume(returning: ready) }
@@ -103,39 +109,52 @@ public final class Subscription: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscription: self) }
 }
 
-/// Fans out what the graph publishes.
+/// Fans out what the graph publishes. It does not hold its subscriptions: a consumer that lets go of one costs nothing.
 public final class EventBus: Sendable {
-    private let subscriptions = Mutex<[Subscription]>([])
+    private struct Subscriber {
+        weak var subscription: Subscription?
+    }
+
+    private struct State {
+        var subscribers: [Subscriber] = []
+        var finished = false
+    }
+
+    private let state = Mutex(State())
 
     /// A bus without subscribers.
     public init() {}
 
-    /// Subscribes to what `wants` lets through. [any]
+    /// Subscribes to what `wants` lets through; on a bus that has finished, the subscription has ended. [any]
     public func subscribe(
         _ delivery: Delivery, where wants: @escaping @Sendable (Published) -> Bool = { _ in true }
     ) -> Subscription {
         let subscription = Subscription(delivery, wants)
-        subscriptions.withLock { all in
-            all.removeAll { $0.isEnded }
-            all.append(subscription)
+        let finished = state.withLock { state in
+            state.subscribers.removeAll { $0.subscription?.isEnded ?? true }
+            if !state.finished { state.subscribers.append(Subscriber(subscription: subscription)) }
+            return state.finished
         }
+        if finished { subscription.cancel() }
         return subscription
     }
 
     /// Gives an element to every subscriber that wants it. [any]
     public func publish(_ element: Published) {
-        for subscription in subscriptions.withLock({ $0 }) { subscription.offer(element) }
+        let subscriptions = state.withLock { $0.subscribers.compactMap(\.subscription) }
+        for subscription in subscriptions { subscription.offer(element) }
     }
 
     /// Ends all subscriptions. [any]
     public func finish() {
-        for subscription in subscriptions.withLock({ $0.take() }) { subscription.cancel() }
+        let subscriptions = state.withLock { state in
+            state.finished = true
+            defer { state.subscribers = [] }
+            return state.subscribers.compactMap(\.subscription)
+        }
+        for subscription in subscriptions { subscription.cancel() }
     }
-}
 
-extension Array {
-    fileprivate mutating func take() -> [Element] {
-        defer { self = [] }
-        return self
-    }
+    /// Subscriptions that it knows. [any]
+    var count: Int { state.withLock(\.subscribers.count) }
 }

@@ -27,6 +27,7 @@ public actor Host {
     private var loaded: PreparedGraph?
     private var running: RunningGraph?
     private var pumping: Task<Void, Never>?
+    private var closed = false
 
     /// Rounds a second of everything that is not audio: twice the rate of the level frames.
     static let pumpRate = 120
@@ -49,9 +50,10 @@ public actor Host {
     }
 
     /// Reads, checks and builds a graph; returns its warnings. Throws `InvalidGraph` with all diagnostics if there is an
-    /// error among them, `HostError` while another graph plays.
+    /// error among them, `HostError` while another graph plays and after `close`.
     @discardableResult
     public func load(_ path: String, overrides: [String] = []) throws -> [Diagnostic] {
+        guard !closed else { throw HostError("this host is closed", hint: "make another") }
         guard running == nil else { throw HostError("a graph is playing", hint: "stop it first") }
         let (prepared, diagnostics) = try PreparedGraph.load(
             path: path, overrides: overrides, registry: registry, bus: bus)
@@ -64,13 +66,15 @@ public actor Host {
     public var description: GraphDescription? { running?.description ?? loaded?.description }
 
     /// Opens a driver and plays the loaded graph. Without a request: the running JACK server, or one of our own, with
-    /// the graph's name as the client's.
+    /// the graph's name as the client's. When no driver can be opened, the graph stays loaded for another try.
     public func run(_ request: DriverRequest? = nil) throws(HostError) {
-        guard let prepared = loaded.take() else { throw HostError("no graph is loaded") }
+        guard running == nil else { throw HostError("a graph is playing", hint: "stop it first") }
+        guard let prepared = loaded else { throw HostError("no graph is loaded", hint: "load one") }
         let driver: any Driver
         do { driver = try DriverChooser.open(request ?? DriverRequest(client: prepared.description.name)) } catch {
             throw HostError(error.message, hint: error.hint)
         }
+        loaded = nil
         let graph = try RunningGraph.start(prepared, on: driver)
         running = graph
         // Holds the graph and not the host, whose end it must not delay.
@@ -120,23 +124,24 @@ public actor Host {
     /// Ends the audio; nodes finish what they hold: a recording is complete when this returns. Returns what was
     /// measured; nil if no graph was playing.
     @discardableResult
-    public func stop() async -> (status: Status, timings: [NodeTiming])? {
+    public func stop() -> (status: Status, timings: [NodeTiming])? {
         guard let graph = running.take() else { return nil }
         pumping?.cancel()
-        await pumping?.value
         pumping = nil
         graph.stop()
         return (graph.status, graph.timings)
     }
 
     /// Stops, and ends all subscriptions after everything kept was read.
-    public func close() async {
-        await stop()
+    public func close() {
+        stop()
+        closed = true
+        loaded = nil
         bus.finish()
     }
 
     private func graph() throws(HostError) -> RunningGraph {
-        guard let running else { throw HostError("no graph is playing") }
+        guard let running else { throw HostError("no graph is playing", hint: "load and run one") }
         return running
     }
 }

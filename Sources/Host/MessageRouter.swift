@@ -6,7 +6,7 @@ import Synchronization
 
 /// Carries messages over links: in order, bounded, off the audio thread.
 final class MessageRouter: Sendable {
-    /// Messages that wait for one node at most; more are refused and counted.
+    /// Messages that wait at most, for all nodes together; more are refused and counted.
     static let limit = 1024
 
     private struct State {
@@ -45,17 +45,14 @@ final class MessageRouter: Sendable {
         state.withLock { $0.routes = routes }
     }
 
-    /// Queues a message for everything linked to a port; false when the queue is full. [any]
+    /// Queues a message for everything linked to a port; false when the queue was full for one or more. [any]
     func send(from node: String, port: Int, _ message: Message) -> Bool {
         state.withLock { state in
-            for target in state.routes[Source(node: node, port: port)] ?? [] {
-                if state.waiting.count >= Self.limit {
-                    state.refused += 1
-                    return false
-                }
-                state.waiting.append((target, message))
-            }
-            return true
+            let targets = state.routes[Source(node: node, port: port)] ?? []
+            let fitting = targets.prefix(Self.limit - state.waiting.count)
+            for target in fitting { state.waiting.append((target, message)) }
+            state.refused += targets.count - fitting.count
+            return fitting.count == targets.count
         }
     }
 

@@ -180,7 +180,8 @@ public final class RunningGraph: @unchecked Sendable {
     /// Offline: returns when every node can give `frames` without a gap. [control]
     public func wait(frames: Int) { for node in nodes { node.wait(frames: frames) } }
 
-    /// Ends the audio, lets the nodes finish what they hold, and ends all subscriptions. [control]
+    /// Ends the audio and lets the nodes finish what they hold: what they tell of it is on the bus when this returns.
+    /// [control]
     public func stop() {
         if state.withLock({ state in
             defer { state.stopped = true }

@@ -3,25 +3,6 @@ import Foundation
 import Host
 import TestSupport
 
-/// A folder of its own that goes away with the test.
-final class Scratch {
-    let path: String
-
-    init() throws {
-        path = NSTemporaryDirectory() + "voicegraph-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    /// The path of a file in the folder.
-    func file(_ name: String) -> String { path + "/" + name }
-}
-
-/// The root of the package.
-let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().path
-
 /// Runs a program to its end; fails the test with what it wrote when it does not succeed.
 @discardableResult
 func run(_ program: String, _ arguments: [String], in folder: String? = nil) throws -> String {

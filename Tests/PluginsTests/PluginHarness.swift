@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CSndfile
 import Foundation
 import Graph
 import Host
@@ -39,47 +38,6 @@ extension NodeHarness {
             done += count
         }
         return result
-    }
-}
-
-/// A sound file in memory.
-struct SoundFile {
-    var rate: Int
-    /// Per channel.
-    var samples: [[Float]]
-
-    init(rate: Int, samples: [[Float]]) {
-        self.rate = rate
-        self.samples = samples
-    }
-
-    /// Reads a file.
-    init(_ path: String) throws {
-        var info = SF_INFO()
-        let file = try #require(sf_open(path, Int32(SFM_READ), &info), "\(path): \(String(cString: sf_strerror(nil)))")
-        defer { sf_close(file) }
-        let channels = Int(info.channels)
-        rate = Int(info.samplerate)
-        samples = Array(repeating: [], count: channels)
-        var buffer = [Float](repeating: 0, count: 4096 * channels)
-        while true {
-            let count = Int(sf_readf_float(file, &buffer, 4096))
-            if count <= 0 { break }
-            for channel in 0..<channels { samples[channel] += (0..<count).map { buffer[$0 * channels + channel] } }
-        }
-    }
-
-    /// Writes 32-bit float WAV.
-    func write(_ path: String) throws {
-        var info = SF_INFO()
-        info.samplerate = Int32(rate)
-        info.channels = Int32(samples.count)
-        info.format = Int32(SF_FORMAT_WAV | SF_FORMAT_FLOAT)
-        let file = try #require(sf_open(path, Int32(SFM_WRITE), &info))
-        let frames = samples[0].count
-        let interleaved = (0..<frames).flatMap { frame in samples.map { $0[frame] } }
-        #expect(sf_writef_float(file, interleaved, sf_count_t(frames)) == frames)
-        sf_close(file)
     }
 }
 

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import TestSupport
+
+@testable import Host
+
+/// The number that `numbered` gave an event.
+func number(_ published: Published?) -> Int? {
+    if case .event(let event) = published { Int(event.time) } else { nil }
+}
+
+/// An event that carries a number.
+func numbered(_ value: Int, _ name: String = "n") -> Published { .event(Event(name, time: Double(value))) }
+
+extension Subscription {
+    /// All that is kept now.
+    func drain() -> [Published] {
+        var result: [Published] = []
+        while let next = poll() { result.append(next) }
+        return result
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct SubscriptionTests {
+    private let bus = EventBus()
+
+    @Test(arguments: [
+        (Delivery.latest, [9], 9), (.bounded(4), [0, 1, 2, 3], 6), (.bounded(10), Array(0..<10), 0),
+        (.bounded(1), [0], 9), (.bounded(0), [], 10), (.lossless, Array(0..<10), 0),
+    ])
+    func aSlowReaderFindsWhatItsDeliveryKeepsAndTheRestIsCounted(delivery: Delivery, kept: [Int], dropped: Int) {
+        let subscription = bus.subscribe(delivery)
+        for value in 0..<10 { bus.publish(numbered(value)) }
+        #expect(subscription.drain().map(number) == kept)
+        #expect(subscription.dropped == dropped)
+    }
+
+    @Test func roomThatWasMadeByReadingIsUsedAgain() {
+        let subscription = bus.subscribe(.bounded(3))
+        for value in 0..<5 { bus.publish(numbered(value)) }
+        #expect(number(subscription.poll()) == 0)
+        for value in 5..<8 { bus.publish(numbered(value)) }
+        #expect(subscription.drain().map(number) == [1, 2, 5])
+        #expect(subscription.dropped == 4)
+    }
+
+    @Test func losslessKeepsEverything() {
+        let subscription = bus.subscribe(.lossless)
+        for value in 0..<100_000 { bus.publish(numbered(value)) }
+        #expect(subscription.drain().map(number) == Array(0..<100_000))
+        #expect(subscription.dropped == 0)
+    }
+
+    @Test(arguments: [Delivery.latest, .bounded(5), .lossless])
+    func theEndComesAfterEverythingKeptWasRead(delivery: Delivery) async {
+        let subscription = bus.subscribe(delivery)
+        for value in 0..<5 { bus.publish(numbered(value)) }
+        bus.finish()
+        bus.publish(numbered(99))
+        var read: [Int?] = []
+        for await published in subscription { read.append(number(published)) }
+        #expect(read == (delivery == .latest ? [4] : [0, 1, 2, 3, 4]))
+        #expect(await subscription.next() == nil)
+    }
+
+    @Test func aWaitingReaderGetsWhatComesWhateverTheDelivery() async throws {
+        for delivery in [Delivery.latest, .bounded(0), .lossless] {
+            let subscription = bus.subscribe(delivery)
+            async let first = subscription.next()
+            try await eventually("the reader waits") { subscription.waitingReaders == 1 }
+            bus.publish(numbered(7))
+            #expect(number(await first) == 7)
+            #expect(subscription.dropped == 0)
+        }
+    }
+
+    @Test func aWaitingReaderLearnsOfTheEnd() async throws {
+        let subscription = bus.subscribe(.lossless)
+        async let first = subscription.next()
+        try await eventually("the reader waits") { subscription.waitingReaders == 1 }
+        bus.finish()
+        #expect(await first == nil)
+    }
+
+    @Test func cancellingTheReadersTaskEndsTheSubscription() async throws {
+        let subscription = bus.subscribe(.lossless)
+        let reader = Task { await subscription.next() }
+        try await eventually("the reader waits") { subscription.waitingReaders == 1 }
+        reader.cancel()
+        #expect(await reader.value == nil)
+        bus.publish(numbered(1))
+        #expect(subscription.poll() == nil)
+    }
+
+    @Test func cancelKeepsWhatWasThereAndTakesNothingMore() {
+        let subscription = bus.subscribe(.lossless)
+        bus.publish(numbered(1))
+        subscription.cancel()
+        bus.publish(numbered(2))
+        #expect(subscription.drain().map(number) == [1])
+        #expect(subscription.dropped == 0)
+    }
+
+    @Test func readersOfOneSubscriptionShareIt() async throws {
+        let subscription = bus.subscribe(.lossless)
+        let readers = (0..<3).map { _ in Task { number(await subscription.next()) } }
+        try await eventually("all wait") { subscription.waitingReaders == 3 }
+        bus.publish(numbered(1))
+        bus.publish(numbered(2))
+        bus.finish()
+        var read: [Int?] = []
+        for reader in readers { read.append(await reader.value) }
+        #expect(read.compactMap(\.self).sorted() == [1, 2])
+    }
+
+    @Test func everyConsumerHasItsOwnView() {
+        let all = (0..<50).map { _ in bus.subscribe(.lossless) }
+        let odd = bus.subscribe(.bounded(3)) { (number($0) ?? 0) % 2 == 1 }
+        let late = bus.subscribe(.latest) { if case .levels = $0 { true } else { false } }
+        for value in 0..<20 { bus.publish(numbered(value)) }
+        bus.publish(.levels(LevelFrame(node: "m", time: 1, peak: [1], rms: [1], orb: 1)))
+        #expect(all.allSatisfy { $0.drain().count == 21 })
+        #expect(odd.drain().map(number) == [1, 3, 5])
+        // What it does not want is not lost to it.
+        #expect(odd.dropped == 7)
+        #expect(late.drain().count == 1 && late.dropped == 0)
+    }
+
+    @Test func theBusForgetsWhoeverEndedOrLetGo() {
+        let kept = bus.subscribe(.latest)
+        let ended = bus.subscribe(.lossless)
+        _ = bus.subscribe(.lossless)
+        ended.cancel()
+        weak var gone: Subscription?
+        do {
+            let subscription = bus.subscribe(.lossless)
+            gone = subscription
+            bus.publish(numbered(1))
+        }
+        #expect(gone == nil)
+        let last = bus.subscribe(.latest)
+        #expect(bus.count == 2)
+        bus.publish(numbered(2))
+        #expect([kept, last].map { number($0.poll()) } == [2, 2])
+    }
+
+    @Test func whoSubscribesAfterTheEndHasAnEndedSubscription() async {
+        bus.finish()
+        let subscription = bus.subscribe(.lossless)
+        bus.publish(numbered(1))
+        #expect(await subscription.next() == nil)
+        #expect(bus.count == 0)
+    }
+}
