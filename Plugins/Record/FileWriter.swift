@@ -76,10 +76,10 @@ final class FileWriter: @unchecked Sendable {
     /// Returns when everything is on disk and the file's head says so. [control]
     func settle() {
         monitor.locked {
-            guard worker != nil, let ring else { return }
+            guard worker != nil else { return }
             settling = true
             monitor.signal()
-            while settling || ring.reader.available > 0, !failed { monitor.wait() }
+            while settling, !failed { monitor.wait() }
         }
     }
 
@@ -127,6 +127,8 @@ final class FileWriter: @unchecked Sendable {
         defer { buffer.deallocate() }
         var unsaved = 0
         while true {
+            // Asked before the ring is read: what was in it when `settle` was called is then on disk once it is empty.
+            let asked = monitor.locked { settling }
             let count = ring.reader.read(into: buffer, count: size)
             if count > 0, let file {
                 let written = Int(sf_writef_float(file, buffer, sf_count_t(count / channels)))
@@ -143,9 +145,9 @@ final class FileWriter: @unchecked Sendable {
             if done { return }
             monitor.locked {
                 if count == 0 {
-                    settling = false
+                    if asked { settling = false }
                     monitor.signal()
-                    if !ending { monitor.wait(milliseconds: 250) }
+                    if !ending, !settling { monitor.wait(milliseconds: 250) }
                 } else {
                     monitor.signal()
                 }

@@ -83,6 +83,13 @@ public struct Render: Sendable {
                 output.map { "there is no output node '\($0)'" } ?? "the graph has no output node to render",
                 hint: known.isEmpty ? "add a node of type \"output\"" : "output nodes: \(known)")
         }
+        let file = absolute(path)
+        let folder = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
+        guard access(folder.isEmpty ? "/" : folder, W_OK) == 0 else {
+            throw HostError(
+                "cannot write \(path): \(String(cString: strerror(errno)))",
+                hint: "make the folder with mkdir -p, or choose another")
+        }
         var channels = self.channels ?? 2
         if self.channels == nil, case .integer(let given) = source.entries["channels"]?.value {
             channels = Int(clamping: given)
@@ -91,7 +98,7 @@ public struct Render: Sendable {
             NodeDescription(
                 name: Self.recorder, type: "record",
                 entries: [
-                    "path": Entry(.string(absolute(path))), "channels": Entry(.integer(Int64(channels))),
+                    "path": Entry(.string(file)), "channels": Entry(.integer(Int64(channels))),
                     "overwrite": Entry(.bool(true)),
                 ], keys: ["path", "channels", "overwrite"], required: true))
         for var link in graph.links where link.to.node == source.name {

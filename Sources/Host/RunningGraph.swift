@@ -51,6 +51,7 @@ public final class RunningGraph: @unchecked Sendable {
         var lastTicks: UInt64 = 0
         var lastPosition: UInt64 = 0
         var stopped = false
+        var refusedTold = 0
         var prepared: (rate: Double, block: Int) = (0, 0)
     }
 
@@ -156,6 +157,7 @@ public final class RunningGraph: @unchecked Sendable {
         time.position.store(engine.counters.position, ordering: .relaxed)
         for node in nodes where node.wantsPoll { node.poll() }
         router.deliver()
+        tellRefused()
         while let note = engine.nextNote() { publish(note) }
         while case .event(let event) = failures.poll() {
             guard let node = event.node else { continue }
@@ -163,6 +165,17 @@ public final class RunningGraph: @unchecked Sendable {
             state.withLock { $0.degraded[node] = reason }
         }
         engine.collect()
+    }
+
+    /// Messages are lost only when a node sends more than others take; that must not go unseen.
+    private func tellRefused() {
+        let refused = router.refused
+        let news = state.withLock { state in
+            defer { state.refusedTold = refused }
+            return refused - state.refusedTold
+        }
+        guard news > 0 else { return }
+        bus.publish(.event(Event("messages.refused", time: time.now, fields: ["count": .integer(Int64(news))])))
     }
 
     private func publish(_ note: vg_note) {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Graph
+import NodeKit
+import Synchronization
+import TestSupport
+
+@testable import Host
+
+@_noLocks
+private func nothing(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {}
+
+/// Sends on what it receives, with its name added, and publishes it; it can be told to fail.
+final class Relay: Node {
+    static let descriptor = NodeDescriptor(
+        "relay", "for tests",
+        ports: [
+            Port(VG_MESSAGE_PORT, VG_INPUT, "text"), Port(VG_MESSAGE_PORT, VG_INPUT, "other"),
+            Port(VG_MESSAGE_PORT, VG_OUTPUT, "unused"), Port(VG_MESSAGE_PORT, VG_OUTPUT, "answer"),
+        ],
+        settings: [
+            Setting("burst", VG_SET_INTEGER, "messages that it sends when it is activated"),
+            Setting("fails", VG_SET_BOOL, "whether it cannot be prepared"),
+        ], process: nothing)
+
+    private let host: NodeHost
+    private let settings: Settings
+    private var taken = 0
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        self.host = host
+        self.settings = settings
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> NoProcessor {
+        if settings.bool("fails") == true { throw NodeError("the device is on fire", hint: "put it out") }
+        return NoProcessor()
+    }
+
+    func activate() {
+        for number in 0..<(settings.integer("burst") ?? 0) {
+            if host.send(.text("\(number)"), port: 1) { taken += 1 }
+        }
+        if settings.integer("burst") != nil { host.publish("burst", [("taken", .integer(Int64(taken)))]) }
+    }
+
+    func receive(_ message: Message, port: Int) {
+        guard case .text(let text) = message else { return }
+        host.publish("received", [("text", .string(text)), ("port", .integer(Int64(port)))])
+        host.send(.text(text + ">" + host.nodeName), port: 1)
+    }
+}
+
+/// The types of the host and of these tests.
+let testRegistry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(Relay.self), makeNodeType(Broken.self)])
+
+/// A prepared graph from text; its diagnostics fail the test if there is an error among them.
+func prepared(
+    _ text: String, in scratch: Scratch, registry: NodeRegistry = testRegistry,
+    change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in }
+) throws -> PreparedGraph {
+    let path = try scratch.write("graph.conf", text)
+    let (graph, diagnostics) = try PreparedGraph.load(path: path, registry: registry, change: change)
+    return try #require(graph, "\(DiagnosticFormat(color: false).text(diagnostics))")
+}
+
+/// A graph that plays offline, with everything it publishes.
+final class OfflineRun {
+    let graph: RunningGraph
+    let driver: OfflineDriver
+    let published: Subscription
+
+    init(_ text: String, rate: Double = 48_000, block: Int = 256) throws {
+        let ready = try prepared(text, in: Scratch())
+        published = ready.bus.subscribe(.lossless)
+        driver = OfflineDriver(rate: rate, maxBlock: block)
+        graph = try RunningGraph.start(ready, on: driver)
+    }
+
+    deinit { graph.stop() }
+
+    /// Plays so many frames, and pumps after every block.
+    func play(_ frames: Int) {
+        var done = 0
+        while done < frames {
+            let count = min(driver.info.block, frames - done)
+            graph.wait(frames: count)
+            driver.process(frames: count)
+            graph.pump()
+            done += count
+        }
+    }
+
+    /// The events of one name since the last call of this or `levels`; others are forgotten.
+    func events(_ name: String) -> [Event] {
+        published.drain().compactMap { if case .event(let event) = $0, event.name == name { event } else { nil } }
+    }
+
+    /// The level frames since the last call of this or `events`.
+    func levels(_ node: String) -> [LevelFrame] {
+        published.drain().compactMap { if case .levels(let frame) = $0, frame.node == node { frame } else { nil } }
+    }
+}
+
+extension Event {
+    /// A text field.
+    func text(_ key: String) -> String? { if case .string(let text) = fields[key] { text } else { nil } }
+    /// An integer field.
+    func integer(_ key: String) -> Int? { if case .integer(let value) = fields[key] { Int(value) } else { nil } }
+}
+
+/// An effect that cannot be prepared.
+final class Broken: Node {
+    static let descriptor = NodeDescriptor(
+        "broken-effect", "for tests", ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
+        process: nothing)
+    init(settings: Settings, host: NodeHost) throws(NodeError) {}
+    func prepare(_ preparation: Preparation) throws(NodeError) -> NoProcessor {
+        throw NodeError("the device is on fire", hint: "put it out")
+    }
+}
+
+extension [[Float]] {
+    /// The largest difference of two files' samples; infinite when they have not the same shape. To be used in place of
+    /// `==`: of long arrays that differ, an expectation would look for the shortest way from one to the other.
+    func differ(from other: [[Float]]) -> Float {
+        count == other.count ? zip(self, other).map { Signal.difference($0, $1) }.max() ?? 0 : .infinity
+    }
+}

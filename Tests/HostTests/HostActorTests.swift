@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import NodeKit
+import TestSupport
+
+@testable import Host
+
+/// The library's face on a real JACK server.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HostActorTests {
+    private static let tone = """
+        [graph]
+        name = "host-test"
+        links = ["tone -> gain -> mute -> meter -> out"]
+        [node.tone]
+        type = "tone"
+        level_db = -6
+        [node.gain]
+        type = "gain"
+        [node.mute]
+        type = "mute"
+        [node.meter]
+        type = "meter"
+        [node.out]
+        type = "output"
+        channels = 1
+
+        """
+
+    /// Waits until the meter shows a peak near to this, in dB.
+    private func shows(_ decibels: Double, _ levels: Subscription) async throws {
+        try await eventually("the meter shows \(decibels) dB") {
+            guard case .levels(let frame) = levels.poll() else { return false }
+            return abs(max(-140, Signal.decibels(Double(frame.peak[0]))) - decibels) < 0.2
+        }
+    }
+
+    @Test func aGraphIsLoadedPlayedTurnedMutedStoppedAndLoadedAgain() async throws {
+        let turn = try await JackTurn.wait()
+        let scratch = try Scratch()
+        let host = Host()
+        let levels = host.subscribe(.latest) { if case .levels = $0 { true } else { false } }
+        #expect(try await host.load(scratch.write("graph.conf", Self.tone)).isEmpty)
+        #expect(await host.description?.name == "host-test")
+        #expect(await host.status == nil)
+        #expect(await host.timings.isEmpty)
+        for _ in 0..<2 {
+            try await host.run(DriverRequest(kind: .dummy, client: "host-test", rate: 44_100, block: 128))
+            let status = try #require(await host.status)
+            #expect(status.driver == "dummy" && status.ownServer && status.server.hasPrefix("voicegraph"))
+            #expect(status.client == "host-test" && status.rate == 44_100 && status.block == 128)
+            #expect(status.degraded.isEmpty)
+            try await shows(-6, levels)
+            try await host.set("gain", "gain_db", to: -20)
+            try await shows(-26, levels)
+            try await host.mute("mute")
+            try await shows(-140, levels)
+            try await host.mute("mute", false)
+            try await shows(-26, levels)
+            // Ports are the driver's: they take no time of their own.
+            #expect(await host.timings.map(\.node).contains("gain"))
+            #expect(await host.timings.allSatisfy { $0.average > 0 && $0.maximum >= $0.average })
+            let result = try #require(await host.stop())
+            #expect(result.status.blocks > 0 && result.status.time > 0)
+            #expect(result.timings.map(\.node).contains("meter"))
+            #expect(await host.status == nil)
+            #expect(await host.stop() == nil)
+            try await host.load(scratch.file("graph.conf"))
+        }
+        await host.close()
+        while levels.poll() != nil {}
+        #expect(await levels.next() == nil)
+        await #expect(throws: HostError("this host is closed", hint: "make another")) {
+            try await host.load(scratch.file("graph.conf"))
+        }
+        turn.end()
+    }
+
+    @Test func whatIsSaidIsHeard() async throws {
+        let server = try await Jackd.start()
+        let scratch = try Scratch()
+        let host = Host()
+        let events = host.subscribe(.lossless) { if case .event = $0 { true } else { false } }
+        let levels = host.subscribe(.lossless) { if case .levels = $0 { true } else { false } }
+        try await host.load(
+            scratch.write(
+                "graph.conf",
+                """
+                [graph]
+                links = ["voice -> meter -> out"]
+                [node.voice]
+                type = "tts"
+                [node.meter]
+                type = "meter"
+                [node.out]
+                type = "output"
+                """))
+        try await host.run(DriverRequest(kind: .jack, client: "speaker", server: server.name))
+        #expect(await host.isIdle)
+        try await host.say("one two three")
+        #expect(await !host.isIdle)
+        try await eventually("it is spoken to its end") { await host.isIdle }
+        try await host.send(.text("four"), to: "voice", port: "text")
+        try await eventually("it is spoken, too") { await host.isIdle }
+        await host.stop()
+        let names = events.drain().compactMap { if case .event(let event) = $0 { event.name } else { nil } }
+        #expect(
+            names.filter { $0 == "speech.started" || $0 == "speech.finished" }
+                == ["speech.started", "speech.finished", "speech.started", "speech.finished"])
+        #expect(levels.drain().contains { if case .levels(let frame) = $0 { frame.peak[0] > 0.05 } else { false } })
+        server.stop()
+    }
+
+    @Test func errorsSayWhatIsWrongAndWhatToDo() async throws {
+        let server = try await Jackd.start()
+        let scratch = try Scratch()
+        let host = Host()
+        await #expect(throws: HostError("no graph is loaded", hint: "load one")) { try await host.run() }
+        await #expect(throws: HostError("no graph is playing", hint: "load and run one")) { try await host.say("x") }
+        let invalid = await #expect(throws: InvalidGraph.self) {
+            try await host.load(scratch.write("bad.conf", "[node.a]\ntype = \"tnoe\"\n"))
+        }
+        #expect(invalid?.description.contains("bad.conf:2:8: error: ") == true)
+        #expect(invalid?.description.contains("did you mean 'tone'?") == true)
+        try await host.load(scratch.write("graph.conf", Self.tone))
+        // The graph stays loaded when there is no driver for it.
+        let missing = await #expect(throws: HostError.self) {
+            try await host.run(DriverRequest(kind: .jack, server: "vgt-nobody"))
+        }
+        #expect(missing?.message == "no JACK server named 'vgt-nobody' is running")
+        #expect(missing?.hint.isEmpty == false)
+        try await host.run(DriverRequest(kind: .jack, client: "host-test", server: server.name))
+        let playing = HostError("a graph is playing", hint: "stop it first")
+        await #expect(throws: playing) { try await host.load(scratch.file("graph.conf")) }
+        await #expect(throws: playing) { try await host.run() }
+        await #expect(throws: HostError("there is no node 'gian'", hint: "nodes: tone, gain, mute, meter, out")) {
+            try await host.set("gian", "gain_db", to: 0)
+        }
+        await #expect(throws: HostError("node 'gain' has no parameter 'gain'", hint: "it has: gain_db")) {
+            try await host.set("gain", "gain", to: 0)
+        }
+        await #expect(throws: HostError("node 'meter' has no parameter 'muted'", hint: "it has none")) {
+            try await host.mute("meter")
+        }
+        for value in [Float(37), .nan, .infinity] {
+            await #expect(throws: HostError("gain.gain_db must be from -120.0 to 36.0")) {
+                try await host.set("gain", "gain_db", to: value)
+            }
+        }
+        await #expect(throws: HostError("no node speaks", hint: "add a node of type \"tts\"")) {
+            try await host.say("x")
+        }
+        await host.close()
+        server.stop()
+    }
+
+    @Test func aFileRecordedLiveEqualsTheRenderOfTheSameBlocks() async throws {
+        let server = try await Jackd.start(block: 256)
+        let scratch = try Scratch()
+        let text = """
+            [graph]
+            links = [
+              "noise -> tremolo -> mix", "click -> mix.in_2", "mix -> delay -> rec", "mix -> rec", "delay -> out",
+              "mix -> out"
+            ]
+            [node.noise]
+            type = "tone"
+            wave = "noise"
+            [node.click]
+            type = "tone"
+            wave = "impulse"
+            period = 0.0123
+            [node.tremolo]
+            type = "tremolo"
+            [node.mix]
+            type = "mix"
+            gain_1_db = -3.3
+            [node.delay]
+            type = "delay"
+            ms = 33.3
+            [node.rec]
+            type = "record"
+            path = "live.wav"
+            [node.out]
+            type = "output"
+            channels = 1
+            """
+        let path = try scratch.write("graph.conf", text)
+        let host = Host()
+        try await host.load(path, overrides: ["node.rec.path=\(scratch.file("live.wav"))"])
+        try await host.run(DriverRequest(kind: .jack, client: "live", server: server.name))
+        try await eventually("a second and more is recorded") { await host.status?.time ?? 0 > 1.1 }
+        await host.close()
+        server.stop()
+        let live = try SoundFile(scratch.file("live.wav"))
+        #expect(live.rate == 48_000 && live.samples[0].count > 48_000)
+
+        let count = live.samples[0].count
+        let render = Render(path: scratch.file("out.wav"), block: 256, end: .frames(count))
+        let ready = try prepared(text, in: scratch, registry: NodeRegistry()) { graph throws(HostError) in
+            let index = graph.nodes.firstIndex { $0.name == "rec" }!
+            graph.nodes[index].entries["path"] = Entry(.string(scratch.file("again.wav")))
+            try render.change(&graph)
+        }
+        #expect(try render.run(ready) == count)
+        for name in ["out.wav", "again.wav"] {
+            let rendered = try SoundFile(scratch.file(name))
+            #expect(Signal.difference(rendered.samples[0], live.samples[0]) == 0)
+        }
+    }
+}

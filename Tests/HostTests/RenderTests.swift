@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+@testable import Host
+
+@Suite(.timeLimit(.minutes(5))) struct RenderTests {
+    private let scratch: Scratch
+    private let registry = NodeRegistry()
+    init() throws { scratch = try Scratch() }
+
+    /// Renders a graph and reads the file.
+    private func rendered(_ text: String, _ render: Render, _ name: String = "out.wav") throws -> SoundFile {
+        var render = render
+        render.path = scratch.file(name)
+        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
+            try render.change(&graph)
+        }
+        let frames = try render.run(ready)
+        let file = try SoundFile(render.path)
+        #expect(file.samples[0].count == frames)
+        return file
+    }
+
+    private let noise = """
+        [graph]
+        links = ["noise -> tremolo -> out"]
+        [node.noise]
+        type = "tone"
+        wave = "noise"
+        [node.tremolo]
+        type = "tremolo"
+        [node.out]
+        type = "output"
+
+        """
+
+    @Test(arguments: [(44_100, 1), (48_000, 333), (11_025, 4096), (12_347, 7), (192_000, 1024), (8000, 65_536)])
+    func thereAreExactlyAsManyFramesAsWereAskedFor(rate: Int, block: Int) throws {
+        for frames in [1, 127, 128, 5001] {
+            let file = try rendered(noise, Render(path: "", rate: Double(rate), block: block, end: .frames(frames)))
+            #expect(file.rate == rate && file.samples.count == 2)
+            #expect(file.samples.allSatisfy { $0.count == frames })
+        }
+    }
+
+    @Test(arguments: [1, 256, 1024]) func aRenderIsTheSameInEveryRun(block: Int) throws {
+        let render = Render(path: "", block: block, end: .frames(20_000))
+        let first = try rendered(noise, render)
+        #expect(Signal.peak(first.samples[0]) > 0.05)
+        for _ in 0..<3 { #expect(try rendered(noise, render).samples.differ(from: first.samples) == 0) }
+    }
+
+    @Test func aRenderUntilIdleEndsSoonAfterTheLastSource() throws {
+        try SoundFile(rate: 48_000, samples: [Signal.constant(0.5, frames: 30_000)]).write(scratch.file("take.wav"))
+        let text = """
+            [graph]
+            links = ["take -> delay -> out"]
+            [node.take]
+            type = "file"
+            path = "take.wav"
+            [node.delay]
+            type = "delay"
+            ms = 1000
+            [node.out]
+            type = "output"
+            channels = 1
+            """
+        let samples = try rendered(text, Render(path: "", end: .idle)).samples[0]
+        // The echo is waited for, and then a quarter of a second of silence.
+        #expect(samples[48_000..<78_000].allSatisfy { $0 == 0.5 })
+        #expect(samples.count >= 90_000 && samples.count < 96_000)
+    }
+
+    @Test func aGraphThatNeverEndsNeedsADuration() throws {
+        #expect(throws: HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS")) {
+            try rendered(noise, Render(path: "", end: .idle))
+        }
+    }
+
+    private let microphones = """
+        [graph]
+        links = ["mic -> out", "line -> side"]
+        [node.mic]
+        type = "input"
+        channels = 2
+        connect = ["system:capture_*"]
+        [node.line]
+        type = "input"
+        [node.out]
+        type = "output"
+        [node.side]
+        type = "output"
+        channels = 1
+        """
+
+    @Test(arguments: [1, 100, 1024]) func inputsAreFedFromFilesUnchanged(block: Int) throws {
+        let stereo = [1, 2].map { Signal.noise(frames: 5000, seed: $0, amplitude: 2) }
+        try SoundFile(rate: 48_000, samples: stereo).write(scratch.file("a.wav"))
+        try SoundFile(rate: 48_000, samples: [stereo[1]]).write(scratch.file("b.wav"))
+        var render = Render(
+            path: "", block: block, end: .frames(6000),
+            inputs: ["mic": scratch.file("a.wav"), "line": scratch.file("b.wav")])
+        let silence = Signal.constant(0, frames: 1000)
+        #expect(try rendered(microphones, render).samples.differ(from: stereo.map { $0 + silence }) == 0)
+        render.output = "side"
+        #expect(try rendered(microphones, render).samples.differ(from: [stereo[1] + silence]) == 0)
+    }
+
+    @Test func inputsWithoutAFileAreSilent() throws {
+        #expect(
+            try rendered(microphones, Render(path: "", end: .frames(100))).samples.allSatisfy { Signal.peak($0) == 0 })
+    }
+
+    @Test func theFileMayHaveOtherChannelsThanTheOutput() throws {
+        let mono = noise.replacingOccurrences(of: "[node.out]", with: "[node.out]\nchannels = 1")
+        let plain = try rendered(mono, Render(path: "", end: .frames(4800)))
+        #expect(plain.samples.count == 1)
+        let wide = try rendered(mono, Render(path: "", end: .frames(4800), channels: 3))
+        #expect(wide.samples.differ(from: [plain.samples[0], plain.samples[0], plain.samples[0]]) == 0)
+    }
+
+    @Test func wrongNamesAndPlacesAreErrorsThatHelp() throws {
+        func error(_ render: Render, _ text: String? = nil) -> HostError? {
+            #expect(throws: HostError.self) {
+                _ = try prepared(text ?? microphones, in: scratch) { graph throws(HostError) in
+                    try render.change(&graph)
+                }
+            }
+        }
+        let out = scratch.file("out.wav")
+        #expect(
+            error(Render(path: out, inputs: ["out": "x.wav"]))
+                == HostError(
+                    "--input out=x.wav: there is no input node 'out'", hint: "input nodes: mic, line"))
+        #expect(
+            error(Render(path: out, output: "mic"))
+                == HostError("there is no output node 'mic'", hint: "output nodes: out, side"))
+        #expect(
+            error(Render(path: out), "[node.a]\ntype = \"tone\"\n")
+                == HostError("the graph has no output node to render", hint: "add a node of type \"output\""))
+        let nowhere = scratch.file("no/such/out.wav")
+        #expect(
+            error(Render(path: nowhere))
+                == HostError(
+                    "cannot write \(nowhere): No such file or directory",
+                    hint: "make the folder with mkdir -p, or choose another"))
+    }
+
+    @Test func aFolderInPlaceOfTheFileIsToldAtTheEnd() throws {
+        try FileManager.default.createDirectory(atPath: scratch.file("out.wav"), withIntermediateDirectories: false)
+        let error = #expect(throws: HostError.self) { try rendered(noise, Render(path: "", end: .frames(100))) }
+        #expect(error?.message == "cannot write \(scratch.file("out.wav")): Is a directory")
+    }
+
+    @Test func whatWasRenderedBeforeAnInterruptionIsInTheFile() throws {
+        let render = Render(path: scratch.file("out.wav"), block: 256, end: .frames(100_000))
+        let ready = try prepared(noise, in: scratch, registry: registry) { graph throws(HostError) in
+            try render.change(&graph)
+        }
+        #expect(try render.run(ready) { $0.frames < 25_600 && $0.total == 100_000 } == 25_600)
+        let whole = try rendered(noise, Render(path: "", block: 256, end: .frames(100_000)), "whole.wav")
+        #expect(try SoundFile(render.path).samples.differ(from: whole.samples.map { Array($0.prefix(25_600)) }) == 0)
+    }
+}
