@@ -95,6 +95,28 @@ VG_LV2_AUDIO static inline void vg_lv2_end_run(const LV2_Worker_Interface *_Nonn
  * and never waits. [audio] */
 VG_LV2_AUDIO static inline void vg_lv2_wake(sem_t *_Nonnull semaphore) { sem_post(semaphore); }
 
+/* ---- what LV2 had before atoms -------------------------------------------- */
+
+/* The layout of LV2_Event_Buffer and of LV2_Event_Feature; LV2's own names are
+ * marked as deprecated, though a plugin that needs them is still installed. */
+typedef struct vg_lv2_event_buffer {
+  uint8_t *_Nullable data;
+  uint16_t header_size, stamp_type;
+  uint32_t event_count, capacity, size;
+} vg_lv2_event_buffer;
+
+typedef struct vg_lv2_event_feature {
+  void *_Nullable handle;
+  uint32_t (*_Nonnull ref)(void *_Nullable handle, void *_Nullable event);
+  uint32_t (*_Nonnull unref)(void *_Nullable handle, void *_Nullable event);
+} vg_lv2_event_feature;
+
+/* The layout of LV2_URI_Map_Feature. */
+typedef struct vg_lv2_uri_map {
+  void *_Nullable handle;
+  uint32_t (*_Nonnull uri_to_id)(void *_Nullable handle, const char *_Nullable map, const char *_Nullable uri);
+} vg_lv2_uri_map;
+
 /* ---- log:log: printf-like functions exist in C only ---------------------- */
 
 /* Takes a finished line, not NUL-terminated. [audio] and every other thread. */

@@ -2,7 +2,8 @@
 import CLilv
 import NodeKit
 
-/// An atom port's buffer as the audio thread sees it: an `LV2_Atom_Sequence` in memory that never moves.
+/// An event port's buffer as the audio thread sees it: an `LV2_Atom_Sequence` in memory that never moves, or an
+/// `LV2_Event_Buffer` for plugins that are older than atoms.
 struct AtomPort: BitwiseCopyable {
     let memory: UnsafeMutableRawPointer
     /// Bytes behind the atom's own header.
@@ -10,6 +11,8 @@ struct AtomPort: BitwiseCopyable {
     /// Place among the node's midi ports of its direction; negative: none.
     let midi: Int
     let isInput: Bool
+    /// An `LV2_Event_Buffer`.
+    let isOld: Bool
     /// Whether the plugin wants to be told where the transport is.
     let wantsTime: Bool
 
@@ -21,6 +24,7 @@ struct AtomPort: BitwiseCopyable {
     /// Makes it an input without events. [audio]
     @_noLocks
     func clear(_ urids: borrowing URIDs) {
+        if isOld { return clearEvents() }
         atom.pointee = LV2_Atom(size: Self.emptySize, type: urids.sequence)
         memory.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)  // unit: frames
     }
@@ -28,6 +32,7 @@ struct AtomPort: BitwiseCopyable {
     /// Makes it an output with room for the plugin to write, whatever it wrote before. [audio]
     @_noLocks
     func offer(_ urids: borrowing URIDs) {
+        if isOld { return clearEvents() }
         atom.pointee = LV2_Atom(size: capacity, type: urids.chunk)
         memory.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)
     }
@@ -35,6 +40,7 @@ struct AtomPort: BitwiseCopyable {
     /// Appends an event and returns where its `size` bytes go; nil: no room. [audio]
     @_noLocks
     func append(frame: UInt32, type: LV2_URID, size: Int) -> UnsafeMutableRawPointer? {
+        if isOld { return appendEvent(frame: frame, type: type, size: size) }
         let used = Int(atom.pointee.size)
         let needed = 16 + (size + 7) & ~7
         guard size >= 0, used + needed <= Int(capacity) else { return nil }
@@ -65,6 +71,7 @@ struct AtomPort: BitwiseCopyable {
     /// Reads the MIDI events that the plugin wrote, in order; frames outside the block are moved into it. [audio]
     @_noLocks
     func read(into midi: UnsafeMutablePointer<vg_midi>, frames: UInt32, _ urids: borrowing URIDs) {
+        if isOld { return readEvents(into: midi, frames: frames, urids) }
         let size = min(atom.pointee.size, capacity)
         guard atom.pointee.type == urids.sequence, size >= Self.emptySize else { return }
         let end = Self.headerSize + Int(size)

@@ -4,15 +4,16 @@ import NodeKit
 
 /// What the host offers a plugin, in memory that lives as long as the plugin's instance.
 ///
-/// Not offered: `fixedBlockLength` and `powerOf2BlockLength`, because the last block of a render may be short, and
-/// the old `uri-map` and `event`.
+/// Not offered: `fixedBlockLength` and `powerOf2BlockLength`. Blocks are the driver's, whole: the last one of a render
+/// may be short, and a server may change their length at any time.
 final class Features {
     /// What a plugin may require.
     static let supported: Set<String> = Set(
         [
             VG_URID__map, VG_URID__unmap, VG_OPTIONS__options, VG_BUF_SIZE__boundedBlockLength, VG_WORKER__schedule,
             VG_LOG__log, VG_STATE__loadDefaultState, VG_STATE__threadSafeRestore, VG_STATE__mapPath,
-            VG_STATE__freePath, VG_CORE__isLive, VG_CORE__hardRTCapable, VG_CORE__inPlaceBroken,
+            VG_STATE__freePath, VG_STATE__makePath, VG_BUF_SIZE__coarseBlockLength, VG_URI_MAP_URI, VG_EVENT_URI,
+            VG_CORE__isLive, VG_CORE__hardRTCapable, VG_CORE__inPlaceBroken,
             VG_PORT_PROPS__supportsStrictBounds,
         ].map(\.string))
 
@@ -20,6 +21,10 @@ final class Features {
     let list: UnsafeMutablePointer<UnsafePointer<LV2_Feature>?>
     private let features: UnsafeMutablePointer<LV2_Feature>
     private let options: Options
+    private let paths = PluginPaths()
+
+    /// Where the plugin made files, if it made any.
+    var madeFiles: String? { paths.folder }
 
     /// Puts the features together. What is passed must outlive them.
     init(_ preparation: Preparation, worker: PluginWorker, log: PluginLog, wantsLive: Bool) {
@@ -34,6 +39,12 @@ final class Features {
             (VG_LOG__log, UnsafeMutableRawPointer(log.feature)),
             (VG_STATE__loadDefaultState, nil),
             (VG_STATE__threadSafeRestore, nil),
+            (VG_STATE__mapPath, UnsafeMutableRawPointer(paths.map)),
+            (VG_STATE__makePath, UnsafeMutableRawPointer(paths.make)),
+            (VG_STATE__freePath, UnsafeMutableRawPointer(paths.free)),
+            (VG_BUF_SIZE__coarseBlockLength, nil),
+            (VG_URI_MAP_URI, UnsafeMutableRawPointer(table.uriMap)),
+            (VG_EVENT_URI, UnsafeMutableRawPointer(oldEvents)),
             (VG_PORT_PROPS__supportsStrictBounds, nil),
         ]
         if wantsLive || !preparation.offline { offered.append((VG_CORE__isLive, nil)) }
@@ -55,11 +66,22 @@ final class Features {
     static func check(_ info: PluginInfo) throws(NodeError) {
         let missing = info.requiredFeatures.filter { !supported.contains($0) }
         guard !missing.isEmpty else { return }
+        let fixed = [VG_BUF_SIZE__fixedBlockLength.string, VG_BUF_SIZE__powerOf2BlockLength.string]
         throw NodeError(
             "\(info.name) requires \(missing.joined(separator: " and ")), which the host does not offer",
-            hint: "the plugin cannot run here", key: "plugin")
+            hint: missing.contains(where: fixed.contains)
+                ? "the plugin cannot run here: block lengths are the driver's, and may change"
+                : "the plugin cannot run here", key: "plugin")
     }
 }
+
+/// Old events had owners; those of the host have none, so that there is nothing to count.
+private nonisolated(unsafe) let oldEvents: UnsafeMutablePointer<vg_lv2_event_feature> = {
+    // Never written again.
+    let memory = UnsafeMutablePointer<vg_lv2_event_feature>.allocate(capacity: 1)
+    memory.initialize(to: vg_lv2_event_feature(handle: nil, ref: { _, _ in 0 }, unref: { _, _ in 0 }))
+    return memory
+}()
 
 /// Bytes of event data that fit into an atom port for which the plugin asks no more.
 let sequenceSize: Int32 = 8192

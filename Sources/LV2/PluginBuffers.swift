@@ -100,7 +100,9 @@ extension AtomPort {
         let slack = 64
         let bytes = (max(Int(sequenceSize), port.minimumSize) + 7) & ~7
         // Zero pages take no memory until they are written: some plugins ask for 50 MB.
-        memory = calloc(1, Self.headerSize + bytes + slack)!
+        isOld = port.kind == .events
+        let header = isOld ? Self.eventHeaderSize : Self.headerSize
+        memory = calloc(1, header + bytes + slack)!
         capacity = UInt32(clamping: bytes)
         self.midi = midi ?? -1
         isInput = port.isInput

@@ -114,7 +114,10 @@ final class PluginInstance {
     }
 
     /// What the plugin would need to go on in another instance; nil: it has no state of its own.
-    func savedState() -> PluginState? { hasState ? PluginState.saved(from: instance, of: info.uri, world) : nil }
+    func savedState() -> PluginState? {
+        guard hasState else { return nil }
+        return PluginState.saved(from: instance, of: info.uri, scratch: features.madeFiles, world)
+    }
 
     /// Writes what the plugin would need to go on in another process, the values of its ports among it.
     func save(to folder: String) throws(NodeError) {
@@ -122,7 +125,8 @@ final class PluginInstance {
         for (index, port) in ports.parameters.enumerated() where values[info.ports[port].symbol] == nil {
             values[info.ports[port].symbol] = buffers.values[index]
         }
-        let state = PluginState.saved(from: instance, of: info.uri, values: values, folder: folder, world)
+        let state = PluginState.saved(
+            from: instance, of: info.uri, values: values, folder: folder, scratch: features.madeFiles, world)
         guard let state else { throw NodeError("\(info.name) does not give its state", key: "state") }
         try state.write(to: folder)
     }
@@ -132,7 +136,7 @@ final class PluginInstance {
     ) throws(NodeError) -> UnsafeMutablePointer<LilvInstance> {
         // lilv does not say why it fails, the loader does. A library that is loaded already costs little here.
         // The code stays for the process's life: a library that pulls in GLib or Qt crashes when it is loaded again.
-        guard let library = dlopen(info.binary, RTLD_NOW | Int32(RTLD_NODELETE)) else {
+        guard let library = openLibrary(info.binary) else {
             throw info.unloadable(
                 dlerror().map { String(cString: $0) } ?? "the loader gave no reason",
                 "a library that the plugin needs is missing or too old")
@@ -151,3 +155,21 @@ final class PluginInstance {
         return made
     }
 }
+
+/// Loads a plugin's code; nil: `dlerror` says why not. Some plugins were built without naming the library that they
+/// use, which is then loaded for them. [control]
+private func openLibrary(_ path: String) -> UnsafeMutableRawPointer? {
+    let flags = RTLD_NOW | Int32(RTLD_NODELETE)
+    if let library = dlopen(path, flags) { return library }
+    let reason = dlerror().map { String(cString: $0) } ?? ""
+    if let known = unnamedLibraries.first(where: { reason.contains("undefined symbol: " + $0.symbols) }),
+        dlopen(known.library, flags | RTLD_GLOBAL) != nil
+    {
+        return dlopen(path, flags)
+    }
+    // Once more, so that `dlerror` tells again.
+    return dlopen(path, flags)
+}
+
+/// Beginnings of symbols, and the library that has them.
+private let unnamedLibraries = [(symbols: "fftwf_", library: "libfftw3f.so.3")]

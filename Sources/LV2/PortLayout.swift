@@ -16,7 +16,7 @@ struct PortLayout: Sendable {
     var audioInputs: [Int] = []
     /// Plugin ports behind the audio outputs, in order.
     var audioOutputs: [Int] = []
-    /// Every atom port, with its place among the midi ports of its direction.
+    /// Every port for events, with its place among the midi ports of its direction.
     var atoms: [(port: Int, midi: Int?)] = []
     /// Ports of kinds that the host does not know; they may stay unconnected.
     var unconnected: [Int] = []
@@ -40,7 +40,7 @@ struct PortLayout: Sendable {
                 layout.ports.append(
                     Port(VG_AUDIO_PORT, direction, unique(port, &portNames), doc: port.name, bus: port.bus))
                 if port.isInput { audioInputs.append(port.index) } else { audioOutputs.append(port.index) }
-            case .atom:
+            case .atom, .events:
                 var midi: Int?
                 if port.supportsMIDI {
                     layout.ports.append(Port(VG_MIDI_PORT, direction, unique(port, &portNames), doc: port.name))

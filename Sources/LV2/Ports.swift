@@ -6,6 +6,8 @@ import NodeKit
 struct PluginPort: Sendable {
     enum Kind: Equatable, Sendable {
         case control, audio, cv, atom
+        /// Events of LV2's first years.
+        case events
         /// A kind the host does not know; the class named, if any.
         case other(String)
     }
@@ -70,8 +72,10 @@ extension PluginPort {
             kind = .cv
         } else if isA(VG_ATOM__AtomPort) {
             kind = .atom
+        } else if isA(VG_EVENT__EventPort) {
+            kind = .events
         } else {
-            kind = .other(isA(VG_EVENT__EventPort) ? VG_EVENT__EventPort.string : "")
+            kind = .other(lilv.take(lilv_port_get(plugin, port, lilv.constant(VG_RDF__type))) ?? "")
         }
         guard isInput || isA(VG_CORE__OutputPort) else {
             throw NodeError("port \(symbol) of \(lilv.uri(of: plugin)) is neither input nor output", key: "plugin")
@@ -101,6 +105,8 @@ extension PluginPort {
                 if lilv_node_is_int(size) { minimumSize = max(0, Int(lilv_node_as_int(size))) }
                 lilv_node_free(size)
             }
+        case .events:
+            supportsMIDI = supports(VG_MIDI__MidiEvent)
         case .other: break
         }
     }

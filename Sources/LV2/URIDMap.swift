@@ -16,6 +16,8 @@ final class URIDMap: @unchecked Sendable {
     /// The feature's payloads; they live as long as the process.
     let map: UnsafeMutablePointer<LV2_URID_Map>
     let unmap: UnsafeMutablePointer<LV2_URID_Unmap>
+    /// What `map` was in LV2's first years. All numbers fit into the 16 bits that the events of that time have.
+    let uriMap: UnsafeMutablePointer<vg_lv2_uri_map>
 
     private static let slots = 1 << 16
     private static let limit = LV2_URID(slots / 4 * 3)
@@ -38,6 +40,7 @@ final class URIDMap: @unchecked Sendable {
         memory = calloc(1, Self.textSize)!.assumingMemoryBound(to: CChar.self)
         map = .allocate(capacity: 1)
         unmap = .allocate(capacity: 1)
+        uriMap = .allocate(capacity: 1)
         let handle = Unmanaged.passUnretained(self).toOpaque()  // this object is never freed
         map.initialize(
             to: LV2_URID_Map(
@@ -52,6 +55,13 @@ final class URIDMap: @unchecked Sendable {
                 unmap: { handle, number in
                     guard let handle else { return nil }
                     return Unmanaged<URIDMap>.fromOpaque(handle)._withUnsafeGuaranteedRef { $0.text(number) }
+                }))
+        uriMap.initialize(
+            to: vg_lv2_uri_map(
+                handle: handle,
+                uri_to_id: { handle, _, uri in
+                    guard let handle, let uri else { return 0 }
+                    return Unmanaged<URIDMap>.fromOpaque(handle)._withUnsafeGuaranteedRef { $0.map(uri) }
                 }))
     }
 
