@@ -15,6 +15,8 @@ struct AtomPort: BitwiseCopyable {
     let isOld: Bool
     /// Whether the plugin wants to be told where the transport is.
     let wantsTime: Bool
+    /// Whether messages of the host go here.
+    let takesPatches: Bool
 
     static let headerSize = 8
     private static let emptySize: UInt32 = 8
@@ -66,6 +68,13 @@ struct AtomPort: BitwiseCopyable {
             }
             index += 1
         }
+    }
+
+    /// Appends the next message to the plugin, if one waits. The bytes of each fit into an empty port. [audio]
+    @_noLocks
+    func appendPatch(_ patches: PacketRingEnds, _ room: UnsafeMutableRawPointer, _ urids: borrowing URIDs) {
+        guard let (size, _) = patches.pop(into: room) else { return }
+        if let body = append(frame: 0, type: urids.object, size: size) { vg_lv2_copy(body, room, size) }
     }
 
     /// Reads the MIDI events that the plugin wrote, in order; frames outside the block are moved into it. [audio]

@@ -17,7 +17,9 @@ final class LV2Node: Node {
             Setting(
                 "plugin", VG_SET_STRING, "URI, or unique name: the URI's last part or the plugin's own, any capitals",
                 required: true),
-            Setting("params", VG_SET_TABLE, "port symbol or label -> number, boolean or label of a scale point"),
+            Setting(
+                "params", VG_SET_TABLE,
+                "port symbol or label -> number, boolean or label of a scale point; property -> path, text or number"),
             Setting("preset", VG_SET_STRING, "label or URI of a preset, applied before params"),
             Setting("state", VG_SET_PATH, "saved state: Turtle file, or folder with state.ttl; applied after preset"),
         ], process: lv2Process)
@@ -33,6 +35,7 @@ final class LV2Node: Node {
     private let info: PluginInfo
     private let ports: PortLayout
     private let states: [PluginState]
+    private let patches: [PatchMessage]
     private let log: PluginLog
     private var instance: PluginInstance?
 
@@ -61,9 +64,9 @@ final class LV2Node: Node {
                 if let value = values[info.ports[port].symbol] { layout.parameters[index].start(at: value) }
             }
         }
-        for (index, value) in try parameterValues(settings.table("params") ?? [:], info, ports) {
-            layout.parameters[index].start(at: value)
-        }
+        let given = try givenValues(settings.table("params") ?? [:], info, ports, resolve: host.resolve)
+        for (index, value) in given.parameters { layout.parameters[index].start(at: value) }
+        patches = given.patches
         self.layout = layout
         log = PluginLog(URIDs(URIDMap.shared))
     }
@@ -74,7 +77,8 @@ final class LV2Node: Node {
         let saved = instance?.savedState().map { [$0] } ?? states
         let values = layout.parameters.map(\.defaultValue)
         func make(_ preparation: Preparation, _ log: PluginLog) throws(NodeError) -> PluginInstance {
-            try PluginInstance(info, ports, values, states: saved, preparation, log: log, world: world)
+            try PluginInstance(
+                info, ports, values, states: saved, patches: patches, preparation, log: log, world: world)
         }
         let made = try make(preparation, log)
         if info.latencyPort != nil {

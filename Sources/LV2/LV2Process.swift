@@ -88,12 +88,14 @@ private func beforeRun(
         if special.pointee.isTrigger, given == special.pointee.last {
             values[place] = special.pointee.rest
         } else {
-            values[place] = max(special.pointee.minimum, min(given, special.pointee.maximum))
+            let value = known(special.pointee.source, given, cycle)
+            values[place] = max(special.pointee.minimum, min(value, special.pointee.maximum))
         }
         special.pointee.last = given
         index += 1
     }
 
+    var patched = false
     let tellTime = extras.pointee.wantsTime && extras.pointee.transport.changes(cycle)
     index = 0
     while index < extras.pointee.atomCount {
@@ -101,6 +103,10 @@ private func beforeRun(
         if atom.isInput {
             atom.clear(extras.pointee.urids)
             if tellTime, atom.wantsTime { _ = atom.appendPosition(cycle.pointee.transport, extras.pointee.urids) }
+            if atom.takesPatches, !patched, let patches = extras.pointee.patches {
+                patched = true
+                atom.appendPatch(patches, extras.pointee.patch, extras.pointee.urids)
+            }
             if atom.midi >= 0 {
                 atom.append(io.pointee.midi_in[atom.midi].unsafelyUnwrapped, extras.pointee.urids)
             }
@@ -108,6 +114,20 @@ private func beforeRun(
             atom.offer(extras.pointee.urids)
         }
         index += 1
+    }
+}
+
+/// The value of a parameter that the host sets, or else `given`.
+@_noLocks
+private func known(_ source: SpecialParameter.Source, _ given: Float, _ cycle: Cycle) -> Float {
+    let transport = cycle.pointee.transport
+    switch source {
+    case .given: return given
+    case .tempo: return transport.bpm > 0 ? Float(transport.bpm) : given
+    case .beatsPerBar: return transport.beats_per_bar > 0 ? Float(transport.beats_per_bar) : given
+    case .speed: return transport.rolling ? 1 : 0
+    case .frame: return Float(transport.frame)
+    case .freeWheeling: return cycle.pointee.flags & UInt32(VG_CYCLE_OFFLINE) != 0 ? 1 : 0
     }
 }
 

@@ -13,6 +13,12 @@ struct AudioSlot: BitwiseCopyable {
 
 /// A parameter that is more than a copied number.
 struct SpecialParameter: BitwiseCopyable {
+    /// What the host knows better than the file, and gives itself.
+    enum Source {
+        case given, tempo, beatsPerBar, speed, frame, freeWheeling
+    }
+
+    let source: Source
     /// Place among the parameters.
     let index: Int
     /// Bounds at this sample rate.
@@ -52,5 +58,9 @@ struct PluginExtras: BitwiseCopyable {
     /// The latency last reported, for the control half.
     var latencyFrames: UnsafeMutablePointer<Atomic<UInt32>>
     var wantsTime: Bool
+    /// What the plugin is to be told by message, one a block; nil: nothing.
+    var patches: PacketRingEnds?
+    /// Room for the message in hand.
+    var patch: UnsafeMutableRawPointer
     var transport = TransportMemory()
 }

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// Reads the `params` table of a plugin's settings: what each entry sets, by place in the layout's parameters.
+/// What the `params` table of a plugin's settings sets.
+struct GivenValues: Sendable {
+    /// Values by place in the layout's parameters.
+    var parameters: [Int: Float] = [:]
+    /// What the plugin is told by message.
+    var patches: [PatchMessage] = []
+}
+
+/// Reads the `params` table of a plugin's settings.
 ///
-/// A key is a port's symbol or, where no symbol fits, its label in any capitals. A value is a number, a boolean, or
-/// the label of one of the port's scale points.
-func parameterValues(
-    _ table: [String: SettingValue], _ info: PluginInfo, _ ports: PortLayout
-) throws(NodeError) -> [Int: Float] {
-    var result: [Int: Float] = [:]
+/// A key is a port's symbol or, where no symbol fits, its label in any capitals, or else names a property: by URI, by
+/// the last part of that, or by label. A value is a number, a boolean, or the label of one of the port's scale points;
+/// properties may also be texts and paths.
+func givenValues(
+    _ table: [String: SettingValue], _ info: PluginInfo, _ ports: PortLayout,
+    resolve: (String) -> String = { $0 }
+) throws(NodeError) -> GivenValues {
+    var given = GivenValues()
     for (key, value) in table.sorted(by: { $0.key < $1.key }) {
+        if !info.hasPort(key, ports), let property = info.properties.first(where: { $0.isCalled(key) }) {
+            given.patches.append(try PatchMessage(property, value, key: key, resolve: resolve))
+            continue
+        }
         let place = try place(of: key, info, ports)
         let parameter = ports.layout.parameters[place]
         let number = try number(value, key, info.ports[ports.parameters[place]])
@@ -20,13 +34,22 @@ func parameterValues(
                 hint: "between \(parameter.range.lowerBound.brief) and \(parameter.range.upperBound.brief)\(unit)",
                 key: "params.\(key)")
         }
-        if result.updateValue(number, forKey: place) != nil {
+        if given.parameters.updateValue(number, forKey: place) != nil {
             throw NodeError(
                 "\(parameter.key) is given twice: by its symbol and by its label", hint: "keep \(parameter.key)",
                 key: "params.\(key)")
         }
     }
-    return result
+    return given
+}
+
+extension PluginInfo {
+    /// Whether `key` is the symbol or the label of a control input.
+    fileprivate func hasPort(_ key: String, _ layout: PortLayout) -> Bool {
+        let lowered = key.lowercased()
+        return layout.layout.parameters.contains { $0.key == key }
+            || layout.parameters.contains { ports[$0].name.lowercased() == lowered }
+    }
 }
 
 private func place(of key: String, _ info: PluginInfo, _ ports: PortLayout) throws(NodeError) -> Int {
@@ -41,8 +64,10 @@ private func place(of key: String, _ info: PluginInfo, _ ports: PortLayout) thro
             hint: "use the symbol of one: \(labelled.map { symbols[$0] }.joined(separator: ", "))", key: "params.\(key)"
         )
     }
-    var hint = didYouMean(key, among: symbols + ports.parameters.map { info.ports[$0].name })
+    var hint = didYouMean(
+        key, among: symbols + ports.parameters.map { info.ports[$0].name } + info.properties.map(\.label))
     if hint.isEmpty {
+        let symbols = symbols + info.properties.map(\.label)
         let shown = symbols.prefix(12).joined(separator: ", ")
         hint = symbols.isEmpty ? "it has none" : "it has: \(shown)\(symbols.count > 12 ? ", ..." : "")"
     }

@@ -48,7 +48,9 @@ final class PluginBuffers {
 
         atoms = .allocate(capacity: max(1, ports.atoms.count))
         for (index, entry) in ports.atoms.enumerated() {
-            (atoms + index).initialize(to: AtomPort(info.ports[entry.port], midi: entry.midi))
+            let takesPatches = entry.port == info.patchPort
+            (atoms + index).initialize(
+                to: AtomPort(info.ports[entry.port], midi: entry.midi, takesPatches: takesPatches))
         }
         let special = info.specialParameters(ports, rate: Float(preparation.rate), initial)
         specials = .allocate(capacity: max(1, special.count))
@@ -95,7 +97,8 @@ final class PluginBuffers {
 
 extension AtomPort {
     /// A port's buffer, at least as large as its plugin asks for.
-    fileprivate init(_ port: PluginPort, midi: Int?) {
+    fileprivate init(_ port: PluginPort, midi: Int?, takesPatches: Bool) {
+        self.takesPatches = takesPatches
         // Room behind the end, for plugins that count a header twice.
         let slack = 64
         let bytes = (max(Int(sequenceSize), port.minimumSize) + 7) & ~7
@@ -116,13 +119,14 @@ extension PluginInfo {
     ) -> [SpecialParameter] {
         ports.parameters.enumerated().compactMap { index, place in
             let port = self.ports[place]
-            guard port.isTrigger || port.followsRate else { return nil }
+            guard port.isTrigger || port.followsRate || port.source != .given else { return nil }
             let range = ports.layout.parameters[index].range
             let scale = port.followsRate ? rate : 1
             let low = port.followsRate ? (port.minimum ?? range.lowerBound) * scale : range.lowerBound
             let high = port.followsRate ? (port.maximum ?? range.upperBound) * scale : range.upperBound
             return SpecialParameter(
-                index: index, minimum: min(low, high), maximum: max(low, high), isTrigger: port.isTrigger,
+                source: port.source, index: index, minimum: min(low, high), maximum: max(low, high),
+                isTrigger: port.isTrigger,
                 rest: port.defaultValue ?? 0, last: port.defaultValue ?? 0)
         }
     }

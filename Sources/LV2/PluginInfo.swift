@@ -14,6 +14,8 @@ struct PluginInfo: Sendable {
     /// By index.
     var ports: [PluginPort]
     var requiredFeatures: [String]
+    /// What it takes by message.
+    var properties: [PluginProperty]
     /// The control output that reports the latency.
     var latencyPort: Int?
     /// Whether the plugin wants its default state restored before it runs.
@@ -21,6 +23,12 @@ struct PluginInfo: Sendable {
 }
 
 extension PluginInfo {
+    /// The event input for messages of the host: the one designated as the control port, or else the first.
+    var patchPort: Int? {
+        let takers = ports.filter { $0.kind == .atom && $0.isInput && $0.supportsPatch }
+        return (takers.first(where: \.isControl) ?? takers.first)?.index
+    }
+
     /// Reads what is said of an installed plugin. [control]
     init(_ world: World, uri: String) throws(NodeError) {
         self = try world.locked { (lilv) throws(NodeError) -> PluginInfo in
@@ -37,6 +45,7 @@ extension PluginInfo {
         while bundle.count > 1, bundle.hasSuffix("/") { bundle.removeLast() }
         binary = path(lilv_plugin_get_library_uri(plugin))
         name = lilv.name(of: plugin)
+        properties = lilv.properties(of: plugin)
         requiredFeatures = lilv.take(list: lilv_plugin_get_required_features(plugin)).sorted()
         let optional = lilv.take(list: lilv_plugin_get_optional_features(plugin))
         let loadDefault = VG_STATE__loadDefaultState.string

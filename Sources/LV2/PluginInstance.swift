@@ -13,6 +13,9 @@ final class PluginInstance {
     private let buffers: PluginBuffers
     private let features: Features
     private let worker: PluginWorker
+    /// What the plugin is still to be told.
+    private let patches: PacketRing
+    private let patch: UnsafeMutableRawPointer
     /// Kept: plugins write their last lines while they are freed.
     private let log: PluginLog
     private let extras: UnsafeMutablePointer<PluginExtras>
@@ -24,8 +27,8 @@ final class PluginInstance {
     /// Loads the code, makes the plugin, connects its ports and restores `states` in order. `initial` has one value
     /// per parameter.
     init(
-        _ info: PluginInfo, _ ports: PortLayout, _ initial: [Float], states: [PluginState], _ preparation: Preparation,
-        log: PluginLog, world: World
+        _ info: PluginInfo, _ ports: PortLayout, _ initial: [Float], states: [PluginState], patches: [PatchMessage],
+        _ preparation: Preparation, log: PluginLog, world: World
     ) throws(NodeError) {
         self.info = info
         self.ports = ports
@@ -35,6 +38,12 @@ final class PluginInstance {
         features = Features(
             preparation, worker: worker, log: log, wantsLive: info.requiredFeatures.contains(VG_CORE__isLive.string))
         buffers = PluginBuffers(info, ports, initial, preparation)
+        let waiting = PacketRing(capacity: patches.reduce(64) { $0 + $1.bytes.count + 16 })
+        for message in patches {
+            _ = message.bytes.withUnsafeBytes { waiting.ends.push($0.baseAddress, size: $0.count) }
+        }
+        self.patches = waiting
+        patch = .allocate(byteCount: waiting.ends.largest, alignment: 8)
         extras = buffers.extras
         let instance = try Self.instantiate(info, preparation.rate, features, world)
         self.instance = instance
@@ -56,7 +65,8 @@ final class PluginInstance {
                 atoms: buffers.atoms, atomCount: atomPorts.count, controls: buffers.values + ports.parameters.count,
                 controlCount: ports.controlOutputs.count, worker: workerInterface == nil ? nil : worker.core,
                 latency: info.latencyPort.flatMap { ports.controlOutputs.firstIndex(of: $0) } ?? -1,
-                latencyFrames: buffers.latencyFrames, wantsTime: atomPorts.contains { $0.isInput && $0.supportsTime }))
+                latencyFrames: buffers.latencyFrames, wantsTime: atomPorts.contains { $0.isInput && $0.supportsTime },
+                patches: patches.isEmpty ? nil : self.patches.ends, patch: patch))
         let plain =
             buffers.specialCount == 0 && atomPorts.isEmpty && ports.controlOutputs.isEmpty && workerInterface == nil
         processor = LV2Processor(
@@ -75,6 +85,7 @@ final class PluginInstance {
         deactivate()
         worker.finish()
         world.locked { _ in lilv_instance_free(instance) }
+        patch.deallocate()
     }
 
     /// Processing is about to begin. The ports are connected to memory of this object's own meanwhile, because the

@@ -155,11 +155,12 @@ private struct PortValues {
     }
 }
 
-/// The values of control ports while lilv asks for them.
+/// The values of control ports while lilv asks for them, as doubles: floats are written with fewer digits than they
+/// have.
 private final class NamedValues {
     private let values: [String: Float]
-    private let memory = UnsafeMutablePointer<Float>.allocate(capacity: 1)
-    private let float = URIDMap.shared.map(VG_ATOM__Float)
+    private let memory = UnsafeMutablePointer<Double>.allocate(capacity: 1)
+    private let double = URIDMap.shared.map(VG_ATOM__Double)
 
     init(_ values: [String: Float]) { self.values = values }
 
@@ -172,9 +173,9 @@ private final class NamedValues {
         size.pointee = 0
         type.pointee = 0
         guard let value = values[symbol] else { return nil }
-        memory.pointee = value
-        size.pointee = 4
-        type.pointee = float
+        memory.pointee = Double(value)
+        size.pointee = 8
+        type.pointee = double
         return UnsafeRawPointer(memory)
     }
 }

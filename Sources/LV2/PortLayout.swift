@@ -94,6 +94,8 @@ extension PluginPort {
     }
 
     private var doc: String {
+        if isEnabler { return name + ": 0 lets the signal pass by" }
+        if source != .given { return name + ": set by the host" }
         guard isEnumeration, !scalePoints.isEmpty else { return name }
         return name + ": " + scalePoints.map { "\($0.value.brief) \($0.label)" }.joined(separator: ", ")
     }

@@ -34,6 +34,12 @@ struct PluginPort: Sendable {
     var isLogarithmic = false
     /// Bounds are multiples of the sample rate.
     var followsRate = false
+    /// Where its value comes from.
+    var source = SpecialParameter.Source.given
+    /// Switches the plugin: 0 lets the signal pass by it.
+    var isEnabler = false
+    /// The event port that is designated for messages of the host.
+    var isControl = false
     /// Holds its value for one block only.
     var isTrigger = false
     var isOptional = false
@@ -91,6 +97,9 @@ extension PluginPort {
             followsRate = has(VG_CORE__sampleRate)
             isTrigger = has(VG_PORT_PROPS__trigger)
             isAbrupt = has(VG_PORT_PROPS__causesArtifacts) || has(VG_PORT_PROPS__expensive)
+            let designation = lilv.take(lilv_port_get(plugin, port, lilv.constant(VG_CORE__designation))) ?? ""
+            isEnabler = designation == VG_CORE__enabled.string
+            if isInput { source = designations[designation] ?? .given }
             unit = Self.unit(lilv, plugin, port)
             scalePoints = Self.scalePoints(lilv, plugin, port)
         case .audio:
@@ -101,6 +110,8 @@ extension PluginPort {
             supportsMIDI = supports(VG_MIDI__MidiEvent)
             supportsTime = supports(VG_TIME__Position)
             supportsPatch = supports(VG_PATCH__Message)
+            let designation = lilv.take(lilv_port_get(plugin, port, lilv.constant(VG_CORE__designation)))
+            isControl = designation == VG_CORE__control.string
             if let size = lilv_port_get(plugin, port, lilv.constant(VG_RESIZE_PORT__minimumSize)) {
                 if lilv_node_is_int(size) { minimumSize = max(0, Int(lilv_node_as_int(size))) }
                 lilv_node_free(size)
@@ -138,6 +149,11 @@ extension PluginPort {
         return knownUnits[String(name)] ?? ""
     }
 }
+
+private let designations: [String: SpecialParameter.Source] = [
+    VG_TIME__beatsPerMinute.string: .tempo, VG_TIME__beatsPerBar.string: .beatsPerBar, VG_TIME__speed.string: .speed,
+    VG_TIME__frame.string: .frame, VG_CORE__freeWheeling.string: .freeWheeling,
+]
 
 private let knownUnits = [
     "bar": "bars", "beat": "beats", "bpm": "BPM", "cent": "ct", "cm": "cm", "coef": "", "db": "dB", "degree": "°",

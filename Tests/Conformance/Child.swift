@@ -120,6 +120,7 @@ final class Child {
             usleep(1000)
         }
         kill(-process, SIGKILL)  // what the plugin left behind
+        removeFolder(Trial.folder(of: process))
         let signal = status & 0x7F
         if let killed {
             (result.outcome, result.text) = ("hang", "\(killed), while \(stage)")

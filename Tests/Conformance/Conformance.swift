@@ -10,8 +10,7 @@ struct Conformance: ParsableCommand {
         commandName: "lv2-conformance",
         abstract: "Runs every installed LV2 plugin, each in a process of its own, and says how it went.",
         discussion: """
-            A plugin gets noise, a sine and a few notes, in blocks as a sound card would ask for them, with its first \
-            preset. It ran if it came to the end and gave finite numbers. Without a display, the plugins that need one \
+            A plugin gets noise, a sine and a few notes, in blocks and at the pace of a sound card, with its first preset. It ran if it came to the end and gave finite numbers. Without a display, the plugins that need one \
             get Qt's offscreen one.
             """)
 
@@ -21,7 +20,7 @@ struct Conformance: ParsableCommand {
     var rate = 48_000.0
     @Option(help: "Seconds of signal.")
     var seconds = 0.7
-    @Flag(help: "Render: work is done at once instead of by a thread.")
+    @Flag(help: "Render: as fast as it goes, and without threads for the plugins' work.")
     var offline = false
     @Flag(help: "Save the state, restore it into a fresh copy and compare what both play.")
     var state = false
@@ -29,7 +28,7 @@ struct Conformance: ParsableCommand {
     var presets = false
     @Option(help: "Only plugins whose URI contains this.")
     var only: String?
-    @Option(help: "Plugins at a time; by default as many as there are cores.")
+    @Option(help: "Plugins at a time; by default one per core, and four where they keep pace.")
     var jobs: Int?
     @Option(help: "Seconds without progress after which a plugin counts as hung.")
     var patience = 90.0
@@ -63,7 +62,8 @@ struct Conformance: ParsableCommand {
             throw ExitCode(1)
         }
         let census = Census(
-            uris: uris, arguments: plan.arguments, jobs: jobs ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
+            uris: uris, arguments: plan.arguments,
+            jobs: jobs ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) * (plan.offline ? 1 : 4),
             patience: patience)
         let results = census.run()
         let report = Report(results, of: uris.count, plan: plan)

@@ -81,9 +81,9 @@ struct SettingsTests {
         _ = try ProbeBundle.load()
         let info = try PluginInfo(.shared, uri: "urn:voicegraph:test:twins")
         let ports = try PortLayout(info)
-        let values = try parameterValues(
+        let values = try givenValues(
             ["freq": .integer(100), "high": .bool(true), "mode": .string("bright")], info, ports)
-        #expect(values == [0: 100, 1: 1, 2: 2])
+        #expect(values.parameters == [0: 100, 1: 1, 2: 2])
     }
 
     @Test("Odd port data gives a usable layout")
