@@ -18,6 +18,13 @@ func currentEnvironment() -> [String: String] {
     return result
 }
 
+/// Says on a terminal what is being measured, where the next line will be.
+func progress(_ text: String) {
+    guard isatty(STDERR_FILENO) == 1 else { return }
+    let line = "\r\u{1B}[K\(text)"
+    _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+}
+
 /// A whole text; nil: it cannot be opened.
 func readFile(_ path: String) -> String? {
     let descriptor = open(path, O_RDONLY)

@@ -82,6 +82,7 @@ struct Benchmarks: ParsableCommand {
             do {
                 if !json { print("\(benchmark.rawValue): \(benchmark.summary)") }
                 let rows = try benchmark.run(effort)
+                progress("")
                 if json {
                     rows.forEach { print(Report.json(benchmark.rawValue, $0)) }
                 } else {

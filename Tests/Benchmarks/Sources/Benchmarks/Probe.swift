@@ -88,15 +88,21 @@ final class Probe {
         }
     }
 
-    /// Connects two ports as soon as both are there; false: they did not come.
-    func connect(_ from: String, _ to: String, seconds: Double) -> Bool {
-        wait(seconds) {
-            guard jack_port_by_name(self.client, from) != nil, jack_port_by_name(self.client, to) != nil else {
-                return false
-            }
-            let result = jack_connect(self.client, from, to)
-            return result == 0 || result == EEXIST
+    /// Connects two ports as soon as both are there; false: they did not come in time, or `hopeless` says that they
+    /// never will.
+    func connect(_ from: String, _ to: String, seconds: Double, unless hopeless: () -> Bool = { false }) -> Bool {
+        var connected = false
+        _ = wait(seconds) {
+            connected = tryToConnect(from, to)
+            return connected || hopeless()
         }
+        return connected
+    }
+
+    private func tryToConnect(_ from: String, _ to: String) -> Bool {
+        guard jack_port_by_name(client, from) != nil, jack_port_by_name(client, to) != nil else { return false }
+        let result = jack_connect(client, from, to)
+        return result == 0 || result == EEXIST
     }
 
     /// The server's load in percent of a period, seen `count` times, 100 ms apart.
