@@ -103,7 +103,7 @@ let package = Package(
         tests("Picture", ["Picture"]),
         tests("Terminal", ["Terminal"]),
         tests("Plugins", ["CEspeak", "CSndfile", "Host", "Graph", "NodeKit"]),
-        tests("Command", []),
+        tests("Command", ["CSndfile"]),
         tests("Architecture", []),
         // `make lv2-conformance`.
         .executableTarget(

@@ -72,7 +72,9 @@ public actor Host {
         guard let prepared = loaded else { throw HostError("no graph is loaded", hint: "load one") }
         let driver: any Driver
         do { driver = try DriverChooser.open(request ?? DriverRequest(client: prepared.description.name)) } catch {
-            throw HostError(error.message, hint: error.hint)
+            // What the server printed is often the only reason there is.
+            let details = error.details.map { "\n  " + $0 }.joined()
+            throw HostError(error.message + details, hint: error.hint)
         }
         loaded = nil
         let graph = try RunningGraph.start(prepared, on: driver)

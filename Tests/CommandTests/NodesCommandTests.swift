@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 
 /// Runs the built program to its end.
-private func voicegraph(_ arguments: String...) throws -> (code: Int32, output: String, errors: String) {
+private func finished(_ arguments: String...) throws -> (code: Int32, output: String, errors: String) {
     let process = Process()
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     process.executableURL = URL(fileURLWithPath: own).deletingLastPathComponent().appending(path: "voicegraph")
@@ -22,7 +22,7 @@ private func voicegraph(_ arguments: String...) throws -> (code: Int32, output: 
 
 @Suite struct NodesCommandTests {
     @Test func nodesListsBuiltInTypesAndPluginsWithin80Columns() throws {
-        let result = try voicegraph("nodes")
+        let result = try finished("nodes")
         #expect(result.code == 0)
         for type in ["gain", "lv2", "tts", "file", "record", "tremolo", "bitcrush"] {
             #expect(result.output.contains("\n  \(type) "))
@@ -36,13 +36,13 @@ private func voicegraph(_ arguments: String...) throws -> (code: Int32, output: 
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try "nonsense".write(toFile: folder + "/libvg-broken.so", atomically: true, encoding: .utf8)
-        let result = try voicegraph("nodes", "--plugin-path", folder)
+        let result = try finished("nodes", "--plugin-path", folder)
         #expect(result.code == 0)
         #expect(result.output.contains("Unavailable\n  broken "))
         #expect(result.output.contains("is not a shared object"))
-        let described = try voicegraph("describe", "broken", "--plugin-path", folder)
+        let described = try finished("describe", "broken", "--plugin-path", folder)
         #expect(described.code == 1 && described.errors.contains("node type broken is unavailable: libvg-broken.so is"))
-        let json = try voicegraph("nodes", "--json", "--plugin-path", folder)
+        let json = try finished("nodes", "--json", "--plugin-path", folder)
         let lines = try json.output.split(separator: "\n").map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
@@ -50,19 +50,19 @@ private func voicegraph(_ arguments: String...) throws -> (code: Int32, output: 
     }
 
     @Test func describeShowsParametersAndSettingsAndSuggestsNames() throws {
-        let tremolo = try voicegraph("describe", "tremolo")
+        let tremolo = try finished("describe", "tremolo")
         #expect(tremolo.output.contains("rate_hz  0.05 to 40 Hz, default 5  how often"))
-        let json = try voicegraph("describe", "tts", "--json")
+        let json = try finished("describe", "tts", "--json")
         let object = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
         #expect((object["settings"] as? [[String: Any]])?.contains { $0["key"] as? String == "voice" } == true)
-        let wrong = try voicegraph("describe", "tremmolo")
+        let wrong = try finished("describe", "tremmolo")
         #expect(wrong.code == 1 && wrong.errors.contains("did you mean 'tremolo'?"))
     }
 
     @Test func pluginNewRefusesNamesThatNoFileCouldUseAndFoldersThatAreThere() throws {
-        #expect(try voicegraph("plugin", "new", "Bad Name").code == 64)
-        #expect(try voicegraph("plugin", "new", "gain").code == 64)
-        let result = try voicegraph("plugin", "new", "fine", "--path", NSTemporaryDirectory())
+        #expect(try finished("plugin", "new", "Bad Name").code == 64)
+        #expect(try finished("plugin", "new", "gain").code == 64)
+        let result = try finished("plugin", "new", "fine", "--path", NSTemporaryDirectory())
         #expect(result.code == 1 && result.errors.contains("is there already"))
     }
 
@@ -70,7 +70,7 @@ private func voicegraph(_ arguments: String...) throws -> (code: Int32, output: 
     func pluginNewWritesAPackage(language: String, source: String) throws {
         let folder = NSTemporaryDirectory() + "voicegraph-new-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let result = try voicegraph("plugin", "new", "my-echo", "--language", language, "--path", folder)
+        let result = try finished("plugin", "new", "my-echo", "--language", language, "--path", folder)
         #expect(result.code == 0 && result.output.contains(source))
         for file in [source, "README.md", "example.conf"] {
             #expect(FileManager.default.fileExists(atPath: folder + "/" + file))

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// Every file in config/ does what it says on a machine with the packages of scripts/setup.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ExamplesTests {
+    private static let files =
+        ((try? FileManager.default.contentsOfDirectory(atPath: packageRoot + "/config")) ?? [])
+        .filter { $0.hasSuffix(".conf") }.sorted()
+
+    @Test func thereAreExamples() { #expect(Self.files.count > 12) }
+
+    @Test(arguments: files) func anExampleRunsLive(file: String) async throws {
+        let scratch = try Scratch()
+        let run = try voicegraph(
+            "run", packageRoot + "/config/" + file, "--driver", "dummy", "--json", "--duration", "0.3",
+            environment: ["VOICEGRAPH_RECORDINGS": scratch.path])
+        #expect(try await run.end() == 0, "\(run.errors)")
+        #expect(run.errors == "")
+        let events = try run.events()
+        #expect(events.first?["event"] as? String == "running" && events.last?["event"] as? String == "finished")
+        #expect((events.first?["degraded"] as? [String: Any])?.isEmpty == true)
+        #expect(!events.contains { ($0["event"] as? String)?.hasSuffix(".failed") == true })
+        #expect((events.last?["blocks"] as? Int ?? 0) > 0)
+    }
+
+    @Test(arguments: files) func anExampleIsRendered(file: String) async throws {
+        let scratch = try Scratch()
+        let path = packageRoot + "/config/" + file
+        // What has no output records, and is run only.
+        guard try String(contentsOfFile: path, encoding: .utf8).contains("type    = \"output\"") else { return }
+        let render = try voicegraph(
+            "render", path, "-o", scratch.file("out.wav"), "--duration", "0.2",
+            environment: ["VOICEGRAPH_RECORDINGS": scratch.path])
+        #expect(try await render.end() == 0, "\(render.errors)")
+        let samples = try SoundFile(scratch.file("out.wav")).samples
+        #expect(samples.allSatisfy { $0.count == 9600 && $0.allSatisfy(\.isFinite) })
+        // Without a microphone or a keyboard there is nothing to hear, else there is.
+        let silent = ["guitar.conf", "keyboard.conf", "mic.conf"].contains(file)
+        #expect((Signal.peak(samples[0]) > 0.001) != silent)
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// What the command says of itself.
+@Suite(.timeLimit(.minutes(2))) struct HelpTests {
+    @Test(arguments: [
+        (["--help"], ["run", "render", "check", "graph", "nodes", "describe", "plugin", "--version"]),
+        (
+            ["run", "--help"],
+            ["--driver", "--set", "--server", "--plugin-path", "--json", "--duration", "--until-idle", "Ctrl-C"]
+        ),
+        (
+            ["render", "--help"],
+            [
+                "--out", "--duration", "--until-idle", "--rate", "--block", "--input", "--output", "--channels", ".wav",
+                ".flac", ".ogg",
+            ]
+        ), (["check", "--help"], ["--format", "--set", "exit code"]),
+        (["graph", "--help"], ["--format", "svg", "dot", "mermaid"]),
+        (["nodes", "--help"], ["--plugin-path", "--json"]),
+        (["describe", "--help"], ["<type>"]), (["plugin", "new", "--help"], ["--language", "swift", "c"]),
+    ])
+    func helpNamesWhatThereIs(_ arguments: [String], _ words: [String]) async throws {
+        let help = try Program([Program.voicegraph] + arguments)
+        #expect(try await help.end() == 0)
+        for word in words { #expect(help.output.contains(word), "\(word)") }
+        #expect(help.lines.allSatisfy { $0.count <= 80 || $0.hasPrefix("USAGE") })
+    }
+
+    @Test func theVersionIsTold() async throws {
+        let version = try voicegraph("--version")
+        #expect(try await version.end() == 0)
+        #expect(version.output.wholeMatch(of: /voicegraph \d+\.\d+\.\d+\n/) != nil)
+    }
+
+    @Test(arguments: [("bash", ["bash", "-n"]), ("zsh", []), ("fish", [])])
+    func completionsAreMadeForEachShell(shell: String, check: [String]) async throws {
+        let scratch = try Scratch()
+        let script = try voicegraph("--generate-completion-script", shell)
+        #expect(try await script.end() == 0)
+        for word in ["render", "until-idle", "plugin-path", "mermaid"] { #expect(script.output.contains(word)) }
+        guard !check.isEmpty else { return }
+        let result = try await runTool(check + [scratch.write("script", script.output)])
+        #expect(result.status == 0, "\(result.output)")
+    }
+
+    @Test func unknownCommandsAndOptionsExitWith64() async throws {
+        for arguments in [["sing"], ["--nonsense"], ["check", "--nonsense"]] {
+            #expect(try await Program([Program.voicegraph] + arguments).end() == 64)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSndfile
+import Foundation
+import Glibc
+import TestSupport
+
+@Suite(.timeLimit(.minutes(5))) struct RenderCommandTests {
+    private let scratch: Scratch
+    private let graph: String
+
+    init() throws {
+        scratch = try Scratch()
+        graph = try scratch.write("graph.conf", endless)
+    }
+
+    @Test(arguments: [
+        ("out.wav", SF_FORMAT_WAV | SF_FORMAT_FLOAT), ("OUT.WAV", SF_FORMAT_WAV | SF_FORMAT_FLOAT),
+        ("out.flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_24), ("out.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS),
+    ])
+    func theSuffixChoosesTheFormat(name: String, format: Int) async throws {
+        let render = try voicegraph("render", graph, "-o", scratch.file(name), "--duration", "0.5", "--rate", "44100")
+        #expect(try await render.end() == 0, "\(render.errors)")
+        #expect(render.errors.hasPrefix("\(scratch.file(name)): 22050 frames, 0.5 s at "))
+        #expect(render.errors.hasSuffix("x real time\n") && render.output == "")
+        let file = try SoundFile(scratch.file(name))
+        #expect(file.format == format && file.rate == 44_100 && file.samples.count == 2)
+        #expect(file.samples.allSatisfy { $0.count == 22_050 })
+        #expect(abs(Signal.peak(file.samples[0]) - 0.5012) < 0.02)
+    }
+
+    @Test(arguments: [
+        ["-o", "out.mp3"], ["-o", "out"], ["-o", "o.wav", "--duration", "0"], ["-o", "o.wav", "--block", "0"],
+        ["-o", "o.wav", "--rate", "10"], ["-o", "o.wav", "--channels", "65"], ["-o", "o.wav", "--input", "mic"],
+        ["-o", "o.wav", "--duration", "1", "--until-idle"], ["-o", "o.wav", "--duration", "nan"], [],
+        ["-o", "o.wav", "--input", "a=b", "--input", "a=c"],
+    ])
+    func wrongUsageExitsWith64AndWritesNothing(_ arguments: [String]) async throws {
+        let render = try Program([Program.voicegraph, "render", graph] + arguments, folder: scratch.path)
+        #expect(try await render.end() == 64)
+        #expect(render.errors.contains("Usage: voicegraph render <file>"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["graph.conf"])
+    }
+
+    @Test func whatCannotBeWrittenExitsWithOneAndSaysWhy() async throws {
+        let nowhere = try voicegraph("render", graph, "-o", scratch.file("no/out.wav"), "--duration", "1")
+        #expect(try await nowhere.end() == 1)
+        #expect(
+            nowhere.errors == "voicegraph: cannot write \(scratch.file("no/out.wav")): No such file or directory "
+                + "(make the folder with mkdir -p, or choose another)\n")
+        let full = scratch.file("full.wav")
+        try FileManager.default.createSymbolicLink(atPath: full, withDestinationPath: "/dev/full")
+        let disk = try voicegraph("render", graph, "-o", full, "--duration", "5")
+        #expect(try await disk.end() == 1)
+        #expect(disk.errors.hasPrefix("voicegraph: cannot write \(full): "))
+        let endlessly = try voicegraph("render", graph, "-o", scratch.file("out.wav"))
+        #expect(try await endlessly.end() == 1)
+        #expect(endlessly.errors.contains("give --duration SECONDS"))
+    }
+
+    @Test(arguments: ["out.wav", "out.flac", "out.ogg"]) func ctrlCLeavesAReadableFile(name: String) async throws {
+        let out = scratch.file(name)
+        let render = try voicegraph("render", graph, "-o", out, "--duration", "1000000", "--rate", "8000")
+        try await render.wait("something is on disk") { _ in
+            ((try? FileManager.default.attributesOfItem(atPath: out)[.size] as? Int) ?? 0) > 100_000
+        }
+        render.signal(SIGINT)
+        #expect(try await render.end() == 1)
+        #expect(render.errors.hasPrefix("voicegraph: interrupted; \(out): "))
+        let frames = try #require(render.errors.firstMatch(of: /(\d+) frames/).flatMap { Int($0.1) })
+        #expect(try SoundFile(out).samples[0].count == frames)
+    }
+
+    /// The formula of the plugin itself: what comes in times 10^(dB/20), sample by sample, whatever the block.
+    @Test(arguments: ["1", "777"]) func aPluginsResultDoesNotDependOnTheBlock(block: String) async throws {
+        let input = Signal.noise(frames: 5000, seed: 5)
+        try SoundFile(rate: 48_000, samples: [input]).write(scratch.file("take.wav"))
+        let amp = try scratch.write(
+            "amp.conf",
+            """
+            [graph]
+            links = ["mic -> amp -> out"]
+            [node.mic]
+            type = "input"
+            [node.amp]
+            type = "lv2"
+            plugin = "http://lv2plug.in/plugins/eg-amp"
+            params = { gain = -6 }
+            [node.out]
+            type = "output"
+            channels = 1
+            """)
+        let out = scratch.file("out.wav")
+        let render = try voicegraph(
+            "render", amp, "-o", out, "--block", block, "--input", "mic=\(scratch.file("take.wav"))", "--duration",
+            "0.1", "--channels", "1")
+        #expect(try await render.end() == 0, "\(render.errors)")
+        let gain = powf(10, -6 * 0.05)
+        #expect(Signal.difference(try SoundFile(out).samples[0], input.prefix(4800).map { $0 * gain }) == 0)
+    }
+}

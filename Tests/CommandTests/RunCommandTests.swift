@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import TestSupport
+
+/// `voicegraph run` as a process, mostly on a server of its own.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RunCommandTests {
+    private let scratch: Scratch
+    private let graph: String
+
+    init() throws {
+        scratch = try Scratch()
+        graph = try scratch.write("graph.conf", endless)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func aSignalEndsTheRunWithItsReportAndItsServer(_ number: Int32) async throws {
+        let run = try voicegraph("run", graph, "--driver", "dummy", "--json")
+        try await run.plays()
+        let children = run.children()
+        #expect(children.count == 1)
+        run.signal(number)
+        #expect(try await run.end() == 0)
+        let events = try run.events()
+        let first = try #require(events.first)
+        #expect(first["event"] as? String == "running")
+        #expect(first["driver"] as? String == "dummy")
+        #expect((first["server"] as? String)?.hasPrefix("voicegraph") == true)
+        #expect(first["own_server"] as? Bool == true)
+        #expect(first["rate"] as? Int == 48_000)
+        #expect(first["block"] as? Int == 256)
+        #expect(first["client"] as? String == "endless")
+        #expect(first["pid"] as? Int == Int(run.processID))
+        let last = try #require(events.last)
+        #expect(last["event"] as? String == "finished")
+        #expect(last["xruns"] is Int)
+        #expect((last["nodes"] as? [String: Any])?["gain"] is [String: Any])
+        #expect(run.errors == "")
+        #expect(children.allSatisfy(isGone))
+    }
+
+    @Test func aKilledRunTakesItsServerWithIt() async throws {
+        let run = try voicegraph("run", graph, "--driver", "dummy", "--json")
+        try await run.plays()
+        let server = try #require(run.children().first)
+        #expect(!isGone(server))
+        run.signal(SIGKILL)
+        #expect(try await run.end() == -SIGKILL)
+        try await eventually("the server ends") { isGone(server) }
+    }
+
+    @Test func withoutATerminalThereIsALineASecondAndAReport() async throws {
+        let run = try voicegraph("run", graph, "--driver", "dummy", "--duration", "2.1")
+        #expect(try await run.end() == 0)
+        let lines = run.lines
+        #expect(lines.first?.wholeMatch(of: /endless: dummy \(voicegraph(-\d)?, own\), 48 kHz, 256 frames/) != nil)
+        let seconds = lines.filter { $0.wholeMatch(of: /0:0\d  dsp .* %  xruns \d+  meter -6.0 dBFS.*/) != nil }
+        #expect(seconds.count == 2)
+        #expect(lines.contains { $0.wholeMatch(of: /2\.\d s played, \d+ blocks, \d+ xruns?/) != nil })
+        #expect(lines.contains { $0.wholeMatch(of: /\s+node +mean us +longest us +of a block/) != nil })
+        #expect(lines.contains { $0.hasPrefix("  gain ") })
+        #expect(!run.output.contains("\u{1b}"))
+    }
+
+    @Test func untilIdleEndsWhenAllIsSpoken() async throws {
+        let speech = try scratch.write(
+            "speech.conf",
+            """
+            [graph]
+            links = ["voice -> out"]
+            [node.voice]
+            type = "tts"
+            text = "One."
+            [node.out]
+            type = "output"
+            """)
+        let run = try voicegraph("run", speech, "--driver", "dummy", "--json", "--until-idle")
+        #expect(try await run.end() == 0)
+        let names = try run.events().compactMap { $0["event"] as? String }
+        #expect(names.contains("speech.finished") && names.last == "finished")
+    }
+
+    @Test func overridesTakeEffect() async throws {
+        let run = try voicegraph(
+            "run", graph, "--driver", "dummy", "--json", "--duration", "0.5", "--set", "node.gain.gain_db=-20")
+        #expect(try await run.end() == 0)
+        let peaks = try run.events().compactMap { ($0["peak"] as? [Double])?.first }
+        #expect(peaks.count > 10)
+        #expect(peaks.allSatisfy { abs(20 * log10($0) + 26) < 0.1 })
+    }
+
+    @Test(arguments: [
+        ("node.gain.gain_db=99", "error: parameter 'gain_db' is 99, outside its range"),
+        ("node.gian.gain_db=1", "'gian'"), ("nonsense", "--set nonsense"),
+    ])
+    func overridesThatCannotWorkEndTheRunBeforeItBegins(_ override: String, _ message: String) async throws {
+        let run = try voicegraph("run", graph, "--driver", "dummy", "--set", override)
+        #expect(try await run.end() == 1)
+        #expect(run.errors.contains(message), "\(run.errors)")
+        #expect(run.output == "")
+    }
+
+    @Test func twoRunsAtATimeEachHaveAServer() async throws {
+        let runs = try (0..<2).map { _ in try voicegraph("run", graph, "--driver", "dummy", "--json") }
+        for run in runs { try await run.plays() }
+        let servers = try runs.map { try #require(try $0.events().first?["server"] as? String) }
+        #expect(Set(servers).count == 2)
+        for run in runs { run.signal(SIGTERM) }
+        for run in runs { #expect(try await run.end() == 0) }
+    }
+
+    @Test func aRunningServerIsUsedAndOneThatIsNotThereIsToldOf() async throws {
+        let server = try await Jackd.start(rate: 44_100, block: 64)
+        let run = try voicegraph("run", graph, "--server", server.name, "--json", "--duration", "0.3")
+        #expect(try await run.end() == 0)
+        let first = try #require(try run.events().first)
+        #expect(first["driver"] as? String == "jack" && first["server"] as? String == server.name)
+        #expect(first["rate"] as? Int == 44_100 && first["block"] as? Int == 64)
+        #expect(run.children().isEmpty)
+        server.stop()
+        let lost = try voicegraph("run", graph, "--driver", "jack", "--server", "vgt-nobody")
+        #expect(try await lost.end() == 1)
+        #expect(lost.errors.hasPrefix("voicegraph: no JACK server named 'vgt-nobody' is running ("))
+        #expect(lost.errors.contains("--driver dummy"))
+    }
+
+    @Test func whatAVoiceSaysLiveEqualsTheRenderOfTheSameBlocks() async throws {
+        let text = """
+            [graph]
+            links = ["voice -> tremolo -> out", "tremolo -> take"]
+            [node.voice]
+            type = "tts"
+            text = "The same samples, live and rendered."
+            [node.tremolo]
+            type = "tremolo"
+            rate_hz = 0.05
+            depth = 0
+            [node.take]
+            type = "record"
+            path = "live.wav"
+            [node.out]
+            type = "output"
+            channels = 1
+            """
+        let file = try scratch.write("voice.conf", text)
+        // A server that waits for late clients, so that no sample is lost on a busy machine.
+        let server = try await Jackd.start(block: 256)
+        let live = try voicegraph("run", file, "--server", server.name, "--until-idle")
+        #expect(try await live.end() == 0)
+        server.stop()
+        let render = try voicegraph(
+            "render", file, "-o", scratch.file("out.wav"), "--block", "256", "--set", "node.take.path=again.wav")
+        #expect(try await render.end() == 0)
+        // A live voice begins when it is ready, a rendered one at once: from there on they are the same.
+        let voices = try ["live.wav", "out.wav", "again.wav"].map { name in
+            Array(try SoundFile(scratch.file(name)).samples[0].drop { $0 == 0 })
+        }
+        let length = voices.map(\.count).min() ?? 0
+        #expect(length > 48_000)
+        for voice in voices { #expect(Signal.difference(voice.prefix(length), voices[0].prefix(length)) == 0) }
+    }
+
+    @Test func badGraphsEndWithOneAndBadUsageWith64() async throws {
+        let bad = try scratch.write("bad.conf", endless + "[node.meter]\n")
+        #expect(try await voicegraph("run", bad).end() == 1)
+        #expect(try await voicegraph("run", scratch.file("missing.conf")).end() == 1)
+        for arguments in [[], [graph, "--driver", "alsa"], [graph, "--duration", "0"], [graph, "--duration", "x"]] {
+            let run = try Program([Program.voicegraph, "run"] + arguments)
+            #expect(try await run.end() == 64)
+            #expect(run.errors.contains("Usage: voicegraph run <file>"))
+        }
+        let json = try voicegraph("run", bad, "--json")
+        #expect(try await json.end() == 1)
+        let line = try #require(json.errors.split(separator: "\n").first)
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        #expect(object?["severity"] as? String == "error" && object?["line"] is Int)
+    }
+}
