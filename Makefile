@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 RELEASE = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build debug setup setup-test install format lint bench lv2-conformance clean
+.PHONY: help run test build debug setup setup-test install format lint bench lv2-conformance lv2-example clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ setup-test: ## the same for the tests
 
 install: build ## copy command, plugins and completions below PREFIX (/usr/local); DESTDIR as usual
 	scripts/install "$(DESTDIR)$(PREFIX)" $(RELEASE)
+
+lv2-example: ## build the LV2 plugin in Swift: .build/lv2/warmth.lv2
+	scripts/lv2-example
 
 format: ## format all sources
 	$(SWIFT) format -i -r --parallel $$(scripts/swift-sources)

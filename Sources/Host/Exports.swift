@@ -4,3 +4,4 @@
 @_exported import Graph
 @_exported import NodeKit
 @_exported import Drivers
+@_exported import LV2

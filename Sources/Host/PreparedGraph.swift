@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Config
 import Graph
+import LV2
 import NodeKit
 import Synchronization
 
@@ -38,6 +39,7 @@ public struct PreparedGraph: Sendable {
         var (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
         guard var description = read.take() else { return (nil, diagnostics) }
         try change(&description)
+        PluginProbe.shared.prepare(description.untrustedPlugins)
         let router = MessageRouter()
         let time = GraphTime()
         let built = GraphBuilder.build(description, catalog: registry.catalog(for: description)) { name in
@@ -52,6 +54,18 @@ public struct PreparedGraph: Sendable {
                 description: description, graph: graph, degraded: built.degraded, bus: bus, router: router, time: time),
             diagnostics
         )
+    }
+}
+
+extension GraphDescription {
+    /// The LV2 plugins that nodes want to run and that are not trusted, as the file names them.
+    fileprivate var untrustedPlugins: [String] {
+        nodes.compactMap { node in
+            guard node.type == "lv2", node.entries["trust"]?.value != .bool(true),
+                case .string(let plugin)? = node.entries["plugin"]?.value
+            else { return nil }
+            return plugin
+        }
     }
 }
 

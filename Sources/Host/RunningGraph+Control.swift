@@ -102,7 +102,7 @@ extension Port {
 
 extension Event {
     /// Why something failed, if it says.
-    var reason: String? {
+    public var reason: String? {
         for key in ["reason", "message", "error", "text"] {
             if case .string(let text) = fields[key] { return text }
         }

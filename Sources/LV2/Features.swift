@@ -68,10 +68,10 @@ final class Features {
         guard !missing.isEmpty else { return }
         let fixed = [VG_BUF_SIZE__fixedBlockLength.string, VG_BUF_SIZE__powerOf2BlockLength.string]
         throw NodeError(
-            "\(info.name) requires \(missing.joined(separator: " and ")), which the host does not offer",
+            "\(info.name) in \(info.bundle) requires \(missing.joined(separator: " and ")), which the host does not offer",
             hint: missing.contains(where: fixed.contains)
                 ? "the plugin cannot run here: block lengths are the driver's, and may change"
-                : "the plugin cannot run here", key: "plugin")
+                : "the plugin cannot run here")
     }
 }
 

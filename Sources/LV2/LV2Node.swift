@@ -21,6 +21,7 @@ final class LV2Node: Node {
                 "params", VG_SET_TABLE,
                 "port symbol or label -> number, boolean or label of a scale point; property -> path, text or number"),
             Setting("preset", VG_SET_STRING, "label or URI of a preset, applied before params"),
+            Setting("trust", VG_SET_BOOL, "run the plugin without having tried it in a process of its own"),
             Setting("state", VG_SET_PATH, "saved state: Turtle file, or folder with state.ttl; applied after preset"),
         ], process: lv2Process)
 
@@ -49,6 +50,7 @@ final class LV2Node: Node {
         try Features.check(info)
         try info.checkBinary()
         ports = try PortLayout(info)
+        if settings.bool("trust") != true, let fault = PluginProbe.shared.fault(of: info) { throw fault }
 
         var states: [PluginState] = []
         if info.wantsDefaultState, let state = PluginState.defaultState(of: info.uri, world) { states.append(state) }

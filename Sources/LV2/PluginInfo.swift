@@ -44,7 +44,8 @@ extension PluginInfo {
         bundle = path(lilv_plugin_get_bundle_uri(plugin))
         while bundle.count > 1, bundle.hasSuffix("/") { bundle.removeLast() }
         binary = path(lilv_plugin_get_library_uri(plugin))
-        name = lilv.name(of: plugin)
+        let given = lilv.name(of: plugin)
+        name = given.isEmpty ? shortNames(of: uri)[0] : given
         properties = lilv.properties(of: plugin)
         requiredFeatures = lilv.take(list: lilv_plugin_get_required_features(plugin)).sorted()
         let optional = lilv.take(list: lilv_plugin_get_optional_features(plugin))
@@ -58,6 +59,7 @@ extension PluginInfo {
         for index in 0..<count { ports.append(try PluginPort(lilv, plugin, index: index, groups: groups)) }
         readRanges(plugin)
         latencyPort = nil
+        if count == 0 { try checkData(lilv, plugin) }
         if lilv_plugin_has_latency(plugin) {
             let index = Int(lilv_plugin_get_latency_port_index(plugin))
             if ports.indices.contains(index), ports[index].kind == .control, !ports[index].isInput {
@@ -89,14 +91,14 @@ extension PluginInfo {
         }
     }
 
-    /// The failure to load this plugin's code.
+    /// The failure to load this plugin. It is no mistake of the file that asks for the plugin.
     func unloadable(_ reason: String, _ hint: String) -> NodeError {
-        NodeError("\(name) in \(bundle) cannot be loaded: \(reason)", hint: hint, key: "plugin")
+        NodeError("\(name) in \(bundle) cannot be loaded: \(reason)", hint: hint)
     }
 }
 
 /// The local path of a file URI; empty if it is none.
-private func path(_ node: OpaquePointer?) -> String {
+func path(_ node: OpaquePointer?) -> String {
     guard let node, let text = lilv_node_get_path(node, nil) else { return "" }
     defer { lilv_free(text) }
     return String(cString: text)

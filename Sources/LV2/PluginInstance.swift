@@ -51,7 +51,7 @@ final class PluginInstance {
         var code = vg_lv2_code(handle: features.list, run: { _, _ in }, connect_port: { _, _, _ in })
         guard vg_lv2_code_of(instance, &code) else {
             world.locked { _ in lilv_instance_free(instance) }
-            throw NodeError("\(info.name) in \(info.bundle) has no run or connect_port function", key: "plugin")
+            throw NodeError("\(info.name) in \(info.bundle) has no run or connect_port function")
         }
         let interface = lilv_instance_get_extension_data(instance, VG_WORKER__interface)
         let workerInterface = interface?.assumingMemoryBound(to: LV2_Worker_Interface.self)
@@ -74,7 +74,9 @@ final class PluginInstance {
             inputs: buffers.inputs, inputEnd: buffers.inputs + ports.audioInputs.count,
             outputs: buffers.outputs, outputEnd: buffers.outputs + ports.audioOutputs.count,
             extras: plain ? nil : extras)
+        PluginStep.tell(.connectPort)
         buffers.connectAll(code)
+        PluginStep.tell(.restore)
         for state in states { state.restore(instance, features) }
         guard preparation.offline || worker.start() else {
             throw NodeError("no thread is left for the worker of \(info.name)")
@@ -84,6 +86,7 @@ final class PluginInstance {
     deinit {
         deactivate()
         worker.finish()
+        PluginStep.tell(.cleanup)
         world.locked { _ in lilv_instance_free(instance) }
         patch.deallocate()
     }
@@ -94,6 +97,7 @@ final class PluginInstance {
         guard !active else { return }
         active = true
         buffers.connectAll(processor.code)
+        PluginStep.tell(.activate)
         lilv_instance_activate(instance)
     }
 
@@ -101,6 +105,7 @@ final class PluginInstance {
     func deactivate() {
         guard active else { return }
         active = false
+        PluginStep.tell(.deactivate)
         lilv_instance_deactivate(instance)
     }
 
@@ -147,16 +152,19 @@ final class PluginInstance {
     ) throws(NodeError) -> UnsafeMutablePointer<LilvInstance> {
         // lilv does not say why it fails, the loader does. A library that is loaded already costs little here.
         // The code stays for the process's life: a library that pulls in GLib or Qt crashes when it is loaded again.
+        PluginStep.tell(.load)
         guard let library = openLibrary(info.binary) else {
             throw info.unloadable(
                 dlerror().map { String(cString: $0) } ?? "the loader gave no reason",
                 "a library that the plugin needs is missing or too old")
         }
         defer { dlclose(library) }
+        PluginStep.tell(.describe)
         guard vg_lv2_library_has(library, info.uri) else {
             throw info.unloadable(
                 "\(info.binary) does not hold this plugin", "it was built without it, or the bundle is damaged")
         }
+        PluginStep.tell(.instantiate)
         let made: UnsafeMutablePointer<LilvInstance>? = world.locked { lilv in
             lilv.plugin(info.uri).flatMap { lilv_plugin_instantiate($0, rate, features.list) }
         }

@@ -51,9 +51,9 @@ struct PortLayout: Sendable {
             case .other(let type):
                 guard port.isOptional else {
                     throw NodeError(
-                        "port \(port.symbol) of \(info.name) is of a kind that the host does not know"
+                        "port \(port.symbol) of \(info.name) in \(info.bundle) is of a kind that the host does not know"
                             + (type.isEmpty ? "" : ": \(type)"),
-                        hint: "the plugin cannot run here", key: "plugin")
+                        hint: "the plugin cannot run here")
                 }
                 unconnected.append(port.index)
             }

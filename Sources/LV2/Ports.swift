@@ -58,7 +58,7 @@ extension PluginPort {
     /// Reads one port. Call it inside `World.locked`.
     init(_ lilv: Lilv, _ plugin: OpaquePointer, index: Int, groups: PortGroups) throws(NodeError) {
         guard let port = lilv_plugin_get_port_by_index(plugin, UInt32(index)) else {
-            throw NodeError("the data of \(lilv.uri(of: plugin)) lacks port \(index)", key: "plugin")
+            throw NodeError("the data of \(lilv.uri(of: plugin)) lacks port \(index)")
         }
         func isA(_ uri: UnsafePointer<CChar>) -> Bool { lilv_port_is_a(plugin, port, lilv.constant(uri)) }
         func has(_ uri: UnsafePointer<CChar>) -> Bool { lilv_port_has_property(plugin, port, lilv.constant(uri)) }
@@ -84,7 +84,7 @@ extension PluginPort {
             kind = .other(lilv.take(lilv_port_get(plugin, port, lilv.constant(VG_RDF__type))) ?? "")
         }
         guard isInput || isA(VG_CORE__OutputPort) else {
-            throw NodeError("port \(symbol) of \(lilv.uri(of: plugin)) is neither input nor output", key: "plugin")
+            throw NodeError("port \(symbol) of \(lilv.uri(of: plugin)) is neither input nor output")
         }
         isOptional = has(VG_CORE__connectionOptional)
 

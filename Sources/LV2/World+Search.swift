@@ -63,6 +63,7 @@ extension World {
         if wanted.contains(":"), lilv.plugin(wanted) != nil { return wanted }
         let uris = lilv.plugins().map { lilv.uri(of: $0) }
         if wanted.contains("://") || wanted.hasPrefix("urn:") {
+            if let broken = brokenBundle(naming: wanted) { throw broken }
             throw NodeError(
                 "no LV2 plugin \(wanted) is installed", hint: unknownHint(wanted, uris, []), key: "plugin")
         }
@@ -72,6 +73,7 @@ extension World {
         var search = NameSearch(lilv, wanted)
         let byName = lilv.plugins().filter { search.mayBear($0) && lilv.name(of: $0).lowercased() == lowered }
         if let only = try single(byName.map { lilv.uri(of: $0) }, wanted) { return only }
+        if let broken = brokenBundle(naming: wanted) { throw broken }
         let names = lilv.plugins().map { lilv.name(of: $0) }
         throw NodeError(
             "no LV2 plugin is called \"\(wanted)\"", hint: unknownHint(wanted, uris, names), key: "plugin")

@@ -20,6 +20,8 @@ public final class World: @unchecked Sendable {
     private let path: [String]
     private var loaded = false
     private var nodes: [UnsafePointer<CChar>: OpaquePointer] = [:]
+    /// Every folder that should be a bundle. Use it inside `locked`.
+    private(set) var bundles: [String] = []
     /// What names were found to mean. Use it inside `locked`.
     var resolved: [String: String] = [:]
 
@@ -81,13 +83,15 @@ public final class World: @unchecked Sendable {
 
     /// lilv_world_load_all would also read the vocabularies of LV2 itself, which costs more than all manifests.
     private func loadManifest(of bundle: String) {
+        bundles.append(bundle)
         guard access(bundle + "/manifest.ttl", R_OK) == 0 else { return }
         let node = lilv_new_file_uri(world, nil, bundle + "/")
         lilv_world_load_bundle(world, node)
         lilv_node_free(node)
     }
 
-    private static func defaultPath() -> [String] {
+    /// `$LV2_PATH`, or else the usual folders; each once.
+    static func defaultPath() -> [String] {
         let home = getenv("HOME").map { String(cString: $0) } ?? ""
         let given = getenv("LV2_PATH").map { String(cString: $0) } ?? ""
         let text = given.isEmpty ? "~/.lv2:/usr/local/lib/lv2:/usr/lib/lv2:/usr/lib64/lv2" : given

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
 import Host
 
 /// Where plugins are looked for.
@@ -30,4 +31,27 @@ struct GraphOptions: ParsableArguments {
 
     @OptionGroup
     var plugins: PluginOptions
+}
+
+/// Whether LV2 plugins are tried before they may run.
+struct TrustOptions: ParsableArguments {
+    @Flag(help: "Run LV2 plugins without having tried them in a process of their own.")
+    var trust = false
+
+    /// Lets this program try plugins, unless they are trusted.
+    func apply() {
+        if !trust { useProbe() }
+    }
+}
+
+/// From now on this program tries LV2 plugins, with itself as the child.
+func useProbe() {
+    PluginProbe.shared.use([ownExecutable(), "lv2", "probe-child"], cache: cachePath("lv2-probes"))
+}
+
+/// The file that this program runs from.
+func ownExecutable() -> String {
+    guard let path = realpath("/proc/self/exe", nil) else { return "/proc/self/exe" }
+    defer { free(path) }
+    return String(cString: path)
 }

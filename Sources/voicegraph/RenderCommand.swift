@@ -16,6 +16,9 @@ struct RenderCommand: ParsableCommand {
     @OptionGroup
     var graph: GraphOptions
 
+    @OptionGroup
+    var plugins: TrustOptions
+
     @Option(
         name: [.customShort("o"), .customLong("out")],
         help: ArgumentHelp("The sound file to write.", valueName: "out.wav"), completion: .file())
@@ -62,8 +65,12 @@ struct RenderCommand: ParsableCommand {
             path: out, rate: Double(rate), block: block,
             end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(),
             output: output, channels: channels)
+        plugins.apply()
         let ended = EndFlag()
         let prepared = try loadGraph(graph) { graph throws(HostError) in try render.change(&graph)
+        }
+        let failures = prepared.bus.subscribe(.bounded(64)) {
+            if case .event(let event) = $0 { event.name == "node.failed" } else { false }
         }
         var bar = ProgressBar(rate: Double(rate))
         do throws(HostError) {
@@ -72,6 +79,11 @@ struct RenderCommand: ParsableCommand {
                 return !ended.isSet
             }
             bar.clear()
+            while case .event(let event) = failures.poll() {
+                // What was left out before has been told with its place in the file.
+                guard let node = event.node, prepared.degraded[node] == nil else { continue }
+                writeOut("voicegraph: node '\(node)' failed: \(event.reason ?? "")\n", to: STDERR_FILENO)
+            }
             let summary = "\(out): \(frames) frames, \(bar.summary(frames))"
             if ended.isSet { throw HostError("interrupted; \(summary)") }
             writeOut(summary + "\n", to: STDERR_FILENO)

@@ -18,6 +18,9 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup
     var graph: GraphOptions
 
+    @OptionGroup
+    var plugins: TrustOptions
+
     @Option(help: "What calls the audio: auto, jack or dummy.")
     var driver = DriverRequest.Kind.auto
 
@@ -38,6 +41,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        plugins.apply()
         let ended = EndFlag()
         let host = Host(plugins: try graph.plugins.search())
         let events = host.subscribe(.bounded(4096))

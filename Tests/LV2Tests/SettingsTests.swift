@@ -27,11 +27,11 @@ struct SettingsTests {
             (settings("host prob"), "no LV2 plugin is called \"host prob\"", "did you mean Host Probe?", "plugin"),
             (
                 settings("urn:voicegraph:test:demander"),
-                "Demander requires urn:voicegraph:test:moon, which the host does not offer", "cannot run here", "plugin"
+                " requires urn:voicegraph:test:moon, which the host does not offer", "cannot run here", ""
             ),
-            (settings("urn:voicegraph:test:absent"), "absent.so: No such file or directory", "install", "plugin"),
-            (settings("urn:voicegraph:test:refuser"), "the plugin refused to start at 48000 Hz", "log", "plugin"),
-            (settings("urn:voicegraph:test:stranger"), "probe.so does not hold this plugin", "built", "plugin"),
+            (settings("urn:voicegraph:test:absent"), "absent.so: No such file or directory", "install", ""),
+            (settings("urn:voicegraph:test:refuser"), "the plugin refused to start at 48000 Hz", "log", ""),
+            (settings("urn:voicegraph:test:stranger"), "probe.so does not hold this plugin", "built", ""),
             (
                 settings(ProbeBundle.probe, params: ["requst": .integer(1)]), "Host Probe has no parameter \"requst\"",
                 "did you mean request?", "params.requst"

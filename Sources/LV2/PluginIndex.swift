@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLilv
+import Glibc
+
+/// What a list of plugins shows of one.
+public struct ListedPlugin: Sendable, Equatable {
+    /// What names it for certain.
+    public var uri: String
+    /// What its author calls it; the short name where the data gives none.
+    public var name: String
+    /// The last part of the URI, by which a file can name it if no other plugin has the same.
+    public var shortName: String
+    /// What it is: "Reverb", "Instrument"; empty: just a plugin.
+    public var category: String
+    /// The folder that describes it.
+    public var bundle: String
+}
+
+/// The list of all installed plugins, made without lilv: its model of all data takes seconds, reading the files for
+/// names and classes a fraction of one. What was read is kept in a file, so that the next time only the bundles that
+/// changed are read.
+public struct PluginIndex: Sendable {
+    /// By URI.
+    public private(set) var plugins: [ListedPlugin] = []
+    /// How many bundles were read anew.
+    public private(set) var bundlesRead = 0
+
+    /// The plugins in the given folders of bundles; nil: `$LV2_PATH`, or else the usual ones. `cache` is the file that
+    /// keeps what was read; nil: none. [control]
+    public init(path: [String]? = nil, cache: String? = nil) {
+        let known = cache.map(IndexedBundle.load) ?? [:]
+        var bundles: [IndexedBundle] = []
+        var seen: Set<String> = []
+        for folder in path ?? World.defaultPath() {
+            for bundle in entries(of: folder) {
+                let path = folder + "/" + bundle
+                if let entry = known[path], entry.isCurrent {
+                    bundles.append(entry)
+                } else if access(path + "/manifest.ttl", R_OK) == 0 {
+                    bundles.append(IndexedBundle(reading: path))
+                    bundlesRead += 1
+                }
+            }
+        }
+        for bundle in bundles {
+            // Of two bundles with one plugin, the first counts.
+            for plugin in bundle.plugins where seen.insert(plugin.uri).inserted { plugins.append(plugin) }
+        }
+        plugins.sort { $0.uri < $1.uri }
+        if let cache, bundlesRead > 0 || bundles.count != known.count { IndexedBundle.save(bundles, to: cache) }
+    }
+
+    /// The plugins in whose URI, name or class every one of `words` occurs, in any capitals.
+    public func matching(_ words: [String]) -> [ListedPlugin] {
+        let lowered = words.map { $0.lowercased() }
+        return plugins.filter { plugin in
+            let text = "\(plugin.uri)\n\(plugin.name)\n\(plugin.category)".lowercased()
+            return lowered.allSatisfy { text.contains($0) }
+        }
+    }
+}
+
+/// The names in a folder but for hidden ones, in the order of the alphabet.
+func entries(of folder: String) -> [String] {
+    guard let listing = opendir(folder) else { return [] }
+    defer { closedir(listing) }
+    var result: [String] = []
+    while let entry = readdir(listing) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+            String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+        }
+        if !name.hasPrefix(".") { result.append(name) }
+    }
+    return result.sorted()
+}
+
+/// A file's size, time of change and number, as text: a different file has a different one. Empty: there is none.
+func fileStamp(_ path: String) -> String {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return "" }
+    return "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec).\(status.st_size).\(status.st_ino)"
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What came of trying plugins, in memory and, with a path, in a file: a line for each, `stamp TAB URI TAB bundle`, and
+/// behind that for a fault what it is and what the plugin said.
+struct ProbeCache {
+    private static let heading = "voicegraph lv2 probes 1"
+    private let path: String?
+    private var known: [ProbedPlugin: (stamp: String, verdict: ProbeVerdict)]
+
+    init(path: String?) {
+        self.path = path
+        known = path.map(Self.load) ?? [:]
+    }
+
+    /// What is known of a plugin whose bundle has this stamp.
+    func verdict(_ plugin: ProbedPlugin, _ stamp: String) -> ProbeVerdict? {
+        guard let entry = known[plugin], entry.stamp == stamp else { return nil }
+        return entry.verdict
+    }
+
+    mutating func keep(_ plugin: ProbedPlugin, _ stamp: String, _ verdict: ProbeVerdict) {
+        known[plugin] = (stamp, verdict)
+    }
+
+    /// Writes what is known; what others wrote meanwhile stays. That it cannot be written costs time only.
+    mutating func save() {
+        guard let path else { return }
+        known.merge(Self.load(path)) { own, _ in own }
+        var text = Self.heading + "\n"
+        for (plugin, entry) in known.sorted(by: { $0.key.uri < $1.key.uri }) {
+            var fields = [entry.stamp, plugin.uri, plugin.bundle]
+            if case .fault(let fault) = entry.verdict { fields += [fault.text, fault.said] }
+            text += fields.map(field).joined(separator: "\t") + "\n"
+        }
+        _ = writeText(text, to: path)
+    }
+
+    private static func load(_ path: String) -> [ProbedPlugin: (stamp: String, verdict: ProbeVerdict)] {
+        guard let text = readText(path) else { return [:] }
+        let lines = text.split(separator: "\n")
+        guard let first = lines.first, first == heading else { return [:] }
+        var result: [ProbedPlugin: (stamp: String, verdict: ProbeVerdict)] = [:]
+        for line in lines.dropFirst() {
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            guard fields.count == 3 || fields.count == 5 else { continue }
+            let verdict = fields.count == 3 ? .fine : ProbeVerdict.fault(ProbeFault(text: fields[3], said: fields[4]))
+            result[ProbedPlugin(uri: fields[1], bundle: fields[2])] = (fields[0], verdict)
+        }
+        return result
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// `voicegraph lv2`, and what becomes of broken plugins in a graph.
+@Suite(.timeLimit(.minutes(3)))
+final class LV2CommandTests {
+    private let cache = NSTemporaryDirectory() + "voicegraph-lv2-command-\(UUID().uuidString)"
+
+    deinit { try? FileManager.default.removeItem(atPath: cache) }
+
+    private func voicegraph(_ arguments: String...) async throws -> ToolResult {
+        try await runTool(
+            [try commandPath()] + arguments,
+            environment: ["LV2_PATH": try BrokenBundles.folder(), "XDG_CACHE_HOME": cache])
+    }
+
+    private func objects(_ text: String) throws -> [[String: Any]] {
+        try text.split(separator: "\n").filter { $0.hasPrefix("{") }.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+
+    @Test("list has every plugin, in text and in JSON, and finds words")
+    func listing() async throws {
+        let text = try await voicegraph("lv2", "list")
+        #expect(text.status == 0 && text.output.contains("urn:voicegraph:broken:good\n"))
+        let json = try objects(try await voicegraph("lv2", "list", "--json", "no", "binary").output)
+        #expect(json.map { $0["uri"] as? String } == ["urn:voicegraph:broken:no-binary"])
+        #expect(json.first?["name"] as? String == "No Binary")
+        let none = try await voicegraph("lv2", "list", "theremin")
+        #expect(none.status == 1 && none.output.contains("plugins matches theremin"))
+    }
+
+    @Test("info shows ports and what is wrong; a misspelt name gets a suggestion")
+    func information() async throws {
+        let good = try await voicegraph("lv2", "info", "GOOD")
+        #expect(good.status == 0 && good.output.contains("runs here yes") && good.output.contains("audio out"))
+        let object = try #require(
+            try objects(try await voicegraph("lv2", "info", "unknown-feature", "--json").output).first)
+        #expect(object["runs"] as? Bool == false)
+        let features = try #require(object["required_features"] as? [[String: Any]])
+        #expect(features.first?["supported"] as? Bool == false)
+        #expect((object["ports"] as? [[String: Any]])?.map { $0["key"] as? String } == ["in", "out"])
+        let wrong = try await voicegraph("lv2", "info", "refusse")
+        #expect(wrong.status == 1 && wrong.output.contains("did you mean Refuses"))
+        #expect(try await voicegraph("lv2", "presets", "good").output.hasSuffix("good has no presets\n"))
+    }
+
+    @Test("probe tells what each plugin does and remembers it")
+    func probing() async throws {
+        let result = try await voicegraph("lv2", "probe", "good", "crash-run")
+        #expect(result.status == 1)
+        #expect(result.output.contains("urn:voicegraph:broken:good: fine\n"))
+        #expect(result.output.contains("urn:voicegraph:broken:crash-run: crashes in run (SIGSEGV)\n"))
+        let kept = try String(contentsOfFile: cache + "/voicegraph/lv2-probes", encoding: .utf8)
+        #expect(kept.contains("\turn:voicegraph:broken:good\t") && kept.contains("crashes in run (SIGSEGV)"))
+    }
+
+    private func graph(_ plugin: String, _ more: String = "") throws -> String {
+        try FileManager.default.createDirectory(atPath: cache, withIntermediateDirectories: true)
+        let path = cache + "/\(plugin).conf"
+        try """
+        [graph]
+        links = ["tone -> fx -> out"]
+        [node.tone]
+        type = "tone"
+        [node.out]
+        type = "output"
+        channels = 1
+        [node.fx]
+        type = "lv2"
+        plugin = "urn:voicegraph:broken:\(plugin)"
+        \(more)
+        """.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    @Test(
+        "Whatever a plugin does, the node is told as degraded and the rest plays",
+        arguments: [
+            ("no-manifest", "it has no manifest.ttl"), ("bad-manifest", "manifest.ttl:11:26"),
+            ("bad-data", "plugin.ttl:11:26"), ("no-binary", "No such file"), ("text-binary", "text-binary.txt"),
+            ("wrong-symbol", "does not hold this plugin"), ("no-descriptor", "does not hold this plugin"),
+            ("refuses", "refused to start"), ("no-run", "no run or connect_port function"),
+            ("port-index", "indices of its 2 ports"), ("unknown-feature", "moonlight"),
+            ("crash-instantiate", "SIGSEGV"), ("exit-instantiate", "exit code 3"), ("crash-connect_port", "SIGBUS"),
+            ("crash-activate", "SIGFPE"), ("crash-run", "SIGSEGV"), ("exit-run", "exit code 0"),
+            ("crash-deactivate", "SIGILL"), ("crash-cleanup", "SIGSEGV"),
+        ])
+    func hostStaysAlive(plugin: String, reason: String) async throws {
+        let out = cache + "/\(plugin).wav"
+        let result = try await voicegraph("render", try graph(plugin), "-o", out, "--duration", "0.1")
+        #expect(result.status == 0)
+        #expect(result.output.contains("node 'fx'") && result.output.contains(reason))
+        let bundle = plugin.contains("crash") || plugin.contains("exit") ? "misbehaving" : plugin
+        #expect(result.output.contains("/\(bundle).lv2"))
+        #expect(result.output.contains("4800 frames"))
+        let samples = try Data(contentsOf: URL(fileURLWithPath: out)).suffix(4000)
+        #expect(samples.contains { $0 != 0 }, "what went into the plugin goes around it")
+    }
+
+    @Test("A trusted plugin is not tried, by its node or by the whole run")
+    func trust() async throws {
+        let out = cache + "/trusted.wav"
+        let byNode = try await voicegraph(
+            "render", try graph("crash-cleanup", "trust = true"), "-o", out, "--duration", "0.1")
+        #expect(byNode.status == -SIGSEGV || byNode.status > 0, "it crashes in its cleanup")
+        let byRun = try await voicegraph(
+            "render", try graph("crash-cleanup"), "-o", out, "--duration", "0.1", "--trust")
+        #expect(byRun.status == -SIGSEGV || byRun.status > 0)
+        #expect(!FileManager.default.fileExists(atPath: cache + "/voicegraph/lv2-probes"))
+    }
+
+    @Test("A required node ends the render with the reason")
+    func required() async throws {
+        let result = try await voicegraph(
+            "render", try graph("crash-run", "required = true"), "-o", cache + "/required.wav", "--duration", "0.1")
+        #expect(result.status == 1 && result.output.contains("crashes in run (SIGSEGV)"))
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+@testable import LV2
+
+/// The list of plugins that is made without lilv.
+@Suite(.timeLimit(.minutes(2)))
+final class IndexTests {
+    private let folder = URL(fileURLWithPath: NSTemporaryDirectory() + "voicegraph-index-\(UUID().uuidString)")
+    private var cache: String { folder.appending(path: "cache/index").path }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func write(_ text: String, _ path: String) throws {
+        let file = folder.appending(path: path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        let prefixes = """
+            @prefix lv2: <http://lv2plug.in/ns/lv2core#> .
+            @prefix doap: <http://usefulinc.com/ns/doap#> .
+            @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+
+            """
+        try (prefixes + text).write(to: file, atomically: true, encoding: .utf8)
+    }
+
+    @Test("It has the same plugins and names as lilv")
+    func agreesWithLilv() {
+        let index = PluginIndex()
+        let installed = World().installed()
+        #expect(index.plugins.map(\.uri) == installed.map(\.uri))
+        for (own, lilv) in zip(index.plugins, installed) where !lilv.name.isEmpty { #expect(own.name == lilv.name) }
+    }
+
+    @Test("Names, classes and references are found in manifest and data, names without a language first")
+    func factsAreFound() throws {
+        try write(
+            """
+            <urn:x:one> rdfs:seeAlso <data/one.ttl> ; a lv2:Plugin .
+            <urn:x:two> a lv2:ReverbPlugin , lv2:Plugin ; doap:name "Zwei"@de , "Two" .
+            <urn:x:preset> a <urn:x:Preset> ; rdfs:seeAlso <gone.ttl> ; doap:name "No plugin" .
+            """, "plugins/a.lv2/manifest.ttl")
+        try write(
+            "<urn:x:one> a lv2:Plugin , lv2:InstrumentPlugin ; doap:name \"O\\tne\" .", "plugins/a.lv2/data/one.ttl")
+        let path = [folder.path + "/plugins"]
+        for _ in 0..<2 {
+            let plugins = PluginIndex(path: path, cache: cache).plugins
+            #expect(plugins.map(\.uri) == ["urn:x:one", "urn:x:two"])
+            #expect(plugins.map(\.category) == ["Instrument", "Reverb"])
+            #expect(plugins.map(\.shortName) == ["one", "two"])
+            #expect(plugins.last?.name == "Two")
+        }
+        #expect(PluginIndex(path: path, cache: cache).matching(["REVERB", "two"]).map(\.uri) == ["urn:x:two"])
+    }
+
+    @Test("Only what changed is read again; what went away is gone")
+    func onlyChangesAreRead() throws {
+        for name in ["a", "b"] { try write("<urn:x:\(name)> a lv2:Plugin .", "plugins/\(name).lv2/manifest.ttl") }
+        func index() -> PluginIndex { PluginIndex(path: [folder.path + "/plugins"], cache: cache) }
+        #expect(index().bundlesRead == 2)
+        #expect(index().bundlesRead == 0)
+        try write("<urn:x:b> a lv2:Plugin ; doap:name \"Changed\" .", "plugins/b.lv2/manifest.ttl")
+        let changed = index()
+        #expect(changed.bundlesRead == 1 && changed.plugins.last?.name == "Changed")
+        try FileManager.default.removeItem(at: folder.appending(path: "plugins/b.lv2"))
+        #expect(index().plugins.map(\.uri) == ["urn:x:a"])
+        #expect(index().bundlesRead == 0)
+    }
+
+    @Test("A damaged index is read anew", arguments: ["", "nonsense", "voicegraph lv2 index 1\nP\tx\n"])
+    func damagedIndexIsNone(text: String) throws {
+        try write("<urn:x:a> a lv2:Plugin .", "plugins/a.lv2/manifest.ttl")
+        let cacheFolder = URL(fileURLWithPath: cache).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: cacheFolder, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: cache))
+        #expect(PluginIndex(path: [folder.path + "/plugins"], cache: cache).plugins.map(\.uri) == ["urn:x:a"])
+    }
+
+    @Test("Broken bundles do not end the list")
+    func brokenBundlesAreListedAsFarAsTheyGo() throws {
+        let names = PluginIndex(path: [try BrokenBundles.folder()]).plugins.map(\.shortName)
+        #expect(names.contains("broken:good") || names.contains("good"))
+        #expect(!names.contains("no-manifest"))
+    }
+}
