@@ -24,12 +24,16 @@ final class IndexTests {
         try (prefixes + text).write(to: file, atomically: true, encoding: .utf8)
     }
 
-    @Test("It has the same plugins and names as lilv")
-    func agreesWithLilv() {
+    @Test("It has the same plugins as lilv, with the same names")
+    func agreesWithLilv() throws {
         let index = PluginIndex()
-        let installed = World().installed()
-        #expect(index.plugins.map(\.uri) == installed.map(\.uri))
-        for (own, lilv) in zip(index.plugins, installed) where !lilv.name.isEmpty { #expect(own.name == lilv.name) }
+        let world = World()
+        #expect(index.plugins.map(\.uri) == world.installed(names: false).map(\.uri))
+        // Some of them: lilv reads all that a plugin's data say.
+        for place in stride(from: 0, to: index.plugins.count, by: 16) {
+            let plugin = index.plugins[place]
+            #expect(try PluginInfo(world, uri: plugin.uri).name == plugin.name)
+        }
     }
 
     @Test("Names, classes and references are found in manifest and data, names without a language first")
