@@ -64,6 +64,16 @@ public struct PluginDescription: Sendable {
         public var carries: [String]
     }
 
+    /// A value that the plugin takes by message, set in `params` too.
+    public struct Property: Sendable {
+        /// The property's URI; its last part names it in graph files.
+        public var uri: String
+        /// What it is called.
+        public var label: String
+        /// "path", "string", "float", ...
+        public var kind: String
+    }
+
     /// What names it for certain.
     public var uri: String
     /// What its author calls it.
@@ -86,8 +96,10 @@ public struct PluginDescription: Sendable {
     public var extensions: [String]
     /// By index.
     public var ports: [Port]
+    /// Files and other values that it takes by message.
+    public var properties: [Property]
     /// By label.
-    public var presets: [(uri: String, label: String)]
+    public var presets: [PluginPreset]
     /// The key of the port that tells the latency; nil: it says of none.
     public var latencyPort: String?
     /// Why it cannot run here; nil: nothing is known against it.
@@ -120,7 +132,8 @@ extension PluginDescription {
         requiredFeatures = info.requiredFeatures.map(feature)
         optionalFeatures = lilv.take(list: lilv_plugin_get_optional_features(plugin)).sorted().map(feature)
         extensions = lilv.take(list: lilv_plugin_get_extension_data(plugin)).sorted()
-        presets = lilv.presets(of: info.uri)
+        presets = lilv.presets(of: info.uri).map { PluginPreset(uri: $0.uri, label: $0.label) }
+        properties = info.properties.map { Property(uri: $0.uri, label: $0.label, kind: "\($0.kind)") }
         ports = []
         do throws(NodeError) {
             let layout = try PortLayout(info)
@@ -168,6 +181,7 @@ extension PluginDescription.Port {
         case .audio: kind = "audio"
         case .cv: kind = "cv"
         case .atom: kind = "atom"
+        case .events: kind = "event"
         case .other(let type): kind = type.isEmpty ? "unknown" : type
         }
         minimum = port.minimum

@@ -135,8 +135,9 @@ final class PluginInstance {
         return PluginState.saved(from: instance, of: info.uri, scratch: features.madeFiles, world)
     }
 
-    /// Writes what the plugin would need to go on in another process, the values of its ports among it.
-    func save(to folder: String) throws(NodeError) {
+    /// Writes what the plugin would need to go on in another process, the values of its ports among it. With a label it
+    /// is a preset.
+    func save(to folder: String, label: String? = nil) throws(NodeError) {
         var values: [String: Float] = [:]
         for (index, port) in ports.parameters.enumerated() where values[info.ports[port].symbol] == nil {
             values[info.ports[port].symbol] = buffers.values[index]
@@ -144,7 +145,7 @@ final class PluginInstance {
         let state = PluginState.saved(
             from: instance, of: info.uri, values: values, folder: folder, scratch: features.madeFiles, world)
         guard let state else { throw NodeError("\(info.name) does not give its state", key: "state") }
-        try state.write(to: folder)
+        try state.write(to: folder, label: label)
     }
 
     private static func instantiate(

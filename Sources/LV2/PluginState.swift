@@ -104,9 +104,10 @@ final class PluginState {
     }
 
     /// Writes the state into a folder, as `file` reads it.
-    func write(to folder: String) throws(NodeError) {
+    func write(to folder: String, label: String? = nil) throws(NodeError) {
         let failed = world.locked { lilv in
             let table = URIDMap.shared
+            if let label { lilv_state_set_label(state, label) }
             return lilv_state_save(lilv.world, table.map, table.unmap, state, nil, folder, "state.ttl") != 0
         }
         if failed {

@@ -47,7 +47,7 @@ public enum PluginTrial {
             let ports = try PortLayout(info)
             let states = info.wantsDefaultState ? PluginState.defaultState(of: uri, world).map { [$0] } ?? [] : []
             let instance = try PluginInstance(
-                info, ports, ports.layout.parameters.map(\.defaultValue), states: states,
+                info, ports, ports.layout.parameters.map(\.defaultValue), states: states, patches: [],
                 Preparation(rate: 48_000, maxBlock: 256), log: PluginLog(URIDs(URIDMap.shared)), world: world)
             instance.activate()
             PluginStep.tell(.run)

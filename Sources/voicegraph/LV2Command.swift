@@ -10,7 +10,7 @@ struct LV2Command: ParsableCommand {
             PLUGIN is a URI or a name as in a graph file: the last part of the URI or the plugin's own name, in any \
             capitals, if only one plugin has it. LV2_PATH names the folders that are searched.
             """,
-        subcommands: [List.self, Info.self, Presets.self, Probe.self, ProbeChild.self])
+        subcommands: [List.self, Info.self, Presets.self, SavePreset.self, Probe.self, ProbeChild.self])
 }
 
 extension LV2Command {

@@ -52,6 +52,13 @@ enum LV2Text {
             let width = min(24, ports.map(\.key.count).max() ?? 0) + 2
             for port in ports { text += lines(port, width) }
         }
+        if !plugin.properties.isEmpty {
+            text += "\nProperties, in params like parameters\n"
+            for property in plugin.properties {
+                let name = property.uri.split(whereSeparator: { "/#:".contains($0) }).last ?? ""
+                text += "  \(pad(String(name), 18))\(pad(property.kind, 8))\(property.label)\n"
+            }
+        }
         if !plugin.presets.isEmpty {
             text += "\nPresets\n"
             for preset in plugin.presets { text += "  \(preset.label)\n" }
@@ -127,7 +134,7 @@ extension LV2Text {
         ])
     }
 
-    static func json(preset: (uri: String, label: String)) -> String {
+    static func json(preset: PluginPreset) -> String {
         JSONText.object([("label", JSONText.string(preset.label)), ("uri", JSONText.string(preset.uri))])
     }
 
@@ -149,6 +156,16 @@ extension LV2Text {
             ("optional_features", features(plugin.optionalFeatures)),
             ("extension_data", list(plugin.extensions.map(JSONText.string))),
             ("ports", list(plugin.ports.map(json))),
+            (
+                "properties",
+                list(
+                    plugin.properties.map {
+                        JSONText.object([
+                            ("uri", JSONText.string($0.uri)), ("label", JSONText.string($0.label)),
+                            ("kind", JSONText.string($0.kind)),
+                        ])
+                    })
+            ),
             ("presets", list(plugin.presets.map { json(preset: $0) })),
         ])
     }

@@ -47,6 +47,32 @@ final class LV2CommandTests {
         #expect(try await voicegraph("lv2", "presets", "good").output.hasSuffix("good has no presets\n"))
     }
 
+    @Test("save-preset writes a bundle that presets lists, info shows and a graph uses")
+    func presets() async throws {
+        let home = cache + "/home"
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        func command(_ arguments: String...) async throws -> ToolResult {
+            let folders = "\(home)/.lv2:/usr/lib/lv2"
+            return try await runTool(
+                [try commandPath()] + arguments,
+                environment: ["LV2_PATH": folders, "XDG_CACHE_HOME": cache, "HOME": home])
+        }
+        let saved = try await command("lv2", "save-preset", "eg-amp", "Half, nearly", "--param", "gain=-6.5")
+        #expect(saved.status == 0, "\(saved.output)")
+        #expect(saved.output.contains(home + "/.lv2/eg-amp-half-nearly.preset.lv2"))
+        let again = try await command("lv2", "save-preset", "eg-amp", "Half, nearly", "--param", "gain=-6.5")
+        #expect(again.status == 1 && again.output.contains("is there already"))
+        #expect(try await command("lv2", "presets", "eg-amp").output.hasPrefix("Half, nearly  file://"))
+        let next = try await command(
+            "lv2", "save-preset", "eg-amp", "Next", "--preset", "half, nearly", "--folder", home + "/.lv2/next.lv2")
+        #expect(next.status == 0, "\(next.output)")
+        let text = try String(contentsOfFile: home + "/.lv2/next.lv2/state.ttl", encoding: .utf8)
+        #expect(text.contains("-6.5") && text.contains("\"Next\""))
+        let wrong = try await command("lv2", "save-preset", "eg-amp", "Loud", "--param", "gainn=3")
+        #expect(wrong.status == 1 && wrong.output.contains("did you mean Gain or gain?"))
+        #expect(try await command("lv2", "save-preset", "eg-amp", "Loud", "--param", "gain").status == 64)
+    }
+
     @Test("probe tells what each plugin does and remembers it")
     func probing() async throws {
         let result = try await voicegraph("lv2", "probe", "good", "crash-run")

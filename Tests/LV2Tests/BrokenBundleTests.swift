@@ -24,7 +24,7 @@ struct BrokenBundleTests {
         let ports = try PortLayout(info)
         let preparation = Preparation(rate: 48_000, maxBlock: 64, offline: true)
         _ = try PluginInstance(
-            info, ports, ports.layout.parameters.map(\.defaultValue), states: [], preparation,
+            info, ports, ports.layout.parameters.map(\.defaultValue), states: [], patches: [], preparation,
             log: PluginLog(URIDs(URIDMap.shared)), world: world)
     }
 
