@@ -5,7 +5,7 @@ import NodeKit
 
 /// The side of a trial that runs in a process of its own, where a plugin may do what it likes.
 ///
-/// Standard input has a line `URI TAB bundle` for each plugin. What is about to be done with it is told on standard
+/// Standard input has a line `URI TAB bundle TAB seconds` for each plugin, with how long it is to run. What is about to be done with it is told on standard
 /// output, `INDEX SPACE step`, and in the end `INDEX done`: who reads that knows where the process was when it ended.
 public enum PluginTrial {
     /// Tries every plugin of standard input and ends the process. [control]
@@ -21,7 +21,7 @@ public enum PluginTrial {
         var index = 0
         while let line = readLine() {
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-            if fields.count == 2 {
+            if fields.count == 3 {
                 let number = index
                 PluginStep.listener = { step in
                     // A process that nobody waits for any more must not hang for ever.
@@ -29,7 +29,7 @@ public enum PluginTrial {
                     tell(report, "\(number) \(step.rawValue)\n")
                 }
                 world.add(bundle: fields[1])
-                attempt(fields[0], world)
+                attempt(fields[0], seconds: Double(fields[2]) ?? 0, world)
                 tell(report, "\(number) done\n")
             }
             index += 1
@@ -39,7 +39,7 @@ public enum PluginTrial {
     }
 
     /// A plugin that refuses by a proper error refuses the host in the same way: nothing to find out.
-    private static func attempt(_ uri: String, _ world: World) {
+    private static func attempt(_ uri: String, seconds: Double, _ world: World) {
         do {
             let info = try PluginInfo(world, uri: uri)
             try Features.check(info)
@@ -51,7 +51,13 @@ public enum PluginTrial {
                 Preparation(rate: 48_000, maxBlock: 256), log: PluginLog(URIDs(URIDMap.shared)), world: world)
             instance.activate()
             PluginStep.tell(.run)
-            for block in 0..<8 { run(instance.processor, inputs: ports.audioInputs.count, block) }
+            var block = 0
+            let end = monotonicTime() + seconds
+            while block < 8 || monotonicTime() < end {
+                run(instance.processor, inputs: ports.audioInputs.count, block)
+                block += 1
+                if seconds > 0 { usleep(5000) }  // about as often as a sound card
+            }
             instance.deactivate()
         } catch {
             return

@@ -7,63 +7,86 @@ struct TrialProcess: Sendable {
     let command: [String]
     /// Seconds that one call of a plugin may take.
     let patience: Double
+    /// Seconds that a plugin gets which fails at its end: some are still loading when a short trial is over, and cannot
+    /// be freed then.
+    private static let longTrial = 2.0
 
     /// One verdict per plugin. As long as all goes well one child tries them all; after each failure a new one goes on
     /// with the next.
     func run(_ plugins: [ProbedPlugin]) -> [ProbeVerdict] {
         var verdicts: [ProbeVerdict] = []
         while verdicts.count < plugins.count {
-            let (finished, fault) = runChild(Array(plugins[verdicts.count...]))
+            var (finished, fault) = runChild(Array(plugins[verdicts.count...]), seconds: 0)
             verdicts += [ProbeVerdict](repeating: .fine, count: finished)
-            if let fault, verdicts.count < plugins.count { verdicts.append(.fault(fault)) }
+            guard verdicts.count < plugins.count else { break }
+            if finished > 0, fault?.isHang == false {
+                // Or a thread of one before it fell over what is gone.
+                (_, fault) = runChild([plugins[verdicts.count]], seconds: 0)
+            }
+            if fault?.step == .deactivate || fault?.step == .cleanup {
+                (_, fault) = runChild([plugins[verdicts.count]], seconds: Self.longTrial)
+            }
+            verdicts.append(fault.map { .fault($0.fault) } ?? .fine)
         }
         return verdicts
     }
 
     /// How many plugins the child came through with, and what it stumbled over then.
-    private func runChild(_ plugins: [ProbedPlugin]) -> (finished: Int, fault: ProbeFault?) {
+    private func runChild(_ plugins: [ProbedPlugin], seconds: Double) -> (finished: Int, fault: Stumble?) {
         guard var child = Child(command) else {
             let reason = String(cString: strerror(errno))
-            return (0, ProbeFault(text: "cannot be tried: \(command.first ?? ""): \(reason)", said: ""))
+            let text = "cannot be tried: \(command.first ?? ""): \(reason)"
+            return (0, Stumble(step: nil, fault: ProbeFault(text: text, said: "")))
         }
-        child.give(plugins.map { "\($0.uri)\t\($0.bundle)\n" }.joined())
+        child.give(plugins.map { "\($0.uri)\t\($0.bundle)\t\(seconds)\n" }.joined())
         var finished = 0
         var step = ""
-        var deadline = now() + patience
+        var deadline = monotonicTime() + patience + seconds
         while let lines = child.lines(until: deadline) {
             for line in lines {
-                deadline = now() + patience
+                deadline = monotonicTime() + patience + seconds
                 step = String(line.drop { $0 != " " }.dropFirst())
                 if step == "done" {
                     finished += 1
                     step = ""
                 }
             }
-            if lines.isEmpty, now() >= deadline {
+            if lines.isEmpty, monotonicTime() >= deadline {
                 child.kill()
-                let seconds = patience.rounded() == patience ? "\(Int(patience))" : "\(patience)"
-                return (finished, fault("does not come back from \(place(step)) within \(seconds) s", child))
+                let waited = patience.rounded() == patience ? "\(Int(patience))" : "\(patience)"
+                var stumble = fault("does not come back from \(place(step)) within \(waited) s", step, child)
+                stumble.isHang = true
+                return (finished, stumble)
             }
         }
         let status = child.wait()
         if finished == plugins.count { return (finished, nil) }
         if status & 0x7f != 0 {
-            return (finished, fault("crashes in \(place(step)) (\(signalName(status & 0x7f)))", child))
+            return (finished, fault("crashes in \(place(step)) (\(signalName(status & 0x7f)))", step, child))
         }
         let code = (status >> 8) & 0xff
         if step.isEmpty {
-            return (finished, fault("cannot be tried: \(command[0]) ended with exit code \(code)", child))
+            return (finished, fault("cannot be tried: \(command[0]) ended with exit code \(code)", step, child))
         }
-        return (finished, fault("ends the whole process in \(place(step)) (exit code \(code))", child))
+        return (finished, fault("ends the whole process in \(place(step)) (exit code \(code))", step, child))
     }
 
     private func place(_ step: String) -> String { step.isEmpty ? "the reading of its data" : step }
 
-    private func fault(_ text: String, _ child: Child) -> ProbeFault { ProbeFault(text: text, said: child.lastWords) }
+    private func fault(_ text: String, _ step: String, _ child: Child) -> Stumble {
+        Stumble(step: PluginStep(rawValue: step), fault: ProbeFault(text: text, said: child.lastWords))
+    }
+}
+
+/// What a child came to grief over.
+private struct Stumble {
+    var step: PluginStep?
+    var fault: ProbeFault
+    var isHang = false
 }
 
 /// Seconds of a clock that only goes forward.
-private func now() -> Double {
+func monotonicTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
@@ -158,7 +181,7 @@ private struct Child {
             pollfd(fd: output, events: Int16(POLLIN), revents: 0),
             pollfd(fd: errors, events: Int16(POLLIN), revents: 0),
         ]
-        let rest = Int32(max(0, min(100, (deadline - now()) * 1000 + 1)))
+        let rest = Int32(max(0, min(100, (deadline - monotonicTime()) * 1000 + 1)))
         let count = poll(&ends, 2, rest)
         if count <= 0 {
             // What it started may hold the pipes open after it is gone.

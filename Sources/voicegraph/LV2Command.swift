@@ -103,15 +103,18 @@ extension LV2Command {
         func run() throws {
             useProbe()
             var faulty = 0
-            for plugin in all ? PluginIndex(cache: cachePath("lv2-index")).plugins.map(\.uri) : plugins {
+            var open = all ? PluginIndex(cache: cachePath("lv2-index")).plugins.map(\.uri) : plugins
+            while !open.isEmpty {
                 do throws(NodeError) {
-                    for result in try PluginProbe.shared.tryAgain([plugin]) {
+                    // So many at a time that there is something to read meanwhile.
+                    for result in try PluginProbe.shared.tryAgain(Array(open.prefix(8))) {
                         writeOut("\(result.uri): \(result.fault ?? "fine")\n")
                         if result.fault != nil { faulty += 1 }
                     }
                 } catch {
                     throw fail(LV2Text.sentence(error))
                 }
+                open.removeFirst(min(8, open.count))
             }
             if faulty > 0 { throw fail("\(faulty) plugin\(faulty == 1 ? "" : "s") cannot run here") }
         }

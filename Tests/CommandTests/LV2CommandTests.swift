@@ -49,7 +49,7 @@ final class LV2CommandTests {
 
     @Test("save-preset writes a bundle that presets lists, info shows and a graph uses")
     func presets() async throws {
-        let home = cache + "/home"
+        let home = cache + "/user"
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
         func command(_ arguments: String...) async throws -> ToolResult {
             let folders = "\(home)/.lv2:/usr/lib/lv2"
