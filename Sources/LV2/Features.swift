@@ -20,7 +20,8 @@ final class Features {
     /// NULL-terminated, as LV2 wants it.
     let list: UnsafeMutablePointer<UnsafePointer<LV2_Feature>?>
     private let features: UnsafeMutablePointer<LV2_Feature>
-    private let options: Options
+    /// What the plugin is told of blocks and rate, also later.
+    let options: PluginOptions
     private let paths = PluginPaths()
 
     /// Where the plugin made files, if it made any.
@@ -29,7 +30,7 @@ final class Features {
     /// Puts the features together. What is passed must outlive them.
     init(_ preparation: Preparation, worker: PluginWorker, log: PluginLog, wantsLive: Bool) {
         let table = URIDMap.shared
-        options = Options(preparation, table)
+        options = PluginOptions(preparation, table)
         var offered: [(UnsafePointer<CChar>, UnsafeMutableRawPointer?)] = [
             (VG_URID__map, UnsafeMutableRawPointer(table.map)),
             (VG_URID__unmap, UnsafeMutableRawPointer(table.unmap)),
@@ -82,41 +83,3 @@ private nonisolated(unsafe) let oldEvents: UnsafeMutablePointer<vg_lv2_event_fea
     memory.initialize(to: vg_lv2_event_feature(handle: nil, ref: { _, _ in 0 }, unref: { _, _ in 0 }))
     return memory
 }()
-
-/// Bytes of event data that fit into an atom port for which the plugin asks no more.
-let sequenceSize: Int32 = 8192
-
-/// The options feature's payload.
-private final class Options {
-    let list: UnsafeMutablePointer<LV2_Options_Option>
-    private let integers = UnsafeMutablePointer<Int32>.allocate(capacity: 4)
-    private let rate = UnsafeMutablePointer<Float>.allocate(capacity: 1)
-
-    init(_ preparation: Preparation, _ table: URIDMap) {
-        let longest = Int32(clamping: preparation.maxBlock)
-        let numbers: [(UnsafePointer<CChar>, Int32)] = [
-            (VG_BUF_SIZE__minBlockLength, 1), (VG_BUF_SIZE__maxBlockLength, longest),
-            (VG_BUF_SIZE__nominalBlockLength, longest), (VG_BUF_SIZE__sequenceSize, sequenceSize),
-        ]
-        list = .allocate(capacity: numbers.count + 2)
-        rate.initialize(to: Float(preparation.rate))
-        let integer = table.map(VG_ATOM__Int)
-        for (index, (key, value)) in numbers.enumerated() {
-            (integers + index).initialize(to: value)
-            (list + index).initialize(to: Self.option(table.map(key), integer, integers + index))
-        }
-        (list + numbers.count).initialize(
-            to: Self.option(table.map(VG_PARAMETERS__sampleRate), table.map(VG_ATOM__Float), rate))
-        (list + numbers.count + 1).initialize(to: LV2_Options_Option())
-    }
-
-    deinit {
-        list.deallocate()
-        integers.deallocate()
-        rate.deallocate()
-    }
-
-    private static func option(_ key: LV2_URID, _ type: LV2_URID, _ value: UnsafeRawPointer) -> LV2_Options_Option {
-        LV2_Options_Option(context: LV2_OPTIONS_INSTANCE, subject: 0, key: key, size: 4, type: type, value: value)
-    }
-}

@@ -75,6 +75,7 @@ final class LV2Node: Node {
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> LV2Processor {
         defer { poll() }
+        if let instance, instance.adapt(to: preparation) { return instance.processor }
         // A plugin that ran already goes on with what it holds.
         let saved = instance?.savedState().map { [$0] } ?? states
         let values = layout.parameters.map(\.defaultValue)

@@ -71,6 +71,27 @@ final class PluginBuffers {
         latencyFrames.deallocate()
     }
 
+    /// The audio thread's view of a plugin with this memory.
+    func processor(
+        _ info: PluginInfo, _ code: vg_lv2_code, _ worker: UnsafeMutablePointer<WorkerCore>?,
+        _ patches: PacketRingEnds?, _ patch: UnsafeMutableRawPointer
+    ) -> LV2Processor {
+        let atomPorts = ports.atoms.map { info.ports[$0.port] }
+        extras.initialize(
+            to: PluginExtras(
+                urids: URIDs(URIDMap.shared), specials: specials, specialCount: specialCount, atoms: atoms,
+                atomCount: atomPorts.count, controls: values + ports.parameters.count,
+                controlCount: ports.controlOutputs.count, worker: worker,
+                latency: info.latencyPort.flatMap { ports.controlOutputs.firstIndex(of: $0) } ?? -1,
+                latencyFrames: latencyFrames, wantsTime: atomPorts.contains { $0.isInput && $0.supportsTime },
+                patches: patches, patch: patch))
+        let isPlain = specialCount == 0 && atomPorts.isEmpty && ports.controlOutputs.isEmpty && worker == nil
+        return LV2Processor(
+            code: code, values: values, parameterCount: ports.parameters.count, inputs: inputs,
+            inputEnd: inputs + ports.audioInputs.count, outputs: outputs, outputEnd: outputs + ports.audioOutputs.count,
+            extras: isPlain ? nil : extras)
+    }
+
     /// Connects every port to this memory, so that nothing of a graph is touched from now on. The plugin must not
     /// run meanwhile. [control]
     func connectAll(_ code: vg_lv2_code) {

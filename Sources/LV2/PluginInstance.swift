@@ -10,7 +10,8 @@ final class PluginInstance {
     private let ports: PortLayout
     private let world: World
     private let instance: UnsafeMutablePointer<LilvInstance>
-    private let buffers: PluginBuffers
+    private var buffers: PluginBuffers
+    private let preparation: Preparation
     private let features: Features
     private let worker: PluginWorker
     /// What the plugin is still to be told.
@@ -18,11 +19,10 @@ final class PluginInstance {
     private let patch: UnsafeMutableRawPointer
     /// Kept: plugins write their last lines while they are freed.
     private let log: PluginLog
-    private let extras: UnsafeMutablePointer<PluginExtras>
     private let hasState: Bool
     private var active = false
     /// What the audio thread needs; valid while this object lives.
-    let processor: LV2Processor
+    private(set) var processor: LV2Processor
 
     /// Loads the code, makes the plugin, connects its ports and restores `states` in order. `initial` has one value
     /// per parameter.
@@ -34,6 +34,7 @@ final class PluginInstance {
         self.ports = ports
         self.world = world
         self.log = log
+        self.preparation = preparation
         worker = PluginWorker()
         features = Features(
             preparation, worker: worker, log: log, wantsLive: info.requiredFeatures.contains(VG_CORE__isLive.string))
@@ -44,7 +45,6 @@ final class PluginInstance {
         }
         self.patches = waiting
         patch = .allocate(byteCount: waiting.ends.largest, alignment: 8)
-        extras = buffers.extras
         let instance = try Self.instantiate(info, preparation.rate, features, world)
         self.instance = instance
 
@@ -58,22 +58,8 @@ final class PluginInstance {
         worker.attach(code.handle, workerInterface.map { UnsafePointer($0) })
         hasState = lilv_instance_get_extension_data(instance, VG_STATE__interface) != nil
 
-        let atomPorts = ports.atoms.map { info.ports[$0.port] }
-        extras.initialize(
-            to: PluginExtras(
-                urids: URIDs(URIDMap.shared), specials: buffers.specials, specialCount: buffers.specialCount,
-                atoms: buffers.atoms, atomCount: atomPorts.count, controls: buffers.values + ports.parameters.count,
-                controlCount: ports.controlOutputs.count, worker: workerInterface == nil ? nil : worker.core,
-                latency: info.latencyPort.flatMap { ports.controlOutputs.firstIndex(of: $0) } ?? -1,
-                latencyFrames: buffers.latencyFrames, wantsTime: atomPorts.contains { $0.isInput && $0.supportsTime },
-                patches: patches.isEmpty ? nil : self.patches.ends, patch: patch))
-        let plain =
-            buffers.specialCount == 0 && atomPorts.isEmpty && ports.controlOutputs.isEmpty && workerInterface == nil
-        processor = LV2Processor(
-            code: code, values: buffers.values, parameterCount: ports.parameters.count,
-            inputs: buffers.inputs, inputEnd: buffers.inputs + ports.audioInputs.count,
-            outputs: buffers.outputs, outputEnd: buffers.outputs + ports.audioOutputs.count,
-            extras: plain ? nil : extras)
+        let workerCore = workerInterface == nil ? nil : worker.core
+        processor = buffers.processor(info, code, workerCore, patches.isEmpty ? nil : waiting.ends, patch)
         PluginStep.tell(.connectPort)
         buffers.connectAll(code)
         PluginStep.tell(.restore)
@@ -99,6 +85,8 @@ final class PluginInstance {
         buffers.connectAll(processor.code)
         PluginStep.tell(.activate)
         lilv_instance_activate(instance)
+        // A state that loads its files through the worker is complete before the first block.
+        if let worker = processor.extras?.pointee.worker { deliverWaiting(worker) }
     }
 
     /// Processing has ended. Most plugins forget what they held, so this is no pause.
@@ -107,6 +95,26 @@ final class PluginInstance {
         active = false
         PluginStep.tell(.deactivate)
         lilv_instance_deactivate(instance)
+    }
+
+    /// Goes on, instead of a new copy, where only the length of blocks is another and the plugin takes that as an
+    /// option. False: make a new copy. It must not be active.
+    func adapt(to next: Preparation) -> Bool {
+        guard !active, next.rate == preparation.rate, next.offline == preparation.offline,
+            let interface = lilv_instance_get_extension_data(instance, VG_OPTIONS__interface),
+            let set = interface.assumingMemoryBound(to: LV2_Options_Interface.self).pointee.set
+        else { return false }
+        features.options.tell(longest: next.maxBlock)
+        guard set(processor.code.handle, features.options.list) == LV2_OPTIONS_SUCCESS.rawValue else { return false }
+        let values = (0..<ports.parameters.count).map { buffers.values[$0] }
+        let old = processor.extras
+        let made = PluginBuffers(info, ports, values, next)
+        processor = made.processor(
+            info, processor.code, old?.pointee.worker, old?.pointee.patches, old?.pointee.patch ?? patch)
+        made.latencyFrames.pointee.store(UInt32(clamping: latency), ordering: .releasing)
+        made.connectAll(processor.code)
+        buffers = made
+        return true
     }
 
     /// The latency last reported, in frames. Set it before the first block only.
@@ -123,10 +131,10 @@ final class PluginInstance {
         var code = processor.code
         for _ in 0..<2 {
             vg_lv2_run(&code, UInt32(clamping: buffers.maxBlock))
-            if let worker = extras.pointee.worker { deliverResponses(worker) }
+            if let worker = processor.extras?.pointee.worker { deliverResponses(worker) }
         }
-        let place = extras.pointee.latency
-        return place < 0 ? 0 : Int(latencyFrames(extras.pointee.controls[place]))
+        guard let extras = processor.extras, extras.pointee.latency >= 0 else { return 0 }
+        return Int(latencyFrames(extras.pointee.controls[extras.pointee.latency]))
     }
 
     /// What the plugin would need to go on in another instance; nil: it has no state of its own.

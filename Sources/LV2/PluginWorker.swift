@@ -147,9 +147,17 @@ private func workerMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRa
 @_noLocks
 func deliverResponses(_ core: UnsafeMutablePointer<WorkerCore>) {
     guard let interface = core.pointee.interface, let handle = core.pointee.handle else { return }
+    deliverWaiting(core)
+    vg_lv2_end_run(interface, handle)
+}
+
+/// The first half of that: also before the first `run`, for what a restored state asked for. [audio], or the caller's
+/// thread while the plugin does not run
+@_noLocks
+func deliverWaiting(_ core: UnsafeMutablePointer<WorkerCore>) {
+    guard let interface = core.pointee.interface, let handle = core.pointee.handle else { return }
     let buffer = core.pointee.responded
     while let (size, _) = core.pointee.responses.pop(into: buffer) {
         vg_lv2_work_response(interface, handle, UInt32(size), size > 0 ? UnsafeRawPointer(buffer) : nil)
     }
-    vg_lv2_end_run(interface, handle)
 }

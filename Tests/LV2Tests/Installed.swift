@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import NodeKit
 import Testing
 
@@ -22,6 +23,12 @@ func needs(_ uris: String..., package: String) -> any TestTrait & SuiteTrait {
     let missing = uris.filter { !Plugins.uris.contains($0) }
     return Testing.ConditionTrait.enabled(
         if: missing.isEmpty, "needs \(missing.joined(separator: ", ")) of the package \(package)")
+}
+
+/// The sanitizers that may be loaded into the tests.
+enum Sanitizer {
+    private static let entries: [String] = ["__rtsan_realtime_enter", "__asan_init", "__tsan_init"]
+    static let isLoaded = entries.contains { dlsym(nil, $0) != nil }
 }
 
 /// The settings of an lv2 node.

@@ -112,15 +112,6 @@ struct PackagedPluginTests {
     }
 
     @Test(
-        "Plugins that leave their output alone are silent, not full of what was there",
-        needs("http://plugin.org.uk/swh-plugins/delay_n", package: "swh-lv2"),
-        arguments: ["delay_n", "comb_n", "allpass_n"])
-    func unwrittenOutputsAreSilent(name: String) throws {
-        let harness = try NodeHarness(lv2NodeType(), settings("http://plugin.org.uk/swh-plugins/" + name))
-        #expect(harness.run(4800).allSatisfy { peak($0) == 0 })
-    }
-
-    @Test(
         "A latency of seconds is known before the first block",
         needs("http://plugin.org.uk/swh-plugins/artificialLatency", package: "swh-lv2"))
     func latencyIsKnown() throws {

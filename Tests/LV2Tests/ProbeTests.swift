@@ -205,4 +205,31 @@ struct ProbeTests {
         #expect(try probe.value("restored") == 12.5)
         #expect(try probe.value("longest") == 32)
     }
+
+    @Test("A plugin that takes options goes on with blocks of another length")
+    func optionsAreToldLater() throws {
+        let probe = try Probe(["request": .number(4)], offline: true)
+        _ = probe.run(3)
+        #expect(try probe.value("cycles") == 2)
+        try probe.harness.prepare(Preparation(rate: 48000, maxBlock: 32, offline: true))
+        _ = probe.run()
+        #expect(try probe.value("longest") == 32)
+        #expect(try probe.value("cycles") == 3)
+        #expect(try probe.value("answer") == 8)
+    }
+
+    @Test("What a plugin saved into a folder, another copy restores from it, ports to the last bit")
+    func stateGoesThroughFolder() throws {
+        let folder = URL(fileURLWithPath: try ProbeBundle.load()).deletingLastPathComponent()
+            .appendingPathComponent("kept").path
+        let probe = try Probe(["request": .number(1.2345678), "frames": .integer(77)], preset: "Loud And Far")
+        _ = probe.run()
+        #expect(probe.harness.instance.canSave)
+        try probe.harness.instance.save(to: folder)
+        let restored = try Probe(state: folder)
+        _ = restored.run()
+        #expect(try restored.value("restored") == 12.5)
+        #expect(restored.harness.instance.latency == 77)
+        #expect(restored.harness.instance.parameters.first { $0.key == "request" }?.defaultValue == Float(1.2345678))
+    }
 }

@@ -150,11 +150,24 @@ static LV2_State_Status restore(LV2_Handle h, LV2_State_Retrieve_Function retrie
   return LV2_STATE_SUCCESS;
 }
 
+/* The longest block, told later. */
+static uint32_t options_set(LV2_Handle h, const LV2_Options_Option *options) {
+  Probe *p = h;
+  const LV2_URID longest = p->map->map(p->map->handle, LV2_BUF_SIZE__maxBlockLength);
+  for (; options->key; options++)
+    if (options->key == longest) p->longest = (float)*(const int32_t *)options->value;
+  return LV2_OPTIONS_SUCCESS;
+}
+
+static uint32_t options_get(LV2_Handle h, LV2_Options_Option *options) { return LV2_OPTIONS_ERR_UNKNOWN; }
+
 static const void *extension(const char *uri) {
   static const LV2_Worker_Interface worker = {work, work_response, end_run};
   static const LV2_State_Interface state = {save, restore};
   if (!strcmp(uri, LV2_WORKER__interface)) return &worker;
+  static const LV2_Options_Interface options = {options_get, options_set};
   if (!strcmp(uri, LV2_STATE__interface)) return &state;
+  if (!strcmp(uri, LV2_OPTIONS__interface)) return &options;
   return NULL;
 }
 

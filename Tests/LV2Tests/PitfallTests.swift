@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Graph
+import NodeKit
+import TestSupport
+
+@testable import LV2
+
+/// What goes wrong in hosts, each with an installed plugin that shows it. Not under sanitizers: what the plugins do
+/// with their own memory and time is theirs.
+@Suite(.timeLimit(.minutes(3)), .enabled(if: !Sanitizer.isLoaded, "plugins are not ours to sanitize"))
+struct PitfallTests {
+    private static let note = [TimedMIDI(1000, [0x90, 60, 100]), TimedMIDI(30000, [0x80, 60, 0])]
+    private static let swh = "http://plugin.org.uk/swh-plugins/"
+
+    private func harness(
+        _ plugin: String, _ params: [String: SettingValue] = [:], preset: String? = nil, state: String? = nil,
+        maxBlock: Int = 256, offline: Bool = true
+    ) throws -> NodeHarness {
+        try NodeHarness(
+            lv2NodeType(), settings(plugin, params: params, preset: preset, state: state), maxBlock: maxBlock,
+            offline: offline)
+    }
+
+    private func inputs(_ harness: NodeHarness, _ frames: Int) -> [[Float]] {
+        let signal = noise(frames).map { $0 * 0.25 }
+        return harness.instance.ports.filter { $0.kind == VG_AUDIO_PORT && $0.direction == VG_INPUT }.map { _ in signal
+        }
+    }
+
+    /// Runs it and expects something to be heard, in finite numbers.
+    private func expectSound(_ harness: NodeHarness, frames: Int = 9600) {
+        let output = harness.run(frames, inputs: inputs(harness, frames), plan: .fixed(harness.preparation.maxBlock))
+        #expect(output.allSatisfy { $0.allSatisfy(\.isFinite) })
+        #expect(output.contains { peak($0) > 1e-4 })
+    }
+
+    @Test(
+        "1: A plugin is never run in place: some write what they still have to read",
+        needs(swh + "matrixMSSt", package: "swh-lv2"))
+    func neverInPlace() throws {
+        #expect(lv2NodeType().pointee.flags & UInt32(VG_IN_PLACE) == 0)
+        let apart = try harness(Self.swh + "matrixMSSt")
+        let shared = try harness(Self.swh + "matrixMSSt")
+        shared.inPlace = true
+        let mid = noise(1000)
+        let side = noise(1000, seed: 2)
+        #expect(apart.run(1000, inputs: [mid, side]) != shared.run(1000, inputs: [mid, side]))
+    }
+
+    @Test(
+        "2: Every port is connected before activate",
+        needs(swh + "bandpass_iir", "urn:ardour:a-comp", package: "swh-lv2 and ardour-lv2-plugins"),
+        arguments: [swh + "bandpass_iir", "urn:ardour:a-comp"])
+    func portsAreConnectedFirst(plugin: String) throws { expectSound(try harness(plugin)) }
+
+    @Test("3: activate is called before run", needs("http://drobilla.net/plugins/fomp/cs_chorus1", package: "fomp"))
+    func isActivated() throws { expectSound(try harness("http://drobilla.net/plugins/fomp/cs_chorus1")) }
+
+    @Test(
+        "4: Ports that may stay unconnected get a buffer too",
+        needs("http://calf.sourceforge.net/plugins/Equalizer5Band", package: "calf-plugins"))
+    func optionalPortsAreConnected() throws {
+        let uri = "http://calf.sourceforge.net/plugins/Equalizer5Band"
+        let info = try PluginInfo(.shared, uri: uri)
+        #expect(info.ports.contains { $0.isOptional })
+        #expect(try PortLayout(info).unconnected.isEmpty)
+        expectSound(try harness(uri))
+    }
+
+    @Test(
+        "5: An empty block does not reach the plugin",
+        needs("urn:ardour:a-delay", package: "ardour-lv2-plugins"))
+    func emptyBlocksAreKept() throws {
+        let signal = noise(2560)
+        let plain = try harness("urn:ardour:a-delay").run([Int](repeating: 256, count: 10), inputs: [signal])
+        let broken = try harness("urn:ardour:a-delay")
+        #expect(broken.run([256, 0, 256, 256, 0, 0, 256, 256, 256, 256, 256, 0, 256, 256], inputs: [signal]) == plain)
+    }
+
+    @Test(
+        "6: The latency is that of real blocks, known before the first and followed when it changes",
+        needs(
+            "http://lsp-plug.in/plugins/lv2/sc_limiter_mono", "http://lsp-plug.in/plugins/lv2/loud_comp_mono",
+            package: "lsp-plugins-lv2"),
+        arguments: [("sc_limiter_mono", 240), ("loud_comp_mono", 4096)])
+    func latencyIsReal(name: String, frames: Int) throws {
+        let harness = try harness("http://lsp-plug.in/plugins/lv2/" + name)
+        #expect(harness.instance.latency == frames)
+        _ = harness.run(2048)
+        #expect(harness.instance.latency == frames)
+        #expect(harness.takeNotes().isEmpty)
+    }
+
+    @Test(
+        "7: No block is longer than the plugin was told",
+        needs("http://zynaddsubfx.sourceforge.net/fx#Reverb", package: "zynaddsubfx-lv2"), arguments: [64, 1024])
+    func blocksStayBounded(block: Int) throws {
+        let harness = try harness("http://zynaddsubfx.sourceforge.net/fx#Reverb", maxBlock: block)
+        expectSound(harness)
+    }
+
+    @Test(
+        "8: A block reaches the plugin whole, whatever moves in it",
+        needs("http://gareus.org/oss/lv2/nodelay#micro", package: "x42-plugins"))
+    func blocksStayWhole() throws {
+        let uri = "http://gareus.org/oss/lv2/nodelay#micro"
+        let signal = noise(10240)
+        func play(_ plan: BlockPlan, moving: Bool) throws -> [[Float]] {
+            let harness = try harness(uri, ["delay": .integer(1920)], maxBlock: 1024)
+            // To where it is: a ramp that changes nothing, unless blocks are cut at its end.
+            if moving { harness.set("delay", 1920, over: 1500) }
+            return harness.run(10240, inputs: [signal], plan: plan)
+        }
+        let whole = try play(.fixed(1024), moving: false)
+        let moved = try play(.fixed(1024), moving: true)
+        let cut = try play(.fixed(1), moving: false)
+        #expect(moved == whole)
+        #expect(cut != whole)
+    }
+
+    @Test(
+        "9: Event outputs have in every block the room that the plugin wants",
+        needs("http://gareus.org/oss/lv2/meters#phasewheel", package: "x42-plugins"),
+        arguments: ["phasewheel", "stereoscope"])
+    func eventRoomIsOffered(name: String) throws {
+        let harness = try harness("http://gareus.org/oss/lv2/meters#" + name)
+        let signal = inputs(harness, 9600)
+        #expect(harness.run(9600, inputs: signal, plan: .fixed(256)) == signal)
+    }
+
+    @Test(
+        "10: Outputs that the plugin leaves alone are silent, not full of what was there",
+        needs(swh + "delay_n", package: "swh-lv2"), arguments: ["delay_n", "comb_n", "allpass_n"])
+    func unwrittenOutputsAreSilent(name: String) throws {
+        let output = try harness(Self.swh + name).run(4800)
+        #expect(output.allSatisfy { peak($0) == 0 })
+    }
+
+    @Test(
+        "11: Work is done that is asked for while the plugin runs",
+        needs("http://guitarix.sourceforge.net/plugins/gx_amp#GUITARIX", package: "guitarix-lv2"),
+        arguments: [false, true])
+    func workInRunIsDone(offline: Bool) throws {
+        expectSound(try harness("http://guitarix.sourceforge.net/plugins/gx_amp#GUITARIX", offline: offline))
+    }
+
+    @Test(
+        "11: Work is done that is asked for while a state is restored, before any block",
+        needs("http://gareus.org/oss/lv2/zeroconvolv#Mono", package: "x42-plugins"))
+    func workInRestoreIsDone() throws {
+        let harness = try harness("http://gareus.org/oss/lv2/zeroconvolv#Mono", preset: "No-OP Mono")
+        let signal = noise(4800)
+        let output = harness.run(4800, inputs: [signal], plan: .fixed(256))[0]
+        let late = harness.instance.latency
+        #expect(zip(output[late...], signal).allSatisfy { abs($0 - $1) < 1e-5 })
+    }
+
+    @Test("12: A plugin may map URIs in run", needs("http://drumgizmo.org/lv2", package: "drumgizmo"))
+    func mapsInRun() throws {
+        let harness = try harness("http://drumgizmo.org/lv2")
+        harness.midiInputs = harness.midiInputs.map { _ in Self.note }
+        #expect(harness.run(9600, plan: .fixed(256)).allSatisfy { $0.allSatisfy(\.isFinite) })
+    }
+
+    @Test(
+        "13: A state with a loaded file goes through a folder and sounds the same",
+        needs(Plugins.sampler, "http://gareus.org/oss/lv2/convoLV2#Mono", package: "lv2-examples and x42-plugins"),
+        arguments: [(Plugins.sampler, "sample"), ("http://gareus.org/oss/lv2/convoLV2#Mono", "impulse")])
+    func stateWithFileGoesRound(plugin: String, key: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("voicegraph-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("file.wav").path
+        try WaveFile.write(noise(480, seed: 9).map { $0 * 0.5 }, to: file)
+
+        func play(_ params: [String: SettingValue], _ state: String?) throws -> (NodeHarness, [[Float]]) {
+            let harness = try harness(plugin, params, state: state)
+            harness.midiInputs = harness.midiInputs.map { _ in Self.note }
+            let signal = inputs(harness, 9600)
+            return (harness, harness.run(9600, inputs: signal, plan: .fixed(256)))
+        }
+        let (first, sounded) = try play([key: .string(file)], nil)
+        #expect(peak(sounded[0]) > 0.01)
+        let saved = folder.appendingPathComponent("saved").path
+        try first.instance.save(to: saved)
+        // The restored file is there before the first block, the given one is told in it.
+        func settled(_ outputs: [[Float]]) -> [Float] { Array(outputs[0][800...]) }
+        let restored = try play([:], saved).1
+        let plain = try play([:], nil).1
+        #expect(settled(restored) == settled(sounded))
+        #expect(settled(plain) != settled(sounded))
+    }
+
+    @Test("13: The default state is restored", needs(Plugins.params, package: "lv2-examples"))
+    func defaultStateIsRestored() throws {
+        let info = try PluginInfo(.shared, uri: Plugins.params)
+        #expect(info.wantsDefaultState)
+        #expect(PluginState.defaultState(of: Plugins.params, .shared) != nil)
+        _ = try harness(Plugins.params).run(512)
+    }
+
+    @Test(
+        "14: Ports that share a symbol are told apart, and odd ranges are made usable",
+        needs(
+            "http://eq10q.sourceforge.net/eq/eq10qs", "http://drobilla.net/plugins/blop/sawtooth",
+            package: "eq10q and blop-lv2"))
+    func oddPortsAreUsable() throws {
+        for uri in ["http://eq10q.sourceforge.net/eq/eq10qs", "http://drobilla.net/plugins/blop/sawtooth"] {
+            let info = try PluginInfo(.shared, uri: uri)
+            let layout = try PortLayout(info).layout
+            #expect(Set(layout.parameters.map(\.key)).count == layout.parameters.count)
+            #expect(layout.parameters.allSatisfy { $0.range.contains($0.defaultValue) })
+            #expect(layout.parameters.allSatisfy { $0.scale != VG_LOGARITHMIC || $0.range.lowerBound > 0 })
+        }
+        let info = try PluginInfo(.shared, uri: "http://eq10q.sourceforge.net/eq/eq10qs")
+        #expect(Set(info.ports.map(\.symbol)).count < info.ports.count)
+        let sawtooth = try harness("http://drobilla.net/plugins/blop/sawtooth")
+        #expect(peak(sawtooth.run(4800).joined()) > 0.1)
+    }
+
+    @Test(
+        "15: Tails end in zeros, not in denormals",
+        needs(swh + "fourByFourPole", package: "swh-lv2"))
+    func tailsHaveNoDenormals() throws {
+        let harness = try harness(Self.swh + "fourByFourPole")
+        let burst = noise(480) + [Float](repeating: 0, count: 95520)
+        let output = harness.run(96000, inputs: [burst], plan: .fixed(256))
+        #expect(output.allSatisfy { peak($0[..<4800]) > 0 })
+        #expect(!output.joined().contains { $0.isSubnormal })
+    }
+
+    @Test(
+        "16: A running plugin is not activated again, which would reset it",
+        needs(swh + "fadDelay", package: "swh-lv2"))
+    func activationIsNoPause() throws {
+        let burst = noise(4800) + [Float](repeating: 0, count: 43200)
+        let plain = try harness(Self.swh + "fadDelay").run(48000, inputs: [burst], plan: .fixed(256))
+        let nudged = try harness(Self.swh + "fadDelay")
+        let start = nudged.run(9600, inputs: [Array(burst[..<9600])], plan: .fixed(256))
+        nudged.instance.activate()
+        let rest = nudged.run(38400, inputs: [Array(burst[9600...])], plan: .fixed(256))
+        #expect(peak(rest[0]) > 1e-3)
+        #expect(zip(start, rest).map { $0 + $1 } == plain)
+    }
+
+    @Test(
+        "17: What a plugin requires is checked, and one that its library lacks is refused",
+        needs("http://breakfastquay.com/rdf/lv2-rubberband#r3mono", package: "rubberband-lv2"))
+    func missingPluginsAreRefused() throws {
+        let error = #expect(throws: NodeError.self) {
+            try harness("http://breakfastquay.com/rdf/lv2-rubberband#r3mono")
+        }
+        #expect(error?.message.contains("does not hold this plugin") == true)
+    }
+
+    @Test("18: The data of a plugin is read when it is asked for, not before")
+    func bundlesAreReadLate() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("voicegraph-\(UUID().uuidString)")
+        let bundle = folder.appendingPathComponent("late.lv2")
+        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let prefixes = """
+            @prefix doap: <http://usefulinc.com/ns/doap#> .
+            @prefix lv2: <http://lv2plug.in/ns/lv2core#> .
+            @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+
+            """
+        func write(_ text: String, _ name: String) throws {
+            try (prefixes + text).write(
+                to: bundle.appendingPathComponent(name), atomically: true, encoding: .utf8)
+        }
+        try write("<urn:late:one> a lv2:Plugin ; lv2:binary <x.so> ; rdfs:seeAlso <one.ttl> .", "manifest.ttl")
+        try write("<urn:late:one> doap:name \"Early\" .", "one.ttl")
+        let world = World(path: [folder.path])
+        #expect(world.installed(names: false).map(\.uri) == ["urn:late:one"])
+        #expect(try world.resolve("one") == "urn:late:one")
+        try write("<urn:late:one> doap:name \"Late\" .", "one.ttl")
+        #expect(world.installed().map(\.name) == ["Late"])
+    }
+}
