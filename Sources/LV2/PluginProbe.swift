@@ -51,6 +51,12 @@ public final class PluginProbe: Sendable {
         return fault.error(info.name, info.bundle)
     }
 
+    /// Why the plugin with this URI cannot run; nil if nothing is against it. Tries it if need be.
+    public func problem(with uri: String, world: World = .shared) -> String? {
+        guard let bundle = world.bundle(of: uri) else { return nil }
+        return verdicts([ProbedPlugin(uri: uri, bundle: bundle)], again: false).first?.reason
+    }
+
     /// Tries plugins, given by URI or name, whatever is known of them; what is wrong with each, nil for nothing.
     public func tryAgain(_ wanted: [String], world: World = .shared) throws(NodeError) -> [(
         uri: String, fault: String?
@@ -62,8 +68,7 @@ public final class PluginProbe: Sendable {
         }
         let found = verdicts(plugins, again: true)
         return zip(plugins, found).map { plugin, verdict in
-            guard case .fault(let fault) = verdict else { return (plugin.uri, nil) }
-            return (plugin.uri, fault.text)
+            (plugin.uri, verdict.reason)
         }
     }
 
@@ -109,7 +114,18 @@ struct ProbedPlugin: Hashable, Sendable {
 /// What came of trying a plugin.
 enum ProbeVerdict: Equatable, Sendable {
     case fine
+    /// It cannot run, and says so without harm: the host is told the same when it asks for the plugin.
+    case refused(String)
     case fault(ProbeFault)
+
+    /// What is against the plugin.
+    var reason: String? {
+        switch self {
+        case .fine: nil
+        case .refused(let reason): reason
+        case .fault(let fault): fault.text
+        }
+    }
 }
 
 /// How a trial went wrong.

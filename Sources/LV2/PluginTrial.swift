@@ -6,7 +6,7 @@ import NodeKit
 /// The side of a trial that runs in a process of its own, where a plugin may do what it likes.
 ///
 /// Standard input has a line `URI TAB bundle TAB seconds` for each plugin, with how long it is to run. What is about to be done with it is told on standard
-/// output, `INDEX SPACE step`, and in the end `INDEX done`: who reads that knows where the process was when it ended.
+/// output, `INDEX SPACE step`, and in the end `INDEX done` or `INDEX refused reason`: who reads that knows where the process was when it ended.
 public enum PluginTrial {
     /// Tries every plugin of standard input and ends the process. [control]
     public static func serve() -> Never {
@@ -29,8 +29,8 @@ public enum PluginTrial {
                     tell(report, "\(number) \(step.rawValue)\n")
                 }
                 world.add(bundle: fields[1])
-                attempt(fields[0], seconds: Double(fields[2]) ?? 0, world)
-                tell(report, "\(number) done\n")
+                let refusal = attempt(fields[0], seconds: Double(fields[2]) ?? 0, world)
+                tell(report, refusal.map { "\(number) refused \(field($0))\n" } ?? "\(number) done\n")
             }
             index += 1
         }
@@ -38,9 +38,9 @@ public enum PluginTrial {
         _exit(0)
     }
 
-    /// A plugin that refuses by a proper error refuses the host in the same way: nothing to find out.
-    private static func attempt(_ uri: String, seconds: Double, _ world: World) {
-        do {
+    /// Why the plugin cannot run, as the host would be told too; nil: it ran.
+    private static func attempt(_ uri: String, seconds: Double, _ world: World) -> String? {
+        do throws(NodeError) {
             let info = try PluginInfo(world, uri: uri)
             try Features.check(info)
             try info.checkBinary()
@@ -59,8 +59,9 @@ public enum PluginTrial {
                 if seconds > 0 { usleep(5000) }  // about as often as a sound card
             }
             instance.deactivate()
+            return nil
         } catch {
-            return
+            return error.message
         }
     }
 

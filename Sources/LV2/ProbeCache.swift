@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What came of trying plugins, in memory and, with a path, in a file: a line for each, `stamp TAB URI TAB bundle`, and
-/// behind that for a fault what it is and what the plugin said.
+/// behind that why it refused, or for a fault what it is and what the plugin said.
 struct ProbeCache {
-    private static let heading = "voicegraph lv2 probes 1"
+    private static let heading = "voicegraph lv2 probes 2"
     private let path: String?
     private var known: [ProbedPlugin: (stamp: String, verdict: ProbeVerdict)]
 
@@ -29,7 +29,11 @@ struct ProbeCache {
         var text = Self.heading + "\n"
         for (plugin, entry) in known.sorted(by: { $0.key.uri < $1.key.uri }) {
             var fields = [entry.stamp, plugin.uri, plugin.bundle]
-            if case .fault(let fault) = entry.verdict { fields += [fault.text, fault.said] }
+            switch entry.verdict {
+            case .fine: break
+            case .refused(let reason): fields.append(reason)
+            case .fault(let fault): fields += [fault.text, fault.said]
+            }
             text += fields.map(field).joined(separator: "\t") + "\n"
         }
         _ = writeText(text, to: path)
@@ -42,8 +46,13 @@ struct ProbeCache {
         var result: [ProbedPlugin: (stamp: String, verdict: ProbeVerdict)] = [:]
         for line in lines.dropFirst() {
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-            guard fields.count == 3 || fields.count == 5 else { continue }
-            let verdict = fields.count == 3 ? .fine : ProbeVerdict.fault(ProbeFault(text: fields[3], said: fields[4]))
+            let verdict: ProbeVerdict
+            switch fields.count {
+            case 3: verdict = .fine
+            case 4: verdict = .refused(fields[3])
+            case 5: verdict = .fault(ProbeFault(text: fields[3], said: fields[4]))
+            default: continue
+            }
             result[ProbedPlugin(uri: fields[1], bundle: fields[2])] = (fields[0], verdict)
         }
         return result

@@ -16,30 +16,33 @@ struct TrialProcess: Sendable {
     func run(_ plugins: [ProbedPlugin]) -> [ProbeVerdict] {
         var verdicts: [ProbeVerdict] = []
         while verdicts.count < plugins.count {
-            var (finished, fault) = runChild(Array(plugins[verdicts.count...]), seconds: 0)
-            verdicts += [ProbeVerdict](repeating: .fine, count: finished)
+            var (finished, stumble) = runChild(Array(plugins[verdicts.count...]), seconds: 0)
+            verdicts += finished
             guard verdicts.count < plugins.count else { break }
-            if finished > 0, fault?.isHang == false {
+            var alone = [ProbeVerdict.fine]
+            if !finished.isEmpty, stumble?.isHang == false {
                 // Or a thread of one before it fell over what is gone.
-                (_, fault) = runChild([plugins[verdicts.count]], seconds: 0)
+                (alone, stumble) = runChild([plugins[verdicts.count]], seconds: 0)
             }
-            if fault?.step == .deactivate || fault?.step == .cleanup {
-                (_, fault) = runChild([plugins[verdicts.count]], seconds: Self.longTrial)
+            if stumble?.step == .deactivate || stumble?.step == .cleanup {
+                (alone, stumble) = runChild([plugins[verdicts.count]], seconds: Self.longTrial)
             }
-            verdicts.append(fault.map { .fault($0.fault) } ?? .fine)
+            verdicts.append(stumble.map { .fault($0.fault) } ?? alone.first ?? .fine)
         }
         return verdicts
     }
 
-    /// How many plugins the child came through with, and what it stumbled over then.
-    private func runChild(_ plugins: [ProbedPlugin], seconds: Double) -> (finished: Int, fault: Stumble?) {
+    /// What came of the plugins that the child came through with, and what it stumbled over then.
+    private func runChild(
+        _ plugins: [ProbedPlugin], seconds: Double
+    ) -> (finished: [ProbeVerdict], stumble: Stumble?) {
         guard var child = Child(command) else {
             let reason = String(cString: strerror(errno))
             let text = "cannot be tried: \(command.first ?? ""): \(reason)"
-            return (0, Stumble(step: nil, fault: ProbeFault(text: text, said: "")))
+            return ([], Stumble(step: nil, fault: ProbeFault(text: text, said: "")))
         }
         child.give(plugins.map { "\($0.uri)\t\($0.bundle)\t\(seconds)\n" }.joined())
-        var finished = 0
+        var finished: [ProbeVerdict] = []
         var step = ""
         var deadline = monotonicTime() + patience + seconds
         while let lines = child.lines(until: deadline) {
@@ -47,7 +50,10 @@ struct TrialProcess: Sendable {
                 deadline = monotonicTime() + patience + seconds
                 step = String(line.drop { $0 != " " }.dropFirst())
                 if step == "done" {
-                    finished += 1
+                    finished.append(.fine)
+                    step = ""
+                } else if step.hasPrefix("refused ") {
+                    finished.append(.refused(String(step.dropFirst("refused ".count))))
                     step = ""
                 }
             }
@@ -60,7 +66,7 @@ struct TrialProcess: Sendable {
             }
         }
         let status = child.wait()
-        if finished == plugins.count { return (finished, nil) }
+        if finished.count == plugins.count { return (finished, nil) }
         if status & 0x7f != 0 {
             return (finished, fault("crashes in \(place(step)) (\(signalName(status & 0x7f)))", step, child))
         }

@@ -54,7 +54,9 @@ extension LV2Command {
         var json = false
 
         func run() throws {
-            let description = try describe(plugin)
+            var description = try describe(plugin)
+            useProbe()
+            if description.problem == nil { description.problem = PluginProbe.shared.problem(with: description.uri) }
             writeOut(json ? LV2Text.json(description) + "\n" : LV2Text.text(description))
         }
     }

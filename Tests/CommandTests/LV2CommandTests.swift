@@ -9,7 +9,9 @@ final class LV2CommandTests {
 
     deinit { try? FileManager.default.removeItem(atPath: cache) }
 
-    private func voicegraph(_ arguments: String...) async throws -> ToolResult {
+    private func voicegraph(_ arguments: String...) async throws -> ToolResult { try await run(arguments) }
+
+    private func run(_ arguments: [String]) async throws -> ToolResult {
         try await runTool(
             [try commandPath()] + arguments,
             environment: ["LV2_PATH": try BrokenBundles.folder(), "XDG_CACHE_HOME": cache])
@@ -42,6 +44,10 @@ final class LV2CommandTests {
         let features = try #require(object["required_features"] as? [[String: Any]])
         #expect(features.first?["supported"] as? Bool == false)
         #expect((object["ports"] as? [[String: Any]])?.map { $0["key"] as? String } == ["in", "out"])
+        let crashing = try await voicegraph("lv2", "info", "crash-run")
+        #expect(crashing.output.contains("runs here no: crashes in run (SIGSEGV)"))
+        let text = try await voicegraph("lv2", "info", "text-binary")
+        #expect(text.output.contains("runs here no: Text Binary in ") && text.output.contains("text-binary.txt"))
         let wrong = try await voicegraph("lv2", "info", "refusse")
         #expect(wrong.status == 1 && wrong.output.contains("did you mean Refuses"))
         #expect(try await voicegraph("lv2", "presets", "good").output.hasSuffix("good has no presets\n"))
@@ -124,6 +130,19 @@ final class LV2CommandTests {
         #expect(result.output.contains("4800 frames"))
         let samples = try Data(contentsOf: URL(fileURLWithPath: out)).suffix(4000)
         #expect(samples.contains { $0 != 0 }, "what went into the plugin goes around it")
+    }
+
+    @Test(
+        "Of the plugins that a graph does not use, no data is read",
+        arguments: ["urn:voicegraph:broken:good", "good", "GOOD"])
+    func bundlesAreLazy(name: String) async throws {
+        let out = cache + "/lazy.wav"
+        let arguments = ["render", try graph("good"), "-o", out, "--duration", "0.1", "--set"]
+        // lilv complains of what it cannot read.
+        let lazy = try await run(arguments + ["node.fx.plugin=\(name)"])
+        #expect(lazy.status == 0 && !lazy.output.contains("plugin.ttl"), "\(lazy.output)")
+        let used = try await run(arguments + ["node.fx.plugin=urn:voicegraph:broken:bad-data"])
+        #expect(used.output.contains("bad-data.lv2/plugin.ttl"))
     }
 
     @Test("A trusted plugin is not tried, by its node or by the whole run")
