@@ -172,7 +172,7 @@ struct PitfallTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("file.wav").path
-        try WaveFile.write(noise(480, seed: 9).map { $0 * 0.5 }, to: file)
+        try WaveFile.write([noise(480, seed: 9).map { $0 * 0.5 }], to: file)
 
         func play(_ params: [String: SettingValue], _ state: String?) throws -> (NodeHarness, [[Float]]) {
             let harness = try harness(plugin, params, state: state)
