@@ -11,6 +11,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(3)), .enabled(if: !Sanitizer.isLoaded, "plugins are not ours to sanitize"))
 struct PitfallTests {
     private static let note = [TimedMIDI(1000, [0x90, 60, 100]), TimedMIDI(30000, [0x80, 60, 0])]
+    private static let ir = "http://tomszilagyi.github.io/plugins/lv2/ir"
     private static let swh = "http://plugin.org.uk/swh-plugins/"
 
     private func harness(
@@ -70,12 +71,15 @@ struct PitfallTests {
 
     @Test(
         "5: An empty block does not reach the plugin",
-        needs("urn:ardour:a-delay", package: "ardour-lv2-plugins"))
-    func emptyBlocksAreKept() throws {
-        let signal = noise(2560)
-        let plain = try harness("urn:ardour:a-delay").run([Int](repeating: 256, count: 10), inputs: [signal])
-        let broken = try harness("urn:ardour:a-delay")
-        #expect(broken.run([256, 0, 256, 256, 0, 0, 256, 256, 256, 256, 256, 0, 256, 256], inputs: [signal]) == plain)
+        needs("urn:ardour:a-delay", ir, package: "ardour-lv2-plugins, ir.lv2"),
+        arguments: ["urn:ardour:a-delay", ir])
+    func emptyBlocksAreKept(plugin: String) throws {
+        let plain = try harness(plugin)
+        let signal = inputs(plain, 2560)
+        let broken = try harness(plugin)
+        let expected = plain.run([Int](repeating: 256, count: 10), inputs: signal)
+        let blocks = [0, 256, 0, 256, 256, 0, 0, 256, 256, 256, 256, 256, 0, 256, 256]
+        #expect(broken.run(blocks, inputs: signal) == expected)
     }
 
     @Test(
