@@ -139,6 +139,7 @@ struct ProbeFault: Equatable, Sendable {
         NodeError(
             "\(name) in \(bundle) \(text), as a trial in a process of its own showed",
             hint: (said.isEmpty ? "" : "it printed: \(said); ")
+                + (said.contains("platform plugin") ? "QT_QPA_PLATFORM=offscreen spares it a display; " : "")
                 + "trust = true runs it all the same, `voicegraph lv2 probe` tries it again")
     }
 }

@@ -146,9 +146,18 @@ private struct Child {
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         var arguments = command.map { strdup($0) } + [nil]
+        // A backtrace of this program says nothing of the plugin, takes seconds, and hides what the plugin said.
+        let backtrace = "SWIFT_BACKTRACE="
+        var variables: [UnsafeMutablePointer<CChar>?] = []
+        var entry = environ
+        while let variable = entry.pointee {
+            if strncmp(variable, backtrace, backtrace.utf8.count) != 0 { variables.append(strdup(variable)) }
+            entry += 1
+        }
+        variables += [strdup(backtrace + "enable=no"), nil]
         var pid: pid_t = 0
-        let failure = posix_spawn(&pid, command[0], &actions, &attributes, &arguments, environ)
-        for argument in arguments { free(argument) }
+        let failure = posix_spawn(&pid, command[0], &actions, &attributes, &arguments, &variables)
+        for text in arguments + variables { free(text) }
         posix_spawn_file_actions_destroy(&actions)
         posix_spawnattr_destroy(&attributes)
         for end in [ends[0], ends[3], ends[5]] { close(end) }
