@@ -47,7 +47,14 @@ public struct PluginIndex: Sendable {
             for plugin in bundle.plugins where seen.insert(plugin.uri).inserted { plugins.append(plugin) }
         }
         plugins.sort { $0.uri < $1.uri }
-        if let cache, bundlesRead > 0 || bundles.count != known.count { IndexedBundle.save(bundles, to: cache) }
+        guard let cache else { return }
+        let found = Set(bundles.map(\.path))
+        // Other searches, with another LV2_PATH, look elsewhere: what they found stays as long as it is there.
+        let others = known.values.filter { !found.contains($0.path) }
+        let kept = others.filter(\.isCurrent)
+        if bundlesRead > 0 || kept.count != others.count {
+            IndexedBundle.save(bundles + kept.sorted { $0.path < $1.path }, to: cache)
+        }
     }
 
     /// The plugins in whose URI, name or class every one of `words` occurs, in any capitals.

@@ -48,8 +48,8 @@ extension World {
     }
 
     /// The URI of the plugin that a file means: a URI, the last part of one, or a plugin's name; capitals do not
-    /// matter for the last two. The parts of URIs come from the manifests alone, so they are looked at first; the data
-    /// of every plugin is read only to say what else could be meant. [control]
+    /// matter for the last two. The parts of URIs come from the manifests alone, so they are looked at first; the names
+    /// come from the index. [control]
     func resolve(_ wanted: String) throws(NodeError) -> String {
         try locked { (lilv) throws(NodeError) -> String in
             if let known = resolved[wanted] { return known }
@@ -70,13 +70,25 @@ extension World {
         let lowered = wanted.lowercased()
         let byPart = uris.filter { shortNames(of: $0).contains { $0.lowercased() == lowered } }
         if let only = try single(byPart, wanted) { return only }
-        var search = NameSearch(lilv, wanted)
-        let byName = lilv.plugins().filter { search.mayBear($0) && lilv.name(of: $0).lowercased() == lowered }
-        if let only = try single(byName.map { lilv.uri(of: $0) }, wanted) { return only }
+        let names = names(lilv)
+        let byName = names.filter { $0.value.lowercased() == lowered }
+        if let only = try single(Array(byName.keys), wanted) { return only }
         if let broken = brokenBundle(naming: wanted) { throw broken }
-        let names = lilv.plugins().map { lilv.name(of: $0) }
         throw NodeError(
-            "no LV2 plugin is called \"\(wanted)\"", hint: unknownHint(wanted, uris, names), key: "plugin")
+            "no LV2 plugin is called \"\(wanted)\"", hint: unknownHint(wanted, uris, Array(names.values)),
+            key: "plugin")
+    }
+
+    /// Every plugin's own name by its URI. lilv would read all that their data say; it is asked only for those in
+    /// bundles that were added.
+    private func names(_ lilv: Lilv) -> [String: String] {
+        var names: [String: String] = [:]
+        for plugin in PluginIndex(path: path, cache: cachePath("lv2-index")).plugins { names[plugin.uri] = plugin.name }
+        for plugin in lilv.plugins() {
+            let uri = lilv.uri(of: plugin)
+            if names[uri] == nil { names[uri] = lilv.name(of: plugin) }
+        }
+        return names
     }
 
     private func single(_ matches: [String], _ wanted: String) throws(NodeError) -> String? {

@@ -17,7 +17,8 @@ public final class World: @unchecked Sendable {
     /// Recursive, because a plugin that is restored may call back for its features.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let world: OpaquePointer
-    private let path: [String]
+    /// The folders of bundles.
+    let path: [String]
     private var loaded = false
     private var nodes: [UnsafePointer<CChar>: OpaquePointer] = [:]
     /// Every folder that should be a bundle. Use it inside `locked`.

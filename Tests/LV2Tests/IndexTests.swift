@@ -71,6 +71,20 @@ final class IndexTests {
         #expect(index().bundlesRead == 0)
     }
 
+    @Test("A search elsewhere keeps what was found here")
+    func searchesShareTheFile() throws {
+        for name in ["one", "two"] { try write("<urn:x:\(name)> a lv2:Plugin .", "\(name)/a.lv2/manifest.ttl") }
+        func index(_ name: String) -> PluginIndex { PluginIndex(path: [folder.path + "/" + name], cache: cache) }
+        for name in ["one", "two"] { #expect(index(name).bundlesRead == 1) }
+        for name in ["one", "two"] {
+            let again = index(name)
+            #expect(again.bundlesRead == 0 && again.plugins.map(\.uri) == ["urn:x:\(name)"])
+        }
+        try FileManager.default.removeItem(at: folder.appending(path: "one"))
+        #expect(index("two").bundlesRead == 0)
+        #expect(try !String(contentsOfFile: cache, encoding: .utf8).contains("urn:x:one"))
+    }
+
     @Test("A damaged index is read anew", arguments: ["", "nonsense", "voicegraph lv2 index 1\nP\tx\n"])
     func damagedIndexIsNone(text: String) throws {
         try write("<urn:x:a> a lv2:Plugin .", "plugins/a.lv2/manifest.ttl")
