@@ -104,6 +104,10 @@ public actor Host {
         try graph().set(node, parameter, to: value)
     }
 
+    /// Saves every node that has something to keep and says where, with `state = "FOLDER"`; returns their names.
+    @discardableResult
+    public func saveStates() throws(HostError) -> [String] { try graph().saveStates() }
+
     /// Speaks: sends `text` to the message input "text" of `node`, by default the first node that has one.
     public func say(_ text: String, on node: String? = nil) throws(HostError) {
         let graph = try graph()

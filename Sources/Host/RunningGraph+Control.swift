@@ -31,6 +31,32 @@ extension RunningGraph {
         guard engine.set(instance, parameter: index, to: value) else { throw HostError("too many changes at once") }
     }
 
+    /// Saves every node that has something to keep and says where, with `state = "FOLDER"`; returns their names. The
+    /// others are saved even if one cannot be. [control]
+    @discardableResult
+    public func saveStates() throws(HostError) -> [String] {
+        var saved: [String] = []
+        var failure: HostError?
+        for node in description.nodes {
+            guard case .string(let given)? = node.entries["state"]?.value,
+                let instance = nodes.first(where: { $0.name == node.name }), instance.canSave
+            else { continue }
+            let base = description.baseFolder
+            let folder = given.hasPrefix("/") || base.isEmpty ? given : base + "/" + given
+            do throws(NodeError) {
+                if folder.hasSuffix(".ttl") {
+                    throw NodeError("\(given) is a file", hint: "name a folder to save to: state = \"FOLDER\"")
+                }
+                try instance.save(to: folder)
+                saved.append(node.name)
+            } catch {
+                failure = HostError("node '\(node.name)' cannot be saved: \(error.message)", hint: error.hint)
+            }
+        }
+        if let failure { throw failure }
+        return saved
+    }
+
     /// Sends a message to a message input of a node. [control]
     public func send(_ message: Message, to node: String, port: String) throws(HostError) {
         let instance = try instance(node)

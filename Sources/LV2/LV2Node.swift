@@ -22,7 +22,10 @@ final class LV2Node: Node {
                 "port symbol or label -> number, boolean or label of a scale point; property -> path, text or number"),
             Setting("preset", VG_SET_STRING, "label or URI of a preset, applied before params"),
             Setting("trust", VG_SET_BOOL, "run the plugin without having tried it in a process of its own"),
-            Setting("state", VG_SET_PATH, "saved state: Turtle file, or folder with state.ttl; applied after preset"),
+            Setting(
+                "state", VG_SET_PATH,
+                "saved state: Turtle file, or folder with state.ttl; applied after preset. A folder is saved to as well"
+            ),
         ], process: lv2Process)
 
     /// Made once: types live as long as the process.
@@ -55,7 +58,13 @@ final class LV2Node: Node {
         var states: [PluginState] = []
         if info.wantsDefaultState, let state = PluginState.defaultState(of: info.uri, world) { states.append(state) }
         if let preset = settings.string("preset") { states.append(try .preset(preset, of: info, world)) }
-        if let path = settings.string("state") { states.append(try .file(host.resolve(path), of: info, world)) }
+        if let path = settings.string("state").map(host.resolve) {
+            if PluginState.isEmptyFolder(path) {
+                host.log(VG_LOG_INFO, "\(path) holds no state yet")
+            } else {
+                states.append(try .file(path, of: info, world))
+            }
+        }
         self.states = states
 
         // The file's values are this node's defaults: they hold before the first block, without a ramp.

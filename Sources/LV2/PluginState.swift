@@ -57,6 +57,13 @@ final class PluginState {
         }
     }
 
+    /// A folder for a state that nobody has saved so far.
+    static func isEmptyFolder(_ path: String) -> Bool {
+        guard let entries = opendir(path) else { return false }
+        defer { closedir(entries) }
+        return access(path + "/state.ttl", F_OK) != 0 && access(path + "/manifest.ttl", F_OK) != 0
+    }
+
     /// A saved state: a Turtle file, or the folder with `state.ttl` that hosts write.
     static func file(_ path: String, of info: PluginInfo, _ world: World) throws(NodeError) -> PluginState {
         var status = stat()

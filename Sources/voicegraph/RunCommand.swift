@@ -36,6 +36,9 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "End when every node has played what it has.")
     var untilIdle = false
 
+    @Flag(help: "At the end, save every LV2 plugin into the folder that its node names with state.")
+    var saveState = false
+
     func validate() throws {
         if let duration, !(duration > 0) { throw ValidationError("--duration must be above 0") }
     }
@@ -61,6 +64,10 @@ struct RunCommand: AsyncParsableCommand {
         let reading = Task { for await published in events { output.show(published) } }
         let showing = Task { if await output.draw() { ended.set() } }
         await showUntilEnd(host, output, ended)
+        var failure: HostError?
+        if saveState {
+            do throws(HostError) { try await host.saveStates() } catch { failure = error }
+        }
         let result = await host.stop()
         await host.close()
         await reading.value
@@ -68,6 +75,7 @@ struct RunCommand: AsyncParsableCommand {
         await showing.value
         output.close()
         if let result { output.report(result.status, result.timings, dropped: events.dropped) }
+        if let failure { throw fail("\(failure)") }
     }
 
     /// The status after the first block, so that "running" is true when it is said; of a server that gives none, after

@@ -38,6 +38,39 @@ import TestSupport
         #expect(children.allSatisfy(isGone))
     }
 
+    @Test func aFolderKeepsWhatAPluginIsSetToFromRunToRun() async throws {
+        let graph = try scratch.write(
+            "kept.conf",
+            """
+            [graph]
+            links = ["tone -> amp -> out"]
+            [node.tone]
+            type = "tone"
+            [node.amp]
+            type = "lv2"
+            plugin = "http://lv2plug.in/plugins/eg-amp"
+            state = "kept"
+            [node.out]
+            type = "output"
+
+            """)
+        let folder = URL(fileURLWithPath: graph).deletingLastPathComponent().appendingPathComponent("kept")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let state = folder.appendingPathComponent("state.ttl")
+        func gain(_ arguments: String...) async throws -> Substring? {
+            let run = try Program(
+                [Program.voicegraph, "run", graph, "--driver", "dummy", "--duration", "0.2"] + arguments)
+            #expect(try await run.end() == 0)
+            let text = try? String(contentsOf: state, encoding: .utf8)
+            return text?.firstMatch(of: /pset:value (-?[0-9.]+)/)?.1
+        }
+        #expect(try await gain() == nil)
+        #expect(try await gain("--save-state", "--set", "node.amp.params.gain=-12.5") == "-12.5")
+        // The second run has it from the folder.
+        #expect(try await gain("--save-state") == "-12.5")
+        #expect(try await gain("--set", "node.amp.params.gain=3") == "-12.5")
+    }
+
     @Test func aKilledRunTakesItsServerWithIt() async throws {
         let run = try voicegraph("run", graph, "--driver", "dummy", "--json")
         try await run.plays()
