@@ -15,8 +15,9 @@ help: ## list these targets
 	@echo
 	@echo "  make run GRAPH=my.conf, make install PREFIX=$$HOME/.local"
 
-run: build ## install what is missing, build, and run GRAPH (config/demo.conf) until it has been played
-	@$(RELEASE)/voicegraph run --until-idle $(GRAPH)
+# The demo ends when all is said; a graph of one's own may wait for ever for a microphone.
+run: build ## install what is missing, build, and run GRAPH (config/demo.conf)
+	@$(RELEASE)/voicegraph run $(if $(filter config/demo.conf,$(GRAPH)),--until-idle) $(GRAPH) $(ARGS)
 
 # One after the other: most wait for audio or for other programs, and side by side they exceed their limits under load.
 test: setup-test ## install what is missing, and run the whole test suite
