@@ -73,12 +73,13 @@ final class Wakeup: Sendable {
     }
 }
 
-/// A lock that may be held across calls that block. Never taken by an audio thread.
-final class PlainLock: @unchecked Sendable {
+/// A lock that may be held across calls that block, and that the thread sanitizer knows. Never taken by an audio thread.
+package final class PlainLock: @unchecked Sendable {
     // Sendable: a mutex is made for that.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
-    init() {
+    /// A free lock. [any]
+    package init() {
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
     }
@@ -91,8 +92,8 @@ final class PlainLock: @unchecked Sendable {
     func acquire() { pthread_mutex_lock(mutex) }
     func release() { pthread_mutex_unlock(mutex) }
 
-    /// Runs `body` while holding the lock.
-    func around<Result>(_ body: () -> Result) -> Result {
+    /// Runs `body` while holding the lock. [any]
+    package func around<Result>(_ body: () -> Result) -> Result {
         acquire()
         defer { release() }
         return body()
