@@ -40,6 +40,8 @@ public struct Render: Sendable {
     public var output: String?
     /// Channels of the file; nil: those of the output node.
     public var channels: Int?
+    /// Beats per minute of the transport; 0: none.
+    public var tempo: Double
 
     /// The node that writes; a name that no file can use.
     static let recorder = "render output"
@@ -51,7 +53,7 @@ public struct Render: Sendable {
     /// Describes a render.
     public init(
         path: String, rate: Double = 48_000, block: Int = 1024, end: End = .idle, inputs: [String: String] = [:],
-        output: String? = nil, channels: Int? = nil
+        output: String? = nil, channels: Int? = nil, tempo: Double = 0
     ) {
         self.path = path
         self.rate = rate
@@ -60,6 +62,7 @@ public struct Render: Sendable {
         self.inputs = inputs
         self.output = output
         self.channels = channels
+        self.tempo = tempo
     }
 
     /// Puts the file nodes into a graph, before it is built.
@@ -114,7 +117,7 @@ public struct Render: Sendable {
         if end == .idle, prepared.graph.nodes.allSatisfy(\.instance.isIdle) {
             throw HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS")
         }
-        let driver = OfflineDriver(rate: rate, maxBlock: block)
+        let driver = OfflineDriver(rate: rate, maxBlock: block, tempo: tempo)
         let failure = prepared.bus.subscribe(.bounded(1)) {
             if case .event(let event) = $0 {
                 event.name == "record.failed" && event.node == Self.recorder

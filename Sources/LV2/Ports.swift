@@ -116,6 +116,8 @@ extension PluginPort {
                 if lilv_node_is_int(size) { minimumSize = max(0, Int(lilv_node_as_int(size))) }
                 lilv_node_free(size)
             }
+            // Texts are states as a rule, which grow far beyond what the data asks for; unused room costs nothing.
+            if !isInput, supports(VG_ATOM__String) { minimumSize = max(minimumSize, 1 << 20) }
         case .events:
             supportsMIDI = supports(VG_MIDI__MidiEvent)
         case .other: break

@@ -48,11 +48,15 @@ struct RenderCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Channels of the file; otherwise those of the output node.", valueName: "count"))
     var channels: Int?
 
+    @Option(help: ArgumentHelp("The tempo of the transport, for plugins that follow one.", valueName: "bpm"))
+    var tempo: Double?
+
     func validate() throws {
         if let duration, !(duration > 0 && duration < 1e7) { throw ValidationError("--duration must be above 0") }
         if duration != nil, untilIdle { throw ValidationError("give --duration or --until-idle, not both") }
         guard (1...65_536).contains(block) else { throw ValidationError("--block must be from 1 to 65536") }
         guard (1000...768_000).contains(rate) else { throw ValidationError("--rate must be from 1000 to 768000") }
+        if let tempo, !(tempo >= 1 && tempo <= 1000) { throw ValidationError("--tempo must be from 1 to 1000") }
         if let channels, !(1...64).contains(channels) { throw ValidationError("--channels must be from 1 to 64") }
         _ = try inputFiles()
         guard [".wav", ".flac", ".ogg"].contains(where: { out.lowercased().hasSuffix($0) }) else {
@@ -64,7 +68,7 @@ struct RenderCommand: ParsableCommand {
         let render = Render(
             path: out, rate: Double(rate), block: block,
             end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(),
-            output: output, channels: channels)
+            output: output, channels: channels, tempo: tempo ?? 0)
         plugins.apply()
         let ended = EndFlag()
         let prepared = try loadGraph(graph) { graph throws(HostError) in try render.change(&graph)

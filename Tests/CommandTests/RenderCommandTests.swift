@@ -37,7 +37,7 @@ import TestSupport
     func wrongUsageExitsWith64AndWritesNothing(_ arguments: [String]) async throws {
         let render = try Program([Program.voicegraph, "render", graph] + arguments, folder: scratch.path)
         #expect(try await render.end() == 64)
-        #expect(render.errors.contains("Usage: voicegraph render <file>"))
+        #expect(render.errors.contains("Usage: voicegraph render "))
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["graph.conf"])
     }
 
@@ -96,5 +96,33 @@ import TestSupport
         #expect(try await render.end() == 0, "\(render.errors)")
         let gain = powf(10, -6 * 0.05)
         #expect(Signal.difference(try SoundFile(out).samples[0], input.prefix(4800).map { $0 * gain }) == 0)
+    }
+
+    /// The metronome of lv2-examples clicks once a beat of the transport, which a render starts at its first frame.
+    @Test(arguments: [120, 240]) func pluginsFollowTheTempo(_ tempo: Int) async throws {
+        let graph = try scratch.write(
+            "metronome.conf",
+            """
+            [graph]
+            links = ["clicks -> out"]
+            [node.clicks]
+            type = "lv2"
+            plugin = "http://lv2plug.in/plugins/eg-metro"
+            [node.out]
+            type = "output"
+            channels = 1
+
+            """)
+        let out = scratch.file("clicks.wav")
+        let run = try voicegraph("render", graph, "-o", out, "--duration", "2", "--tempo", "\(tempo)")
+        #expect(try await run.end() == 0)
+        var clicks: [Int] = []
+        var last = -10_000
+        for (frame, sample) in try SoundFile(out).samples[0].enumerated() where abs(sample) > 1e-4 {
+            // A click rings for about 70 ms.
+            if frame - last > 4000 { clicks.append(frame) }
+            last = frame
+        }
+        #expect(clicks == (0..<tempo / 30).map { $0 * 48_000 * 60 / tempo + 1 })
     }
 }

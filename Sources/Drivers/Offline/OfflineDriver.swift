@@ -18,13 +18,16 @@ public final class OfflineDriver: Driver, @unchecked Sendable {
     /// What it is and how it runs. [any]
     public let info: DriverInfo
     private let ports = BufferTable()
+    private let tempo: Double
     private var engine: AudioEngine?
     private var clock: UInt64 = 0
     private let measured = Mutex(DriverStatus())
 
-    /// Makes a driver of `rate` Hz for blocks of at most `maxBlock` frames. [control]
-    public init(rate: Double, maxBlock: Int) {
+    /// Makes a driver of `rate` Hz for blocks of at most `maxBlock` frames. Its transport rolls from frame 0 on; with a
+    /// `tempo` in beats per minute it counts bars of four beats, with 0 none. [control]
+    public init(rate: Double, maxBlock: Int, tempo: Double = 0) {
         precondition(rate > 0 && maxBlock > 0, "rate and block must be positive")
+        self.tempo = tempo
         info = DriverInfo(kind: .offline, rate: rate, block: maxBlock)
     }
 
@@ -72,13 +75,22 @@ public final class OfflineDriver: Driver, @unchecked Sendable {
         vg_realtime_enter()
         engine.run(
             schedule, frames: frames, clock: clock, flags: UInt32(VG_CYCLE_OFFLINE),
-            transport: vg_transport())
+            transport: transport)
         vg_realtime_exit()
         for port in 0..<schedule.externalCount where schedule.isMIDI(port) && !schedule.isCapture(port) {
             slot(schedule, port)?.pointee.events = events(schedule.midi(port))
         }
         clock += UInt64(frames)
         measured.withLock { $0.cycles += 1 }
+    }
+
+    private var transport: vg_transport {
+        guard tempo > 0 else {
+            return vg_transport(rolling: true, frame: clock, bpm: 0, beat: 0, beats_per_bar: 0, beat_type: 0)
+        }
+        return vg_transport(
+            rolling: true, frame: clock, bpm: tempo, beat: Double(clock) / info.rate * tempo / 60, beats_per_bar: 4,
+            beat_type: 4)
     }
 
     private func slot(_ schedule: ActiveSchedule, _ port: Int) -> UnsafeMutablePointer<BufferSlot>? {
