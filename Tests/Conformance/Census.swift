@@ -34,6 +34,10 @@ struct Census {
             }
             for child in step(&running) {
                 let result = child.finish()
+                if result.goOn != nil, let next = Child(result.uri, arguments, after: result) {
+                    running.append(next)
+                    continue
+                }
                 results.append(result)
                 if result.outcome != "ran" { show(result) }
             }

@@ -38,6 +38,8 @@ struct Conformance: ParsableCommand {
     var output: String?
     @Option(help: .hidden)
     var trial: String?
+    @Option(help: .hidden)
+    var skip = 0
 
     func validate() throws {
         guard block == "irregular" || (1...8192).contains(Int(block) ?? 0) else {
@@ -52,7 +54,7 @@ struct Conformance: ParsableCommand {
     func run() throws {
         let plan = TrialPlan(
             block: Int(block), rate: rate, seconds: seconds, offline: offline || state || presets,
-            mode: state ? .state : presets ? .presets : .run)
+            mode: state ? .state : presets ? .presets : .run, skip: skip)
         if let trial { Trial(uri: trial, plan: plan).run() }
 
         var uris = World.shared.installed(names: false).map(\.uri)

@@ -88,8 +88,9 @@ struct Trial {
         stage("reading")
         let presets = World.shared.presets(of: uri)
         var failed: [String] = []
-        for (index, preset) in presets.enumerated() {
-            stage("preset \(index + 1) of \(presets.count): \(line(preset.label))")
+        for (index, preset) in presets.enumerated().dropFirst(plan.skip) {
+            tell("preset \(index)")
+            stage("loading preset \(index + 1) of \(presets.count): \(line(preset.label))")
             do {
                 let rig = try Rig(uri, preset: preset.uri, plan: plan)
                 try rig.prepare()

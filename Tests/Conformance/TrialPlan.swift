@@ -17,6 +17,8 @@ struct TrialPlan: Sendable {
     var seconds: Double
     var offline: Bool
     var mode: Mode
+    /// Presets that another process has done.
+    var skip = 0
 
     /// The longest of the irregular blocks.
     static let longest = 1024
