@@ -82,12 +82,7 @@ struct Census {
 
 private let interrupted = Atomic(false)
 
-/// The first Ctrl-C ends the census with its table, the second ends the process.
+/// Ctrl-C ends the census with the table of what is done.
 private func catchInterrupts() {
-    for number in [SIGINT, SIGTERM] {
-        signal(number) { number in
-            interrupted.store(true, ordering: .relaxed)
-            Glibc.signal(number, SIG_DFL)
-        }
-    }
+    for number in [SIGINT, SIGTERM] { signal(number) { _ in interrupted.store(true, ordering: .relaxed) } }
 }
