@@ -62,6 +62,12 @@ final class Scratch {
         return "\(path)/\(name)"
     }
 
+    /// Where another program may write a file.
+    func place(_ name: String) -> String {
+        names.append(name)
+        return "\(path)/\(name)"
+    }
+
     /// Makes a pipe with a name: an input that never ends.
     func pipe(_ name: String) throws -> String {
         names.append(name)

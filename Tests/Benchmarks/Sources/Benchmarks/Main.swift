@@ -23,11 +23,12 @@ struct Effort {
 }
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
-    case schedule, ring, meter, chain, start, say, memory, check
+    case schedule, instructions, ring, meter, chain, start, say, memory, check
 
     var summary: String {
         switch self {
         case .schedule: "cost of a step, beyond what the node does"
+        case .instructions: "of the host, per LV2 plugin and block"
         case .ring: "our ring beside a C11 ring and libjack's"
         case .meter: "peak and RMS beside a plain loop"
         case .chain: "eg-amp in a row: one graph, one ecasound, one jalv each"
@@ -41,6 +42,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
     func run(_ effort: Effort) throws -> [Row] {
         switch self {
         case .schedule: try scheduleBenchmark(effort)
+        case .instructions: try instructionBenchmark(effort)
         case .ring: try ringBenchmark(effort)
         case .meter: try meterBenchmark(effort)
         case .chain: try chainBenchmark(effort)
@@ -75,7 +77,15 @@ struct Benchmarks: ParsableCommand {
     @Option(help: "The name of the JACK servers that are started.")
     var server = "vg-bench"
 
+    // What `instructions` starts under callgrind: this program again, with nothing else in it.
+    @Option(help: .hidden)
+    var amps: Int?
+
+    @Option(help: .hidden)
+    var blocks = 1000
+
     func run() throws {
+        if let amps { return try playAmps(amps, blocks: blocks) }
         let effort = Effort(isQuick: quick, command: voicegraph, server: server)
         var failed = false
         for benchmark in Benchmark.allCases where only.isEmpty || only.contains(benchmark) {
