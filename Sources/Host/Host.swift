@@ -79,7 +79,7 @@ public actor Host {
         loaded = nil
         let graph = try RunningGraph.start(prepared, on: driver)
         running = graph
-        // Holds the graph and not the host, whose end it must not delay.
+        // Weak: a host that nobody holds any more ends, and its graph with it.
         pumping = Task { [weak self] in
             while !Task.isCancelled {
                 await self?.pump()

@@ -129,7 +129,6 @@ public struct Render: Sendable {
         defer { running.bus.finish() }
         let heard = playback(running, driver)
         var frames = 0
-        var unpumped = 0
         var quietFrames = 0
         var tailFrames = 0
         var failed: String?
@@ -140,10 +139,6 @@ public struct Render: Sendable {
             running.wait(frames: next)
             driver.process(frames: next)
             frames += next
-            unpumped += next
-            // Often enough for rings and messages, and at the same frames in every run.
-            guard unpumped >= 128 || unpumped >= block else { continue }
-            unpumped = 0
             running.pump()
             if case .event(let event) = failure.poll() {
                 failed = event.reason ?? "the file could not be written"

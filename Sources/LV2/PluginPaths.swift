@@ -59,13 +59,13 @@ final class PluginPaths {
 private let counter = Atomic(0)
 
 /// Where files may lie that nobody keeps.
-private func scratchFolder() -> String {
+package func scratchFolder() -> String {
     if let path = getenv("TMPDIR"), access(path, W_OK) == 0 { return String(cString: path) }
     return "/tmp"
 }
 
 /// Removes a folder and what is in it; a folder that is only linked stays.
-private func removeFolder(_ path: String) {
+package func removeFolder(_ path: String) {
     if let entries = opendir(path) {
         while let entry = readdir(entries) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import LV2
 
 /// How a plugin's trial ended.
 struct TrialResult: Sendable {
@@ -45,7 +46,7 @@ final class Child {
         skipped = earlier?.goOn ?? 0
         var ends: [Int32] = [0, 0]
         guard Glibc.pipe(&ends) == 0 else { return nil }
-        var template = Array((temporaryFolder() + "/lv2-conformance-XXXXXX").utf8CString)
+        var template = Array((scratchFolder() + "/lv2-conformance-XXXXXX").utf8CString)
         printed = mkstemp(&template)
         unlink(template)
         for file in [ends[0], ends[1], printed] { _ = fcntl(file, F_SETFD, FD_CLOEXEC) }

@@ -82,7 +82,7 @@ struct Trial {
     }
 
     /// Where a trial keeps the state; the parent removes it.
-    static func folder(of process: pid_t) -> String { temporaryFolder() + "/lv2-conformance-\(process)" }
+    static func folder(of process: pid_t) -> String { scratchFolder() + "/lv2-conformance-\(process)" }
 
     private func everyPreset() throws(NodeError) {
         stage("reading")
@@ -134,26 +134,4 @@ struct Trial {
     private func tell(_ text: String) { write(text + "\n", to: Self.pipe) }
 
     private func line(_ text: String) -> String { text.split(whereSeparator: \.isNewline).joined(separator: " ") }
-}
-
-/// Where files may lie that nobody keeps.
-func temporaryFolder() -> String {
-    getenv("TMPDIR").map { String(cString: $0) }
-        ?? "/tmp"
-}
-
-/// Removes a folder with the files and folders in it.
-func removeFolder(_ path: String) {
-    if let entries = opendir(path) {
-        while let entry = readdir(entries) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-            }
-            guard name != ".", name != ".." else { continue }
-            // A folder that is only linked is not ours.
-            if unlink(path + "/" + name) != 0 { removeFolder(path + "/" + name) }
-        }
-        closedir(entries)
-    }
-    rmdir(path)
 }
