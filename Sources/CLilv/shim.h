@@ -30,6 +30,7 @@
 #include <lv2/uri-map/uri-map.h>
 #include <lv2/urid/urid.h>
 #include <lv2/worker/worker.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,6 +95,9 @@ VG_LV2_AUDIO static inline void vg_lv2_end_run(const LV2_Worker_Interface *_Nonn
 /* Wakes a sleeping worker; with a free semaphore it is one system call at most
  * and never waits. [audio] */
 VG_LV2_AUDIO static inline void vg_lv2_wake(sem_t *_Nonnull semaphore) { sem_post(semaphore); }
+
+/* The calling thread; never 0. [audio] and every other thread */
+VG_LV2_AUDIO static inline uintptr_t vg_lv2_thread(void) { return (uintptr_t)pthread_self(); }
 
 /* ---- what LV2 had before atoms -------------------------------------------- */
 

@@ -65,8 +65,12 @@ VG_URI(VG_OPTIONS__interface, LV2_OPTIONS__interface);
 VG_URI(VG_OPTIONS__options, LV2_OPTIONS__options);
 VG_URI(VG_PARAMETERS__sampleRate, LV2_PARAMETERS__sampleRate);
 VG_URI(VG_PATCH__Message, LV2_PATCH__Message);
+VG_URI(VG_PATCH__Get, LV2_PATCH__Get);
+VG_URI(VG_PATCH__Put, LV2_PATCH__Put);
 VG_URI(VG_PATCH__Set, LV2_PATCH__Set);
+VG_URI(VG_PATCH__body, LV2_PATCH__body);
 VG_URI(VG_PATCH__property, LV2_PATCH__property);
+VG_URI(VG_PATCH__readable, LV2_PATCH__readable);
 VG_URI(VG_PATCH__value, LV2_PATCH__value);
 VG_URI(VG_PATCH__writable, LV2_PATCH__writable);
 VG_URI(VG_PORT_GROUPS__group, LV2_PORT_GROUPS__group);
@@ -109,6 +113,9 @@ VG_URI(VG_RDF__type, "http://www.w3.org/1999/02/22-rdf-syntax-ns#type");
 VG_URI(VG_RDFS__range, "http://www.w3.org/2000/01/rdf-schema#range");
 VG_URI(VG_RDFS__label, "http://www.w3.org/2000/01/rdf-schema#label");
 VG_URI(VG_DOAP__name, "http://usefulinc.com/ns/doap#name");
+
+/* The host's own: a state's values of ports that share a symbol. */
+VG_URI(VG_STATE_PORTS, "urn:voicegraph:ports");
 
 #undef VG_URI
 #endif

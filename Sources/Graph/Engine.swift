@@ -90,8 +90,8 @@ public final class Engine: @unchecked Sendable {
     }
 
     /// Turns a parameter; the value is clamped to the parameter's range. The change takes about 10 ms, or no time where
-    /// the parameter says so. False: the queue is full, nothing changes. [control]
-    public func set(_ node: NodeInstance, parameter index: Int, to value: Float) -> Bool {
+    /// the parameter or `atOnce` says so. False: the queue is full, nothing changes. [control]
+    public func set(_ node: NodeInstance, parameter index: Int, to value: Float, atOnce: Bool = false) -> Bool {
         guard node.parameters.indices.contains(index), !value.isNaN else { return false }
         let parameter = node.parameters[index]
         return lock.withLock { owned in
@@ -100,7 +100,7 @@ public final class Engine: @unchecked Sendable {
                 ParameterCommand(
                     ramp: node.ramps + index,
                     value: min(max(value, parameter.range.lowerBound), parameter.range.upperBound),
-                    frames: parameter.isAbrupt ? 0 : UInt32(newest.rate / 100)))
+                    frames: parameter.isAbrupt || atOnce ? 0 : UInt32(newest.rate / 100)))
         }
     }
 

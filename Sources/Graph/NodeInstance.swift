@@ -18,9 +18,9 @@ public final class NodeInstance: @unchecked Sendable {
     /// apply at once.
     public let ramps: UnsafeMutablePointer<vg_ramp>
 
-    private let node: UnsafeMutableRawPointer
-    private let control = ControlLock(())
-    private let hostMemory: HostMemory
+    let node: UnsafeMutableRawPointer
+    let control = ControlLock(())
+    let hostMemory: HostMemory
     private var preparedProcessor: UnsafeMutableRawPointer?
     private var active = false
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CNode
 import Glibc
 import NodeKit
 
@@ -26,6 +27,9 @@ public struct NodeServices: Sendable {
 
 /// The `vg_host` of one node and what it points to.
 final class HostMemory {
+    /// Turns a parameter of the node: place, value, at once.
+    typealias Turn = @Sendable (Int, Float, Bool) -> Bool
+
     let host: UnsafeMutablePointer<vg_host>
     private let name: UnsafeMutablePointer<CChar>
     private let folder: UnsafeMutablePointer<CChar>
@@ -50,8 +54,14 @@ final class HostMemory {
                 send: { handle, port, message in
                     guard let message, let send = ServicesBox.of(handle).send else { return false }
                     return send(Int(port), Message(message.pointee))
+                },
+                turn: { handle, parameter, value, atOnce in
+                    ServicesBox.turn(handle)?(Int(parameter), value, atOnce) ?? false
                 }))
     }
+
+    /// Whoever runs the node gives it what turns its parameters; nil: nobody runs it.
+    func set(turn: Turn?) { services._withUnsafeGuaranteedRef { $0.turn.withLock { $0 = turn } } }
 
     deinit {
         host.deallocate()
@@ -63,9 +73,14 @@ final class HostMemory {
 
 private final class ServicesBox {
     let services: NodeServices
+    let turn = ControlLock<HostMemory.Turn?>(nil)
     init(_ services: NodeServices) { self.services = services }
 
     static func of(_ handle: UnsafeMutableRawPointer?) -> NodeServices {
         Unmanaged<ServicesBox>.fromOpaque(handle!).takeUnretainedValue().services
+    }
+
+    static func turn(_ handle: UnsafeMutableRawPointer?) -> HostMemory.Turn? {
+        Unmanaged<ServicesBox>.fromOpaque(handle!).takeUnretainedValue().turn.withLock { $0 }
     }
 }

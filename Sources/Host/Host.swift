@@ -104,6 +104,39 @@ public actor Host {
         try graph().set(node, parameter, to: value)
     }
 
+    /// Goes over to a preset of a node, by label or URI, without a click.
+    public func loadPreset(_ node: String, _ preset: String) throws(HostError) {
+        try graph().loadPreset(node, preset)
+    }
+
+    /// Sets a property of a node: a file, a text or another value that it takes by message.
+    public func setProperty(_ node: String, _ key: String, to value: SettingValue) throws(HostError) {
+        try graph().setProperty(node, key, to: value)
+    }
+
+    /// What a property of a node is now. Throws when the node has not told it after `patience`; a node tells in its next
+    /// blocks, so that none does while no audio runs.
+    public func property(
+        _ node: String, _ key: String, patience: Duration = .seconds(2)
+    ) async throws(HostError) -> SettingValue {
+        let answers = bus.subscribe(.latest) {
+            if case .event(let event) = $0 {
+                event.node == node && event.name == "property" && event.property(key) != nil
+            } else {
+                false
+            }
+        }
+        defer { answers.cancel() }
+        try graph().askProperty(node, key)
+        let end = ContinuousClock.now + patience
+        repeat {
+            if case .event(let event) = answers.poll(), let value = event.property(key) { return value }
+            try? await Task.sleep(for: .milliseconds(4))
+        } while ContinuousClock.now < end && !Task.isCancelled
+        throw HostError(
+            "node '\(node)' does not tell \(key)", hint: "not every plugin answers, and none while no audio runs")
+    }
+
     /// Saves every node that has something to keep and says where, with `state = "FOLDER"`; returns their names.
     @discardableResult
     public func saveStates() throws(HostError) -> [String] { try graph().saveStates() }

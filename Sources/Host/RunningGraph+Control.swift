@@ -69,7 +69,7 @@ extension RunningGraph {
         guard router.send(to: instance, port: index, message) else { throw HostError("too many messages wait") }
     }
 
-    private func instance(_ name: String) throws(HostError) -> NodeInstance {
+    func instance(_ name: String) throws(HostError) -> NodeInstance {
         guard let instance = nodes.first(where: { $0.name == name }) else {
             throw HostError(
                 "there is no node '\(name)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")

@@ -124,7 +124,13 @@ public final class RunningGraph: @unchecked Sendable {
         schedule.setHandles(handles)
         state.withLock { $0.prepared = (rate, block) }
         engine.publish(schedule)
-        for node in nodes { node.activate() }
+        for node in nodes {
+            node.onTurn { [weak engine, weak node] place, value, atOnce in
+                guard let engine, let node else { return false }
+                return engine.set(node, parameter: place, to: value, atOnce: atOnce)
+            }
+            node.activate()
+        }
     }
 
     private func tellFailure(_ node: String, _ reason: String) {

@@ -17,6 +17,8 @@ struct AtomPort: BitwiseCopyable {
     let wantsTime: Bool
     /// Whether messages of the host go here.
     let takesPatches: Bool
+    /// Whether the plugin tells of its properties here.
+    let tellsPatches: Bool
 
     static let headerSize = 8
     private static let emptySize: UInt32 = 8
@@ -54,14 +56,15 @@ struct AtomPort: BitwiseCopyable {
         return event + 16
     }
 
-    /// Appends a block's MIDI events; what does not fit is lost and counted at its source. [audio]
+    /// Appends a block's MIDI events, each at its frame or all at the start; what does not fit is lost and counted at
+    /// its source. [audio]
     @_noLocks
-    func append(_ midi: UnsafeMutablePointer<vg_midi>, _ urids: borrowing URIDs) {
+    func append(_ midi: UnsafeMutablePointer<vg_midi>, _ urids: borrowing URIDs, atStart: Bool = false) {
         var index = 0
         let count = Int(midi.pointee.count)
         while index < count {
             let event = midi.pointee.events[index]
-            if let body = append(frame: event.frame, type: urids.midiEvent, size: Int(event.size)) {
+            if let body = append(frame: atStart ? 0 : event.frame, type: urids.midiEvent, size: Int(event.size)) {
                 vg_lv2_copy(body, midi.pointee.bytes + Int(event.offset), Int(event.size))
             } else {
                 midi.pointee.dropped += 1
@@ -75,6 +78,32 @@ struct AtomPort: BitwiseCopyable {
     func appendPatch(_ patches: PacketRingEnds, _ room: UnsafeMutableRawPointer, _ urids: borrowing URIDs) {
         guard let (size, _) = patches.pop(into: room) else { return }
         if let body = append(frame: 0, type: urids.object, size: size) { vg_lv2_copy(body, room, size) }
+    }
+
+    /// Hands on what the plugin says of its properties. [audio]
+    @_noLocks
+    func tell(_ answers: PacketRingEnds, _ urids: borrowing URIDs) {
+        let size = min(atom.pointee.size, capacity)
+        guard !isOld, atom.pointee.type == urids.sequence, size >= Self.emptySize else { return }
+        let end = Self.headerSize + Int(size)
+        var position = Self.headerSize + Int(Self.emptySize)
+        while position + 16 <= end {
+            let length = Int(memory.load(fromByteOffset: position + 8, as: UInt32.self))
+            let type = memory.load(fromByteOffset: position + 12, as: UInt32.self)
+            guard length <= end - position - 16 else { return }
+            if length >= 8, Self.isOne(type, urids.object, urids.blank) {
+                let kind = memory.load(fromByteOffset: position + 20, as: UInt32.self)
+                if Self.isOne(kind, urids.patchSet, urids.patchPut) {
+                    _ = answers.push(memory + position + 16, size: length)
+                }
+            }
+            position += 16 + (length + 7) & ~7
+        }
+    }
+
+    @_noLocks
+    private static func isOne(_ number: LV2_URID, _ first: LV2_URID, _ second: LV2_URID) -> Bool {
+        number == first || number == second
     }
 
     /// Reads the MIDI events that the plugin wrote, in order; frames outside the block are moved into it. [audio]

@@ -31,7 +31,7 @@ final class LV2Node: Node {
     /// Made once: types live as long as the process.
     fileprivate static let type = NodeTypePointer(makeNodeType(LV2Node.self))
 
-    static let calls: NodeCalls = [.poll, .latency, .save]
+    static let calls: NodeCalls = [.poll, .latency, .save, .presets, .properties]
 
     let layout: Layout
     private let host: NodeHost
@@ -70,10 +70,7 @@ final class LV2Node: Node {
         // The file's values are this node's defaults: they hold before the first block, without a ramp.
         var layout = ports.layout
         for state in states {
-            let values = state.portValues
-            for (index, port) in ports.parameters.enumerated() {
-                if let value = values[info.ports[port].symbol] { layout.parameters[index].start(at: value) }
-            }
+            for (index, value) in state.parameterValues(info, ports) { layout.parameters[index].start(at: value) }
         }
         let given = try givenValues(settings.table("params") ?? [:], info, ports, resolve: host.resolve)
         for (index, value) in given.parameters { layout.parameters[index].start(at: value) }
@@ -105,15 +102,77 @@ final class LV2Node: Node {
 
     func activate() { instance?.activate() }
 
-    func deactivate() { instance?.deactivate() }
+    func deactivate() {
+        instance?.deactivate()
+        instance?.settle(turn: turn)
+    }
 
-    func poll() { log.drain { host.log($0, "\(info.name): \($1)") } }
+    func poll() {
+        log.drain { host.log($0, "\(info.name): \($1)") }
+        instance?.advance(turn: turn)
+        instance?.answers?.drain { property, value in
+            host.publish(
+                "property",
+                [
+                    ("key", .string(property.key)), ("uri", .string(property.uri)),
+                    ("label", .string(property.label)), ("value", value),
+                ])
+        }
+    }
 
     var latency: Int { instance?.latency ?? 0 }
 
     func save(to folder: String) throws(NodeError) {
         guard let instance else { throw NodeError("\(info.name) has not started, so it has no state", key: "state") }
         try instance.save(to: folder)
+    }
+
+    func loadPreset(_ preset: String) throws(NodeError) {
+        let instance = try started()
+        let state = try PluginState.preset(preset, of: info, world)
+        let values = state.parameterValues(info, ports).filter(\.value.isFinite)
+        let range = { (place: Int) in self.layout.parameters[place].range }
+        instance.change(
+            LiveChange(
+                state: instance.hasState && state.hasProperties ? state : nil,
+                values: Dictionary(
+                    uniqueKeysWithValues: values.map {
+                        ($0, max(range($0).lowerBound, min($1, range($0).upperBound)))
+                    })), turn: turn)
+    }
+
+    func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
+        let property = try property(key)
+        guard property.isWritable else { throw NodeError("\(key) of \(info.name) can only be read") }
+        let instance = try started()
+        try instance.send(try PatchMessage(property, value, key: key, resolve: host.resolve))
+    }
+
+    func askProperty(_ key: String) throws(NodeError) {
+        let property = try property(key)
+        let instance = try started()
+        guard let answers = instance.answers else { throw NodeError("\(info.name) does not tell its properties") }
+        try instance.send(PatchMessage(asking: property))
+        answers.ask(property)
+    }
+
+    private func property(_ key: String) throws(NodeError) -> PluginProperty {
+        if let property = info.properties.first(where: { $0.isCalled(key) }) { return property }
+        let known = info.properties.map(\.key)
+        var hint = didYouMean(key, among: known)
+        if hint.isEmpty { hint = known.isEmpty ? "it has none" : "it has: \(known.joined(separator: ", "))" }
+        throw NodeError("\(info.name) has no property \"\(key)\"", hint: hint)
+    }
+
+    private func started() throws(NodeError) -> PluginInstance {
+        guard let instance else { throw NodeError("\(info.name) has not started") }
+        return instance
+    }
+
+    /// A change that the engine cannot take is told, since nobody waits for it.
+    private func turn(_ place: Int, _ value: Float, _ atOnce: Bool) {
+        guard !host.turn(place, to: value, atOnce: atOnce) else { return }
+        host.log(VG_LOG_WARNING, "\(layout.parameters[place].key) could not be set to \(value)")
     }
 }
 

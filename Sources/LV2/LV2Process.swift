@@ -9,9 +9,18 @@ import NodeKit
 @_noLocks
 func lv2Process(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let plugin = memory.assumingMemoryBound(to: LV2Processor.self)
-    let frames = cycle.pointee.frames
-    guard frames > 0 else { return }
+    guard cycle.pointee.frames > 0 else { return }
+    if plugin.pointee.pause.pointee.stage.load(ordering: .acquiring) != PauseStage.playing {
+        return changingProcess(plugin, io, cycle)
+    }
+    runPlugin(plugin, io, cycle)
+}
 
+/// The block itself. [audio]
+@_noLocks
+@inline(__always)
+func runPlugin(_ plugin: UnsafeMutablePointer<LV2Processor>, _ io: BlockIO, _ cycle: Cycle) {
+    let frames = cycle.pointee.frames
     feedPorts(plugin, io, frames)
     guard let extras = plugin.pointee.extras else {
         vg_lv2_run(&plugin.pointee.code, frames)
@@ -101,7 +110,7 @@ private func beforeRun(
     while index < extras.pointee.atomCount {
         let atom = extras.pointee.atoms[index]
         if atom.isInput {
-            atom.clear(extras.pointee.urids)
+            if atom.midi < 0 || !extras.pointee.keepsEvents { atom.clear(extras.pointee.urids) }
             if tellTime, atom.wantsTime { _ = atom.appendPosition(cycle.pointee.transport, extras.pointee.urids) }
             if atom.takesPatches, !patched, let patches = extras.pointee.patches {
                 patched = true
@@ -115,6 +124,7 @@ private func beforeRun(
         }
         index += 1
     }
+    extras.pointee.keepsEvents = false
 }
 
 /// The value of a parameter that the host sets, or else `given`.
@@ -142,6 +152,7 @@ private func afterRun(_ extras: UnsafeMutablePointer<PluginExtras>, _ io: BlockI
             let midi = io.pointee.midi_out[atom.midi].unsafelyUnwrapped
             atom.read(into: midi, frames: cycle.pointee.frames, extras.pointee.urids)
         }
+        if atom.tellsPatches, let answers = extras.pointee.answers { atom.tell(answers, extras.pointee.urids) }
         index += 1
     }
 

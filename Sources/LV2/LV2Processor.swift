@@ -39,6 +39,8 @@ struct LV2Processor: BitwiseCopyable {
     var outputs, outputEnd: UnsafeMutablePointer<AudioSlot>
     /// What an ordinary effect does not have; nil: none of it.
     var extras: UnsafeMutablePointer<PluginExtras>?
+    /// Whether the plugin is being changed.
+    var pause: UnsafeMutablePointer<PluginPause>
 }
 
 /// The rarer things that a plugin may have.
@@ -62,5 +64,9 @@ struct PluginExtras: BitwiseCopyable {
     var patches: PacketRingEnds?
     /// Room for the message in hand.
     var patch: UnsafeMutableRawPointer
+    /// Where what the plugin tells of its properties goes; nil: nobody listens.
+    var answers: PacketRingEnds?
+    /// The event inputs hold what came while the plugin did not run.
+    var keepsEvents = false
     var transport = TransportMemory()
 }

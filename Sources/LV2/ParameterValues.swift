@@ -20,7 +20,8 @@ func givenValues(
 ) throws(NodeError) -> GivenValues {
     var given = GivenValues()
     for (key, value) in table.sorted(by: { $0.key < $1.key }) {
-        if !info.hasPort(key, ports), let property = info.properties.first(where: { $0.isCalled(key) }) {
+        if !info.hasPort(key, ports), let property = info.properties.first(where: { $0.isCalled(key) && $0.isWritable })
+        {
             given.patches.append(try PatchMessage(property, value, key: key, resolve: resolve))
             continue
         }
@@ -64,10 +65,11 @@ private func place(of key: String, _ info: PluginInfo, _ ports: PortLayout) thro
             hint: "use the symbol of one: \(labelled.map { symbols[$0] }.joined(separator: ", "))", key: "params.\(key)"
         )
     }
+    let properties = info.properties.filter(\.isWritable).map(\.label)
     var hint = didYouMean(
-        key, among: symbols + ports.parameters.map { info.ports[$0].name } + info.properties.map(\.label))
+        key, among: symbols + ports.parameters.map { info.ports[$0].name } + properties)
     if hint.isEmpty {
-        let symbols = symbols + info.properties.map(\.label)
+        let symbols = symbols + properties
         let shown = symbols.prefix(12).joined(separator: ", ")
         hint = symbols.isEmpty ? "it has none" : "it has: \(shown)\(symbols.count > 12 ? ", ..." : "")"
     }

@@ -50,7 +50,9 @@ final class PluginBuffers {
         for (index, entry) in ports.atoms.enumerated() {
             let takesPatches = entry.port == info.patchPort
             (atoms + index).initialize(
-                to: AtomPort(info.ports[entry.port], midi: entry.midi, takesPatches: takesPatches))
+                to: AtomPort(
+                    info.ports[entry.port], midi: entry.midi, takesPatches: takesPatches,
+                    tellsPatches: info.tellsProperties(at: entry.port)))
         }
         let special = info.specialParameters(ports, rate: Float(preparation.rate), initial)
         specials = .allocate(capacity: max(1, special.count))
@@ -73,23 +75,23 @@ final class PluginBuffers {
 
     /// The audio thread's view of a plugin with this memory.
     func processor(
-        _ info: PluginInfo, _ code: vg_lv2_code, _ worker: UnsafeMutablePointer<WorkerCore>?,
-        _ patches: PacketRingEnds?, _ patch: UnsafeMutableRawPointer
+        _ info: PluginInfo, _ code: vg_lv2_code, _ parts: PluginParts
     ) -> LV2Processor {
         let atomPorts = ports.atoms.map { info.ports[$0.port] }
         extras.initialize(
             to: PluginExtras(
                 urids: URIDs(URIDMap.shared), specials: specials, specialCount: specialCount, atoms: atoms,
                 atomCount: atomPorts.count, controls: values + ports.parameters.count,
-                controlCount: ports.controlOutputs.count, worker: worker,
+                controlCount: ports.controlOutputs.count, worker: parts.worker,
                 latency: info.latencyPort.flatMap { ports.controlOutputs.firstIndex(of: $0) } ?? -1,
                 latencyFrames: latencyFrames, wantsTime: atomPorts.contains { $0.isInput && $0.supportsTime },
-                patches: patches, patch: patch))
-        let isPlain = specialCount == 0 && atomPorts.isEmpty && ports.controlOutputs.isEmpty && worker == nil
+                patches: parts.patches, patch: parts.patch, answers: parts.answers))
+        let isPlain =
+            specialCount == 0 && atomPorts.isEmpty && ports.controlOutputs.isEmpty && parts.worker == nil
         return LV2Processor(
             code: code, values: values, parameterCount: ports.parameters.count, inputs: inputs,
             inputEnd: inputs + ports.audioInputs.count, outputs: outputs, outputEnd: outputs + ports.audioOutputs.count,
-            extras: isPlain ? nil : extras)
+            extras: isPlain ? nil : extras, pause: parts.pause)
     }
 
     /// Connects every port to this memory, so that nothing of a graph is touched from now on. The plugin must not
@@ -116,10 +118,24 @@ final class PluginBuffers {
     }
 }
 
+/// What belongs to an instance and stays when it gets other buffers.
+struct PluginParts: BitwiseCopyable {
+    /// Nil: the plugin has no worker.
+    var worker: UnsafeMutablePointer<WorkerCore>?
+    /// Nil: the plugin is told nothing.
+    var patches: PacketRingEnds?
+    /// Room for one message.
+    var patch: UnsafeMutableRawPointer
+    /// Nil: the plugin tells nothing.
+    var answers: PacketRingEnds?
+    var pause: UnsafeMutablePointer<PluginPause>
+}
+
 extension AtomPort {
     /// A port's buffer, at least as large as its plugin asks for.
-    fileprivate init(_ port: PluginPort, midi: Int?, takesPatches: Bool) {
+    fileprivate init(_ port: PluginPort, midi: Int?, takesPatches: Bool, tellsPatches: Bool) {
         self.takesPatches = takesPatches
+        self.tellsPatches = tellsPatches
         // Room behind the end, for plugins that count a header twice.
         let slack = 64
         let bytes = (max(Int(sequenceSize), port.minimumSize) + 7) & ~7

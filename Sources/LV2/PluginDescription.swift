@@ -64,7 +64,7 @@ public struct PluginDescription: Sendable {
         public var carries: [String]
     }
 
-    /// A value that the plugin takes by message, set in `params` too.
+    /// A value that the plugin takes or tells by message; those it takes are set in `params` too.
     public struct Property: Sendable {
         /// The property's URI; its last part names it in graph files.
         public var uri: String
@@ -72,6 +72,8 @@ public struct PluginDescription: Sendable {
         public var label: String
         /// "path", "string", "float", ...
         public var kind: String
+        /// Whether it can be set.
+        public var isWritable: Bool
     }
 
     /// What names it for certain.
@@ -133,7 +135,9 @@ extension PluginDescription {
         optionalFeatures = lilv.take(list: lilv_plugin_get_optional_features(plugin)).sorted().map(feature)
         extensions = lilv.take(list: lilv_plugin_get_extension_data(plugin)).sorted()
         presets = lilv.presets(of: info.uri).map { PluginPreset(uri: $0.uri, label: $0.label) }
-        properties = info.properties.map { Property(uri: $0.uri, label: $0.label, kind: "\($0.kind)") }
+        properties = info.properties.map {
+            Property(uri: $0.uri, label: $0.label, kind: "\($0.kind)", isWritable: $0.isWritable)
+        }
         ports = []
         do throws(NodeError) {
             let layout = try PortLayout(info)

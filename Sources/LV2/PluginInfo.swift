@@ -20,6 +20,8 @@ struct PluginInfo: Sendable {
     var latencyPort: Int?
     /// Whether the plugin wants its default state restored before it runs.
     var wantsDefaultState: Bool
+    /// Whether the plugin can restore a state while it runs.
+    var restoresSafely: Bool
 }
 
 extension PluginInfo {
@@ -27,6 +29,11 @@ extension PluginInfo {
     var patchPort: Int? {
         let takers = ports.filter { $0.kind == .atom && $0.isInput && $0.supportsPatch }
         return (takers.first(where: \.isControl) ?? takers.first)?.index
+    }
+
+    /// Whether an event output is one where the plugin tells of its properties.
+    func tellsProperties(at port: Int) -> Bool {
+        !properties.isEmpty && !ports[port].isInput && ports[port].supportsPatch
     }
 
     /// Reads what is said of an installed plugin. [control]
@@ -51,12 +58,14 @@ extension PluginInfo {
         let optional = lilv.take(list: lilv_plugin_get_optional_features(plugin))
         let loadDefault = VG_STATE__loadDefaultState.string
         wantsDefaultState = requiredFeatures.contains(loadDefault) || optional.contains(loadDefault)
+        restoresSafely = (requiredFeatures + optional).contains(VG_STATE__threadSafeRestore.string)
 
         let count = Int(lilv_plugin_get_num_ports(plugin))
         let groups = PortGroups(lilv, plugin)
         ports = []
         ports.reserveCapacity(count)
         for index in 0..<count { ports.append(try PluginPort(lilv, plugin, index: index, groups: groups)) }
+        ports.growAlike()
         readRanges(plugin)
         latencyPort = nil
         if count == 0 { try checkData(lilv, plugin) }

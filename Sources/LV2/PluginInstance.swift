@@ -6,21 +6,28 @@ import Synchronization
 
 /// A running copy of a plugin, with everything that it points to. [control]
 final class PluginInstance {
-    private let info: PluginInfo
-    private let ports: PortLayout
+    let info: PluginInfo
+    let ports: PortLayout
     private let world: World
     private let instance: UnsafeMutablePointer<LilvInstance>
     private var buffers: PluginBuffers
     private let preparation: Preparation
     private let features: Features
-    private let worker: PluginWorker
-    /// What the plugin is still to be told.
-    private let patches: PacketRing
-    private let patch: UnsafeMutableRawPointer
+    let worker: PluginWorker
+    /// What the plugin is still to be told; nil: it takes no messages.
+    let patches: PacketRing?
+    /// What the plugin tells of its properties; nil: it tells nothing.
+    let answers: PropertyAnswers?
+    /// For the time in which the plugin is changed.
+    let pause = UnsafeMutablePointer<PluginPause>.allocate(capacity: 1)
+    /// What is to be changed as soon as the plugin is silent.
+    var waiting: LiveChange?
+    private let parts: PluginParts
     /// Kept: plugins write their last lines while they are freed.
     private let log: PluginLog
-    private let hasState: Bool
-    private var active = false
+    /// Whether the plugin saves and restores anything.
+    let hasState: Bool
+    private(set) var isActive = false
     /// What the audio thread needs; valid while this object lives.
     private(set) var processor: LV2Processor
 
@@ -39,18 +46,28 @@ final class PluginInstance {
         features = Features(
             preparation, worker: worker, log: log, wantsLive: info.requiredFeatures.contains(VG_CORE__isLive.string))
         buffers = PluginBuffers(info, ports, initial, preparation)
-        let waiting = PacketRing(capacity: patches.reduce(64) { $0 + $1.bytes.count + 16 })
-        for message in patches {
-            _ = message.bytes.withUnsafeBytes { waiting.ends.push($0.baseAddress, size: $0.count) }
+        let takesPatches = info.patchPort != nil && !info.properties.isEmpty
+        let messages = PacketRing(capacity: takesPatches ? patches.reduce(1 << 15) { $0 + $1.bytes.count + 16 } : 64)
+        for message in patches where takesPatches {
+            _ = message.bytes.withUnsafeBytes { messages.ends.push($0.baseAddress, size: $0.count) }
         }
-        self.patches = waiting
-        patch = .allocate(byteCount: waiting.ends.largest, alignment: 8)
-        let instance = try Self.instantiate(info, preparation.rate, features, world)
+        self.patches = takesPatches ? messages : nil
+        answers = info.ports.contains { info.tellsProperties(at: $0.index) } ? PropertyAnswers(info.properties) : nil
+        pause.initialize(to: PluginPause(rate: preparation.rate))
+        let patch = UnsafeMutableRawPointer.allocate(byteCount: messages.ends.largest, alignment: 8)
+        let instance: UnsafeMutablePointer<LilvInstance>
+        do throws(NodeError) { instance = try Self.instantiate(info, preparation.rate, features, world) } catch {
+            patch.deallocate()
+            pause.deallocate()
+            throw error
+        }
         self.instance = instance
 
         var code = vg_lv2_code(handle: features.list, run: { _, _ in }, connect_port: { _, _, _ in })
         guard vg_lv2_code_of(instance, &code) else {
             world.locked { _ in lilv_instance_free(instance) }
+            patch.deallocate()
+            pause.deallocate()
             throw NodeError("\(info.name) in \(info.bundle) has no run or connect_port function")
         }
         let interface = lilv_instance_get_extension_data(instance, VG_WORKER__interface)
@@ -59,7 +76,10 @@ final class PluginInstance {
         hasState = lilv_instance_get_extension_data(instance, VG_STATE__interface) != nil
 
         let workerCore = workerInterface == nil ? nil : worker.core
-        processor = buffers.processor(info, code, workerCore, patches.isEmpty ? nil : waiting.ends, patch)
+        parts = PluginParts(
+            worker: workerCore, patches: takesPatches ? messages.ends : nil, patch: patch, answers: answers?.ends,
+            pause: pause)
+        processor = buffers.processor(info, code, parts)
         PluginStep.tell(.connectPort)
         buffers.connectAll(code)
         PluginStep.tell(.restore)
@@ -74,14 +94,15 @@ final class PluginInstance {
         worker.finish()
         PluginStep.tell(.cleanup)
         world.locked { _ in lilv_instance_free(instance) }
-        patch.deallocate()
+        parts.patch.deallocate()
+        pause.deallocate()
     }
 
     /// Processing is about to begin. The ports are connected to memory of this object's own meanwhile, because the
     /// buffers of an earlier graph may be gone.
     func activate() {
-        guard !active else { return }
-        active = true
+        guard !isActive else { return }
+        isActive = true
         buffers.connectAll(processor.code)
         PluginStep.tell(.activate)
         lilv_instance_activate(instance)
@@ -91,8 +112,8 @@ final class PluginInstance {
 
     /// Processing has ended. Most plugins forget what they held, so this is no pause.
     func deactivate() {
-        guard active else { return }
-        active = false
+        guard isActive else { return }
+        isActive = false
         PluginStep.tell(.deactivate)
         lilv_instance_deactivate(instance)
     }
@@ -100,22 +121,36 @@ final class PluginInstance {
     /// Goes on, instead of a new copy, where only the length of blocks is another and the plugin takes that as an
     /// option. False: make a new copy. It must not be active.
     func adapt(to next: Preparation) -> Bool {
-        guard !active, next.rate == preparation.rate, next.offline == preparation.offline,
+        guard !isActive, next.rate == preparation.rate, next.offline == preparation.offline,
             let interface = lilv_instance_get_extension_data(instance, VG_OPTIONS__interface),
             let set = interface.assumingMemoryBound(to: LV2_Options_Interface.self).pointee.set
         else { return false }
         features.options.tell(longest: next.maxBlock)
         guard set(processor.code.handle, features.options.list) == LV2_OPTIONS_SUCCESS.rawValue else { return false }
+        // What it says of itself afterwards decides: some take every option and heed none.
+        if let longest = option(VG_BUF_SIZE__maxBlockLength), longest != Double(next.maxBlock) { return false }
         let values = (0..<ports.parameters.count).map { buffers.values[$0] }
-        let old = processor.extras
         let made = PluginBuffers(info, ports, values, next)
-        processor = made.processor(
-            info, processor.code, old?.pointee.worker, old?.pointee.patches, old?.pointee.patch ?? patch)
+        processor = made.processor(info, processor.code, parts)
         made.latencyFrames.pointee.store(UInt32(clamping: latency), ordering: .releasing)
         made.connectAll(processor.code)
         buffers = made
         return true
     }
+
+    /// An option's value as the plugin itself tells it; nil: it does not.
+    func option(_ key: UnsafePointer<CChar>) -> Double? {
+        guard let interface = lilv_instance_get_extension_data(instance, VG_OPTIONS__interface),
+            let get = interface.assumingMemoryBound(to: LV2_Options_Interface.self).pointee.get
+        else { return nil }
+        return PluginOptions.value(of: key) { get(processor.code.handle, $0) }
+    }
+
+    /// Restores what the plugin itself saved; while it runs only if it says that it can. [control]
+    func restore(_ state: PluginState) { worker.whileRestoring { state.restore(instance, features) } }
+
+    /// The value that a parameter had in the last block.
+    func parameterValue(_ place: Int) -> Float { buffers.values[place] }
 
     /// The latency last reported, in frames. Set it before the first block only.
     var latency: Int {
@@ -146,10 +181,7 @@ final class PluginInstance {
     /// Writes what the plugin would need to go on in another process, the values of its ports among it. With a label it
     /// is a preset.
     func save(to folder: String, label: String? = nil) throws(NodeError) {
-        var values: [String: Float] = [:]
-        for (index, port) in ports.parameters.enumerated() where values[info.ports[port].symbol] == nil {
-            values[info.ports[port].symbol] = buffers.values[index]
-        }
+        let values = PortValues(ports.parameters.indices.map { buffers.values[$0] }, info, ports)
         let state = PluginState.saved(
             from: instance, of: info.uri, values: values, folder: folder, scratch: features.madeFiles, world)
         guard let state else { throw NodeError("\(info.name) does not give its state", key: "state") }

@@ -35,6 +35,19 @@ final class PluginOptions {
         for index in 1...2 { integers[index] = Int32(clamping: longest) }
     }
 
+    /// The number that `get` gives for an option of the plugin as a whole; nil: none, or no number. [control]
+    static func value(
+        of key: UnsafePointer<CChar>, _ get: (UnsafeMutablePointer<LV2_Options_Option>) -> UInt32
+    ) -> Double? {
+        let table = URIDMap.shared
+        let asked = table.map(key)
+        var list = [LV2_Options_Option(), LV2_Options_Option()]
+        list[0].key = asked
+        let status = list.withUnsafeMutableBufferPointer { get($0.baseAddress!) }
+        guard status == LV2_OPTIONS_SUCCESS.rawValue, let value = list[0].value else { return nil }
+        return number(value, list[0].size, list[0].type).map(Double.init)
+    }
+
     deinit {
         list.deallocate()
         integers.deallocate()

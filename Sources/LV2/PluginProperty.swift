@@ -10,6 +10,11 @@ struct PluginProperty: Sendable {
     var uri: String
     var label: String
     var kind: Kind
+    /// Whether it can be set.
+    var isWritable: Bool
+
+    /// What names it in files and events.
+    var key: String { shortNames(of: uri)[0] }
 
     /// Whether `key` of a file means it: URI, label or the last part of the URI, in any capitals for the last two.
     func isCalled(_ key: String) -> Bool {
@@ -20,14 +25,16 @@ struct PluginProperty: Sendable {
 }
 
 extension Lilv {
-    /// What the plugin's data calls writable, of a type that the host knows.
+    /// What the plugin's data calls writable or readable, of a type that the host knows.
     func properties(of plugin: OpaquePointer) -> [PluginProperty] {
-        take(list: lilv_plugin_get_value(plugin, constant(VG_PATCH__writable))).compactMap { uri in
+        let writable = take(list: lilv_plugin_get_value(plugin, constant(VG_PATCH__writable)))
+        let readable = take(list: lilv_plugin_get_value(plugin, constant(VG_PATCH__readable)))
+        return (writable + readable.filter { !writable.contains($0) }).compactMap { uri in
             guard let node = lilv_new_uri(world, uri) else { return nil }
             defer { lilv_node_free(node) }
             guard let range = object(of: node, VG_RDFS__range), let kind = propertyKinds[range] else { return nil }
             let label = object(of: node, VG_RDFS__label) ?? shortNames(of: uri)[0]
-            return PluginProperty(uri: uri, label: label, kind: kind)
+            return PluginProperty(uri: uri, label: label, kind: kind, isWritable: writable.contains(uri))
         }
     }
 }
@@ -38,7 +45,7 @@ private let propertyKinds: [String: PluginProperty.Kind] = [
     VG_ATOM__Long.string: .long, VG_ATOM__Bool.string: .bool,
 ]
 
-/// A `patch:Set` as it travels to the plugin: the body of an atom object.
+/// A `patch:Set` or `patch:Get` as it travels to the plugin: the body of an atom object.
 struct PatchMessage: Sendable {
     let bytes: [UInt8]
 
@@ -89,6 +96,9 @@ struct PatchMessage: Sendable {
         }
     }
 
+    /// Asks for the value of a property.
+    init(asking property: PluginProperty) { bytes = Self.head(VG_PATCH__Get, property) }
+
     private static func raw<T>(_ value: T) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
 
     private static func set(
@@ -98,12 +108,20 @@ struct PatchMessage: Sendable {
             throw NodeError("\(key) is longer than \(longest) bytes", hint: "shorten it", key: "params.\(key)")
         }
         let table = URIDMap.shared
-        func number(_ value: UInt32) -> [UInt8] { raw(value) }
-        var bytes = number(0) + number(table.map(VG_PATCH__Set))
-        bytes += number(table.map(VG_PATCH__property)) + number(0) + number(4) + number(table.map(VG_ATOM__URID))
-        bytes += number(table.map(property.uri)) + number(0)
+        var bytes = head(VG_PATCH__Set, property)
         bytes += number(table.map(VG_PATCH__value)) + number(0) + number(UInt32(body.count)) + number(table.map(type))
         bytes += body + [UInt8](repeating: 0, count: (8 - body.count % 8) % 8)
+        return bytes
+    }
+
+    private static func number(_ value: UInt32) -> [UInt8] { raw(value) }
+
+    /// The kind of message and which property it is about.
+    private static func head(_ kind: UnsafePointer<CChar>, _ property: PluginProperty) -> [UInt8] {
+        let table = URIDMap.shared
+        var bytes = number(0) + number(table.map(kind))
+        bytes += number(table.map(VG_PATCH__property)) + number(0) + number(4) + number(table.map(VG_ATOM__URID))
+        bytes += number(table.map(property.uri)) + number(0)
         return bytes
     }
 }

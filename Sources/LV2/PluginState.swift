@@ -7,10 +7,13 @@ import NodeKit
 final class PluginState {
     private let state: OpaquePointer
     private let world: World
+    /// Values by port index, where symbols do not tell the ports apart.
+    private let byIndex: [Int: Float]
 
-    private init(_ state: OpaquePointer, _ world: World) {
+    private init(_ state: OpaquePointer, _ world: World, byIndex text: String? = nil) {
         self.state = state
         self.world = world
+        byIndex = text.map(PortValues.byIndex) ?? [:]
     }
 
     deinit {
@@ -52,8 +55,8 @@ final class PluginState {
             guard let node = lilv_new_uri(lilv.world, match.uri),
                 let state = lilv_state_new_from_world(lilv.world, URIDMap.shared.map, node)
             else { throw NodeError("preset \"\(wanted)\" of \(info.name) cannot be read", key: "preset") }
-            lilv_node_free(node)
-            return PluginState(state, world)
+            defer { lilv_node_free(node) }
+            return PluginState(state, world, byIndex: lilv.object(of: node, VG_STATE_PORTS))
         }
     }
 
@@ -78,7 +81,7 @@ final class PluginState {
             guard let state = lilv_state_new_from_file(lilv.world, URIDMap.shared.map, nil, file) else {
                 throw NodeError("\(file) is no LV2 state", key: "state")
             }
-            let result = PluginState(state, world)
+            let result = PluginState(state, world, byIndex: object(of: VG_STATE_PORTS, in: file))
             let owner = lilv.text(lilv_state_get_plugin_uri(state))
             guard owner == info.uri else {
                 throw NodeError("\(file) is a state of \(owner), not of \(info.uri)", key: "state")
@@ -87,14 +90,14 @@ final class PluginState {
         }
     }
 
-    /// What `instance` would need to go on elsewhere; `values` has those of its control inputs by symbol. Files that it
+    /// What `instance` would need to go on elsewhere; `values` has those of its control inputs. Files that it
     /// refers to are linked from `folder`, those that it made itself, in `scratch`, copied there; nil: it is not to be
     /// written. Also while the plugin runs.
     static func saved(
-        from instance: UnsafeMutablePointer<LilvInstance>, of uri: String, values: [String: Float] = [:],
+        from instance: UnsafeMutablePointer<LilvInstance>, of uri: String, values: PortValues = PortValues(),
         folder: String? = nil, scratch: String? = nil, _ world: World
     ) -> PluginState? {
-        let table = NamedValues(values)
+        let table = NamedValues(values.bySymbol)
         let flags = LV2_STATE_IS_POD.rawValue | LV2_STATE_IS_PORTABLE.rawValue
         return world.locked { lilv in
             guard let plugin = lilv.plugin(uri) else { return nil }
@@ -106,7 +109,20 @@ final class PluginState {
                         $0.find(String(cString: symbol), size, type)
                     }
                 }, Unmanaged.passUnretained(table).toOpaque(), flags, nil
-            ).map { PluginState($0, world) }
+            ).map {
+                if let text = values.byIndexText { note(text, in: $0) }
+                return PluginState($0, world)
+            }
+        }
+    }
+
+    /// Adds what only this host reads.
+    private static func note(_ text: String, in state: OpaquePointer) {
+        let table = URIDMap.shared
+        text.withCString {
+            _ = lilv_state_set_metadata(
+                state, table.map(VG_STATE_PORTS), $0, strlen($0) + 1, table.map(VG_ATOM__String),
+                LV2_STATE_IS_POD.rawValue | LV2_STATE_IS_PORTABLE.rawValue)
         }
     }
 
@@ -122,69 +138,43 @@ final class PluginState {
         }
     }
 
+    /// Whether there is more in it than the values of ports.
+    var hasProperties: Bool { world.locked { _ in lilv_state_get_num_properties(state) } > 0 }
+
+    /// The values that it gives the control inputs of its plugin, by place among the parameters. Of ports that share a
+    /// symbol, the first has the value of the symbol unless the state tells them apart.
+    func parameterValues(_ info: PluginInfo, _ ports: PortLayout) -> [Int: Float] {
+        let bySymbol = portValues
+        var values: [Int: Float] = [:]
+        var seen: Set<String> = []
+        for (place, port) in ports.parameters.enumerated() {
+            let symbol = info.ports[port].symbol
+            let value = byIndex[port] ?? (seen.insert(symbol).inserted ? bySymbol[symbol] : nil)
+            if let value { values[place] = value }
+        }
+        return values
+    }
+
     /// The values that it gives control ports, by symbol.
-    var portValues: [String: Float] {
-        var values = PortValues()
+    private var portValues: [String: Float] {
+        var values: [String: Float] = [:]
         world.locked { _ in
             withUnsafeMutablePointer(to: &values) {
                 lilv_state_emit_port_values(
                     state,
                     { symbol, values, value, size, type in
                         guard let symbol, let value else { return }
-                        let number = PortValues.number(value, size, type)
-                        values?.assumingMemoryBound(to: PortValues.self).pointee.bySymbol[String(cString: symbol)] =
-                            number
+                        let given = number(value, size, type)
+                        values?.assumingMemoryBound(to: [String: Float].self).pointee[String(cString: symbol)] = given
                     }, $0)
             }
         }
-        return values.bySymbol
+        return values
     }
 
     /// Restores what the plugin itself saved. Before its first block or while it does not run.
     func restore(_ instance: UnsafeMutablePointer<LilvInstance>, _ features: Features) {
         world.locked { _ in lilv_state_restore(state, instance, nil, nil, 0, features.list) }
-    }
-}
-
-private struct PortValues {
-    var bySymbol: [String: Float] = [:]
-
-    /// A port value of any numeric type; nil for others.
-    static func number(_ value: UnsafeRawPointer, _ size: UInt32, _ type: UInt32) -> Float? {
-        let urids = URIDs(URIDMap.shared)
-        switch (type, size) {
-        case (urids.float, 4): return value.loadUnaligned(as: Float.self)
-        case (urids.double, 8): return Float(value.loadUnaligned(as: Double.self))
-        case (urids.int, 4): return Float(value.loadUnaligned(as: Int32.self))
-        case (urids.bool, 4): return value.loadUnaligned(as: Int32.self) == 0 ? 0 : 1
-        case (urids.long, 8): return Float(value.loadUnaligned(as: Int64.self))
-        default: return nil
-        }
-    }
-}
-
-/// The values of control ports while lilv asks for them, as doubles: floats are written with fewer digits than they
-/// have.
-private final class NamedValues {
-    private let values: [String: Float]
-    private let memory = UnsafeMutablePointer<Double>.allocate(capacity: 1)
-    private let double = URIDMap.shared.map(VG_ATOM__Double)
-
-    init(_ values: [String: Float]) { self.values = values }
-
-    deinit { memory.deallocate() }
-
-    /// The address of a value; lilv copies it before it asks for the next.
-    func find(
-        _ symbol: String, _ size: UnsafeMutablePointer<UInt32>, _ type: UnsafeMutablePointer<UInt32>
-    ) -> UnsafeRawPointer? {
-        size.pointee = 0
-        type.pointee = 0
-        guard let value = values[symbol] else { return nil }
-        memory.pointee = Double(value)
-        size.pointee = 8
-        type.pointee = double
-        return UnsafeRawPointer(memory)
     }
 }
 

@@ -2,6 +2,7 @@
 import CLilv
 import Glibc
 import Realtime
+import Synchronization
 
 /// The worker of one plugin: `schedule_work` from `run` reaches `work` on a thread of the plugin's own, and what that
 /// responds reaches `work_response` after the next `run`.
@@ -15,6 +16,10 @@ final class PluginWorker {
     let core = UnsafeMutablePointer<WorkerCore>.allocate(capacity: 1)
 
     private let requests = PacketRing(capacity: workerRingSize)
+    /// What a plugin schedules while it restores: `requests` is for the audio thread only.
+    private let restoring = PacketRing(capacity: workerRingSize)
+    private let restorer = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: 1)
+    private let open = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
     private let responses = PacketRing(capacity: workerRingSize)
     private let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     private let stop = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
@@ -27,10 +32,12 @@ final class PluginWorker {
         responded = .allocate(byteCount: responses.ends.largest, alignment: 16)
         sem_init(wake, 0, 0)
         stop.initialize(to: false)
+        restorer.initialize(to: Atomic(0))
+        open.initialize(to: Atomic(0))
         core.initialize(
             to: WorkerCore(
-                requests: requests.ends, responses: responses.ends, received: received, responded: responded,
-                wake: wake, stop: stop))
+                requests: requests.ends, restoring: restoring.ends, responses: responses.ends, received: received,
+                responded: responded, wake: wake, stop: stop, restorer: restorer, open: open))
         schedule.initialize(
             to: LV2_Worker_Schedule(
                 handle: core,
@@ -51,6 +58,8 @@ final class PluginWorker {
         for memory in [received, responded] { memory.deallocate() }
         wake.deallocate()
         stop.deallocate()
+        restorer.deallocate()
+        open.deallocate()
         schedule.deallocate()
         core.deallocate()
     }
@@ -77,6 +86,24 @@ final class PluginWorker {
         return true
     }
 
+    /// Runs `body`, which restores a state. What the plugin schedules in it does not mix with what `run` schedules at
+    /// the same time. [control]
+    func whileRestoring(_ body: () -> Void) {
+        restorer.pointee.store(UInt(vg_lv2_thread()), ordering: .relaxed)
+        body()
+        restorer.pointee.store(0, ordering: .relaxed)
+    }
+
+    /// Whether all that was scheduled is done; responses may wait for the next block. [control]
+    var isIdle: Bool { open.pointee.load(ordering: .acquiring) == 0 }
+
+    /// Waits until all that was scheduled is done, and gives the plugin the responses. It must not run. [control]
+    func finishWork() {
+        // A plugin that never ends its work is not waited for.
+        for _ in 0..<2000 where !isIdle { usleep(1000) }
+        deliverWaiting(core)
+    }
+
     /// Ends the thread after the work in hand. The plugin must not run any more. [control]
     func finish() {
         guard let thread else { return }
@@ -94,6 +121,8 @@ private let workerRingSize = 1 << 16
 /// What the audio thread and the worker's thread share; it never moves while the plugin lives.
 struct WorkerCore: BitwiseCopyable {
     let requests: PacketRingEnds
+    /// Requests of a thread that restores.
+    let restoring: PacketRingEnds
     let responses: PacketRingEnds
     /// Where the worker keeps the request in hand.
     let received: UnsafeMutableRawPointer
@@ -101,18 +130,28 @@ struct WorkerCore: BitwiseCopyable {
     let responded: UnsafeMutableRawPointer
     let wake: UnsafeMutablePointer<sem_t>
     let stop: UnsafeMutablePointer<Bool>
+    /// The thread that restores a state; 0: none.
+    let restorer: UnsafeMutablePointer<Atomic<UInt>>
+    /// Requests that were taken and are not done.
+    let open: UnsafeMutablePointer<Atomic<Int>>
     var handle: LV2_Handle?
     var interface: UnsafePointer<LV2_Worker_Interface>?
     var threaded = false
 }
 
-/// Leaves a request for the worker's thread. [audio]
+/// Leaves a request for the worker's thread. [audio], or the thread that restores
 @_noLocks
 private func queueWork(
     _ core: UnsafeMutablePointer<WorkerCore>, _ size: UInt32, _ data: UnsafeRawPointer?
 ) -> LV2_Worker_Status {
     guard core.pointee.interface != nil else { return LV2_WORKER_ERR_UNKNOWN }
-    guard core.pointee.requests.push(data, size: Int(size)) else { return LV2_WORKER_ERR_NO_SPACE }
+    let restores = core.pointee.restorer.pointee.load(ordering: .relaxed) == UInt(vg_lv2_thread())
+    let ring = restores ? core.pointee.restoring : core.pointee.requests
+    core.pointee.open.pointee.add(1, ordering: .relaxed)
+    guard ring.push(data, size: Int(size)) else {
+        core.pointee.open.pointee.subtract(1, ordering: .relaxed)
+        return LV2_WORKER_ERR_NO_SPACE
+    }
     vg_lv2_wake(core.pointee.wake)
     return LV2_WORKER_SUCCESS
 }
@@ -137,8 +176,11 @@ private func workerMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRa
     while true {
         while sem_wait(core.pointee.wake) != 0 {}  // interrupted: wait again
         if core.pointee.stop.pointee { return nil }
-        while let (size, _) = core.pointee.requests.pop(into: buffer) {
-            _ = doWork(core, UInt32(size), size > 0 ? UnsafeRawPointer(buffer) : nil)
+        for ring in [core.pointee.requests, core.pointee.restoring] {
+            while let (size, _) = ring.pop(into: buffer) {
+                _ = doWork(core, UInt32(size), size > 0 ? UnsafeRawPointer(buffer) : nil)
+                core.pointee.open.pointee.subtract(1, ordering: .releasing)
+            }
         }
     }
 }

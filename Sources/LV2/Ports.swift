@@ -49,6 +49,8 @@ struct PluginPort: Sendable {
     var bus: String?
     /// Bytes that an atom port's buffer must have at least.
     var minimumSize = 0
+    /// Symbols of the ports whose buffers its own must not be smaller than.
+    var asLargeAs: [String] = []
     var supportsMIDI = false
     var supportsTime = false
     var supportsPatch = false
@@ -116,6 +118,7 @@ extension PluginPort {
                 if lilv_node_is_int(size) { minimumSize = max(0, Int(lilv_node_as_int(size))) }
                 lilv_node_free(size)
             }
+            asLargeAs = lilv.take(list: lilv_port_get_value(plugin, port, lilv.constant(VG_RESIZE_PORT__asLargeAs)))
             // Texts are states as a rule, which grow far beyond what the data asks for; unused room costs nothing.
             if !isInput, supports(VG_ATOM__String) { minimumSize = max(minimumSize, 1 << 20) }
         case .events:
@@ -149,6 +152,25 @@ extension PluginPort {
         if let symbol = lilv.object(of: node, VG_UNITS__symbol) { return symbol }
         guard lilv_node_is_uri(node), let name = lilv.text(node).split(separator: "#").last else { return "" }
         return knownUnits[String(name)] ?? ""
+    }
+}
+
+extension [PluginPort] {
+    /// Gives every port at least the size of those that it is to be as large as, which may in turn depend on others,
+    /// even in a circle.
+    mutating func growAlike() {
+        var changed = true
+        while changed {
+            changed = false
+            for index in indices {
+                let wanted = self[index].asLargeAs.compactMap { symbol in
+                    first { $0.symbol == symbol && $0.kind == .atom }?.minimumSize
+                }
+                guard let largest = wanted.max(), largest > self[index].minimumSize else { continue }
+                self[index].minimumSize = largest
+                changed = true
+            }
+        }
     }
 }
 

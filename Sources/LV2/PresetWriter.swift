@@ -54,10 +54,7 @@ extension World {
         if let path = preset.state { states.append(try .file(path, of: info, self)) }
         var values = ports.layout.parameters.map(\.defaultValue)
         for state in states {
-            let given = state.portValues
-            for (index, port) in ports.parameters.enumerated() {
-                if let value = given[info.ports[port].symbol] { values[index] = value }
-            }
+            for (index, value) in state.parameterValues(info, ports) { values[index] = value }
         }
         let given = try givenValues(preset.params, info, ports)
         for (index, value) in given.parameters { values[index] = value }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLilv
+import Glibc
 
 /// One statement of a Turtle file. The texts are valid during the call that brings them only.
 struct TurtleStatement {
@@ -41,6 +42,19 @@ func readTurtle(_ path: String, _ each: (TurtleStatement) -> Void) throws(Turtle
         String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
     }
     throw TurtleMistake(path: path, line: Int(error.line), column: Int(error.column), text: text)
+}
+
+/// The object of the first statement with a predicate, as far as the file can be read. [control]
+func object(of predicate: UnsafePointer<CChar>, in path: String) -> String? {
+    var found: String?
+    do throws(TurtleMistake) {
+        try readTurtle(path) {
+            if found == nil, strcmp($0.predicate, predicate) == 0 { found = String(cString: $0.object) }
+        }
+    } catch {
+        return found  // what is wrong is told by whoever reads all of it
+    }
+    return found
 }
 
 private struct TurtleHandler {

@@ -124,6 +124,7 @@ struct URIDs: BitwiseCopyable, Sendable {
     let midiEvent: LV2_URID
     let position, bar, barBeat, beat, beatUnit, beatsPerBar, beatsPerMinute, frame, speed: LV2_URID
     let logError, logWarning, logTrace: LV2_URID
+    let patchSet, patchPut: LV2_URID
 
     init(_ table: URIDMap) {
         chunk = table.map(VG_ATOM__Chunk)
@@ -150,5 +151,7 @@ struct URIDs: BitwiseCopyable, Sendable {
         logError = table.map(VG_LOG__Error)
         logWarning = table.map(VG_LOG__Warning)
         logTrace = table.map(VG_LOG__Trace)
+        patchSet = table.map(VG_PATCH__Set)
+        patchPut = table.map(VG_PATCH__Put)
     }
 }

@@ -46,10 +46,10 @@ public enum Message: Sendable, Equatable {
 /// nodes, and `poll` comes 120 times a second.
 public struct NodeCalls: OptionSet, Sendable {
     /// The bits.
-    public let rawValue: UInt8
+    public let rawValue: UInt16
 
     /// Wraps bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// `receive`
     public static let receive = NodeCalls(rawValue: 1)
@@ -63,7 +63,11 @@ public struct NodeCalls: OptionSet, Sendable {
     public static let idle = NodeCalls(rawValue: 16)
     /// `save`
     public static let save = NodeCalls(rawValue: 32)
-    /// Every one of them but `save`, which says that there is something to keep.
+    /// `loadPreset`
+    public static let presets = NodeCalls(rawValue: 64)
+    /// `setProperty` and `askProperty`
+    public static let properties = NodeCalls(rawValue: 128)
+    /// Every one of them but `save`, `presets` and `properties`, which say that there is such a thing.
     public static let all: NodeCalls = [.receive, .poll, .latency, .wait, .idle]
 }
 
@@ -118,6 +122,16 @@ public protocol Node: AnyObject {
     /// Writes what another node with the same settings would need to go on like this one into `folder`, which is made
     /// if need be. Also while active. [control]
     func save(to folder: String) throws(NodeError)
+
+    /// Goes over to a preset without a click, also while active; a part of it may come later, from `poll`. [control]
+    func loadPreset(_ preset: String) throws(NodeError)
+
+    /// Sets what is turned while running and is no number that could ramp, such as the name of a file. [control]
+    func setProperty(_ key: String, to value: SettingValue) throws(NodeError)
+
+    /// Asks for a property's value, to be published as the event "property" with "key", "uri", "label" and
+    /// "value". [control]
+    func askProperty(_ key: String) throws(NodeError)
 }
 
 extension Node {
@@ -141,6 +155,14 @@ extension Node {
     public var isIdle: Bool { true }
     /// Nothing to keep.
     public func save(to folder: String) throws(NodeError) {}
+    /// There are none.
+    public func loadPreset(_ preset: String) throws(NodeError) { throw NodeError("there are no presets") }
+    /// There are none.
+    public func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
+        throw NodeError("there are no properties")
+    }
+    /// There are none.
+    public func askProperty(_ key: String) throws(NodeError) { throw NodeError("there are no properties") }
 }
 
 /// The processor of a node without an audio half.

@@ -53,10 +53,25 @@ public func makeNodeType<N: Node>(_ type: N.Type) -> UnsafePointer<vg_node_type>
     if calls.contains(.save) {
         c.save = { node, folder, error in
             guard let folder else { return false }
-            return attempt(error) { () throws(NodeError) in
-                try box(node).save(to: String(cString: folder))
-                return node
-            } != nil
+            return succeeds(error) { () throws(NodeError) in try box(node).save(to: String(cString: folder)) }
+        }
+    }
+    if calls.contains(.presets) {
+        c.load_preset = { node, preset, error in
+            guard let preset else { return false }
+            return succeeds(error) { () throws(NodeError) in try box(node).loadPreset(String(cString: preset)) }
+        }
+    }
+    if calls.contains(.properties) {
+        c.set_property = { node, key, value, error in
+            guard let key, let value else { return false }
+            return succeeds(error) { () throws(NodeError) in
+                try box(node).setProperty(String(cString: key), to: SettingValue(value.pointee))
+            }
+        }
+        c.ask_property = { node, key, error in
+            guard let key else { return false }
+            return succeeds(error) { () throws(NodeError) in try box(node).askProperty(String(cString: key)) }
         }
     }
     result.initialize(to: c)
@@ -96,6 +111,9 @@ private class NodeBox {
     func poll() {}
     func wait(_ frames: Int) {}
     func save(to folder: String) throws(NodeError) {}
+    func loadPreset(_ preset: String) throws(NodeError) {}
+    func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {}
+    func askProperty(_ key: String) throws(NodeError) {}
 }
 
 private final class Box<N: Node>: NodeBox {
@@ -132,6 +150,11 @@ private final class Box<N: Node>: NodeBox {
     override func poll() { node.poll() }
     override func wait(_ frames: Int) { node.wait(frames: frames) }
     override func save(to folder: String) throws(NodeError) { try node.save(to: folder) }
+    override func loadPreset(_ preset: String) throws(NodeError) { try node.loadPreset(preset) }
+    override func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
+        try node.setProperty(key, to: value)
+    }
+    override func askProperty(_ key: String) throws(NodeError) { try node.askProperty(key) }
 }
 
 private func box(_ node: UnsafeMutableRawPointer?) -> NodeBox {
@@ -151,6 +174,18 @@ private func attempt(
         }
         return nil
     }
+}
+
+private func succeeds(
+    _ error: UnsafeMutablePointer<vg_error>?, _ body: () throws(NodeError) -> Void
+) -> Bool {
+    var done = false
+    _ = attempt(error) { () throws(NodeError) in
+        try body()
+        done = true
+        return nil
+    }
+    return done
 }
 
 /// Copies text into a fixed C array, cut between two code points, always terminated.

@@ -56,7 +56,8 @@ enum LV2Text {
             text += "\nProperties, in params like parameters\n"
             for property in plugin.properties {
                 let name = property.uri.split(whereSeparator: { "/#:".contains($0) }).last ?? ""
-                text += "  \(pad(String(name), 18))\(pad(property.kind, 8))\(property.label)\n"
+                let label = property.label + (property.isWritable ? "" : " (only told)")
+                text += "  \(pad(String(name), 18))\(pad(property.kind, 8))\(label)\n"
             }
         }
         if !plugin.presets.isEmpty {
@@ -162,7 +163,7 @@ extension LV2Text {
                     plugin.properties.map {
                         JSONText.object([
                             ("uri", JSONText.string($0.uri)), ("label", JSONText.string($0.label)),
-                            ("kind", JSONText.string($0.kind)),
+                            ("kind", JSONText.string($0.kind)), ("writable", "\($0.isWritable)"),
                         ])
                     })
             ),

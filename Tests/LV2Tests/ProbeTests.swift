@@ -105,7 +105,7 @@ struct ProbeTests {
         #expect(probe.harness.midiOutputs == [sent])
     }
 
-    @Test("An event port offers in every block what the plugin asks for")
+    @Test("An event port offers in every block what the plugin asks for, here as much as another port")
     func outputCapacityIsReset() throws {
         let probe = try Probe()
         probe.harness.midiInputs = [[TimedMIDI(0, [0x90, 60, 100])]]

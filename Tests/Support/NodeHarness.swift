@@ -98,6 +98,18 @@ public final class NodeHarness {
             preparation.maxBlock <= buffers.longestBlock, "the harness has room for \(buffers.longestBlock) frames")
         self.preparation = preparation
         try instance.prepare(preparation)
+        let place = Unchecked(instance.ramps)
+        let abrupt = instance.parameters.map { $0.flags & UInt32(VG_PARAM_ABRUPT) != 0 }
+        let frames = Float((preparation.rate / 100).rounded(.down))
+        instance.onTurn { index, value, atOnce in
+            let ramp = place.value + index
+            let start = ramp.pointee.value
+            ramp.pointee =
+                atOnce || abrupt[index]
+                ? .steady(value)
+                : vg_ramp(value: start, step: (value - start) / frames, target: value, frames: UInt32(frames))
+            return true
+        }
         instance.activate()
     }
 
@@ -221,6 +233,12 @@ public final class NodeHarness {
             }
         }
     }
+}
+
+/// The harness runs audio and control on one thread.
+private struct Unchecked<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
 }
 
 private func pushNote(_ handle: UnsafeMutableRawPointer?, _ note: UnsafePointer<vg_note>?) -> Bool {

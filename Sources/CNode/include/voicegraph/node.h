@@ -265,6 +265,10 @@ typedef struct vg_host {
   /* Sends to whatever the message output `port` (index among the message
    * outputs) is linked to. False: a receiver's queue is full. [any] */
   bool (*send)(void *handle, uint32_t port, const vg_message *message);
+  /* Turns a parameter of this node as a user would: smoothed, or `at_once`
+   * where nothing of the node is heard. False: not now, the node does not run
+   * or the queue is full. Missing in hosts with a smaller `size`. [any] */
+  bool (*turn)(void *handle, uint32_t parameter, float value, bool at_once);
 } vg_host;
 
 typedef struct vg_preparation {
@@ -330,6 +334,18 @@ struct vg_node_type {
    * this one into `folder`, which is made if need be. Also while active. False:
    * `error` says why. May be NULL: there is nothing to keep. [control] */
   bool (*save)(void *node, const char *folder, vg_error *error);
+  /* Goes over to a preset without a click, also while active; what belongs to
+   * it may come a little later, from `poll`. False: `error` says why, nothing
+   * changes. May be NULL: there are no presets. [control] */
+  bool (*load_preset)(void *node, const char *preset, vg_error *error);
+  /* Sets a property: what is turned while running and is no number that could
+   * ramp, such as the name of a file. False: `error` says why. May be NULL:
+   * there are none. [control] */
+  bool (*set_property)(void *node, const char *key, const vg_value *value, vg_error *error);
+  /* Asks for a property's value, which then comes as the event "property" with
+   * the fields "key", "uri", "label" and "value". False: `error` says why. May be NULL:
+   * there are none. [control] */
+  bool (*ask_property)(void *node, const char *key, vg_error *error);
 };
 
 /* What a shared object holds. */

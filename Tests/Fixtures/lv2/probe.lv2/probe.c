@@ -12,6 +12,7 @@
 #include <lv2/urid/urid.h>
 #include <lv2/worker/worker.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,10 @@ typedef struct {
   const LV2_Worker_Schedule *schedule;
   const LV2_Log_Log *log;
   float asked, restored;
+  int32_t told;
   int cycles, bangs, positions, runs;
   float longest;
+  atomic_int inside; /* run */
   pthread_t runner;
   struct { float value; float threaded; } answer;
 } Probe;
@@ -91,6 +94,7 @@ static void events(Probe *p) {
 
 static void run(LV2_Handle h, uint32_t frames) {
   Probe *p = h;
+  atomic_store(&p->inside, 1);
   p->runner = pthread_self();
   p->runs++;
   if (get(p, REQUEST) != p->asked) {
@@ -112,6 +116,7 @@ static void run(LV2_Handle h, uint32_t frames) {
   set(p, LONGEST, p->longest);
   set(p, LATENCY, get(p, FRAMES));
   set(p, RESTORED, p->restored);
+  atomic_store(&p->inside, 0);
 }
 
 static void destroy(LV2_Handle h) { free(h); }
@@ -147,19 +152,33 @@ static LV2_State_Status restore(LV2_Handle h, LV2_State_Retrieve_Function retrie
   uint32_t type = 0, value_flags = 0;
   const void *value = retrieve(handle, p->map->map(p->map->handle, PREFIX "value"), &size, &type, &value_flags);
   if (value && size == sizeof p->restored) memcpy(&p->restored, value, size);
+  /* -99: run was called meanwhile, or came back from it. */
+  for (int i = 0; i < 20000 && p->runs; i++)
+    if (atomic_load(&p->inside)) p->restored = -99;
   return LV2_STATE_SUCCESS;
 }
 
-/* The longest block, told later. */
+/* The longest block, told later. Takes it and heeds it not while it is asked for 9. */
 static uint32_t options_set(LV2_Handle h, const LV2_Options_Option *options) {
   Probe *p = h;
+  if (p->asked == 9) return LV2_OPTIONS_SUCCESS;
   const LV2_URID longest = p->map->map(p->map->handle, LV2_BUF_SIZE__maxBlockLength);
   for (; options->key; options++)
     if (options->key == longest) p->longest = (float)*(const int32_t *)options->value;
   return LV2_OPTIONS_SUCCESS;
 }
 
-static uint32_t options_get(LV2_Handle h, LV2_Options_Option *options) { return LV2_OPTIONS_ERR_UNKNOWN; }
+static uint32_t options_get(LV2_Handle h, LV2_Options_Option *options) {
+  Probe *p = h;
+  for (; options->key; options++) {
+    if (options->key != p->map->map(p->map->handle, LV2_BUF_SIZE__maxBlockLength)) return LV2_OPTIONS_ERR_BAD_KEY;
+    options->type = p->map->map(p->map->handle, LV2_ATOM__Int);
+    options->size = sizeof p->told;
+    p->told = (int32_t)p->longest;
+    options->value = &p->told;
+  }
+  return LV2_OPTIONS_SUCCESS;
+}
 
 static const void *extension(const char *uri) {
   static const LV2_Worker_Interface worker = {work, work_response, end_run};
@@ -171,9 +190,17 @@ static const void *extension(const char *uri) {
   return NULL;
 }
 
+/* The one with twins among its ports does nothing. */
+static LV2_Handle make_twins(const LV2_Descriptor *d, double rate, const char *bundle, const LV2_Feature *const *f) {
+  return calloc(1, sizeof(Probe));
+}
+
+static void run_twins(LV2_Handle h, uint32_t frames) {}
+
 static const LV2_Descriptor plugins[] = {
     {PREFIX "probe", make, connect, activate, run, NULL, destroy, extension},
     {PREFIX "refuser", refuse, connect, NULL, run, NULL, destroy, NULL},
+    {PREFIX "twins", make_twins, connect, NULL, run_twins, NULL, destroy, NULL},
 };
 
-LV2_SYMBOL_EXPORT const LV2_Descriptor *lv2_descriptor(uint32_t index) { return index < 2 ? &plugins[index] : NULL; }
+LV2_SYMBOL_EXPORT const LV2_Descriptor *lv2_descriptor(uint32_t index) { return index < 3 ? &plugins[index] : NULL; }
