@@ -96,6 +96,12 @@ VG_LV2_AUDIO static inline void vg_lv2_end_run(const LV2_Worker_Interface *_Nonn
  * and never waits. [audio] */
 VG_LV2_AUDIO static inline void vg_lv2_wake(sem_t *_Nonnull semaphore) { sem_post(semaphore); }
 
+/* A number that the audio thread writes at any time: a word is read whole, and
+ * one that is a block old does as well. [any] */
+__attribute__((no_sanitize("thread"))) static inline float vg_lv2_peek(const volatile float *_Nonnull value) {
+  return *value;
+}
+
 /* The calling thread; never 0. [audio] and every other thread */
 VG_LV2_AUDIO static inline uintptr_t vg_lv2_thread(void) { return (uintptr_t)pthread_self(); }
 

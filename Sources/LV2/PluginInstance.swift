@@ -150,7 +150,7 @@ final class PluginInstance {
     func restore(_ state: PluginState) { worker.whileRestoring { state.restore(instance, features) } }
 
     /// The value that a parameter had in the last block.
-    func parameterValue(_ place: Int) -> Float { buffers.values[place] }
+    func parameterValue(_ place: Int) -> Float { vg_lv2_peek(buffers.values + place) }
 
     /// The latency last reported, in frames. Set it before the first block only.
     var latency: Int {
@@ -181,7 +181,7 @@ final class PluginInstance {
     /// Writes what the plugin would need to go on in another process, the values of its ports among it. With a label it
     /// is a preset.
     func save(to folder: String, label: String? = nil) throws(NodeError) {
-        let values = PortValues(ports.parameters.indices.map { buffers.values[$0] }, info, ports)
+        let values = PortValues(ports.parameters.indices.map(parameterValue), info, ports)
         let state = PluginState.saved(
             from: instance, of: info.uri, values: values, folder: folder, scratch: features.madeFiles, world)
         guard let state else { throw NodeError("\(info.name) does not give its state", key: "state") }

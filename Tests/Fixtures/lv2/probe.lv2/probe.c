@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PREFIX "urn:voicegraph:test:"
 
@@ -31,7 +32,7 @@ typedef struct {
   int32_t told;
   int cycles, bangs, positions, runs;
   float longest;
-  atomic_int inside; /* run */
+  atomic_int inside; /* odd in run */
   pthread_t runner;
   struct { float value; float threaded; } answer;
 } Probe;
@@ -94,7 +95,7 @@ static void events(Probe *p) {
 
 static void run(LV2_Handle h, uint32_t frames) {
   Probe *p = h;
-  atomic_store(&p->inside, 1);
+  atomic_fetch_add(&p->inside, 1);
   p->runner = pthread_self();
   p->runs++;
   if (get(p, REQUEST) != p->asked) {
@@ -116,7 +117,7 @@ static void run(LV2_Handle h, uint32_t frames) {
   set(p, LONGEST, p->longest);
   set(p, LATENCY, get(p, FRAMES));
   set(p, RESTORED, p->restored);
-  atomic_store(&p->inside, 0);
+  atomic_fetch_add(&p->inside, 1);
 }
 
 static void destroy(LV2_Handle h) { free(h); }
@@ -152,9 +153,12 @@ static LV2_State_Status restore(LV2_Handle h, LV2_State_Retrieve_Function retrie
   uint32_t type = 0, value_flags = 0;
   const void *value = retrieve(handle, p->map->map(p->map->handle, PREFIX "value"), &size, &type, &value_flags);
   if (value && size == sizeof p->restored) memcpy(&p->restored, value, size);
-  /* -99: run was called meanwhile, or came back from it. */
-  for (int i = 0; i < 20000 && p->runs; i++)
-    if (atomic_load(&p->inside)) p->restored = -99;
+  /* Whether run was not over, or is called meanwhile: a millisecond is many blocks for a loop that does not wait. */
+  const int before = atomic_load(&p->inside);
+  if (before) usleep(1000);
+  const int clashes = before % 2 != 0 || atomic_load(&p->inside) != before;
+  p->log->printf(p->log->handle, p->map->map(p->map->handle, LV2_LOG__Trace), "restored %g%s", p->restored,
+                 clashes ? " while it runs" : "");
   return LV2_STATE_SUCCESS;
 }
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import NodeKit
+import TestSupport
+
+@testable import Host
+
+private let phaser = "http://zynaddsubfx.sourceforge.net/fx#Phaser"
+private let params = "http://lv2plug.in/plugins/eg-params"
+private let installed = Set(World.shared.installed(names: false).map(\.uri))
+
+/// LV2 plugins that are changed while the graph plays.
+@Suite(.timeLimit(.minutes(5))) struct LivePluginTests {
+    private static let graph = """
+        [graph]
+        links = ["tone -> phaser -> out"]
+        [node.tone]
+        type = "tone"
+        frequency = 220
+        level_db = -6
+        [node.phaser]
+        type = "lv2"
+        plugin = "\(phaser)"
+        preset = "Analog Phaser 1"
+        [node.out]
+        type = "output"
+        channels = 2
+
+        """
+
+    private func step(_ signal: some Collection<Float>) -> Float {
+        zip(signal, signal.dropFirst()).reduce(0) { max($0, abs($1.1 - $1.0)) }
+    }
+
+    @Test(
+        .enabled(if: installed.contains(phaser), "needs zynaddsubfx-lv2"), arguments: [64, 256])
+    func aPresetIsLoadedWithoutAClickAndTheGraphPlaysOn(block: Int) throws {
+        let run = try OfflineRun(Self.graph, block: block)
+        var output: [Float] = []
+        func play(_ frames: Int) throws {
+            for _ in 0..<(frames / block) {
+                run.play(block)
+                output += Array(try #require(run.driver.buffer(of: "out_1")).prefix(block))
+            }
+        }
+        try play(24_000)
+        let node = run.graph.nodes[1]
+        let before = node.parameters.indices.map { node.ramps[$0].target }
+        try run.graph.loadPreset("phaser", "phaser 5")
+        let loaded = output.count
+        try play(24_000)
+        #expect(node.parameters.indices.contains { node.ramps[$0].target != before[$0] })
+        let ownSteps = max(step(output[4800..<loaded]), step(output[(loaded + 8000)...]))
+        #expect(step(output[4800...]) <= 1.5 * ownSteps + output.map(abs).max()! / 480)
+        #expect(output[loaded...].contains(0))
+        #expect(output[(loaded + 8000)...].map(abs).max()! > 0.05)
+        #expect(throws: HostError("there is no node 'fazer'", hint: "nodes: tone, phaser, out")) {
+            try run.graph.loadPreset("fazer", "phaser 5")
+        }
+        #expect(throws: HostError("node 'tone': nodes of type tone have no presets")) {
+            try run.graph.loadPreset("tone", "sine")
+        }
+        #expect(
+            throws: HostError(
+                "node 'phaser': ZynPhaser has no preset \"Phaser7\"",
+                hint: "did you mean Phaser 1 or Phaser 2 or Phaser 3?")
+        ) {
+            try run.graph.loadPreset("phaser", "Phaser7")
+        }
+        #expect(throws: HostError("node 'tone': nodes of type tone have no properties")) {
+            try run.graph.setProperty("tone", "file", to: .string("a.wav"))
+        }
+    }
+
+    private static let file = """
+        [graph]
+        name = "live-plugin"
+        [node.params]
+        type = "lv2"
+        plugin = "\(params)"
+        [node.phaser]
+        type = "lv2"
+        plugin = "\(phaser)"
+
+        """
+
+    @Test(.enabled(if: installed.isSuperset(of: [phaser, params]), "needs lv2-examples and zynaddsubfx-lv2"))
+    func theActorSetsAndTellsPropertiesAndLoadsPresets() async throws {
+        let turn = try await JackTurn.wait()
+        let scratch = try Scratch()
+        let host = Host()
+        try await host.load(scratch.write("graph.conf", Self.file))
+        let early = await #expect(throws: HostError.self) { try await host.property("params", "string") }
+        #expect(early?.message == "no graph is playing")
+        try await host.run(DriverRequest(kind: .dummy, client: "live-plugin", rate: 48_000, block: 128))
+        #expect(try await host.property("params", "string") == .string("Hello, world"))
+        try await host.setProperty("params", "STRING", to: .string("evening"))
+        try await host.setProperty("params", "float", to: .number(0.25))
+        #expect(try await host.property("params", "string") == .string("evening"))
+        #expect(try await host.property("params", "http://lv2plug.in/plugins/eg-params#float") == .number(0.25))
+        try await host.loadPreset("phaser", "Phaser 3")
+        let wrong = await #expect(throws: HostError.self) { try await host.property("params", "strung") }
+        #expect(
+            wrong?.description
+                == "node 'params': Example Parameters has no property \"strung\" (did you mean string or spring?)")
+        await host.close()
+        withExtendedLifetime(turn) {}
+    }
+}
