@@ -30,6 +30,7 @@
 #include <lv2/uri-map/uri-map.h>
 #include <lv2/urid/urid.h>
 #include <lv2/worker/worker.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>

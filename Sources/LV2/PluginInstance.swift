@@ -83,7 +83,8 @@ final class PluginInstance {
         PluginStep.tell(.connectPort)
         buffers.connectAll(code)
         PluginStep.tell(.restore)
-        for state in states { state.restore(instance, features) }
+        let (made, given) = (features, states)
+        PluginThreads.watch(info.binary) { for state in given { state.restore(instance, made) } }
         guard preparation.offline || worker.start() else {
             throw NodeError("no thread is left for the worker of \(info.name)")
         }
@@ -93,6 +94,7 @@ final class PluginInstance {
         deactivate()
         worker.finish()
         PluginStep.tell(.cleanup)
+        PluginThreads.settle(info.binary)
         world.locked { _ in lilv_instance_free(instance) }
         parts.patch.deallocate()
         pause.deallocate()
@@ -105,7 +107,7 @@ final class PluginInstance {
         isActive = true
         buffers.connectAll(processor.code)
         PluginStep.tell(.activate)
-        lilv_instance_activate(instance)
+        PluginThreads.watch(info.binary) { lilv_instance_activate(instance) }
         // A state that loads its files through the worker is complete before the first block.
         if let worker = processor.extras?.pointee.worker { deliverWaiting(worker) }
     }
@@ -206,8 +208,11 @@ final class PluginInstance {
                 "\(info.binary) does not hold this plugin", "it was built without it, or the bundle is damaged")
         }
         PluginStep.tell(.instantiate)
-        let made: UnsafeMutablePointer<LilvInstance>? = world.locked { lilv in
-            lilv.plugin(info.uri).flatMap { lilv_plugin_instantiate($0, rate, features.list) }
+        _ = keepMemoryFresh
+        let made: UnsafeMutablePointer<LilvInstance>? = PluginThreads.watch(info.binary) {
+            world.locked { lilv in
+                lilv.plugin(info.uri).flatMap { lilv_plugin_instantiate($0, rate, features.list) }
+            }
         }
         guard let made else {
             throw info.unloadable("the plugin refused to start at \(Int(rate)) Hz", "its log may say more")
@@ -230,6 +235,11 @@ private func openLibrary(_ path: String) -> UnsafeMutableRawPointer? {
     // Once more, so that `dlerror` tells again.
     return dlopen(path, flags)
 }
+
+/// From its first use on, large blocks of memory come from the system each time, filled with zeros, as the first do anyway:
+/// a plugin that reads what it never wrote runs in its first copy, and would crash in one that gets the memory of
+/// another. Done once.
+private let keepMemoryFresh: Void = { _ = mallopt(M_MMAP_THRESHOLD, 128 << 10) }()
 
 /// Beginnings of symbols, and the library that has them.
 private let unnamedLibraries = [(symbols: "fftwf_", library: "libfftw3f.so.3")]

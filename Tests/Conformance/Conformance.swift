@@ -40,6 +40,10 @@ struct Conformance: ParsableCommand {
     var trial: String?
     @Option(help: .hidden)
     var skip = 0
+    @Option(help: .hidden)
+    var copy = 0
+    @Option(help: .hidden)
+    var apart: Float = 0
 
     func validate() throws {
         guard block == "irregular" || (1...8192).contains(Int(block) ?? 0) else {
@@ -54,7 +58,7 @@ struct Conformance: ParsableCommand {
     func run() throws {
         let plan = TrialPlan(
             block: Int(block), rate: rate, seconds: seconds, offline: offline || state || presets,
-            mode: state ? .state : presets ? .presets : .run, skip: skip)
+            mode: state ? .state : presets ? .presets : .run, skip: skip, copy: copy, apart: apart)
         if let trial { Trial(uri: trial, plan: plan).run() }
 
         var uris = World.shared.installed(names: false).map(\.uri)

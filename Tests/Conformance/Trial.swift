@@ -56,29 +56,55 @@ struct Trial {
         return (outputs, rig)
     }
 
+    /// Each copy is made in a fresh image of this process, because many plugins draw random numbers from a generator
+    /// that all copies in a process share: a copy that is saved, one that is restored, and if they differ two more,
+    /// which tell whether the plugin ever plays the same twice.
     private func saveAndRestore() throws(NodeError) {
         let folder = Self.folder(of: getpid())
         stage("reading")
         let preset = World.shared.presets(of: uri).first?.uri
-        func fresh(_ preset: String?, _ state: String?) throws(NodeError) -> [[Float]] {
-            let (outputs, rig) = try played(preset: preset, state: state)
-            if state == nil, access(folder, F_OK) != 0 {
-                stage("saving")
-                try rig.node.save(to: folder)
+        let (outputs, rig) = try played(preset: plan.copy == 1 ? nil : preset, state: plan.copy == 1 ? folder : nil)
+        guard plan.copy > 0 else {
+            stage("saving")
+            try rig.node.save(to: folder)
+            guard Recording.write(outputs, to: folder) else {
+                return tell("end refused cannot write to \(folder): \(String(cString: strerror(errno)))")
             }
             stage("removing")
-            return outputs
+            rig.node.deactivate()
+            return startAgain(copy: 1)
         }
-        let first = try fresh(preset, nil)
-        let restored = try fresh(nil, folder)
-        guard let difference = self.difference(first, restored) else { return finish(restored) }
-        // A plugin that plays something else every time is not to be blamed on its state.
-        for _ in 0..<2 {
-            if let baseline = self.difference(first, try fresh(preset, nil)) {
-                return tell("end unrepeatable fresh copies differ by \(baseline), a restored one by \(difference)")
-            }
+        let difference = Recording.difference(outputs, from: folder)
+        switch (plan.copy, difference) {
+        case (1, nil): try playBesideAnother(outputs, rig)
+        case (1, let difference?): startAgain(copy: 2, apart: difference)
+        case (_, let difference?):
+            tell("end unrepeatable fresh copies differ by \(difference), a restored one by \(plan.apart)")
+        case (2, nil): startAgain(copy: 3, apart: plan.apart)
+        default: tell("end differs after a restore by \(plan.apart)")
         }
-        tell("end differs after a restore by \(difference)")
+    }
+
+    /// A second copy in the same process, then a third in the memory that it leaves.
+    private func playBesideAnother(_ outputs: [[Float]], _ first: Rig) throws(NodeError) {
+        for round in 1...2 {
+            stage("running copy \(round + 1) in one process")
+            let rig = try Rig(uri, preset: nil, plan: plan)
+            try rig.prepare()
+            _ = rig.run(plan.maxBlock * 8)
+            stage("removing copy \(round + 1) in one process")
+        }
+        stage("removing")
+        first.node.deactivate()
+        finish(outputs)
+    }
+
+    /// Goes on with the next copy, in the same process with nothing left of it but its number.
+    private func startAgain(copy: Int, apart: Float = 0) {
+        let words = ["lv2-conformance", "--trial", uri, "--copy", "\(copy)", "--apart", "\(apart)"] + plan.arguments
+        var arguments = words.map { strdup($0) } + [nil]
+        execv("/proc/self/exe", &arguments)
+        tell("end refused no process: \(String(cString: strerror(errno)))")
     }
 
     /// Where a trial keeps the state; the parent removes it.
@@ -119,15 +145,6 @@ struct Trial {
     }
 
     private func isFinite(_ outputs: [[Float]]) -> Bool { outputs.allSatisfy { $0.allSatisfy(\.isFinite) } }
-
-    /// Nil: the same to the last bit; NaN equals NaN.
-    private func difference(_ a: [[Float]], _ b: [[Float]]) -> Float? {
-        var largest: Float?
-        for (x, y) in zip(a.joined(), b.joined()) where x.bitPattern != y.bitPattern && !(x.isNaN && y.isNaN) {
-            largest = max(largest ?? 0, abs(x - y))
-        }
-        return largest
-    }
 
     private func stage(_ text: String) { tell("stage \(text)") }
 

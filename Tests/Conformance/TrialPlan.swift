@@ -19,6 +19,10 @@ struct TrialPlan: Sendable {
     var mode: Mode
     /// Presets that another process has done.
     var skip = 0
+    /// Which copy of a plugin this process is for, when its state is tried.
+    var copy = 0
+    /// How far what an earlier copy played was from the first.
+    var apart: Float = 0
 
     /// The longest of the irregular blocks.
     static let longest = 1024

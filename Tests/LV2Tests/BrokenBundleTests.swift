@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NodeKit
+import Synchronization
 import TestSupport
 
 @testable import LV2
@@ -53,6 +54,43 @@ struct BrokenBundleTests {
 
     @Test("A sound plugin among broken bundles runs")
     func soundPluginRuns() throws { try make("good") }
+
+    // The plugin aborts when it is freed early.
+    @Test("A plugin whose own thread still works is freed when that has come to rest", arguments: 0..<5)
+    func threadIsWaitedFor(round: Int) throws { try make("late-thread") }
+
+    @Test("A thread that never rests holds nobody up for long")
+    func busyThreadIsGivenUp() throws {
+        let stop = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
+        stop.initialize(to: Atomic(false))
+        var thread = pthread_t()
+        PluginThreads.watch("busy") {
+            _ = pthread_create(
+                &thread, nil,
+                { stop in
+                    let stop = stop!.assumingMemoryBound(to: Atomic<Bool>.self)
+                    while !stop.pointee.load(ordering: .relaxed) {}
+                    return nil
+                }, stop)
+        }
+        PluginThreads.settle("busy", patience: 0.05)
+        stop.pointee.store(true, ordering: .relaxed)
+        pthread_join(thread, nil)
+        // One that has ended is not waited for at all.
+        PluginThreads.settle("busy", patience: 1000)
+        stop.deallocate()
+    }
+
+    @Test("Large memory is fresh in every copy of a plugin", .enabled(if: !Sanitizer.isLoaded, "malloc is another"))
+    func memoryIsFresh() throws {
+        try make("good")
+        for _ in 0..<3 {
+            let block = malloc(4 << 20)!
+            defer { free(block) }
+            #expect((block + (2 << 20)).load(as: UInt64.self) == 0)
+            memset(block, 0x5A, 4 << 20)
+        }
+    }
 
     @Test("A plugin that no bundle speaks of is a mistake of the file, broken bundles or not")
     func unknownPluginIsTheFilesMistake() throws {

@@ -2,10 +2,14 @@
  *
  * An amplifier at half volume that does what the last part of its URI says. */
 #include <lv2/core/lv2.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define PREFIX "urn:voicegraph:broken:"
 
@@ -13,6 +17,7 @@ typedef struct {
   const char *fault;
   const float *in;
   float *out;
+  pthread_t thread;
 } Plugin;
 
 /* Whatever handles signals in this process is not to soften a crash. */
@@ -22,6 +27,23 @@ static void crash(int number) {
 }
 
 static int is(const char *fault, const char *name) { return !strcmp(fault, name); }
+
+/* A thread like those that read samples: it takes its time, then waits for more to do. */
+static atomic_int late_done;
+static sem_t late_more;
+
+static void *late_work(void *unused) {
+  volatile unsigned busy = 0;
+  struct timespec start, now;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  do {
+    for (int i = 0; i < 1000; i++) busy++;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < 50);
+  late_done = 1;
+  while (sem_wait(&late_more)) {}
+  return NULL;
+}
 
 static LV2_Handle make(const LV2_Descriptor *d, double rate, const char *bundle, const LV2_Feature *const *features) {
   const char *fault = d->URI + strlen(PREFIX);
@@ -35,6 +57,11 @@ static LV2_Handle make(const LV2_Descriptor *d, double rate, const char *bundle,
     for (volatile int forever = 1; forever;) {}
   Plugin *plugin = calloc(1, sizeof *plugin);
   plugin->fault = fault;
+  if (is(fault, "late-thread")) {
+    late_done = 0;
+    sem_init(&late_more, 0, 0);
+    pthread_create(&plugin->thread, NULL, late_work, NULL);
+  }
   return plugin;
 }
 
@@ -65,6 +92,11 @@ static void deactivate(LV2_Handle h) {
 
 static void cleanup(LV2_Handle h) {
   if (is(((Plugin *)h)->fault, "crash-cleanup")) crash(SIGSEGV);
+  if (is(((Plugin *)h)->fault, "late-thread")) {
+    if (!late_done) crash(SIGABRT);
+    sem_post(&late_more);
+    pthread_join(((Plugin *)h)->thread, NULL);
+  }
   free(h);
 }
 
@@ -72,7 +104,7 @@ LV2_SYMBOL_EXPORT const LV2_Descriptor *lv2_descriptor(uint32_t index) {
   static const char *const uris[] = {
       PREFIX "crash-instantiate", PREFIX "abort-instantiate", PREFIX "exit-instantiate", PREFIX "loop-instantiate",
       PREFIX "crash-connect_port", PREFIX "crash-activate", PREFIX "crash-run", PREFIX "exit-run", PREFIX "loop-run",
-      PREFIX "crash-deactivate", PREFIX "crash-cleanup", PREFIX "good"};
+      PREFIX "crash-deactivate", PREFIX "crash-cleanup", PREFIX "late-thread", PREFIX "good"};
   static LV2_Descriptor plugins[sizeof uris / sizeof *uris];
   if (index >= sizeof uris / sizeof *uris) return NULL;
   plugins[index] = (LV2_Descriptor){uris[index], make, connect, activate, run, deactivate, cleanup, NULL};

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The threads that plugins' libraries start for themselves.
+///
+/// Some libraries crash when a plugin is freed while such a thread works for it or has not yet begun: they take a
+/// thread that is not waiting for work for one that does not run. The host knows nothing of it but its number, and can
+/// see in `/proc` whether it sleeps. So it waits for that before it frees a plugin. [control]
+enum PluginThreads {
+    /// Guards `started`.
+    private nonisolated(unsafe) static let mutex: UnsafeMutablePointer<pthread_mutex_t> = {
+        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        return mutex
+    }()
+    /// Threads by library: one thread may serve all its plugins.
+    private nonisolated(unsafe) static var started: [String: Set<pid_t>] = [:]
+
+    private static func locked<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+
+    /// Runs `body` and takes the threads that begin meanwhile for those of `library`. Another's among them make a
+    /// later `settle` longer, at worst.
+    static func watch<Result>(_ library: String, _ body: () -> Result) -> Result {
+        let before = all()
+        defer {
+            let made = all().subtracting(before)
+            if !made.isEmpty { locked { started[library, default: []].formUnion(made) } }
+        }
+        return body()
+    }
+
+    /// Returns when the threads of `library` sleep, or after so many seconds: those that never do are not to hold up
+    /// a host for ever.
+    static func settle(_ library: String, patience: Double = 1) {
+        var threads = locked { started[library] ?? [] }
+        guard !threads.isEmpty else { return }
+        let deadline = monotonicTime() + patience
+        var before: [pid_t: UInt64] = [:]
+        var quiet = 0
+        // One look is not enough: a thread that waits for a lock or a page sleeps as well, for a moment.
+        while quiet < 4, monotonicTime() < deadline {
+            var times: [pid_t: UInt64] = [:]
+            var asleep = true
+            for thread in threads {
+                guard let state = state(of: thread) else {
+                    threads.remove(thread)
+                    continue
+                }
+                asleep = asleep && state.sleeps
+                times[thread] = state.time
+            }
+            quiet = asleep && times == before ? quiet + 1 : 0
+            before = times
+            usleep(500)
+        }
+        locked { started[library]?.formIntersection(threads) }
+    }
+
+    /// The threads of this process.
+    private static func all() -> Set<pid_t> {
+        guard let folder = opendir("/proc/self/task") else { return [] }
+        defer { closedir(folder) }
+        var result: Set<pid_t> = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                strtol(UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self), nil, 10)
+            }
+            if name > 0 { result.insert(pid_t(name)) }
+        }
+        return result
+    }
+
+    /// Whether a thread sleeps, and the nanoseconds that it has run, where the kernel counts them; nil: it has ended.
+    private static func state(of thread: pid_t) -> (sleeps: Bool, time: UInt64)? {
+        guard let status = line(of: "/proc/self/task/\(thread)/stat") else { return nil }
+        // The state stands behind the name, which may hold anything.
+        guard let end = status.lastIndex(of: ")") else { return nil }
+        let counted = line(of: "/proc/self/task/\(thread)/schedstat")?.split(separator: " ").first
+        return (status[end...].dropFirst(2).first == "S", counted.flatMap { UInt64($0) } ?? 0)
+    }
+
+    /// What a file of the kernel's holds, which are short.
+    private static func line(of path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        let text = String(unsafeUninitializedCapacity: 1024) { max(0, read(file, $0.baseAddress, 1024)) }
+        return text.isEmpty ? nil : text
+    }
+}
