@@ -63,11 +63,12 @@ let package = Package(
         code("Nodes", ["NodeKit", "Realtime"]),
         code("LV2", ["CLilv", "NodeKit", "Realtime"]),
         code("Drivers", ["CJack", "CNode", "Graph", "Realtime"]),
+        code("Isolation", ["CNode", "Graph", "NodeKit", "Realtime"]),
         code("Config", ["CToml", "Graph", "NodeKit"]),
         code(
             "Host",
             [
-                "Config", "Drivers", "Graph", "LV2", "NodeKit", "Nodes", "Realtime",
+                "Config", "Drivers", "Graph", "Isolation", "LV2", "NodeKit", "Nodes", "Realtime",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         code("Picture", ["Host"]),
@@ -98,6 +99,7 @@ let package = Package(
         tests("Nodes", ["Nodes"]),
         tests("LV2", ["LV2"]),
         tests("Drivers", ["Nodes", "Drivers"]),
+        tests("Isolation", ["Drivers", "Graph", "Host", "Isolation", "NodeKit", "Realtime"]),
         tests("Config", ["Config", "Host"]),
         tests("Host", ["Drivers", "Graph", "Host", "NodeKit", "Realtime"]),
         tests("Picture", ["Picture"]),

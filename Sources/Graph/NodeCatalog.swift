@@ -11,6 +11,9 @@ public struct NodeCatalog: @unchecked Sendable {
         public var type: UnsafePointer<vg_node_type>
         /// Where it came from: "built in" or the path of a shared object.
         public var origin: String
+
+        /// Whether it is part of the program.
+        public var isBuiltIn: Bool { origin == "built in" }
     }
 
     /// A type that is known but cannot be used.
@@ -27,6 +30,25 @@ public struct NodeCatalog: @unchecked Sendable {
         }
     }
 
+    /// How nodes are put into processes of their own.
+    public struct Isolation: Sendable {
+        /// The built-in types of which nodes may be isolated, since they run the code of others.
+        public var builtIn: Set<String>
+        /// The second form of a type, whose nodes live in a child process: one each, or one for all of them.
+        public var isolated: @Sendable (Entry, _ isGroup: Bool) -> UnsafePointer<vg_node_type>?
+
+        /// Describes how.
+        public init(
+            builtIn: Set<String>,
+            isolated: @escaping @Sendable (Entry, _ isGroup: Bool) -> UnsafePointer<vg_node_type>?
+        ) {
+            self.builtIn = builtIn
+            self.isolated = isolated
+        }
+    }
+
+    /// Nil: this program isolates no nodes.
+    public var isolation: Isolation?
     /// The usable types by name.
     public private(set) var types: [String: Entry] = [:]
     /// The known but unusable types by name; never one that is in `types`.

@@ -31,10 +31,13 @@ struct NodeMaker {
         var check = settingsOfType[node.type] ?? SettingsCheck(entry.type.pointee)
         settingsOfType[node.type] = check
         var problems = check.check(node, baseFolder: baseFolder, &report)
+        let isolated = isolation(of: node, entry)
+        problems = problems || isolated == nil
         do {
-            let settings = Settings(node.entries.filter { !check.faulty.contains($0.key) }.mapValues(\.value))
+            let kept = node.entries.filter { !check.faulty.contains($0.key) && $0.key != isolateKey }
+            let settings = Settings(kept.mapValues(\.value))
             let instance = try NodeInstance(
-                type: entry.type, name: node.name, settings: settings, baseFolder: baseFolder,
+                type: isolated ?? entry.type, name: node.name, settings: settings, baseFolder: baseFolder,
                 services: services(node.name))
             let before = report.diagnostics.count
             check.checkParameters(node, of: instance, &report)
@@ -44,6 +47,42 @@ struct NodeMaker {
             // With faulty settings taken away, a failure says nothing new.
             return problems ? .faulty : failed(node, failure, check)
         }
+    }
+
+    /// The type that the node's instance gets: a second form of its own if it is to be isolated; nil, and reported, if
+    /// it cannot be.
+    private mutating func isolation(
+        of node: NodeDescription, _ entry: NodeCatalog.Entry
+    ) -> UnsafePointer<vg_node_type>? {
+        guard let wish = node.entries[isolateKey] else { return entry.type }
+        if entry.isBuiltIn, catalog.isolation?.builtIn.contains(node.type) != true {
+            report.error(
+                "node type '\(node.type)' cannot be isolated", at: wish.keyLocation,
+                hint: "built-in nodes need no isolation: it is for nodes of type lv2 and for plugins")
+            return nil
+        }
+        let isGroup: Bool
+        switch wish.value {
+        case .bool(false): return entry.type
+        case .bool(true): isGroup = false
+        case .string("group"): isGroup = true
+        default:
+            let given: String
+            if case .string(let text) = wish.value {
+                given = "'\(shortened(text))'"
+            } else {
+                given = wish.value.kindText
+            }
+            report.error(
+                "'\(isolateKey)' must be true, false or \"group\", not \(given)", at: wish.valueLocation,
+                hint: "true: a process of its own; \"group\": one for all nodes that say so")
+            return nil
+        }
+        guard let type = catalog.isolation?.isolated(entry, isGroup) else {
+            report.error("this program cannot isolate nodes", at: wish.keyLocation)
+            return nil
+        }
+        return type
     }
 
     private mutating func withoutType(_ node: NodeDescription) -> MadeNode {
@@ -84,6 +123,9 @@ struct NodeMaker {
         return .leftOut
     }
 }
+
+/// The key that puts a node into a process of its own; not a setting of any type.
+let isolateKey = "isolate"
 
 extension NodeDescription {
     /// The entry that a node's complaint is about: "key", or "table.key" for something inside a table.

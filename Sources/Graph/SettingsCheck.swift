@@ -19,7 +19,8 @@ struct SettingsCheck {
     mutating func check(_ node: NodeDescription, baseFolder: String, _ report: inout Report) -> Bool {
         faulty = []
         for key in node.keys {
-            guard let entry = node.entries[key], let setting = index[key].map({ settings[$0] }) else { continue }
+            guard key != isolateKey, let entry = node.entries[key], let setting = index[key].map({ settings[$0] })
+            else { continue }
             if let fault = fault(of: entry, setting, baseFolder, &report.suggester) {
                 faulty.insert(key)
                 report.error(fault.message, at: fault.location, hint: fault.hint)
@@ -40,12 +41,12 @@ struct SettingsCheck {
     func checkParameters(_ node: NodeDescription, of instance: NodeInstance, _ report: inout Report) {
         let parameters = instance.parameters
         for key in node.keys {
-            guard index[key] == nil, let entry = node.entries[key] else { continue }
+            guard key != isolateKey, index[key] == nil, let entry = node.entries[key] else { continue }
             guard let position = instance.parameterIndex(key) else {
-                let known = settings.map(\.key) + parameters.map(\.key) + ["type", "required"]
+                let known = settings.map(\.key) + parameters.map(\.key) + ["type", "required", isolateKey]
                 report.error(
                     "node type '\(node.type)' has no setting or parameter '\(key)'", at: entry.keyLocation,
-                    hint: report.suggester.hint(key, among: known, otherwise: listing(known.dropLast(2))))
+                    hint: report.suggester.hint(key, among: known, otherwise: listing(known.dropLast(3))))
                 continue
             }
             switch Self.value(of: entry, parameters[position]) {

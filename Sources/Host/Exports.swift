@@ -4,4 +4,5 @@
 @_exported import Graph
 @_exported import NodeKit
 @_exported import Drivers
+@_exported import Isolation
 @_exported import LV2

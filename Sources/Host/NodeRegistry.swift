@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Graph
+import Isolation
 import LV2
 import NodeKit
 import Nodes
@@ -19,13 +20,37 @@ public final class NodeRegistry: Sendable {
         var loaded: Set<[UInt]> = []
     }
 
+    /// What puts nodes into processes of their own.
+    public let isolator = Isolator()
     private let search: PluginSearch
     private let state: Mutex<State>
 
     /// Reads no folder and loads nothing yet. [control]
     public init(search: PluginSearch = .standard(), builtIn: [UnsafePointer<vg_node_type>] = NodeRegistry.ownTypes) {
         self.search = search
-        state = Mutex(State(catalog: NodeCatalog(builtIn)))
+        var catalog = NodeCatalog(builtIn)
+        catalog.isolation = NodeCatalog.Isolation(builtIn: ["lv2"]) { [isolator] entry, isGroup in
+            isolator.isolated(entry.type, path: entry.isBuiltIn ? "" : entry.origin, isGroup: isGroup)
+        }
+        state = Mutex(State(catalog: catalog))
+    }
+
+    /// Serves as the process of isolated nodes, started by the process `parent`, and ends with it. [control]
+    public static func serveIsolated(parent: Int32) -> Never {
+        IsolatedChild.serve(parent: parent) { (type, path) throws(NodeError) in
+            let types: [UnsafePointer<vg_node_type>]
+            if path.isEmpty {
+                types = ownTypes
+            } else {
+                do throws(PluginFailure) { types = try PluginLoader.load(PluginFile(path: path)).types } catch {
+                    throw NodeError("\(error.path) \(error.reason)", hint: error.hint)
+                }
+            }
+            guard let found = types.first(where: { String(cString: $0.pointee.name) == type }) else {
+                throw NodeError("\(path) has no node type \(type) any more")
+            }
+            return found
+        }
     }
 
     /// The types that are part of the host.

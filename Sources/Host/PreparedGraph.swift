@@ -58,10 +58,11 @@ public struct PreparedGraph: Sendable {
 }
 
 extension GraphDescription {
-    /// The LV2 plugins that nodes want to run and that are not trusted, as the file names them.
+    /// The LV2 plugins that nodes want to run in this process and that are not trusted, as the file names them.
     fileprivate var untrustedPlugins: [String] {
         nodes.compactMap { node in
-            guard node.type == "lv2", node.entries["trust"]?.value != .bool(true),
+            let isolate = node.entries["isolate"]?.value ?? .bool(false)
+            guard node.type == "lv2", node.entries["trust"]?.value != .bool(true), isolate == .bool(false),
                 case .string(let plugin)? = node.entries["plugin"]?.value
             else { return nil }
             return plugin

@@ -5,13 +5,24 @@ import Glibc
 /// Turns a Swift node type into the C description that the host reads. The memory is never freed: types live as long
 /// as the code that they point to. [control]
 public func makeNodeType<N: Node>(_ type: N.Type) -> UnsafePointer<vg_node_type> {
-    let descriptor = N.descriptor
+    makeNodeType(type, as: N.descriptor, calls: N.calls) { (settings, host) throws(NodeError) in
+        try N(settings: settings, host: host)
+    }
+}
+
+/// Turns a Swift node type into the C description that the host reads, when what it says of itself, and how its nodes
+/// are made, is known only at run time. The memory is never freed. [control]
+public func makeNodeType<N: Node>(
+    _ type: N.Type, as descriptor: NodeDescriptor, calls: NodeCalls,
+    make: @escaping (Settings, NodeHost) throws(NodeError) -> N
+) -> UnsafePointer<vg_node_type> {
     let result = UnsafeMutablePointer<vg_node_type>.allocate(capacity: 1)
     var c = vg_node_type()
     c.abi = UInt32(VG_ABI_VERSION)
     c.size = UInt32(MemoryLayout<vg_node_type>.size)
-    c.user = Unmanaged.passRetained(NodeFactory { (settings, host) throws(NodeError) in try Box(type, settings, host) })
-        .toOpaque()
+    c.user = Unmanaged.passRetained(
+        NodeFactory { (settings, host) throws(NodeError) in Box(try make(settings, host)) }
+    ).toOpaque()
     c.name = immortal(descriptor.name)
     c.summary = immortal(descriptor.summary)
     c.doc = immortal(descriptor.doc)
@@ -40,7 +51,6 @@ public func makeNodeType<N: Node>(_ type: N.Type) -> UnsafePointer<vg_node_type>
     }
     c.activate = { box($0).activate() }
     c.deactivate = { box($0).deactivate() }
-    let calls = N.calls
     if calls.contains(.receive) {
         c.receive = { node, port, message in
             if let message { box(node).receive(Message(message.pointee), Int(port)) }
@@ -122,9 +132,8 @@ private final class Box<N: Node>: NodeBox {
     private let layoutCell: UnsafeMutablePointer<vg_layout>
     private let processor: UnsafeMutablePointer<N.Processor>
 
-    init(_ type: N.Type, _ settings: Settings, _ host: NodeHost) throws(NodeError) {
-        node = try type.init(settings: settings, host: host)
-        // Only now: a failed init has no deinit to free them.
+    init(_ node: N) {
+        self.node = node
         ownLayout = CLayout(node.layout)
         layoutCell = .allocate(capacity: 1)
         processor = .allocate(capacity: 1)

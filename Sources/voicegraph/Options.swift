@@ -31,6 +31,9 @@ struct GraphOptions: ParsableArguments {
 
     @OptionGroup
     var plugins: PluginOptions
+
+    /// Nodes may live in processes of their own from here on.
+    func validate() throws { useIsolation() }
 }
 
 /// Whether LV2 plugins are tried before they may run.
@@ -47,6 +50,11 @@ struct TrustOptions: ParsableArguments {
 /// From now on this program tries LV2 plugins, with itself as the child.
 func useProbe() {
     PluginProbe.shared.use([ownExecutable(), "lv2", "probe-child"], cache: cachePath("lv2-probes"))
+}
+
+/// From now on this program can isolate nodes, with itself as the child.
+func useIsolation() {
+    Isolation.shared.use(IsolationPolicy(command: [ownExecutable(), "isolated-child"]))
 }
 
 /// The file that this program runs from.

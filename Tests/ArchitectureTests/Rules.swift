@@ -9,8 +9,12 @@ let allowedImports: [String: Set<String>] = [
     "Nodes": ["NodeKit", "Realtime", "CNode", "CRealtime"],
     "LV2": ["CLilv", "NodeKit", "Realtime", "CNode", "CRealtime"],
     "Drivers": ["CJack", "CNode", "Graph", "Realtime", "CRealtime"],
+    "Isolation": ["Graph", "NodeKit", "Realtime", "CNode", "CRealtime"],
     "Config": ["CToml", "Graph", "NodeKit", "CNode"],
-    "Host": ["Config", "Drivers", "Graph", "LV2", "NodeKit", "Nodes", "Realtime", "CNode", "CRealtime", "DequeModule"],
+    "Host": [
+        "Config", "Drivers", "Graph", "Isolation", "LV2", "NodeKit", "Nodes", "Realtime", "CNode", "CRealtime",
+        "DequeModule",
+    ],
     "Picture": ["Host"],
     "Terminal": ["Host", "Picture"],
     "voicegraph": ["Host", "Picture", "Terminal", "ArgumentParser"],
@@ -21,7 +25,7 @@ let allowedImports: [String: Set<String>] = [
 let systemImports: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
 
 /// Folders that must start fast and stay small.
-let withoutFoundation: Set<String> = ["Realtime", "NodeKit", "Graph", "Nodes", "Drivers", "LV2"]
+let withoutFoundation: Set<String> = ["Realtime", "NodeKit", "Graph", "Nodes", "Drivers", "LV2", "Isolation"]
 
 /// A source file, by its path from the package's root.
 struct SourceFile {

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+import Glibc
+import Graph
+import NodeKit
+import Realtime
+import Synchronization
+
+/// The audio thread of one node in a child: waits for a block, lets the node process it where it lies, answers.
+final class ChildAudio: @unchecked Sendable {
+    // Sendable: `stage` is the thread's own while it runs; the rest is atomic or never changes.
+    private let stage: UnsafeMutablePointer<ChildStage>
+    private let arena = Arena()
+    private let ending = Atomic(false)
+    private let thread = Atomic<Int32>(0)
+    private var worker: Worker?
+
+    /// Says that somebody is there again, and starts. [control]
+    init(
+        _ instance: NodeInstance, _ block: SharedBlock, _ shape: BlockShape, _ notes: RingWriter<vg_note>
+    ) throws(NodeError) {
+        guard let process = instance.type.pointee.process, let processor = instance.processor else {
+            throw NodeError("the node has no audio half")
+        }
+        stage = arena.make(ChildStage.self, 1)
+        stage.initialize(
+            to: ChildStage(
+                block: block, process: process, absorb: instance.type.pointee.absorb, processor: processor,
+                io: Self.makeIO(block, shape, arena, stage), midiInputs: shape.midiInputs,
+                midiOutputs: shape.midiOutputs, audioOutputs: shape.audioOutputs, notes: notes))
+        let request = block.request.pointee.load(ordering: .acquiring)
+        stage.pointee.done = request
+        block.inside.pointee.store(0, ordering: .relaxed)
+        block.response.pointee.store(request, ordering: .releasing)
+        worker = try Worker { [self] in run(instance) }
+        while thread.load(ordering: .acquiring) == 0 { sched_yield() }
+    }
+
+    /// Ends the thread and says that nobody is there. [control]
+    func end() {
+        ending.store(true, ordering: .releasing)
+        vg_shared_wake(stage.pointee.block.request)
+        worker?.join()
+        worker = nil
+        stage.pointee.block.fail()
+    }
+
+    /// As the host's audio thread, as far as the system allows it. [control]
+    func schedule(policy: Int32, priority: Int32) {
+        var parameter = sched_param(sched_priority: priority)
+        sched_setscheduler(thread.load(ordering: .acquiring), policy, &parameter)
+    }
+
+    func setLatency(_ frames: UInt32) { stage.pointee.block.latency.pointee.store(frames, ordering: .relaxed) }
+
+    private func run(_ instance: NodeInstance) {
+        vg_thread_name("vg-isolated")
+        vg_denormals_off()
+        thread.store(vg_thread_id(), ordering: .releasing)
+        let block = stage.pointee.block
+        while !ending.load(ordering: .acquiring) {
+            let request = block.request.pointee.load(ordering: .acquiring)
+            if request == stage.pointee.done {
+                // A wake-up that comes just before is made up for by the end of the wait.
+                vg_shared_wait(block.request, request, vg_nanoseconds() + 100_000_000)
+                continue
+            }
+            block.inside.pointee.store(1, ordering: .relaxed)
+            if block.cycle.pointee.flags & UInt32(VG_CYCLE_OFFLINE) != 0 {
+                instance.wait(frames: Int(block.cycle.pointee.frames))
+            }
+            vg_realtime_enter()
+            childProcess(stage)
+            vg_realtime_exit()
+            block.inside.pointee.store(0, ordering: .relaxed)
+            stage.pointee.done = request
+            block.response.pointee.store(request, ordering: .releasing)
+            vg_shared_wake(block.response)
+        }
+    }
+
+    private static func makeIO(
+        _ block: SharedBlock, _ shape: BlockShape, _ arena: Arena, _ stage: UnsafeMutablePointer<ChildStage>
+    ) -> UnsafeMutablePointer<vg_io> {
+        func list<T>(_ count: Int, _ item: (Int) -> T) -> UnsafeMutablePointer<T> {
+            let memory = arena.make(T.self, count)
+            for index in 0..<count { (memory + index).initialize(to: item(index)) }
+            return memory
+        }
+        func midi(_ shared: SharedMIDI) -> UnsafeMutablePointer<vg_midi>? {
+            list(1) { _ in
+                vg_midi(
+                    count: 0, capacity: UInt32(SharedBlock.midiEvents), used: 0,
+                    byte_capacity: UInt32(SharedBlock.midiBytes), dropped: 0, events: shared.events,
+                    bytes: shared.bytes)
+            }
+        }
+        let sink = list(1) { _ in vg_note_sink(handle: UnsafeMutableRawPointer(stage), push: pushChildNote) }
+        var io = vg_io()
+        io.audio_in = UnsafePointer(list(shape.audioInputs) { Optional(block.input($0)) })
+        io.audio_out = UnsafePointer(list(shape.audioOutputs) { Optional(block.output($0)) })
+        io.audio_in_silent = UnsafePointer(
+            list(shape.audioInputs) { Optional(UnsafePointer(block.silentInputs + $0)) })
+        io.audio_out_silent = UnsafePointer(list(shape.audioOutputs) { Optional(block.silentOutputs + $0) })
+        io.control_in = UnsafePointer(list(shape.controlInputs) { Optional(block.controlInputs + $0) })
+        io.control_out = UnsafePointer(list(shape.controlOutputs) { Optional(block.controlOutputs + $0) })
+        io.midi_in = UnsafePointer(list(shape.midiInputs) { midi(block.midiInput($0)) })
+        io.midi_out = UnsafePointer(list(shape.midiOutputs) { midi(block.midiOutput($0)) })
+        io.parameters = UnsafePointer(block.ramps)
+        io.notes = UnsafePointer(sink)
+        io.audio_in_count = UInt32(shape.audioInputs)
+        io.audio_out_count = UInt32(shape.audioOutputs)
+        return list(1) { _ in io }
+    }
+}
+
+/// All that a child's audio thread knows of its node.
+struct ChildStage {
+    let block: SharedBlock
+    let process: vg_process_function
+    let absorb: vg_process_function?
+    let processor: UnsafeMutableRawPointer
+    let io: UnsafeMutablePointer<vg_io>
+    let midiInputs, midiOutputs, audioOutputs: Int
+    let notes: RingWriter<vg_note>
+    var done: UInt32 = 0
+}
+
+/// One block of the real node. [audio]
+@_noLocks
+func childProcess(_ stage: UnsafeMutablePointer<ChildStage>) {
+    let block = stage.pointee.block
+    let io = stage.pointee.io
+    for index in 0..<stage.pointee.midiInputs {
+        let midi = io.pointee.midi_in[index].unsafelyUnwrapped
+        let numbers = block.midiInput(index).numbers
+        midi.pointee.count = numbers[0]
+        midi.pointee.used = numbers[1]
+    }
+    for index in 0..<stage.pointee.midiOutputs {
+        let midi = io.pointee.midi_out[index].unsafelyUnwrapped
+        midi.pointee.count = 0
+        midi.pointee.used = 0
+        midi.pointee.dropped = 0
+    }
+    for index in 0..<stage.pointee.audioOutputs { block.silentOutputs[index] = 0 }
+    // Outside a feedback loop, which an isolated node is never part of, taking comes before giving.
+    if let absorb = stage.pointee.absorb { vg_call_process(absorb, stage.pointee.processor, io, block.cycle) }
+    vg_call_process(stage.pointee.process, stage.pointee.processor, io, block.cycle)
+    for index in 0..<stage.pointee.midiOutputs {
+        let midi = io.pointee.midi_out[index].unsafelyUnwrapped
+        let numbers = block.midiOutput(index).numbers
+        numbers[0] = midi.pointee.count
+        numbers[1] = midi.pointee.used
+        numbers[2] = midi.pointee.dropped
+    }
+}
+
+/// A latency goes straight to the host's audio thread, anything else to the control thread.
+@_noLocks
+private func pushChildNote(_ handle: UnsafeMutableRawPointer?, _ note: UnsafePointer<vg_note>?) -> Bool {
+    guard let note, let stage = handle?.assumingMemoryBound(to: ChildStage.self) else { return false }
+    if note.pointee.kind == VG_NOTE_LATENCY {
+        let frames = min(max(note.pointee.value, 0), 1e9)
+        stage.pointee.block.latency.pointee.store(UInt32(frames), ordering: .relaxed)
+        return true
+    }
+    return stage.pointee.notes.put(note.pointee)
+}
+
+extension RingWriter<vg_note> {
+    @_noLocks
+    fileprivate func put(_ note: vg_note) -> Bool { push(note) }
+}
+
+/// Memory that is freed all at once.
+final class Arena {
+    private var pieces: [UnsafeMutableRawPointer] = []
+
+    func make<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: max(1, count) * MemoryLayout<T>.stride, alignment: max(16, MemoryLayout<T>.alignment))
+        pieces.append(memory)
+        return memory.bindMemory(to: T.self, capacity: max(1, count))
+    }
+
+    deinit { for piece in pieces { piece.deallocate() } }
+}

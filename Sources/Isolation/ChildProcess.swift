@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import Realtime
+
+/// A child with nodes in it, as the host sees it: calls that are answered, and everything that comes unasked.
+final class ChildProcess: @unchecked Sendable {
+    // Sendable: mutable state is behind `state`; the rest is set once, before the reader starts.
+
+    let process: pid_t
+    let page: StatusPage
+    /// Becomes readable when it ends.
+    let watch: Int32
+
+    private struct State {
+        var nextCall: UInt32 = 1
+        /// Calls that wait, with the answer when it is there.
+        var calls: [UInt32: FrameReader?] = [:]
+        var isOver = false
+        var printed: [UInt8] = []
+        var end: (status: Int32, memory: UInt64)?
+    }
+
+    private let infant: Infant
+    private let state = Guarded(State())
+    private let deliver: @Sendable (FrameReader) -> Void
+    private var reader: Worker?
+    private var printer: Worker?
+
+    /// Why a call came back without an answer.
+    enum Silence: Error {
+        /// The child has ended.
+        case gone
+        /// It did not answer in time.
+        case late
+        /// It answered that it cannot.
+        case refused(NodeError)
+    }
+
+    /// Takes over a child; what it tells unasked goes to `deliver`, on a thread of its own. [control]
+    init(_ infant: Infant, deliver: @escaping @Sendable (FrameReader) -> Void) throws(NodeError) {
+        self.infant = infant
+        self.deliver = deliver
+        process = infant.process
+        page = StatusPage(infant.page)
+        watch = vg_isolate_watch(infant.process)
+        guard watch >= 0 else {
+            let reason = String(cString: strerror(errno))
+            infant.kill()
+            throw NodeError("the child cannot be watched: \(reason)")
+        }
+        reader = try Worker { [self] in read() }
+        printer = try Worker { [self] in listen() }
+    }
+
+    private func read() {
+        vg_thread_name("vg-isolated")
+        while let frame = infant.channel.receive() {
+            guard frame.kind == .answer || frame.kind == .refusal else {
+                deliver(frame)
+                continue
+            }
+            state.with { state in if state.calls[frame.call] != nil { state.calls[frame.call] = frame } }
+            state.signal()
+        }
+        state.with { $0.isOver = true }
+        state.signal()
+    }
+
+    /// Keeps the end of what the child prints: often the only reason there is.
+    private func listen() {
+        vg_thread_name("vg-isolated")
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            var entry = pollfd(fd: infant.output, events: Int16(POLLIN), revents: 0)
+            // A program that the child started may hold the pipe open for ever.
+            if poll(&entry, 1, 200) == 0 {
+                if state.with({ $0.isOver }) { return }
+                continue
+            }
+            let count = Glibc.read(infant.output, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            state.with { state in
+                state.printed += buffer[..<count]
+                if state.printed.count > 8192 { state.printed.removeFirst(state.printed.count - 4096) }
+            }
+        }
+    }
+
+    /// Sends a frame that is not answered; false: the child does not read or is gone. [any]
+    func post(_ frame: FrameWriter) -> Bool { infant.channel.send(frame, milliseconds: 0) }
+
+    /// Sends a frame and waits for its answer. `make` gets the number of the call. [control]
+    func call(
+        seconds: Double, passing descriptor: Int32 = -1, _ make: (UInt32) -> FrameWriter
+    ) throws(Silence) -> FrameReader {
+        let number: UInt32 = state.with { state in
+            state.nextCall &+= 1
+            if state.nextCall == 0 { state.nextCall = 1 }
+            state.calls[state.nextCall] = .some(nil)
+            return state.nextCall
+        }
+        let deadline = now() + seconds
+        let isSent = infant.channel.send(make(number), passing: descriptor, milliseconds: Int32(seconds * 1000))
+        let result: Result<FrameReader, Silence> = state.waiting { state, wait in
+            defer { state.calls[number] = nil }
+            while true {
+                if let answer = state.calls[number] ?? nil { return .success(answer) }
+                if state.isOver { return .failure(.gone) }
+                let rest = deadline - now()
+                if !isSent || rest <= 0 { return .failure(.late) }
+                wait(Int(rest * 1000) + 1)
+            }
+        }
+        var answer = try result.get()
+        if answer.kind == .refusal { throw .refused(answer.error()) }
+        return answer
+    }
+
+    /// Ends the child, and all that it started; returns how it ended and the most memory it had. Nil: not within a few
+    /// seconds, as the kernel holds it. [control, one thread]
+    @discardableResult
+    func end() -> (status: Int32, memory: UInt64)? {
+        if let end = state.with({ $0.end }) { return end }
+        Glibc.kill(process, SIGKILL)
+        return reap(within: 5)
+    }
+
+    /// How it ended; nil: it has not, within this time. [control, one thread]
+    func reap(within seconds: Double) -> (status: Int32, memory: UInt64)? {
+        // Once it is reaped, its number may be another process's.
+        if let end = state.with({ $0.end }) { return end }
+        var entry = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
+        _ = poll(&entry, 1, Int32(seconds * 1000))
+        guard entry.revents != 0 else { return nil }
+        // What it started goes with it; its group has its number until it is reaped.
+        Glibc.kill(-process, SIGKILL)
+        var (status, memory): (Int32, UInt64) = (0, 0)
+        guard vg_isolate_reap(process, &status, &memory) else { return nil }
+        state.with { $0.end = (status, memory) }
+        return (status, memory)
+    }
+
+    /// Frees what belongs to a child that is reaped; returns the last line that it printed. [control]
+    func close() -> String {
+        infant.channel.shut()
+        reader?.join()
+        printer?.join()
+        Glibc.close(infant.output)
+        Glibc.close(watch)
+        let lines = String(decoding: state.with { $0.printed }, as: UTF8.self).split(whereSeparator: \.isNewline)
+        return String((lines.last { !$0.allSatisfy(\.isWhitespace) } ?? "").prefix(200))
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import Realtime
+import Synchronization
+
+/// A node whose real half lives in a child: to the host it is a node like any other. [control]
+final class IsolatedNode: Node {
+    /// Every type has its own, made from the real one's.
+    static let descriptor = NodeDescriptor("isolated", "a node in a process of its own", process: isolatedProcess)
+
+    private let keeper: Keeper
+    private let member: Member
+    /// What the processor points to.
+    private var samples: UnsafeMutablePointer<Float>?
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        throw NodeError("a node is isolated by its setting 'isolate'")
+    }
+
+    init(_ recipe: Member.Recipe, _ host: NodeHost, _ keeper: Keeper) throws(NodeError) {
+        self.keeper = keeper
+        member = try keeper.admit(recipe, host)
+    }
+
+    deinit {
+        keeper.dismiss(member)
+        samples?.deallocate()
+    }
+
+    var layout: Layout { member.layout }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> IsolatedProcessor {
+        let memory = try keeper.prepare(member, preparation)
+        let shape = BlockShape(
+            member.layout.ports, parameters: member.layout.parameters.count, maxBlock: preparation.maxBlock)
+        let count = max(1, shape.audioOutputs)
+        samples?.deallocate()
+        let samples = UnsafeMutablePointer<Float>.allocate(capacity: 2 * count)
+        samples.initialize(repeating: 0, count: 2 * count)
+        self.samples = samples
+        let policy = Isolation.shared.policy
+        let fade = Int32(clamping: Int(preparation.rate / 100))
+        return IsolatedProcessor(
+            block: SharedBlock(shape, at: memory.address), link: member.link, budget: WaitBudget.shared.pointer,
+            alarm: keeper.alarm,
+            shape: .init(
+                audioInputs: shape.audioInputs, audioOutputs: shape.audioOutputs, controlInputs: shape.controlInputs,
+                controlOutputs: shape.controlOutputs, midiInputs: shape.midiInputs, midiOutputs: shape.midiOutputs,
+                parameters: shape.parameters),
+            waitPerFrame: (policy?.blockShare ?? 1.0 / 3) * 1e9 / preparation.rate,
+            offlineWait: UInt64((policy?.offlineWait ?? 10) * 1e9), fadeFrames: max(1, fade), wet: max(1, fade),
+            hold: samples, last: samples + count, latency: member.latency.load(ordering: .relaxed))
+    }
+
+    func activate() { keeper.activate(member) }
+    func deactivate() { keeper.deactivate(member) }
+    func receive(_ message: Message, port: Int) { keeper.receive(member, message, port: port) }
+    func poll() { keeper.poll(member) }
+    var latency: Int {
+        // What the child told last, which the audio thread may have told too.
+        Int(
+            member.withBlock { $0.latency.pointee.load(ordering: .relaxed) }
+                ?? member.latency.load(ordering: .relaxed))
+    }
+    func wait(frames: Int) { keeper.waitUntilThere(member) }
+    var isIdle: Bool { keeper.isIdle(member) }
+    func save(to folder: String) throws(NodeError) { try keeper.save(member, to: folder) }
+}

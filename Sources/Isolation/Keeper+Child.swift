@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import Realtime
+import Synchronization
+
+/// The child's life, with the lock for calls held. [control]
+extension Keeper {
+    /// The child, started if need be with everything that was in the last one.
+    func ensureChild() throws(NodeError) -> ChildProcess {
+        if let child = state.with({ $0.child }) { return child }
+        let child = try start()
+        do { try reviveAll(child) } catch { throw nodeError(error, child, nil) }
+        return child
+    }
+
+    /// Takes a child without nodes, and a thread that watches it.
+    func start() throws(NodeError) -> ChildProcess {
+        guard let policy = Isolation.shared.policy else { throw Nursery.missing }
+        let infant = try Nursery.shared.take(policy)
+        let child = try ChildProcess(infant) { [weak self] frame in
+            self?.state.with { $0.members[frame.node] }?.deliver(frame)
+        }
+        let isWatched: Bool = state.with { state in
+            state.child = child
+            state.verdict = nil
+            state.startedAt = now()
+            if state.thread == nil { state.thread = try? Worker { [self] in watch() } }
+            return state.thread != nil
+        }
+        guard isWatched else {
+            state.with { $0.child = nil }
+            child.end()
+            _ = child.close()
+            throw NodeError("no thread to watch a child could be created")
+        }
+        vg_event_signal(alarm)
+        return child
+    }
+
+    /// Makes every node again that was there before.
+    func reviveAll(_ child: ChildProcess) throws(ChildProcess.Silence) {
+        let members = state.with { state in
+            state.admitted.sorted().compactMap { state.members[$0] }
+        }
+        for member in members {
+            do throws(ChildProcess.Silence) { try revive(member, child) } catch {
+                guard case .refused(let error) = error else { throw error }
+                // The others need not suffer.
+                member.tell(
+                    "plugin.failed",
+                    [
+                        ("plugin", .string(member.recipe.plugin)), ("cause", .string("refused")),
+                        ("reason", .string("\(member.recipe.plugin) does not start again: \(error.message)")),
+                    ])
+            }
+        }
+    }
+
+    private func revive(_ member: Member, _ child: ChildProcess) throws(ChildProcess.Silence) {
+        let before = member.layout
+        do throws(ChildProcess.Silence) { try create(member, child, state: member.state) } catch {
+            guard case .refused(let refusal) = error, member.state != nil else { throw error }
+            member.log(VG_LOG_WARNING, "its last state cannot be restored: \(refusal.message)")
+            member.state = nil
+            try create(member, child, state: nil)
+        }
+        guard before.ports.map(\.symbol) == member.layout.ports.map(\.symbol),
+            before.parameters.map(\.key) == member.layout.parameters.map(\.key)
+        else {
+            member.layout = before
+            throw .refused(NodeError("its ports are not what they were"))
+        }
+        member.layout = before
+        member.link.pointee.gaveNonsense.store(false, ordering: .relaxed)
+        member.link.pointee.missedSince.store(0, ordering: .relaxed)
+        if let preparation = member.preparation {
+            try prepare(member, child, preparation)
+            if member.isActive { try activate(member, child) }
+        }
+        member.isThere.store(true, ordering: .releasing)
+        for (port, message) in member.takeMessages() {
+            var frame = FrameWriter(.receive, node: member.id)
+            frame.put(UInt32(port))
+            frame.put(message)
+            _ = child.post(frame)
+        }
+    }
+
+    func create(_ member: Member, _ child: ChildProcess, state folder: String?) throws(ChildProcess.Silence) {
+        let recipe = member.recipe
+        var settings = recipe.settings.values
+        if let folder, recipe.takesState { settings["state"] = .string(folder) }
+        var answer = try child.call(seconds: Self.patience) { call in
+            var frame = FrameWriter(.create, node: member.id, call: call)
+            for text in [recipe.type, recipe.path, recipe.name, recipe.baseFolder] { frame.put(text) }
+            frame.put(.table(settings))
+            return frame
+        }
+        member.layout = answer.layout()
+        member.canSave = answer.number(UInt8.self) != 0
+    }
+
+    func prepare(
+        _ member: Member, _ child: ChildProcess, _ preparation: Preparation
+    ) throws(ChildProcess.Silence) {
+        guard let memory = member.memory else { return }
+        var answer = try child.call(seconds: Self.patience, passing: memory.descriptor) { call in
+            var frame = FrameWriter(.prepare, node: member.id, call: call)
+            frame.put(preparation.rate)
+            frame.put(UInt32(clamping: preparation.maxBlock))
+            frame.put(UInt8(preparation.offline ? 1 : 0))
+            return frame
+        }
+        member.latency.store(answer.number(), ordering: .relaxed)
+    }
+
+    func activate(_ member: Member, _ child: ChildProcess) throws(ChildProcess.Silence) {
+        tellScheduling(member, child)
+        _ = try child.call(seconds: Self.patience) { FrameWriter(.activate, node: member.id, call: $0) }
+    }
+
+    func save(_ member: Member, _ child: ChildProcess, _ folder: String) throws(ChildProcess.Silence) {
+        _ = try child.call(seconds: Self.patience) { call in
+            var frame = FrameWriter(.save, node: member.id, call: call)
+            frame.put(folder)
+            return frame
+        }
+    }
+
+    /// Lets the child's audio thread run as the host's does, one priority below it: else, on one processor, a node that
+    /// computes for ever would keep the host from noticing that its time is over.
+    func tellScheduling(_ member: Member, _ child: ChildProcess) {
+        let thread = member.link.pointee.audioThread.load(ordering: .acquiring)
+        guard thread != 0 else { return }
+        let policy = sched_getscheduler(thread) & ~0x4000_0000  // without the flag that it is not inherited
+        guard policy == SCHED_FIFO || policy == SCHED_RR else { return }
+        var parameter = sched_param()
+        guard sched_getparam(thread, &parameter) == 0 else { return }
+        var frame = FrameWriter(.schedule)
+        frame.put(policy)
+        frame.put(max(1, parameter.sched_priority - 1))
+        _ = child.post(frame)
+    }
+
+    /// What to tell of a call that had no answer. If the child is at fault, it is gone when this returns.
+    func nodeError(_ silence: ChildProcess.Silence, _ child: ChildProcess, _ member: Member?) -> NodeError {
+        if case .refused(let error) = silence { return error }
+        missed(silence, child)
+        // The thread ends it and finds out how it was.
+        let fall: String = state.waiting { state, wait in
+            let deadline = now() + 8
+            while state.child === child, now() < deadline { wait(100) }
+            return state.lastFall
+        }
+        let plugin = member?.recipe.plugin ?? "the process of this group"
+        return NodeError(
+            "\(plugin) \(fall.isEmpty ? "does not answer" : fall)",
+            hint: "it did so in a process of its own, so that nothing else was harmed")
+    }
+
+    /// A call had no answer: what does not answer is ended.
+    func missed(_ silence: ChildProcess.Silence, _ child: ChildProcess) {
+        guard case .late = silence else { return }
+        let (step, _) = child.page.step
+        state.with { state in
+            guard state.child === child, state.verdict == nil else { return }
+            state.verdict = step == .none ? .mute : .hangs(in: step.name, seconds: Self.patience)
+        }
+        vg_event_signal(alarm)
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import Realtime
+import Synchronization
+
+/// The keeper's thread. It is the only one that ends a child, and never waits for the lock for calls: whoever holds that
+/// may be waiting for this thread to find out what became of the child.
+extension Keeper {
+    /// Between two looks while all is well, in milliseconds; and while a block is owed.
+    private static let calmTime: Int32 = 250
+    private static let tenseTime: Int32 = 10
+    /// Between two words about a child that is late, in seconds.
+    private static let tellingTime = 1.0
+
+    func watch() {
+        vg_thread_name("vg-keeper")
+        var pulse = Pulse()
+        while true {
+            let (child, isStopping, nextStart, verdict) = state.with {
+                ($0.child, $0.isStopping, $0.nextStart, $0.verdict)
+            }
+            if isStopping {
+                if let child { _ = bury(child) }
+                return
+            }
+            guard let child else {
+                let rest = nextStart - now()
+                let hasWork = state.with { !$0.admitted.isEmpty }
+                if hasWork, rest <= 0 {
+                    if restart() { pulse = Pulse() } else { _ = vg_event_wait(alarm, 5) }
+                } else {
+                    _ = vg_event_wait(alarm, hasWork ? Int32(rest * 1000) + 1 : -1)
+                }
+                continue
+            }
+            if verdict != nil || hasEnded(child, milliseconds: look(child, &pulse)) { fall(child) }
+        }
+    }
+
+    /// Sleeps; whether the child ended meanwhile.
+    private func hasEnded(_ child: ChildProcess, milliseconds: Int32) -> Bool {
+        var entries = [
+            pollfd(fd: child.watch, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: alarm, events: Int16(POLLIN), revents: 0),
+        ]
+        guard Glibc.poll(&entries, 2, milliseconds) > 0 else { return false }
+        if entries[1].revents != 0 { _ = vg_event_wait(alarm, 0) }
+        return entries[0].revents != 0
+    }
+
+    /// Whether the child's control thread goes on.
+    private struct Pulse {
+        var last: UInt32 = 0
+        var since = now()
+        var nextSave = now()
+        var nextTelling = now()
+    }
+
+    /// Looks after a child that is there; returns how long to sleep.
+    private func look(_ child: ChildProcess, _ pulse: inout Pulse) -> Int32 {
+        guard let policy = Isolation.shared.policy else { return Self.calmTime }
+        let members = state.with { state in state.admitted.sorted().compactMap { state.members[$0] } }
+        var isTense = false
+        for member in members where member.isActive {
+            if member.link.pointee.gaveNonsense.load(ordering: .acquiring) {
+                condemn(child, .nonsense)
+                return 0
+            }
+            if member.isMissed(seconds: policy.hangTime) {
+                condemn(child, .hangs(in: "process", seconds: policy.hangTime))
+                return 0
+            }
+            if member.isMissed(seconds: 0) { isTense = true }
+        }
+        if !isTense, now() >= pulse.nextTelling {
+            for member in members where tellLate(member) { pulse.nextTelling = now() + Self.tellingTime }
+        }
+        let beats = child.page.pulse
+        if beats != pulse.last {
+            pulse.last = beats
+            pulse.since = now()
+        } else if now() - pulse.since > policy.patience {
+            let (step, _) = child.page.step
+            condemn(child, step == .none ? .mute : .hangs(in: step.name, seconds: policy.patience))
+            return 0
+        }
+        if now() >= pulse.nextSave, !isTense, calls.tryAcquire() {
+            for member in members { keepState(member, child) }
+            if let member = members.first { tellScheduling(member, child) }
+            calls.release()
+            pulse.nextSave = now() + policy.saveInterval
+        }
+        return isTense ? Self.tenseTime : Self.calmTime
+    }
+
+    private func condemn(_ child: ChildProcess, _ verdict: Downfall.Verdict) {
+        state.with { state in if state.child === child, state.verdict == nil { state.verdict = verdict } }
+    }
+
+    /// Tells of blocks that went past a child that was late; false: there were none.
+    private func tellLate(_ member: Member) -> Bool {
+        let bypassed = member.link.pointee.bypassed.load(ordering: .relaxed)
+        let news = bypassed - member.toldBypassed
+        guard news > 0, member.isThere.load(ordering: .relaxed) else { return false }
+        member.toldBypassed = bypassed
+        member.tell(
+            "plugin.late", [("plugin", .string(member.recipe.plugin)), ("blocks", .integer(Int64(clamping: news)))])
+        return true
+    }
+
+    /// Saves the state of a node that has one, beside the last complete one.
+    private func keepState(_ member: Member, _ child: ChildProcess) {
+        guard member.canSave, member.recipe.takesState, member.isActive, !member.saveIsDeadly else { return }
+        let path: String? = folder.with { folder in
+            if folder == nil { folder = StateFolder() }
+            return folder.map { "\($0.path)/\(member.id)-\(member.savedStates)" }
+        }
+        guard let path else { return }
+        do throws(ChildProcess.Silence) {
+            try save(member, child, path)
+            if let old = member.state { removeTree(old) }
+            member.state = path
+            member.savedStates += 1
+        } catch {
+            removeTree(path)
+            if case .refused = error { return }
+            member.saveIsDeadly = true
+            missed(error, child)
+        }
+    }
+
+    /// Ends a child, frees what is its own and says why.
+    private func fall(_ child: ChildProcess) {
+        let verdict = state.with { $0.verdict }
+        // What it was doing must be read before the blocks are given up, and after it cannot do more.
+        let end = child.reap(within: 0) ?? child.end() ?? (status: SIGKILL, memory: 0)
+        let members = state.with { state in state.members.values.sorted { $0.id < $1.id } }
+        let (step, stepNode) = child.page.step
+        let inside = members.filter(\.wasInside)
+        let nonsense = members.filter { $0.link.pointee.gaveNonsense.load(ordering: .acquiring) }
+        let culprits: [Member]
+        let place: String
+        if verdict == .nonsense {
+            (culprits, place) = (nonsense, "process")
+        } else if !inside.isEmpty {
+            (culprits, place) = (inside, "process")
+        } else if step != .none {
+            (culprits, place) = (members.filter { $0.id == stepNode }, step.name)
+        } else {
+            (culprits, place) = (members, "")
+        }
+        let policy = Isolation.shared.policy
+        let downfall = Downfall(
+            status: end.status, memory: end.memory, limit: policy?.memory ?? 0, place: place, verdict: verdict)
+        let said = bury(child)
+        let now = now()
+        let admitted = state.with { state in
+            if now - state.startedAt >= policy?.calm ?? 10 { state.failures = 0 }
+            let pause = (policy?.firstPause ?? 0.1) * Double(1 << min(16, max(0, state.failures - 1)))
+            state.nextStart = now + (state.failures == 0 ? 0 : min(pause, policy?.longestPause ?? 5))
+            state.failures += 1
+            state.lastFall = downfall.text + (said.isEmpty ? "" : "; it printed: \(said)")
+            return state.admitted
+        }
+        for member in members where admitted.contains(member.id) {
+            report(member, downfall, culprits, said, pid: child.process)
+        }
+        state.signal()
+    }
+
+    private func report(_ member: Member, _ downfall: Downfall, _ culprits: [Member], _ said: String, pid: pid_t) {
+        member.toldBypassed = member.link.pointee.bypassed.load(ordering: .relaxed)
+        let isCulprit = culprits.contains { $0 === member }
+        if isCulprit {
+            member.failures += 1
+            // A state that it cannot live with is not given to it for ever.
+            if member.failures >= 3 { member.state = nil }
+        }
+        let names = culprits.map { "\($0.recipe.name) (\($0.recipe.plugin))" }.joined(separator: ", ")
+        let reason =
+            isCulprit
+            ? "\(member.recipe.plugin) \(downfall.text)" + (said.isEmpty ? "" : "; it printed: \(said)")
+            : "its process ended: \(names) \(downfall.text)"
+        member.log(VG_LOG_ERROR, reason)
+        member.tell(
+            "plugin.failed",
+            [
+                ("plugin", .string(member.recipe.plugin)), ("reason", .string(reason)),
+                ("cause", .string(downfall.cause)), ("signal", .string(downfall.signal)),
+                ("process", .integer(Int64(pid))),
+                ("culprit", .string(culprits.map(\.recipe.name).joined(separator: ", "))),
+            ])
+    }
+
+    /// Ends a child if it has not ended, and takes it out of everything; returns what it printed last.
+    private func bury(_ child: ChildProcess) -> String {
+        child.end()
+        let members = state.with { state in Array(state.members.values) }
+        for member in members {
+            member.isThere.store(false, ordering: .releasing)
+            _ = member.withBlock { $0.fail() }
+        }
+        let said = child.close()
+        state.with { state in
+            state.child = nil
+            state.verdict = nil
+        }
+        state.signal()
+        return said
+    }
+
+    /// Makes a new child with everything in it; false: not now.
+    private func restart() -> Bool {
+        guard calls.tryAcquire() else { return false }
+        defer { calls.release() }
+        guard state.with({ $0.child == nil && !$0.isStopping }) else { return false }
+        let child: ChildProcess
+        do throws(NodeError) { child = try start() } catch {
+            let members = state.with { state -> [Member] in
+                state.failures += 1
+                state.nextStart = now() + (Isolation.shared.policy?.longestPause ?? 5)
+                return Array(state.members.values)
+            }
+            for member in members { member.log(VG_LOG_ERROR, "it cannot be restarted: \(error.message)") }
+            return true
+        }
+        do throws(ChildProcess.Silence) { try reviveAll(child) } catch {
+            missed(error, child)
+            if case .gone = error { _ = child.reap(within: 1) }
+            fall(child)
+            return true
+        }
+        let (members, count) = state.with { state in
+            state.restarts += 1
+            return (state.members.values.filter { state.admitted.contains($0.id) }, state.restarts)
+        }
+        state.signal()
+        for member in members where member.isThere.load(ordering: .acquiring) {
+            member.toldBypassed = member.link.pointee.bypassed.load(ordering: .relaxed)
+            member.tell(
+                "plugin.started",
+                [("plugin", .string(member.recipe.plugin)), ("restarts", .integer(Int64(count)))])
+        }
+        return true
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import Realtime
+import Synchronization
+
+/// Looks after one child and the nodes in it: passes the host's calls on, and on a thread of its own notices when the
+/// child is gone, hangs or gives nonsense, ends it, and makes everything again in a new one.
+final class Keeper: @unchecked Sendable {
+    // Sendable: mutable state is behind `state`; `calls` is a lock.
+
+    struct State {
+        var child: ChildProcess?
+        var members: [UInt32: Member] = [:]
+        /// Those whose child was able to make them: only they come back.
+        var admitted: Set<UInt32> = []
+        var nextID: UInt32 = 1
+        /// Why the child is to be ended.
+        var verdict: Downfall.Verdict?
+        var isStopping = false
+        var thread: Worker?
+        var retains = false
+        var startedAt = 0.0
+        var nextStart = 0.0
+        /// Ends of children without a long life between them.
+        var failures = 0
+        var lastFall = ""
+        var restarts = 0
+    }
+
+    let state = Guarded(State())
+    /// Held over every call into the child that changes it, and over a restart.
+    let calls = CallLock()
+    /// Wakes the thread.
+    let alarm: Int32
+    /// Where states are kept; made when there is one.
+    let folder = Guarded<StateFolder?>(nil)
+
+    init() {
+        alarm = vg_event_open()
+        precondition(alarm >= 0, "no event descriptor could be created")
+    }
+
+    deinit { close(alarm) }
+
+    // MARK: calls of a node; see `Node`. [control]
+
+    /// Makes a node in the child, which is started if there is none.
+    func admit(_ recipe: Member.Recipe, _ host: NodeHost) throws(NodeError) -> Member {
+        calls.acquire()
+        defer { calls.release() }
+        state.waiting { state, wait in while state.isStopping { wait(100) } }
+        let child = try ensureChild()
+        let member: Member = state.with { state in
+            defer { state.nextID += 1 }
+            let member = Member(id: state.nextID, recipe: recipe, host: host)
+            state.members[member.id] = member
+            return member
+        }
+        do {
+            try create(member, child, state: nil)
+        } catch {
+            let failure = nodeError(error, child, member)
+            member.shut()
+            state.with { state in _ = state.members.removeValue(forKey: member.id) }
+            stopIfEmpty()
+            throw failure
+        }
+        member.isThere.store(true, ordering: .releasing)
+        state.with { state in _ = state.admitted.insert(member.id) }
+        return member
+    }
+
+    func prepare(_ member: Member, _ preparation: Preparation) throws(NodeError) -> SharedMemory {
+        calls.acquire()
+        defer { calls.release() }
+        let child = try ensureChild()
+        let shape = BlockShape(
+            member.layout.ports, parameters: member.layout.parameters.count, maxBlock: preparation.maxBlock)
+        guard let memory = SharedMemory(size: SharedBlock.size(shape)) else {
+            throw NodeError("no shared memory: \(String(cString: strerror(errno)))")
+        }
+        SharedBlock(shape, at: memory.address).fail()
+        member.setMemory(memory, shape)
+        member.preparation = nil
+        member.isActive = false
+        do { try prepare(member, child, preparation) } catch { throw nodeError(error, child, member) }
+        member.preparation = preparation
+        let isFirst = state.with { state in
+            defer { state.retains = true }
+            return !state.retains
+        }
+        if isFirst { Nursery.shared.retain() }
+        return memory
+    }
+
+    func activate(_ member: Member) {
+        calls.acquire()
+        defer { calls.release() }
+        member.isActive = true
+        // Without a child, the next one is told.
+        guard let child = state.with({ $0.child }) else { return }
+        do { try activate(member, child) } catch { _ = nodeError(error, child, member) }
+    }
+
+    func deactivate(_ member: Member) {
+        calls.acquire()
+        defer { calls.release() }
+        guard member.isActive else { return }
+        member.isActive = false
+        guard let child = state.with({ $0.child }) else { return }
+        do throws(ChildProcess.Silence) {
+            _ = try child.call(seconds: Self.patience) { FrameWriter(.deactivate, node: member.id, call: $0) }
+        } catch { _ = nodeError(error, child, member) }
+    }
+
+    func receive(_ member: Member, _ message: Message, port: Int) {
+        func frame(_ call: UInt32) -> FrameWriter {
+            var frame = FrameWriter(.receive, node: member.id, call: call)
+            frame.put(UInt32(port))
+            frame.put(message)
+            return frame
+        }
+        if member.isThere.load(ordering: .acquiring), let child = state.with({ $0.child }) {
+            if member.preparation?.offline == true {
+                do { _ = try child.call(seconds: Self.patience, frame) } catch { missed(error, child) }
+                return
+            }
+            if child.post(frame(0)) { return }
+        }
+        if !member.keep(message, port: port) {
+            member.log(VG_LOG_WARNING, "a message was lost while \(member.recipe.plugin) could not take it")
+        }
+    }
+
+    /// Offline only: live a child does this by itself.
+    func poll(_ member: Member) {
+        guard member.preparation?.offline == true, member.isThere.load(ordering: .acquiring),
+            let child = state.with({ $0.child })
+        else { return }
+        do throws(ChildProcess.Silence) {
+            _ = try child.call(seconds: Self.patience) { FrameWriter(.poll, node: member.id, call: $0) }
+        } catch { missed(error, child) }
+        if let latency = member.withBlock({ $0.latency.pointee.load(ordering: .relaxed) }) {
+            member.latency.store(latency, ordering: .relaxed)
+        }
+    }
+
+    func isIdle(_ member: Member) -> Bool {
+        guard member.isThere.load(ordering: .acquiring), let child = state.with({ $0.child }) else { return true }
+        do throws(ChildProcess.Silence) {
+            var answer = try child.call(seconds: Self.patience) { FrameWriter(.idle, node: member.id, call: $0) }
+            return answer.number(UInt8.self) != 0
+        } catch {
+            missed(error, child)
+            return true
+        }
+    }
+
+    func save(_ member: Member, to folder: String) throws(NodeError) {
+        calls.acquire()
+        defer { calls.release() }
+        guard let child = state.with({ $0.child }) else {
+            throw NodeError("\(member.recipe.plugin) is not running just now", hint: "it is being restarted; try again")
+        }
+        do { try save(member, child, folder) } catch { throw nodeError(error, child, member) }
+    }
+
+    /// Offline: returns when the node is there again after a fault, or when that seems hopeless.
+    func waitUntilThere(_ member: Member) {
+        guard !member.isThere.load(ordering: .acquiring) else { return }
+        let deadline = now() + Self.patience
+        state.waiting { state, wait in
+            while !member.isThere.load(ordering: .acquiring), state.failures < 4, now() < deadline { wait(100) }
+        }
+    }
+
+    /// Ends a node; its child goes with its last one.
+    func dismiss(_ member: Member) {
+        calls.acquire()
+        if let child = state.with({ $0.child }), member.isThere.load(ordering: .acquiring) {
+            // Let it end in order, but not for long: who waits here waits to end.
+            do throws(ChildProcess.Silence) {
+                _ = try child.call(seconds: 1) { FrameWriter(.destroy, node: member.id, call: $0) }
+            } catch { missed(error, child) }
+        }
+        member.shut()
+        state.with { state in
+            state.members[member.id] = nil
+            state.admitted.remove(member.id)
+        }
+        calls.release()
+        stopIfEmpty()
+    }
+
+    private func stopIfEmpty() {
+        let thread: Worker? = state.with { state in
+            guard state.members.isEmpty, let thread = state.thread, !state.isStopping else { return nil }
+            state.isStopping = true
+            return thread
+        }
+        guard let thread else { return }
+        vg_event_signal(alarm)
+        thread.join()
+        let retained = state.with { state in
+            defer { state = State() }
+            return state.retains
+        }
+        if retained { Nursery.shared.release() }
+        folder.with { $0 = nil }
+        state.signal()
+    }
+
+    static var patience: Double { Isolation.shared.policy?.patience ?? 10 }
+}
+
+/// A lock that may be tried. Never for the audio thread.
+final class CallLock: @unchecked Sendable {
+    // Sendable: a mutex is made for that.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+    init() { pthread_mutex_init(mutex, nil) }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func acquire() { pthread_mutex_lock(mutex) }
+    func tryAcquire() -> Bool { pthread_mutex_trylock(mutex) == 0 }
+    func release() { pthread_mutex_unlock(mutex) }
+}

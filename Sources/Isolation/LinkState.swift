@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import Realtime
+import Synchronization
+
+/// What the audio thread tells its own control side about one isolated node: memory of this process only.
+struct LinkState: ~Copyable {
+    /// Blocks that were asked of the child.
+    let asked = Atomic<UInt64>(0)
+    /// Waits that ended without an answer.
+    let timeouts = Atomic<UInt64>(0)
+    /// Blocks that went past the child.
+    let bypassed = Atomic<UInt64>(0)
+    /// The longest wait, in nanoseconds.
+    let longestWait = Atomic<UInt64>(0)
+    /// When the block that the child owes was given up, in nanoseconds; 0: it owes none.
+    let missedSince = Atomic<UInt64>(0)
+    /// Whether what it gave was no number.
+    let gaveNonsense = Atomic<Bool>(false)
+    /// The kernel's id of the audio thread; 0: it has not been here yet.
+    let audioThread = Atomic<Int32>(0)
+
+    /// Counts; only the audio thread writes these. [audio]
+    @_noLocks @inline(__always)
+    static func add(_ counter: borrowing Atomic<UInt64>) {
+        counter.store(counter.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    }
+}
+
+/// How much of the block in hand was waited in vain, over all isolated nodes of this process, so that several that fail
+/// in one block do not add up to a missed one.
+struct WaitBudget: ~Copyable {
+    /// The block's `vg_cycle.position`.
+    let position = Atomic<UInt64>(0)
+    /// Nanoseconds waited in vain in it.
+    let spent = Atomic<UInt64>(0)
+
+    /// The one of this process.
+    static let shared = Shared()
+
+    struct Shared: @unchecked Sendable {
+        // Sendable: what it points to is atomic and never freed.
+        let pointer: UnsafeMutablePointer<WaitBudget>
+        init() {
+            pointer = .allocate(capacity: 1)
+            pointer.initialize(to: WaitBudget())
+        }
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import Realtime
+import Synchronization
+
+/// One isolated node as its keeper knows it: what is needed to make it again, and where its child's words go.
+final class Member: @unchecked Sendable {
+    // Sendable: `gate` guards what the reader of the channel uses; the rest belongs to whoever holds the keeper's lock
+    // for calls, or is atomic.
+
+    /// What makes the node.
+    struct Recipe: Sendable {
+        var type: String
+        /// The shared object; empty: the host's own program.
+        var path: String
+        var name: String
+        var settings: Settings
+        var baseFolder: String
+        /// Whether a saved state can be given back, by the setting `state`.
+        var takesState: Bool
+
+        /// The plugin, for people.
+        var plugin: String {
+            if let plugin = settings.string("plugin") { return plugin }
+            return path.isEmpty ? type : String(path.split(separator: "/").last ?? "")
+        }
+    }
+
+    let id: UInt32
+    let recipe: Recipe
+    let host: NodeHost
+    let link: UnsafeMutablePointer<LinkState>
+    /// Frames; for the compiler.
+    let latency = Atomic<UInt32>(0)
+    /// Whether a child has this node, as far as it was asked for: created, prepared, active.
+    let isThere = Atomic(false)
+
+    // With the keeper's lock for calls.
+    var layout = Layout()
+    var canSave = false
+    var preparation: Preparation?
+    var isActive = false
+    /// The newest complete state; nil: none yet.
+    var state: String?
+    var savedStates = 0
+    /// Saving ended the child once: it is not tried again.
+    var saveIsDeadly = false
+    var failures = 0
+    var toldBypassed: UInt64 = 0
+
+    private struct Gate {
+        var isOpen = true
+        /// The memory of the newest `prepare`.
+        var memory: SharedMemory?
+        var shape: BlockShape?
+        /// Messages for a child that is not there.
+        var waiting: [(port: Int, message: Message)] = []
+        var lostMessages = 0
+    }
+    private let gate = Guarded(Gate())
+    private static let mostMessages = 256
+
+    init(id: UInt32, recipe: Recipe, host: NodeHost) {
+        self.id = id
+        self.recipe = recipe
+        self.host = host
+        link = .allocate(capacity: 1)
+        link.initialize(to: LinkState())
+    }
+
+    deinit {
+        link.deinitialize(count: 1)
+        link.deallocate()
+    }
+
+    /// Publishes an event about this node, as the host itself. [control]
+    func tell(_ event: String, _ fields: [(String, SettingValue)]) {
+        gate.with { gate in if gate.isOpen { host.publish(event, fields) } }
+    }
+
+    /// Writes to the log, as the host itself. [control]
+    func log(_ level: vg_log_level, _ text: String) { gate.with { gate in if gate.isOpen { host.log(level, text) } } }
+
+    /// From now on nothing reaches the host: it is about to free what it is reached by. [control]
+    func shut() { gate.with { $0.isOpen = false } }
+
+    /// The memory of the newest preparation. [control]
+    var memory: SharedMemory? { gate.with { $0.memory } }
+
+    func setMemory(_ memory: SharedMemory, _ shape: BlockShape) {
+        gate.with { gate in
+            gate.memory = memory
+            gate.shape = shape
+        }
+        link.pointee.missedSince.store(0, ordering: .relaxed)
+        link.pointee.gaveNonsense.store(false, ordering: .relaxed)
+    }
+
+    /// Looks at the block, which stays mapped meanwhile. [control]
+    func withBlock<R>(_ body: (SharedBlock) -> R) -> R? {
+        gate.with { gate in
+            guard let memory = gate.memory, let shape = gate.shape else { return nil }
+            return body(SharedBlock(shape, at: memory.address))
+        }
+    }
+
+    /// Whether the child was processing this node. After its end. [control]
+    var wasInside: Bool { withBlock { $0.inside.pointee.load(ordering: .relaxed) != 0 } ?? false }
+
+    /// Whether the child owes a block for longer than `seconds`. [control]
+    func isMissed(seconds: Double) -> Bool {
+        let since = link.pointee.missedSince.load(ordering: .acquiring)
+        guard since != 0, Double(vg_nanoseconds() &- since) * 1e-9 > seconds else { return false }
+        return withBlock { block in
+            let response = block.response.pointee.load(ordering: .acquiring)
+            return response & SharedBlock.failed == 0 && response != block.request.pointee.load(ordering: .relaxed)
+        } ?? false
+    }
+
+    /// Keeps a message until there is a child again; false: there are too many. [control]
+    func keep(_ message: Message, port: Int) -> Bool {
+        gate.with { gate in
+            guard gate.waiting.count < Self.mostMessages else {
+                gate.lostMessages += 1
+                return false
+            }
+            gate.waiting.append((port, message))
+            return true
+        }
+    }
+
+    func takeMessages() -> [(port: Int, message: Message)] {
+        gate.with { gate in
+            defer { gate.waiting = [] }
+            return gate.waiting
+        }
+    }
+
+    /// Passes on what the child tells for this node. [any]
+    func deliver(_ frame: FrameReader) {
+        var frame = frame
+        gate.with { gate in
+            guard gate.isOpen else { return }
+            switch frame.kind {
+            case .log: host.log(vg_log_level(rawValue: frame.number()), frame.text())
+            case .send:
+                let port = Int(frame.number(UInt32.self))
+                guard layoutHasMessageOutput(port) else { return }
+                host.send(frame.message(), port: port)
+            case .publish: publish(&frame)
+            case .note: note(&frame)
+            default: break
+            }
+        }
+    }
+
+    private func layoutHasMessageOutput(_ port: Int) -> Bool {
+        port < layout.ports.count { $0.kind == VG_MESSAGE_PORT && $0.direction == VG_OUTPUT }
+    }
+
+    private func note(_ frame: inout FrameReader) {
+        let kind = vg_note_kind(rawValue: frame.number())
+        let (text, value): (String, Double) = (frame.text(), frame.number())
+        let name = kind == VG_NOTE_LOG ? "log" : text
+        host.publish(name, [("text", .string(text)), ("value", .number(value))])
+    }
+
+    private func publish(_ frame: inout FrameReader) {
+        let name = frame.text()
+        switch frame.number(UInt8.self) {
+        case 1:
+            let channels: UInt32 = frame.number()
+            let (peak, rms) = (frame.samples(Int(channels)), frame.samples(Int(channels)))
+            guard peak.count == Int(channels), rms.count == peak.count else { return }
+            let (orb, position): (Float, UInt64) = (frame.number(), frame.number())
+            peak.withUnsafeBufferPointer { peak in
+                rms.withUnsafeBufferPointer { rms in
+                    host.publish(
+                        levels: vg_levels(
+                            channels: channels, peak: peak.baseAddress, rms: rms.baseAddress, orb: orb,
+                            position: position))
+                }
+            }
+        case 2:
+            let (channels, frames): (UInt32, UInt32) = (frame.number(), frame.number())
+            let samples = (0..<min(channels, 4096)).map { _ in frame.samples(Int(frames)) }
+            guard samples.allSatisfy({ $0.count == Int(frames) }) else { return }
+            let (rate, position): (Double, UInt64) = (frame.number(), frame.number())
+            let all = samples.flatMap { $0 }
+            all.withUnsafeBufferPointer { all in
+                let planes = (0..<samples.count).map { channel in
+                    all.baseAddress.map { $0 + channel * Int(frames) }
+                }
+                planes.withUnsafeBufferPointer { planes in
+                    host.publish(
+                        audio: vg_audio(
+                            channels: UInt32(samples.count), frames: frames, samples: planes.baseAddress, rate: rate,
+                            position: position))
+                }
+            }
+        default:
+            let fields = (0..<frame.count()).map { _ in (frame.text(), frame.value()) }
+            host.publish(name, fields)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import Realtime
+
+/// A child that was started and has no nodes yet.
+struct Infant {
+    let process: pid_t
+    let channel: Channel
+    /// Reading end of what it prints.
+    let output: Int32
+    let page: SharedMemory
+    let policy: IsolationPolicy
+
+    /// Ends it.
+    func kill() {
+        Glibc.kill(-process, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        close(output)
+    }
+}
+
+/// Starts children. It does so on a thread that lives as long as the program: the kernel ends a child when the thread
+/// that started it ends. One child waits in reserve while there are isolated nodes that run, so that a restart does
+/// not have to wait for a program to load.
+final class Nursery: Sendable {
+    static let shared = Nursery()
+
+    private struct State {
+        var hasThread = false
+        var wanted = 0
+        var ready: [Result<Infant, NodeError>] = []
+        /// Keepers with nodes that run.
+        var users = 0
+        var spare: Infant?
+        /// Whether the spare could not be made: then it is not tried again before one was asked for.
+        var gaveUp = false
+    }
+
+    private let state = Guarded(State())
+
+    /// A child, the spare one if there is one. [control]
+    func take(_ policy: IsolationPolicy) throws(NodeError) -> Infant {
+        let result: Result<Infant, NodeError> = state.waiting { state, wait in
+            if let spare = state.spare, spare.policy == policy, Glibc.kill(spare.process, 0) == 0 {
+                state.spare = nil
+                state.gaveUp = false
+                return .success(spare)
+            }
+            start(&state)
+            state.wanted += 1
+            state.gaveUp = false
+            self.state.signal()
+            while state.ready.isEmpty { wait(1000) }
+            return state.ready.removeFirst()
+        }
+        state.signal()
+        return try result.get()
+    }
+
+    /// Somebody may need a restart from now on, or no longer. [control]
+    func retain() {
+        state.with { state in
+            start(&state)
+            state.users += 1
+        }
+        state.signal()
+    }
+
+    /// See `retain`. [control]
+    func release() {
+        let spare: Infant? = state.with { state in
+            state.users -= 1
+            defer { if state.users == 0 { state.spare = nil } }
+            return state.users == 0 ? state.spare : nil
+        }
+        spare?.kill()
+    }
+
+    private func start(_ state: inout State) {
+        guard !state.hasThread else { return }
+        state.hasThread = (try? Worker { [self] in serve() }) != nil
+    }
+
+    private func serve() -> Never {
+        vg_thread_name("vg-nursery")
+        while true {
+            let isSpare: Bool = state.waiting { state, wait in
+                while true {
+                    if state.wanted > 0 {
+                        state.wanted -= 1
+                        return false
+                    }
+                    if state.users > 0, state.spare == nil, !state.gaveUp { return true }
+                    wait(10_000)
+                }
+            }
+            guard let policy = Isolation.shared.policy else {
+                state.with { state in
+                    state.gaveUp = true
+                    if !isSpare { state.ready.append(.failure(Self.missing)) }
+                }
+                state.signal()
+                continue
+            }
+            let result = bear(policy)
+            let unwanted: Infant? = state.with { state in
+                if !isSpare {
+                    state.ready.append(result)
+                    return nil
+                }
+                guard case .success(let infant) = result else {
+                    state.gaveUp = true
+                    return nil
+                }
+                if state.users == 0 { return infant }
+                state.spare = infant
+                return nil
+            }
+            unwanted?.kill()
+            state.signal()
+        }
+    }
+
+    static let missing = NodeError(
+        "this program cannot isolate nodes", hint: "name the command to run with Isolation.shared.use", key: "isolate")
+
+    private func bear(_ policy: IsolationPolicy) -> Result<Infant, NodeError> {
+        func failure(_ what: String) -> Result<Infant, NodeError> {
+            .failure(NodeError("\(what): \(String(cString: strerror(errno)))"))
+        }
+        guard let page = SharedMemory(size: StatusPage.size) else { return failure("no shared memory") }
+        var ends: [Int32] = [-1, -1]
+        guard vg_channel_open(&ends) else { return failure("no channel to a child") }
+        let channel = Channel(ends[0])
+        var arguments = (policy.command + ["\(getpid())"]).map { strdup($0) } + [nil]
+        // A backtrace of this program says nothing of the plugin, takes seconds, and hides what the plugin said.
+        let backtrace = "SWIFT_BACKTRACE="
+        var variables: [UnsafeMutablePointer<CChar>?] = []
+        var entry = environ
+        while let variable = entry.pointee {
+            if strncmp(variable, backtrace, backtrace.utf8.count) != 0 { variables.append(strdup(variable)) }
+            entry += 1
+        }
+        variables += [strdup(backtrace + "enable=no"), nil]
+        var output: Int32 = -1
+        let process = vg_isolate_start(&arguments, &variables, ends[1], &output)
+        for text in arguments + variables { free(text) }
+        close(ends[1])
+        guard process > 0 else {
+            errno = -process
+            return failure("\(policy.command.first ?? "") cannot be started")
+        }
+        var hello = FrameWriter(.hello)
+        hello.put(policy.memory)
+        hello.put(UInt32(policy.realtimeLimit * 1000))
+        _ = channel.send(hello, passing: page.descriptor)
+        return .success(Infant(process: process, channel: channel, output: output, page: page, policy: policy))
+    }
+}

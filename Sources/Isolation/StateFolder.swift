@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Where the states of isolated nodes are kept from one child to the next: a folder of this process, in the user's
+/// runtime folder if there is one. What a process that was killed left behind goes away when the next one makes its own.
+final class StateFolder: Sendable {
+    let path: String
+
+    private static let stem = "voicegraph-states-"
+
+    /// Makes a folder; nil: `errno` says why not. [control]
+    init?() {
+        let base = Self.base
+        Self.sweep(base)
+        var template = Array("\(base)/\(Self.stem)\(getpid())-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { return nil }
+        path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    }
+
+    deinit { removeTree(path) }
+
+    private static var base: String {
+        for name in ["XDG_RUNTIME_DIR", "TMPDIR"] {
+            if let value = getenv(name).map({ String(cString: $0) }), access(value, W_OK) == 0 { return value }
+        }
+        return "/tmp"
+    }
+
+    private static func sweep(_ base: String) {
+        for name in entries(of: base) where name.hasPrefix(stem) {
+            guard let owner = pid_t(name.dropFirst(stem.count).prefix { $0 != "-" }), owner != getpid() else {
+                continue
+            }
+            if kill(owner, 0) != 0, errno == ESRCH { removeTree("\(base)/\(name)") }
+        }
+    }
+}
+
+/// The names in a folder, without those of itself and its parent.
+private func entries(of path: String) -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+}
+
+/// Removes a folder and what is in it; links are removed, not followed.
+func removeTree(_ path: String) {
+    for name in entries(of: path) {
+        var status = stat()
+        let inner = "\(path)/\(name)"
+        if lstat(inner, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            removeTree(inner)
+        } else {
+            unlink(inner)
+        }
+    }
+    rmdir(path)
+}
