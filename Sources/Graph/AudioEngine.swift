@@ -24,6 +24,8 @@ struct SharedState: ~Copyable {
     let longestTicks = Atomic<UInt64>(0)
     let lostNotes = Atomic<UInt64>(0)
     let lostMIDI = Atomic<UInt64>(0)
+    /// Cycles whose record found no room.
+    let lostRecords = Atomic<UInt64>(0)
 }
 
 /// All that the audio thread owns, in memory that never moves.
@@ -38,8 +40,29 @@ struct EngineState: BitwiseCopyable {
     var activeCount = 0
     var activeCapacity: Int
     let cycle: UnsafeMutablePointer<vg_cycle>
-    /// Cycles until nodes are timed again.
-    var untilTiming = 0
+    var records: CycleWriter
+    /// Cycles until single steps are timed again.
+    var untilDetails = 0
+    /// When the next cycle should begin, by the counter; 0: not known.
+    var due: UInt64 = 0
+    /// The driver's clock after the cycle before.
+    var nextClock: UInt64 = 0
+}
+
+/// What of a cycle was timed.
+private struct Timed: BitwiseCopyable {
+    /// How many, with the last.
+    var ticks: Int
+    /// When the last of them began.
+    var before: UInt64
+    /// Whether they are those of steps.
+    var detailed: Bool
+}
+
+/// What fits, else the most that does.
+@_noLocks @inline(__always)
+private func saturated(_ value: UInt64) -> UInt32 {
+    value > 0xffff_ffff ? 0xffff_ffff : UInt32(truncatingIfNeeded: value)
 }
 
 /// What a driver calls on the audio thread: `begin`, then `bind` for each of the schedule's ports, then `run`. Plain
@@ -63,18 +86,29 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         while let command = state.pointee.commands.next() { set(command) }
         if let next = UnsafeMutablePointer<ScheduleHeader>(bitPattern: adopted) {
             forget(next)
+            let before = state.pointee.current
+            // For another format the audio had to wait: nobody is late.
+            if before.pointee.rate != next.pointee.rate || before.pointee.maxBlock != next.pointee.maxBlock { resume() }
             state.pointee.retirer.retire(state.pointee.current.pointee.owner)
             state.pointee.current = next
         }
         return ActiveSchedule(header: state.pointee.current)
     }
 
-    /// Runs one block of the schedule that `begin` gave. A block longer than the schedule was made for is silence, and
-    /// counted. [audio]
+    /// The next cycle follows on a pause that was meant: its time says nothing. [audio]
     @_noLocks
-    public func run(_ schedule: ActiveSchedule, frames: Int, clock: UInt64, flags: UInt32, transport: vg_transport) {
+    public func resume() { state.pointee.due = 0 }
+
+    /// Runs one block of the schedule that `begin` gave. A block longer than the schedule was made for is silence, and
+    /// counted. `delay`: microseconds since the driver's cycle began, if the driver knows. [audio]
+    @_noLocks
+    public func run(
+        _ schedule: ActiveSchedule, frames: Int, clock: UInt64, flags: UInt32, transport: vg_transport,
+        delay: UInt32 = 0
+    ) {
         let started = vg_ticks()
         let header = schedule.header
+        var timed = Timed(ticks: 0, before: started, detailed: false)
         if frames <= header.pointee.maxBlock, frames > 0 {
             state.pointee.cycle.pointee.frames = UInt32(truncatingIfNeeded: frames)
             state.pointee.cycle.pointee.flags = flags
@@ -82,7 +116,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             state.pointee.cycle.pointee.position = state.pointee.shared.pointee.position.load(ordering: .relaxed)
             state.pointee.cycle.pointee.clock = clock
             state.pointee.cycle.pointee.transport = transport
-            execute(header)
+            timed = execute(header, started)
             advanceRamps(UInt32(truncatingIfNeeded: frames))
             countLostMIDI(header)
         } else {
@@ -96,7 +130,19 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         state.pointee.shared.pointee.position.store(position &+ UInt64(truncatingIfNeeded: frames), ordering: .relaxed)
         state.pointee.shared.pointee.cycles.store(
             state.pointee.shared.pointee.cycles.load(ordering: .relaxed) &+ 1, ordering: .releasing)
-        let ticks = vg_ticks() &- started
+        let ended = vg_ticks()
+        let ticks = ended &- started
+        if timed.ticks > 0 { header.pointee.ticks[timed.ticks &- 1] = saturated(ended &- timed.before) }
+        record(
+            header,
+            CycleRecord(
+                ticks: UInt32(truncatingIfNeeded: timed.ticks),
+                schedule: header.pointee.number, started: started, busy: ticks, position: position,
+                period: frames > 0 ? UInt64(Double(frames) * header.pointee.ticksPerFrame) : 0,
+                frames: UInt32(truncatingIfNeeded: frames), delay: delay,
+                flags: (timed.detailed ? CycleRecord.detailed : 0)
+                    | (flags & UInt32(VG_CYCLE_OFFLINE) != 0 ? CycleRecord.offline : 0)),
+            clock: clock, ended: ended)
         state.pointee.shared.pointee.busyTicks.store(
             state.pointee.shared.pointee.busyTicks.load(ordering: .relaxed) &+ ticks, ordering: .relaxed)
         if ticks > state.pointee.shared.pointee.longestTicks.load(ordering: .relaxed) {
@@ -104,8 +150,9 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         }
     }
 
+    /// Returns how many ticks it leaves in the record, and when the last of them began: its end is the block's end.
     @_noLocks
-    private func execute(_ header: UnsafeMutablePointer<ScheduleHeader>) {
+    private func execute(_ header: UnsafeMutablePointer<ScheduleHeader>, _ started: UInt64) -> Timed {
         // In locals: as far as the compiler knows, a flag might be a part of the header.
         let flags = header.pointee.silenceFlags
         let flagCount = header.pointee.silenceCount
@@ -115,78 +162,64 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             header.pointee.midi[index].pointee.used = 0
         }
         let steps = header.pointee.steps
-        let count = header.pointee.stepCount
         let cycle = UnsafePointer<vg_cycle>(state.pointee.cycle)
-        if state.pointee.untilTiming > 0 {
-            state.pointee.untilTiming -= 1
-            for index in 0..<count { vg_call_process(steps[index].process, steps[index].state, steps[index].io, cycle) }
-            return
+        let ticks = header.pointee.ticks
+        var before = started
+        if header.pointee.hasDetails {
+            if state.pointee.untilDetails == 0 {
+                state.pointee.untilDetails = 30
+                let count = header.pointee.stepCount
+                for index in 0..<count {
+                    if index != 0 {
+                        let now = vg_ticks()
+                        ticks[index &- 1] = saturated(now &- before)
+                        before = now
+                    }
+                    vg_call_process(steps[index].process, steps[index].state, steps[index].io, cycle)
+                }
+                return Timed(ticks: count, before: before, detailed: true)
+            }
+            state.pointee.untilDetails -= 1
         }
-        state.pointee.untilTiming = header.pointee.timingInterval - 1
-        var before = vg_ticks()
-        for index in 0..<count {
-            vg_call_process(steps[index].process, steps[index].state, steps[index].io, cycle)
-            let after = vg_ticks()
-            if let timing = steps[index].timing { timing.pointee.add(after &- before) }
-            before = after
-        }
-    }
-
-    @_noLocks
-    private func set(_ command: ParameterCommand) {
-        let ramp = command.ramp
-        // A ramp in the list that is set at once leaves it at the end of this block.
-        if command.frames == 0 { return hold(ramp, at: command.value) }
-        if !isActive(ramp) {
-            if state.pointee.activeCount == state.pointee.activeCapacity { return hold(ramp, at: command.value) }
-            state.pointee.active[state.pointee.activeCount] = ramp
-            state.pointee.activeCount += 1
-        }
-        ramp.pointee.step = (command.value - ramp.pointee.value) / Float(command.frames)
-        ramp.pointee.target = command.value
-        ramp.pointee.frames = command.frames
-    }
-
-    @_noLocks
-    private func isActive(_ ramp: UnsafeMutablePointer<vg_ramp>) -> Bool {
-        for index in 0..<state.pointee.activeCount where state.pointee.active[index] == ramp { return true }
-        return false
-    }
-
-    @_noLocks
-    private func advanceRamps(_ frames: UInt32) {
+        let ends = header.pointee.segmentEnds
+        let count = header.pointee.segmentCount
         var index = 0
-        while index < state.pointee.activeCount {
-            let ramp = state.pointee.active[index]
-            if ramp.pointee.frames > frames {
-                ramp.pointee.value += ramp.pointee.step * Float(frames)
-                ramp.pointee.frames -= frames
-                index += 1
-            } else {
-                ramp.pointee.value = ramp.pointee.target
-                ramp.pointee.step = 0
-                ramp.pointee.frames = 0
-                state.pointee.activeCount -= 1
-                state.pointee.active[index] = state.pointee.active[state.pointee.activeCount]
+        for segment in 0..<count {
+            if segment != 0 {
+                let now = vg_ticks()
+                ticks[segment &- 1] = saturated(now &- before)
+                before = now
+            }
+            let end = ends[segment]
+            while index < end {
+                vg_call_process(steps[index].process, steps[index].state, steps[index].io, cycle)
+                index &+= 1
             }
         }
+        return Timed(ticks: count, before: before, detailed: false)
     }
 
+    /// Leaves what this cycle did to the control side.
     @_noLocks
-    private func hold(_ ramp: UnsafeMutablePointer<vg_ramp>, at value: Float) {
-        ramp.pointee.value = value
-        ramp.pointee.target = value
-        ramp.pointee.step = 0
-        ramp.pointee.frames = 0
-    }
-
-    /// Ends the moves of parameters that followed controls: in the next schedule they may follow no more, and nobody
-    /// would end them.
-    @_noLocks
-    private func settleDriven(_ header: UnsafeMutablePointer<ScheduleHeader>) {
-        for index in 0..<header.pointee.drivenCount {
-            let ramp = header.pointee.driven[index]
-            if !isActive(ramp) { hold(ramp, at: ramp.pointee.target) }
+    private func record(
+        _ header: UnsafeMutablePointer<ScheduleHeader>, _ made: CycleRecord, clock: UInt64, ended: UInt64
+    ) {
+        var record = made
+        let due = state.pointee.due
+        if due != 0 {
+            if record.started > due { record.lateness = record.started &- due }
+            if clock > state.pointee.nextClock {
+                record.skipped = saturated(clock &- state.pointee.nextClock)
+            }
+        }
+        state.pointee.nextClock = clock &+ UInt64(record.frames)
+        let planned = record.started &+ record.period
+        state.pointee.due = ended > planned ? ended : planned
+        UnsafeMutableRawPointer(header.pointee.record).storeBytes(of: record, as: CycleRecord.self)
+        let lines = 1 &+ (Int(record.ticks) &+ 15) / 16
+        if !state.pointee.records.put(header.pointee.record, count: lines, late: record.isLate) {
+            state.pointee.shared.pointee.lostRecords.store(
+                state.pointee.shared.pointee.lostRecords.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         }
     }
 
@@ -198,30 +231,6 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             let lost = state.pointee.shared.pointee.lostMIDI.load(ordering: .relaxed) &+ UInt64(midi.pointee.dropped)
             state.pointee.shared.pointee.lostMIDI.store(lost, ordering: .relaxed)
             midi.pointee.dropped = 0
-        }
-    }
-
-    /// Ends the ramps of nodes that the next schedule has not: such a node may be gone soon, or come back much later.
-    @_noLocks
-    private func forget(_ next: UnsafeMutablePointer<ScheduleHeader>) {
-        var index = 0
-        while index < state.pointee.activeCount {
-            let ramp = state.pointee.active[index]
-            // The ranges are in order of address: the last one that starts at or before the ramp.
-            var low = 0
-            var high = next.pointee.forgottenCount
-            while low < high {
-                let middle = (low + high) / 2
-                if next.pointee.forgotten[middle].start <= ramp { low = middle + 1 } else { high = middle }
-            }
-            let range = next.pointee.forgotten + (low - 1)
-            if low > 0, ramp < range.pointee.start + range.pointee.count {
-                hold(ramp, at: ramp.pointee.target)
-                state.pointee.activeCount -= 1
-                state.pointee.active[index] = state.pointee.active[state.pointee.activeCount]
-            } else {
-                index += 1
-            }
         }
     }
 }

@@ -12,10 +12,14 @@ public final class Engine: @unchecked Sendable {
     /// What a driver calls.
     public let audio: AudioEngine
 
-    private let lock = ControlLock(Owned())
+    private let lock: ControlLock<Owned>
+    /// Under the lock, but for its count.
+    private let monitor: CycleMonitor
     private let commands = Ring<ParameterCommand>(minimumCapacity: 4096)
     private let notes = Ring<vg_note>(minimumCapacity: 1024)
     private let retired = RetireQueue(capacity: 16)
+    private let records = CycleRing()
+    private let clock = TickClock()
     private let shared: UnsafeMutablePointer<SharedState>
     /// The audio thread's, once it runs.
     private let state: UnsafeMutablePointer<EngineState>
@@ -36,6 +40,8 @@ public final class Engine: @unchecked Sendable {
     public init() {
         let empty = Schedule(Plan(), ResolvedGraph(), rate: 48_000, maxBlock: 16_384, handles: [])
         let capacity = 1024
+        monitor = CycleMonitor(records, clock)
+        lock = ControlLock(Owned(newest: empty, alive: [empty]))
         shared = .allocate(capacity: 1)
         shared.initialize(to: SharedState())
         state = .allocate(capacity: 1)
@@ -43,15 +49,12 @@ public final class Engine: @unchecked Sendable {
             to: EngineState(
                 shared: shared, current: empty.header, commands: commands.reader, notes: notes.writer,
                 retirer: retired.retirer,
-                active: .allocate(capacity: capacity), activeCapacity: capacity, cycle: .allocate(capacity: 1)))
+                active: .allocate(capacity: capacity), activeCapacity: capacity, cycle: .allocate(capacity: 1),
+                records: CycleWriter(records)))
         state.pointee.cycle.initialize(to: vg_cycle())
         sink = .allocate(capacity: 1)
         sink.initialize(to: vg_note_sink(handle: UnsafeMutableRawPointer(state), push: pushNote))
         audio = AudioEngine(state: state)
-        lock.withLock {
-            $0.newest = empty
-            $0.alive = [empty]
-        }
     }
 
     deinit {
@@ -78,6 +81,8 @@ public final class Engine: @unchecked Sendable {
             schedule.setNotes(UnsafePointer(sink))
             owned.published += 1
             schedule.number = owned.published
+            schedule.header.pointee.number = UInt32(truncatingIfNeeded: schedule.number)
+            schedule.header.pointee.ticksPerFrame = clock.rate / schedule.rate
             owned.alive.append(schedule)
             owned.newest = schedule
             let skipped = shared.pointee.pending.exchange(
@@ -113,6 +118,31 @@ public final class Engine: @unchecked Sendable {
     /// The schedule published last. [control]
     public var schedule: Schedule? { lock.withLock { $0.newest } }
 
+    /// How long the nodes of the newest schedule took per block, in the order of the file, without those that have not
+    /// run. [control]
+    public var timings: [NodeTiming] {
+        lock.withLock { owned in
+            collect(&owned)
+            let secondsPerTick = 1 / clock.rate
+            return owned.newest?.nodes.compactMap { $0.timing(secondsPerTick: secondsPerTick) } ?? []
+        }
+    }
+
+    /// Takes the cycles that came late or took too long since the last call, oldest first; what is more than 256 is
+    /// counted in `counters`. None in an offline run. [control]
+    public func takeLateCycles() -> [CycleReport] {
+        lock.withLock { owned in
+            collect(&owned)
+            return monitor.takeLate()
+        }
+    }
+
+    /// Of the last 32 to 64 cycles the one that was done latest in its period, and when the newest one ended, in ticks;
+    /// as of the last `collect`. [control]
+    public var recentCycles: (slowest: CycleReport?, ended: UInt64) {
+        lock.withLock { _ in (monitor.slowest, monitor.newestEnd) }
+    }
+
     /// The oldest note of a processor, if there is one. [control]
     public func nextNote() -> vg_note? { notes.reader.pop() }
 
@@ -125,11 +155,17 @@ public final class Engine: @unchecked Sendable {
             busyTicks: shared.pointee.busyTicks.load(ordering: .relaxed),
             longestTicks: shared.pointee.longestTicks.load(ordering: .relaxed),
             lostNotes: shared.pointee.lostNotes.load(ordering: .relaxed),
-            lostMIDI: shared.pointee.lostMIDI.load(ordering: .relaxed))
+            lostMIDI: shared.pointee.lostMIDI.load(ordering: .relaxed),
+            lostRecords: shared.pointee.lostRecords.load(ordering: .relaxed)
+                + UInt64(monitor.unkept.load(ordering: .relaxed)))
     }
 
     private func collect(_ owned: inout Owned) {
-        retired.drain { owner in owned.alive.removeAll { Unmanaged.passUnretained($0).toOpaque() == owner } }
+        var done: Set<UnsafeMutableRawPointer> = []
+        retired.drain { done.insert($0) }
+        // All records of what was given back have come before it.
+        monitor.drain(owned.alive)
+        if !done.isEmpty { owned.alive.removeAll { done.contains(Unmanaged.passUnretained($0).toOpaque()) } }
         // What came before the oldest has been given back, so the audio thread has taken the oldest.
         if let taken = owned.alive.first?.number { owned.skipped.removeAll { $0.number < taken } }
     }
@@ -151,6 +187,8 @@ public struct EngineCounters: Sendable, Equatable {
     public var lostNotes: UInt64
     /// MIDI events that found their block's buffer full.
     public var lostMIDI: UInt64
+    /// Cycles of which nothing is known, because the control side did not keep up.
+    public var lostRecords: UInt64
 }
 
 @_noLocks

@@ -4,7 +4,8 @@ import NodeKit
 /// One node behind the C boundary: its life, its ports, its parameters. Control calls are serialised by a lock that
 /// the audio thread never takes.
 public final class NodeInstance: @unchecked Sendable {
-    // Sendable: `control` guards the control half; the audio half is reached only through a schedule.
+    // Sendable: `control` guards the control half, an engine's lock the times; the audio half is reached only through a
+    // schedule.
 
     /// The node's name in the file.
     public let name: String
@@ -17,6 +18,10 @@ public final class NodeInstance: @unchecked Sendable {
     /// The audio thread's view of the parameters, one ramp each, in layout order. Values set before the first block
     /// apply at once.
     public let ramps: UnsafeMutablePointer<vg_ramp>
+
+    /// What its blocks took: for `process` and for `absorb`. The engine's, under its lock.
+    let times = TimeStatistics()
+    let absorbTimes = TimeStatistics()
 
     let node: UnsafeMutableRawPointer
     let control = ControlLock(())

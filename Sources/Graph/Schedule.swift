@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNode
 import NodeKit
-import Synchronization
 
 /// One entry of the flat list that the audio thread walks.
 struct ScheduleStep: BitwiseCopyable {
     var process: vg_process_function
     var state: UnsafeMutableRawPointer
     var io: UnsafePointer<vg_io>
-    /// Where its time is counted; nil for work between nodes.
-    var timing: UnsafeMutablePointer<NodeTiming>?
 }
 
 /// A driver's port in a schedule.
@@ -29,6 +26,18 @@ struct ExternalSlot: BitwiseCopyable {
 struct ScheduleHeader: BitwiseCopyable {
     var steps: UnsafeMutablePointer<ScheduleStep>
     var stepCount: Int
+    /// Where each segment ends: the index after its last step.
+    var segmentEnds: UnsafeMutablePointer<Int>
+    var segmentCount: Int
+    /// Whether single steps are timed now and then, because some segments have several.
+    var hasDetails: Bool
+    /// The record of the cycle that runs, and the ticks of its segments or steps right after it.
+    var record: UnsafeMutablePointer<CycleLine>
+    var ticks: UnsafeMutablePointer<UInt32>
+    /// The schedule's number, as records name it.
+    var number: UInt32 = 0
+    /// Of the processor's counter, per frame.
+    var ticksPerFrame = 0.0
     var externals: UnsafeMutablePointer<ExternalSlot>
     var externalCount: Int
     /// One per value, cleared before each cycle.
@@ -43,9 +52,6 @@ struct ScheduleHeader: BitwiseCopyable {
     var drivenCount: Int
     var maxBlock: Int
     var rate: Double
-    /// Nodes are timed every so many cycles: reading the clock costs more than a step. A prime number, so that a node
-    /// that works in every second or eighth block shows it.
-    var timingInterval: Int
     /// The `Schedule` that owns all this, to be handed back when it is replaced.
     var owner: UnsafeMutableRawPointer
     /// Parameters of nodes that the schedule before had and this one has not, by address: their ramps end.
@@ -75,13 +81,13 @@ public final class Schedule: @unchecked Sendable {
     public let stepCount: Int
     /// Samples buffers of its own.
     public let bufferCount: Int
-    /// Time used by each node, in the order of `nodes`; of every fifth block, in long schedules of fewer.
-    public var timings: [NodeTiming.Reading] { (0..<nodes.count).map { (timing + $0).pointee.reading } }
-
     let header: UnsafeMutablePointer<ScheduleHeader>
     /// Counts schedules in the order in which they are published; the engine's, under its lock.
     var number = 0
-    private let timing: UnsafeMutablePointer<NodeTiming>
+    /// How its steps are timed.
+    let segments: [Segment]
+    /// What each step does for which node; nil: work between nodes.
+    let roles: [Plan.Role?]
     private let arena: Arena
     private let ios: [UnsafePointer<vg_io>]
 
@@ -93,10 +99,10 @@ public final class Schedule: @unchecked Sendable {
         stepCount = plan.steps.count
         bufferCount = plan.poolCount
         arena = Arena()
-        timing = arena.make(NodeTiming.self, nodes.count)
-        for index in nodes.indices { (timing + index).initialize(to: NodeTiming()) }
-        var builder = ScheduleBuilder(plan, graph, arena, timing, maxBlock: maxBlock)
-        header = builder.build(rate: rate, handles: handles)
+        segments = plan.segments(graph)
+        roles = plan.steps.map(\.role)
+        var builder = ScheduleBuilder(plan, graph, arena, maxBlock: maxBlock)
+        header = builder.build(segments, rate: rate, handles: handles)
         ios = builder.ios
         header.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
     }
@@ -117,41 +123,6 @@ public final class Schedule: @unchecked Sendable {
     func forget(_ ramps: [RampRange]) {
         header.pointee.forgotten = arena.copy(ramps)
         header.pointee.forgottenCount = ramps.count
-    }
-}
-
-/// How long a node took, counted by the audio thread and read by anyone.
-public struct NodeTiming: ~Copyable {
-    /// The counters at one moment, in ticks.
-    public struct Reading: Sendable {
-        /// Cycles counted.
-        public var count: UInt64
-        /// Sum over them.
-        public var total: UInt64
-        /// Shortest.
-        public var minimum: UInt64
-        /// Longest.
-        public var maximum: UInt64
-    }
-
-    let count = Atomic<UInt64>(0)
-    let total = Atomic<UInt64>(0)
-    let minimum = Atomic<UInt64>(.max)
-    let maximum = Atomic<UInt64>(0)
-
-    var reading: Reading {
-        Reading(
-            count: count.load(ordering: .relaxed), total: total.load(ordering: .relaxed),
-            minimum: minimum.load(ordering: .relaxed), maximum: maximum.load(ordering: .relaxed))
-    }
-
-    /// Adds one cycle; a single writer, so plain loads and stores do. [audio]
-    @_noLocks
-    func add(_ ticks: UInt64) {
-        count.store(count.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        total.store(total.load(ordering: .relaxed) &+ ticks, ordering: .relaxed)
-        if ticks < minimum.load(ordering: .relaxed) { minimum.store(ticks, ordering: .relaxed) }
-        if ticks > maximum.load(ordering: .relaxed) { maximum.store(ticks, ordering: .relaxed) }
     }
 }
 

@@ -7,7 +7,6 @@ struct ScheduleBuilder {
     private let plan: Plan
     private let graph: ResolvedGraph
     private let arena: Arena
-    private let timing: UnsafeMutablePointer<NodeTiming>
     private let maxBlock: Int
 
     private typealias Sample = UnsafeMutablePointer<Float>
@@ -29,13 +28,10 @@ struct ScheduleBuilder {
     private static let midiEvents = 512
     private static let midiBytes = 8192
 
-    init(
-        _ plan: Plan, _ graph: ResolvedGraph, _ arena: Arena, _ timing: UnsafeMutablePointer<NodeTiming>, maxBlock: Int
-    ) {
+    init(_ plan: Plan, _ graph: ResolvedGraph, _ arena: Arena, maxBlock: Int) {
         self.plan = plan
         self.graph = graph
         self.arena = arena
-        self.timing = timing
         self.maxBlock = maxBlock
         stride = (maxBlock + 15) & ~15
         pool = arena.make(Float.self, plan.poolCount * stride)
@@ -57,7 +53,9 @@ struct ScheduleBuilder {
         followers = Array(repeating: [], count: plan.externals.count)
     }
 
-    mutating func build(rate: Double, handles: [UnsafeMutableRawPointer?]) -> UnsafeMutablePointer<ScheduleHeader> {
+    mutating func build(
+        _ segments: [Segment], rate: Double, handles: [UnsafeMutableRawPointer?]
+    ) -> UnsafeMutablePointer<ScheduleHeader> {
         ios = graph.nodes.indices.map { makeIO($0) }
         let steps = plan.steps.map { makeStep($0) }
         let externals = plan.externals.indices.map { index in
@@ -77,15 +75,21 @@ struct ScheduleBuilder {
                 nil
             }
         }
+        // Room for the ticks of segments or of steps, of which there are more.
+        let record = arena.make(CycleLine.self, CycleLine.count(ticks: steps.count))
         let header = arena.make(ScheduleHeader.self, 1)
         header.initialize(
             to: ScheduleHeader(
-                steps: arena.copy(steps), stepCount: steps.count, externals: arena.copy(externals),
+                steps: arena.copy(steps), stepCount: steps.count,
+                segmentEnds: arena.copy(segments.map(\.steps.upperBound)), segmentCount: segments.count,
+                hasDetails: segments.contains { $0.node == nil }, record: record,
+                ticks: UnsafeMutableRawPointer(record + 1).assumingMemoryBound(to: UInt32.self),
+                externals: arena.copy(externals),
                 externalCount: externals.count, silenceFlags: flags + 1, silenceCount: plan.values.count - 1,
                 midi: arena.copy((written + others).map { midi[$0] }), midiCount: written.count + others.count,
                 writtenMIDICount: written.count, driven: arena.copy(driven), drivenCount: driven.count,
                 maxBlock: maxBlock, rate: rate,
-                timingInterval: steps.count <= 256 ? 5 : 17, owner: UnsafeMutableRawPointer(header),
+                owner: UnsafeMutableRawPointer(header),
                 forgotten: arena.make(RampRange.self, 0), forgottenCount: 0))
         return header
     }
@@ -175,13 +179,13 @@ struct ScheduleBuilder {
 
     private func nodeStep(_ node: Int, _ function: @escaping vg_process_function) -> ScheduleStep {
         ScheduleStep(
-            process: function, state: graph.nodes[node].instance.processor!, io: ios[node], timing: timing + node)
+            process: function, state: graph.nodes[node].instance.processor!, io: ios[node])
     }
 
     private func helper<State: BitwiseCopyable>(_ function: @escaping vg_process_function, _ state: State)
         -> ScheduleStep
     {
-        ScheduleStep(process: function, state: UnsafeMutableRawPointer(arena.copy([state])), io: emptyIO, timing: nil)
+        ScheduleStep(process: function, state: UnsafeMutableRawPointer(arena.copy([state])), io: emptyIO)
     }
 }
 

@@ -3,16 +3,6 @@ import Drivers
 import Graph
 import NodeKit
 
-/// How long a node took per block. Seconds.
-public struct NodeTiming: Sendable, Equatable {
-    /// The node's name.
-    public var node: String
-    /// Mean over all blocks.
-    public var average: Double
-    /// The longest.
-    public var maximum: Double
-}
-
 /// What is done to a running graph, and what is asked of it.
 extension RunningGraph {
     /// Turns a parameter. [control]
@@ -106,15 +96,7 @@ extension RunningGraph {
     }
 
     /// How long each node took per block, in seconds, by name. [control]
-    public var timings: [NodeTiming] {
-        guard let schedule = engine.schedule else { return [] }
-        return zip(schedule.nodes, schedule.timings).compactMap { node, timing in
-            guard timing.count > 0 else { return nil }
-            return NodeTiming(
-                node: node.name, average: clock.seconds(timing.total) / Double(timing.count),
-                maximum: clock.seconds(timing.maximum))
-        }
-    }
+    public var timings: [NodeTiming] { engine.timings }
 }
 
 extension NodeInstance {

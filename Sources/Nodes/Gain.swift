@@ -9,7 +9,7 @@ final class Gain: Node {
         doc: "Multiplies every channel by gain_db. A change is a ramp that is even in decibels.",
         ports: Layout.through(channels: 1).ports,
         parameters: [gainParameter("gain_db", "gain of all channels; -120 and below is silence")],
-        settings: [.channels()], flags: VG_IN_PLACE, process: gainProcess)
+        settings: [.channels()], flags: VG_IN_PLACE | VG_LIGHT, process: gainProcess)
 
     struct Processor: BitwiseCopyable {
         var gain = GainCache()

@@ -13,7 +13,7 @@ final class Mute: Node {
             Parameter(
                 "muted", "1 silences, 0 lets through", 0...1, default: 0, flags: VG_PARAM_TOGGLE | VG_PARAM_ABRUPT)
         ],
-        settings: [.channels()], flags: VG_IN_PLACE, process: muteProcess)
+        settings: [.channels()], flags: VG_IN_PLACE | VG_LIGHT, process: muteProcess)
 
     struct Processor: BitwiseCopyable {
         /// Frames that a whole fade takes.

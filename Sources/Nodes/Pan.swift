@@ -14,7 +14,7 @@ final class Pan: Node {
             Port(VG_AUDIO_PORT, VG_OUTPUT, "right", doc: "the right side"),
         ],
         parameters: [Parameter("position", "-1 is left, 0 the centre, 1 right", -1...1, default: 0)],
-        flags: VG_IN_PLACE, process: panProcess)
+        flags: VG_IN_PLACE | VG_LIGHT, process: panProcess)
 
     struct Processor: BitwiseCopyable {
         /// The position that `left` and `right` belong to; NaN at first, which equals nothing.

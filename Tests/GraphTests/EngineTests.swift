@@ -266,32 +266,6 @@ struct EngineTests {
         #expect(rig.engine.counters.lostMIDI == 2 * (600 - 512))
     }
 
-    @Test("every node's time is counted in some of the blocks, in long schedules in fewer")
-    func timings() throws {
-        for (nodes, blocks, expected) in [(3, 40, 8), (300, 64, 4)] {
-            var spec = Specification()
-            var last = spec.add(.init(kind: .capture, outs: 1))
-            for _ in 0..<nodes {
-                let next = spec.add(.init(kind: .unit, ins: 1, outs: 1))
-                spec.link(last, to: next)
-                last = next
-            }
-            let rig = Rig(maxBlock: 64)
-            let schedule = try rig.publish(try spec.graph(maxBlock: 64))
-            rig.run(Array(repeating: 64, count: blocks))
-            for timing in schedule.timings.dropFirst() {
-                #expect(timing.count == UInt64(expected))
-                #expect(timing.minimum > 0 && timing.minimum <= timing.maximum)
-                #expect(timing.total >= timing.minimum * timing.count && timing.total <= timing.maximum * timing.count)
-            }
-            #expect(schedule.timings[0].count == 0)
-            let counters = rig.engine.counters
-            #expect(counters.cycles == UInt64(blocks) && counters.position == UInt64(64 * blocks))
-            #expect(counters.busyTicks >= schedule.timings.map(\.total).reduce(0, +))
-            #expect(counters.longestTicks > 0 && counters.longestTicks <= counters.busyTicks)
-        }
-    }
-
     @Test("a block longer than expected is silence, is counted, and time goes on")
     func oversized() throws {
         let graph = try makeGraph(

@@ -90,7 +90,8 @@ private final class Loop: @unchecked Sendable {
                     let other = next.nodes[3].instance
                     for value in 0..<4 { _ = engine.set(other, parameter: 0, to: Float(value % 2)) }
                     _ = engine.set(other, parameter: 1, to: Float(round % 3))
-                    if let schedule = engine.schedule { _ = schedule.timings }
+                    _ = engine.timings
+                    _ = engine.takeLateCycles()
                     _ = engine.counters
                     // Now and then the audio thread gets to play what it was given.
                     if round % 7 == 0 {
@@ -143,7 +144,7 @@ private final class Loop: @unchecked Sendable {
                         try graph(kept, alive), rate: 192_000, maxBlock: 64, verifying: false)
                     schedule.setHandles(handles)
                     engine.publish(schedule)
-                    _ = schedule.timings
+                    _ = engine.timings
                     usleep(100)
                 }
             } catch { fault = error }

@@ -146,9 +146,12 @@ extension TestTypes {
     nonisolated(unsafe) static let latent = makeNodeType(Latent.self)
     nonisolated(unsafe) static let sine = makeNodeType(Sine.self)
     nonisolated(unsafe) static let teller = makeNodeType(Teller.self)
+    nonisolated(unsafe) static let slow = makeNodeType(Slow.self)
+    nonisolated(unsafe) static let light = makeNodeType(Light.self)
 
     static let catalog = NodeCatalog([
-        unit, inPlace, echo, capture, playback, midiCapture, midiPlayback, latent, sine, teller,
+        unit, inPlace, echo, capture, playback, midiCapture, midiPlayback, latent, sine, teller, slow,
+        light,
     ])
 }
 

@@ -287,6 +287,9 @@ typedef struct vg_error {
 enum {
   VG_IN_PLACE = 1u << 0, /* output i may share its buffer with input i */
   VG_EXTERNAL = 1u << 1, /* host only: the driver fills or takes the buffers */
+  /* process takes next to no time, at most as long as multiplying its samples
+   * by a constant: it is timed together with its neighbours. */
+  VG_LIGHT = 1u << 2,
 };
 
 typedef struct vg_node_type vg_node_type;

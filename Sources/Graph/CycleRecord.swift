@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import Realtime
+
+/// One line of memory of a record: a `CycleRecord` first, then ticks, sixteen a line.
+struct CycleLine: BitwiseCopyable {
+    var words: SIMD16<UInt32> = .zero
+
+    /// Lines of a record with so many ticks.
+    static func count(ticks: Int) -> Int { 1 + (ticks + 15) / 16 }
+}
+
+/// What one cycle did and when: written by the audio thread in every cycle, followed by the ticks that each segment of
+/// the schedule took, or, in a detailed record, each step. As large as a line.
+struct CycleRecord: BitwiseCopyable {
+    /// Ticks that follow.
+    var ticks: UInt32 = 0
+    /// The schedule, by its number.
+    var schedule: UInt32 = 0
+    /// When the engine was called, by the counter.
+    var started: UInt64 = 0
+    /// Ticks until the engine was done.
+    var busy: UInt64 = 0
+    /// Ticks by which the call came after it should have.
+    var lateness: UInt64 = 0
+    /// Of the cycle's first frame, since the start.
+    var position: UInt64 = 0
+    /// Ticks of the time that the cycle's frames last.
+    var period: UInt64 = 0
+    var frames: UInt32 = 0
+    /// Microseconds from the moment when the driver's cycle began to the call; 0: the driver does not say.
+    var delay: UInt32 = 0
+    /// Frames by which the driver's time went on without us.
+    var skipped: UInt32 = 0
+    var flags: UInt32 = 0
+
+    @_noLocks
+    init(
+        ticks: UInt32, schedule: UInt32, started: UInt64, busy: UInt64, position: UInt64, period: UInt64,
+        frames: UInt32, delay: UInt32, flags: UInt32
+    ) {
+        self.ticks = ticks
+        self.schedule = schedule
+        self.started = started
+        self.busy = busy
+        self.position = position
+        self.period = period
+        self.frames = frames
+        self.delay = delay
+        self.flags = flags
+    }
+
+    /// The ticks are those of steps.
+    static var detailed: UInt32 { @_noLocks get { 1 } }
+    /// Nobody waits for the result.
+    static var offline: UInt32 { @_noLocks get { 2 } }
+
+    /// Whether the cycle came late or took longer than its frames last.
+    var isLate: Bool {
+        @_noLocks get { flags & Self.offline == 0 && period > 0 && (busy > period || lateness > period) }
+    }
+}
+
+/// The way of the records to the control side. It never waits: what finds it full is counted. Its last quarter is kept
+/// for late cycles, so that they get through although the control side is held up, as it may be just then.
+final class CycleRing: Sendable {
+    let ring: Ring<CycleLine>
+
+    /// `kilobytes` of records.
+    init(kilobytes: Int = 512) { ring = Ring(minimumCapacity: kilobytes * 1024 / MemoryLayout<CycleLine>.size) }
+
+    /// Takes the oldest record into `lines`, which grows as needed; false: there is none. [control]
+    func next(_ lines: inout [CycleLine]) -> Bool {
+        let reader = ring.reader
+        guard let first = reader.pop() else { return false }
+        lines.removeAll(keepingCapacity: true)
+        lines.append(first)
+        let ticks = lines.withUnsafeBytes { Int($0.load(as: CycleRecord.self).ticks) }
+        let rest = CycleLine.count(ticks: ticks) - 1
+        lines.append(contentsOf: repeatElement(CycleLine(), count: rest))
+        // All of a record becomes visible at once.
+        _ = lines.withUnsafeMutableBufferPointer { reader.read(into: $0.baseAddress! + 1, count: rest) }
+        return true
+    }
+}
+
+/// The audio thread's end.
+struct CycleWriter: BitwiseCopyable {
+    let writer: RingWriter<CycleLine>
+    /// Lines that stay free for late cycles.
+    let reserve: Int
+
+    init(_ ring: CycleRing) {
+        writer = ring.ring.writer
+        reserve = writer.space / 4
+    }
+
+    /// Whether the record found room. [audio]
+    @_noLocks
+    func put(_ lines: UnsafePointer<CycleLine>, count: Int, late: Bool) -> Bool {
+        writer.append(lines, count: count, leaving: late ? 0 : reserve)
+    }
+}
+
+extension RingWriter<CycleLine> {
+    /// All or nothing.
+    @_noLocks
+    func append(_ source: UnsafePointer<CycleLine>, count: Int, leaving reserve: Int) -> Bool {
+        space >= count + reserve && write(source, count: count) == count
+    }
+}

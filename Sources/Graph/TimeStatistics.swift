@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Times of one thing, in ticks: how many, how long at least, on average and at most, and which share of them was below
+/// what. Control side only.
+final class TimeStatistics {
+    private(set) var count: UInt64 = 0
+    private(set) var total: UInt64 = 0
+    private(set) var minimum: UInt64 = .max
+    private(set) var maximum: UInt64 = 0
+    /// How often each length came; four of them an octave.
+    private var buckets: [UInt32] = []
+
+    /// Counts one.
+    func add(_ ticks: UInt32) {
+        if buckets.isEmpty { buckets = Array(repeating: 0, count: 4 * 32) }
+        count += 1
+        total += UInt64(ticks)
+        minimum = min(minimum, UInt64(ticks))
+        maximum = max(maximum, UInt64(ticks))
+        buckets[Self.bucket(ticks)] &+= 1
+    }
+
+    /// Mean; 0 without any.
+    var average: Double { count == 0 ? 0 : Double(total) / Double(count) }
+
+    /// What `share` of them did not exceed, to about a tenth.
+    func quantile(_ share: Double) -> Double {
+        let counted = buckets.reduce(0.0) { $0 + Double($1) }
+        guard counted > 0 else { return 0 }
+        var below = 0.0
+        for (index, number) in buckets.enumerated() where number > 0 {
+            let wanted = share * counted - below
+            if wanted <= Double(number) {
+                let (low, high) = (Self.start(of: index), Self.start(of: index + 1))
+                let value = low + (high - low) * max(0, wanted) / Double(number)
+                return min(max(value, Double(minimum)), Double(maximum))
+            }
+            below += Double(number)
+        }
+        return Double(maximum)
+    }
+
+    private static func bucket(_ ticks: UInt32) -> Int {
+        guard ticks >= 4 else { return Int(ticks) }
+        let octave = 31 - ticks.leadingZeroBitCount
+        return (octave - 1) * 4 + Int(ticks >> UInt32(octave - 2) & 3)
+    }
+
+    /// The least length that falls into a bucket.
+    private static func start(of bucket: Int) -> Double {
+        guard bucket >= 4 else { return Double(bucket) }
+        return Double(UInt64(4 + bucket % 4) << UInt64(bucket / 4 - 1))
+    }
+}
+
+/// How long a node took per block, in seconds. Of a node that works in two steps, because it closes a loop, the sums of
+/// both.
+public struct NodeTiming: Sendable, Equatable {
+    /// The node's name.
+    public var node: String
+    /// Blocks that were counted: all, or of nodes that take next to no time one in 31.
+    public var count: UInt64
+    /// The shortest.
+    public var minimum: Double
+    /// Mean.
+    public var average: Double
+    /// What 99 of 100 blocks did not exceed.
+    public var p99: Double
+    /// The longest.
+    public var maximum: Double
+
+    /// Describes what was counted.
+    public init(node: String, count: UInt64, minimum: Double, average: Double, p99: Double, maximum: Double) {
+        self.node = node
+        self.count = count
+        self.minimum = minimum
+        self.average = average
+        self.p99 = p99
+        self.maximum = maximum
+    }
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import Realtime
+import Testing
+
+@testable import Graph
+
+@Suite("Times of nodes and cycles", .timeLimit(.minutes(2)))
+struct TimingTests {
+    /// Nodes "n0", "n1"... of these types, one after the other.
+    private func chain(_ types: [String]) throws -> ResolvedGraph {
+        let nodes = types.enumerated().map { node("n\($0)", $1) }
+        let links = types.indices.dropFirst().map { "n\($0 - 1) -> n\($0)" }
+        return try makeGraph(links + ["n\(types.count - 1) -> out"], nodes + [node("out", "playback")])
+    }
+
+    private func rig(_ graph: ResolvedGraph) throws -> Rig {
+        let rig = Rig(maxBlock: 64)
+        try rig.publish(graph)
+        return rig
+    }
+
+    /// Runs one block in which a node takes `milliseconds`; returns that block's report.
+    private func slowBlock(_ rig: Rig, _ node: NodeInstance, milliseconds: Float) throws -> CycleReport {
+        let position = UInt64(rig.position)
+        #expect(rig.engine.set(node, parameter: 0, to: milliseconds))
+        rig.cycle(64)
+        #expect(rig.engine.set(node, parameter: 0, to: 0))
+        return try #require(rig.engine.takeLateCycles().first { $0.position == position })
+    }
+
+    // MARK: Segments
+
+    private func segments(_ types: [String]) throws -> [Segment] {
+        let schedule = try Compiler.compile(try chain(types), rate: 48000, maxBlock: 64)
+        return schedule.segments
+    }
+
+    @Test("a node has a segment of its own, light ones share one")
+    func division() throws {
+        #expect(
+            try segments(["light", "light", "slow", "slow", "light"]) == [
+                Segment(steps: 0..<2, node: nil), Segment(steps: 2..<3, node: 2), Segment(steps: 3..<4, node: 3),
+                Segment(steps: 4..<5, node: 4),
+            ])
+        let many = try segments(Array(repeating: "light", count: 70))
+        #expect(many.map(\.steps) == [0..<32, 32..<64, 64..<70])
+        #expect(try segments(["slow"]) == [Segment(steps: 0..<1, node: 0)])
+    }
+
+    @Test("what is summed for a node is in its segment, and every step is in one")
+    func sums() throws {
+        //  a, b -> sum -> c -> out, at half
+        let graph = try makeGraph(
+            ["a -> c", "b -> c", "c -> out 0.5"],
+            [node("a", "slow"), node("b", "light"), node("c", "slow"), node("out", "playback")])
+        let schedule = try Compiler.compile(graph, rate: 48000, maxBlock: 64)
+        #expect(schedule.segments.map(\.node) == [0, 1, 2, nil])
+        #expect(schedule.segments.map(\.steps.count) == [1, 1, 2, 1])
+        for seed in 0..<50 {
+            let random = try Specification.random(seed: UInt64(seed), maxBlock: 64).graph(maxBlock: 64)
+            let schedule = try Compiler.compile(random, rate: 48000, maxBlock: 64)
+            #expect(schedule.segments.flatMap { Array($0.steps) } == Array(0..<schedule.stepCount))
+        }
+    }
+
+    // MARK: Times
+
+    @Test("a node is timed in every block, light ones that share a segment in one of 31")
+    func everyBlock() throws {
+        let rig = try rig(try chain(["slow", "light", "light", "slow"]))
+        rig.run(Array(repeating: 64, count: 62))
+        let timings = rig.engine.timings
+        #expect(timings.map(\.node) == ["n0", "n1", "n2", "n3"])
+        #expect(timings.map(\.count) == [62, 2, 2, 62])
+        for timing in timings {
+            #expect(timing.minimum > 0 && timing.minimum <= timing.average && timing.average <= timing.maximum)
+            #expect(timing.minimum <= timing.p99 && timing.p99 <= timing.maximum)
+        }
+        let counters = rig.engine.counters
+        #expect(counters.cycles == 62 && counters.position == 64 * 62 && counters.lostRecords == 0)
+        #expect(counters.longestTicks > 0 && counters.longestTicks <= counters.busyTicks)
+    }
+
+    @Test("the times of a node that stays go on in the next schedule, those of one that went do not")
+    func acrossSchedules() throws {
+        let first = try chain(["slow", "slow"])
+        let rig = try rig(first)
+        rig.run(Array(repeating: 64, count: 10))
+        var second = first
+        second.links.removeAll { $0.fromNode == 0 }
+        second.nodes.remove(at: 0)
+        for index in second.links.indices {
+            second.links[index].fromNode -= 1
+            second.links[index].toNode -= 1
+        }
+        try rig.publish(second)
+        rig.run(Array(repeating: 64, count: 10))
+        #expect(rig.engine.timings.map(\.node) == ["n1"])
+        #expect(rig.engine.timings.map(\.count) == [20])
+        #expect(rig.engine.liveSchedules == 1)
+    }
+
+    @Test("shares of the times are found to about a tenth")
+    func quantiles() {
+        let statistics = TimeStatistics()
+        #expect(statistics.quantile(0.99) == 0 && statistics.average == 0)
+        for ticks: UInt32 in 1...10_000 { statistics.add(ticks) }
+        #expect(abs(statistics.quantile(0.5) / 5000 - 1) < 0.13)
+        #expect(abs(statistics.quantile(0.99) / 9900 - 1) < 0.13)
+        #expect(statistics.quantile(1) == 10_000 && statistics.quantile(0) >= 1)
+        #expect(statistics.minimum == 1 && statistics.maximum == 10_000 && statistics.average == 5000.5)
+        statistics.add(.max)
+        #expect(statistics.quantile(1) == Double(UInt32.max))
+    }
+
+    // MARK: Late cycles
+
+    @Test("a node that takes longer than the block is named, with what it usually takes", arguments: [0, 1, 2, 3])
+    func slowNode(index: Int) throws {
+        let graph = try chain(Array(repeating: "slow", count: 4))
+        let rig = try rig(graph)
+        rig.run(Array(repeating: 64, count: 100))
+        let report = try slowBlock(rig, graph.nodes[index].instance, milliseconds: 20)
+        #expect(report.isOverrun && report.frames == 64)
+        #expect(report.busy >= 0.02 && abs(report.period - 64.0 / 48000) < 1e-4)
+        let part = try #require(report.parts.first)
+        #expect(part.nodes == ["n\(index)"])
+        #expect(part.took >= 0.0199 && part.took <= report.busy)
+        #expect(part.excess > 0.01 && part.average < part.took && part.p99 < part.took)
+        #expect(rig.engine.timings[index].maximum >= 0.0199)
+        #expect(rig.engine.takeLateCycles().isEmpty)
+    }
+
+    @Test("of light nodes that share a segment all are named, and the guilty one where each was timed")
+    func lightNode() throws {
+        let graph = try chain(["slow", "light", "light"])
+        let rig = try rig(graph)
+        rig.run(Array(repeating: 64, count: 20))
+        #expect(try slowBlock(rig, graph.nodes[2].instance, milliseconds: 20).parts.first?.nodes == ["n1", "n2"])
+        rig.run(Array(repeating: 64, count: 10))
+        // The 32nd block.
+        #expect(try slowBlock(rig, graph.nodes[2].instance, milliseconds: 20).parts.first?.nodes == ["n2"])
+    }
+
+    @Test("a cycle that is called late is told from one that works long")
+    func calledLate() throws {
+        let graph = try chain(["slow"])
+        let rig = try rig(graph)
+        rig.run([64, 64])
+        _ = try slowBlock(rig, graph.nodes[0].instance, milliseconds: 20)
+        // What follows on an overrun at once is not late.
+        rig.cycle(64)
+        let clock = vg_nanoseconds()
+        while vg_nanoseconds() < clock + 20_000_000 {}
+        let position = UInt64(rig.position)
+        rig.cycle(64)
+        let late = rig.engine.takeLateCycles()
+        let report = try #require(late.first { $0.position == position })
+        #expect(report.isCalledLate && report.lateness > 0.018 && report.lateness < report.busy + 5)
+        #expect(report.busy < report.lateness)
+    }
+
+    @Test("after a pause that was meant, or for another format, nobody is late")
+    func pauses() throws {
+        func pause() {
+            let clock = vg_nanoseconds()
+            while vg_nanoseconds() < clock + 20_000_000 {}
+        }
+        let graph = try chain(["slow"])
+        let rig = try rig(graph)
+        rig.run([64, 64])
+        pause()
+        rig.engine.audio.resume()
+        let position = UInt64(rig.position)
+        rig.cycle(64)
+        #expect(rig.engine.takeLateCycles().allSatisfy { $0.position != position || !$0.isCalledLate })
+        pause()
+        let other = try Compiler.compile(graph, rate: 44100, maxBlock: 64)
+        rig.publish(other)
+        rig.cycle(64)
+        #expect(rig.engine.takeLateCycles().allSatisfy { $0.position != position + 64 || !$0.isCalledLate })
+    }
+
+    @Test("the frames that the driver's clock went on without us are counted")
+    func skipped() throws {
+        let rig = try rig(try chain(["slow"]))
+        let engine = rig.engine
+        func cycle(_ clock: UInt64, delay: UInt32 = 0, flags: UInt32 = 0) {
+            let schedule = engine.audio.begin()
+            engine.audio.run(
+                schedule, frames: 64, clock: clock, flags: flags, transport: vg_transport(), delay: delay)
+        }
+        cycle(0)
+        cycle(64)
+        let clock = vg_nanoseconds()
+        while vg_nanoseconds() < clock + 10_000_000 {}
+        cycle(640, delay: 700)
+        let report = try #require(engine.takeLateCycles().last)
+        #expect(report.skipped == 512 && report.position == 128 && report.delay == 0.0007)
+        #expect(engine.recentCycles.ended == report.ended)
+    }
+
+    @Test("an offline run has no late cycles, but times")
+    func offline() throws {
+        let graph = try chain(["slow"])
+        let engine = try rig(graph).engine
+        #expect(engine.set(graph.nodes[0].instance, parameter: 0, to: 5))
+        for block in 0..<3 {
+            let schedule = engine.audio.begin()
+            engine.audio.run(
+                schedule, frames: 64, clock: UInt64(block) * 64, flags: UInt32(VG_CYCLE_OFFLINE),
+                transport: vg_transport())
+        }
+        #expect(engine.takeLateCycles().isEmpty && engine.recentCycles.slowest == nil)
+        #expect(engine.timings.first?.count == 3)
+        #expect(engine.timings.first.map { $0.minimum >= 0.0049 } == true)
+    }
+
+    @Test("a control side that does not keep up loses ordinary records first, and their number is told")
+    func overflow() throws {
+        let graph = try chain(["slow"])
+        let rig = try rig(graph)
+        // Two lines of 64 bytes each.
+        let ordinary = 512 * 1024 / 128
+        rig.run(Array(repeating: 64, count: ordinary))
+        let lost = rig.engine.counters.lostRecords
+        #expect(lost > 0)
+        #expect(rig.engine.set(graph.nodes[0].instance, parameter: 0, to: 20))
+        let position = UInt64(rig.position)
+        rig.cycle(64)
+        #expect(rig.engine.counters.lostRecords == lost)
+        let report = rig.engine.takeLateCycles().first { $0.position == position }
+        #expect(report?.parts.first?.nodes == ["n0"])
+    }
+
+    @Test("of too many late cycles the rest is counted")
+    func tooManyLate() throws {
+        let graph = try chain(["slow"])
+        let rig = try rig(graph)
+        #expect(rig.engine.set(graph.nodes[0].instance, parameter: 0, to: 2))
+        rig.run(Array(repeating: 64, count: CycleMonitor.kept + 10))
+        #expect(rig.engine.takeLateCycles().count == CycleMonitor.kept)
+        #expect(rig.engine.counters.lostRecords == 10)
+        rig.cycle(64)
+        #expect(rig.engine.takeLateCycles().count == 1)
+    }
+
+    @Test("the slowest of the last cycles is kept though it was in time")
+    func slowest() throws {
+        let graph = try chain(["slow", "slow"])
+        let rig = try rig(graph)
+        rig.run(Array(repeating: 64, count: 10))
+        let report = try slowBlock(rig, graph.nodes[1].instance, milliseconds: 50)
+        rig.run([64, 64])
+        rig.engine.collect()
+        #expect(rig.engine.recentCycles.slowest == report)
+        rig.run(Array(repeating: 64, count: 64))
+        rig.engine.collect()
+        #expect(rig.engine.recentCycles.slowest?.position != report.position)
+    }
+}
