@@ -27,6 +27,20 @@ struct OfflineDriverTests {
         wire.stop()
     }
 
+    @Test("numbers too small for their exponent count as zero in a cycle, since they cost so much")
+    func denormals() throws {
+        let driver = OfflineDriver(rate: 48000, maxBlock: 64)
+        let wire = try Wire(driver, channels: 2, summed: true)
+        let tiny = Float.leastNonzeroMagnitude * 1000
+        for port in ["mic_1", "mic_2"] {
+            let input = try #require(driver.buffer(of: port))
+            for frame in 0..<64 { input[frame] = tiny }
+        }
+        driver.process(frames: 64)
+        #expect(try #require(driver.buffer(of: "speakers_1")).allSatisfy { $0.bitPattern == 0 })
+        wire.stop()
+    }
+
     @Test("a port that is not there has no buffer")
     func unknownPort() throws {
         let driver = OfflineDriver(rate: 48000, maxBlock: 64)

@@ -2,6 +2,7 @@
 import Foundation
 import Graph
 import NodeKit
+import Synchronization
 import TestSupport
 
 @testable import LV2
@@ -116,11 +117,32 @@ struct PitfallTests {
             if moving { harness.set("delay", 1920, over: 1500) }
             return harness.run(10240, inputs: [signal], plan: plan)
         }
-        let whole = try play(.fixed(1024), moving: false)
+        let whole = try alone(uri, ["delay": 1920], signal, block: 1024)
+        let still = try play(.fixed(1024), moving: false)
         let moved = try play(.fixed(1024), moving: true)
         let cut = try play(.fixed(1), moving: false)
-        #expect(moved == whole)
-        #expect(cut != whole)
+        #expect(still == [whole])
+        #expect(moved == [whole])
+        #expect(cut != [whole])
+    }
+
+    /// What a plugin plays when nothing but its own code is between the signal and it.
+    private func alone(
+        _ uri: String, _ values: [String: Float], _ signal: [Float], block: Int
+    ) throws -> [Float] {
+        let info = try PluginInfo(.shared, uri: uri)
+        let ports = try PortLayout(info)
+        let instance = try PluginInstance(
+            info, ports, ports.layout.parameters.map { values[$0.key] ?? $0.defaultValue }, states: [], patches: [],
+            Preparation(rate: 48_000, maxBlock: block, offline: true), log: PluginLog(URIDs(URIDMap.shared)),
+            world: .shared)
+        instance.activate()
+        let processor = instance.processor
+        return stride(from: 0, to: signal.count, by: block).flatMap { start in
+            for frame in 0..<block { processor.inputs[0].connected[frame] = signal[start + frame] }
+            processor.code.run(processor.code.handle, UInt32(block))
+            return (0..<block).map { processor.outputs[0].connected[$0] }
+        }
     }
 
     @Test(
@@ -162,9 +184,21 @@ struct PitfallTests {
 
     @Test("12: A plugin may map URIs in run", needs("http://drumgizmo.org/lv2", package: "drumgizmo"))
     func mapsInRun() throws {
+        let feature = URIDMap.shared.map
+        let map = feature.pointee.map
+        mapping = map
+        feature.pointee.map = { handle, uri in
+            let number = mapping?(handle, uri) ?? 0
+            if number == 0 { unmappedURIs.add(1, ordering: .relaxed) } else { mappedURIs.add(1, ordering: .relaxed) }
+            return number
+        }
+        defer { feature.pointee.map = map }
         let harness = try harness("http://drumgizmo.org/lv2")
         harness.midiInputs = harness.midiInputs.map { _ in Self.note }
+        let before = mappedURIs.load(ordering: .relaxed)
         #expect(harness.run(9600, plan: .fixed(256)).allSatisfy { $0.allSatisfy(\.isFinite) })
+        #expect(mappedURIs.load(ordering: .relaxed) > before)
+        #expect(unmappedURIs.load(ordering: .relaxed) == 0)
     }
 
     @Test(
@@ -249,13 +283,22 @@ struct PitfallTests {
     }
 
     @Test(
-        "17: What a plugin requires is checked, and one that its library lacks is refused",
+        "17: A plugin that its library lacks is refused",
         needs("http://breakfastquay.com/rdf/lv2-rubberband#r3mono", package: "rubberband-lv2"))
     func missingPluginsAreRefused() throws {
         let error = #expect(throws: NodeError.self) {
             try harness("http://breakfastquay.com/rdf/lv2-rubberband#r3mono")
         }
         #expect(error?.message.contains("does not hold this plugin") == true)
+    }
+
+    @Test(
+        "17: One that requires what the host does not have is refused, and one that gives no handle is not used",
+        arguments: [("unknown-feature", "which the host does not offer"), ("refuses", "refused to start")])
+    func unusablePluginsAreRefused(fault: String, reason: String) throws {
+        World.shared.add(bundle: try BrokenBundles.folder() + "/\(fault).lv2")
+        let error = #expect(throws: NodeError.self) { try harness(BrokenBundles.uri(fault)) }
+        #expect(error?.message.contains(reason) == true)
     }
 
     @Test("18: The data of a plugin is read when it is asked for, not before")
@@ -283,3 +326,8 @@ struct PitfallTests {
         #expect(world.installed().map(\.name) == ["Late"])
     }
 }
+
+/// URIs that plugins mapped with success and without, counted by a test that stands between them and the host.
+private let mappedURIs = Atomic(0)
+private let unmappedURIs = Atomic(0)
+private nonisolated(unsafe) var mapping: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> UInt32)?

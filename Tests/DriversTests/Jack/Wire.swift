@@ -15,7 +15,7 @@ final class EventLog: Sendable {
     func append(_ event: DriverEvent) { events.withLock { $0.append(event) } }
 }
 
-/// A running graph that is a plain wire: `mic -> speakers`, channel by channel.
+/// A running graph that is a plain wire: `mic -> speakers`, channel by channel, or all of them into the first.
 final class Wire: Sendable {
     let driver: any Driver
     let events = EventLog()
@@ -28,7 +28,9 @@ final class Wire: Sendable {
         try self.init(JackDriver(name: name, server: server.name), channels: channels, from: sources, to: sinks)
     }
 
-    init(_ driver: any Driver, channels: Int, from sources: [String] = [], to sinks: [String] = []) throws {
+    init(
+        _ driver: any Driver, channels: Int, summed: Bool = false, from sources: [String] = [], to sinks: [String] = []
+    ) throws {
         self.driver = driver
         func end(_ type: String, _ name: String, _ connect: [String]) throws -> ResolvedGraph.Node {
             let settings = ["channels": SettingValue.integer(Int64(channels))]
@@ -39,7 +41,8 @@ final class Wire: Sendable {
                 description: NodeDescription(name: name, type: type, entries: ["connect": globs]))
         }
         let links = (0..<channels).map {
-            ResolvedGraph.Link(fromNode: 0, fromPort: $0, toNode: 1, target: .port($0), kind: VG_AUDIO_PORT)
+            ResolvedGraph.Link(
+                fromNode: 0, fromPort: $0, toNode: 1, target: .port(summed ? 0 : $0), kind: VG_AUDIO_PORT)
         }
         let graph = ResolvedGraph(
             nodes: [try end("input", "mic", sources), try end("output", "speakers", sinks)], links: links)
