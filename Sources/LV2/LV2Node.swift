@@ -50,6 +50,7 @@ final class LV2Node: Node {
             throw NodeError("plugin is missing", hint: "the URI or the name of an LV2 plugin", key: "plugin")
         }
         info = try PluginInfo(world, uri: try world.resolve(plugin))
+        for line in info.complaints.prefix(8) { host.log(VG_LOG_WARNING, "\(info.bundle): \(line)") }
         try Features.check(info)
         try info.checkBinary()
         ports = try PortLayout(info)

@@ -106,6 +106,8 @@ public struct PluginDescription: Sendable {
     public var latencyPort: String?
     /// Why it cannot run here; nil: nothing is known against it.
     public var problem: String?
+    /// What is wrong with its data, as far as it could be read.
+    public var complaints: [String] = []
 }
 
 extension World {
@@ -123,6 +125,7 @@ extension PluginDescription {
         name = info.name
         bundle = info.bundle
         binary = info.binary
+        complaints = info.complaints
         author = lilv.take(lilv_plugin_get_author_name(plugin)) ?? ""
         license = lilv.object(of: lilv_plugin_get_uri(plugin), VG_DOAP__license) ?? ""
         let core = VG_CORE__prefix.string

@@ -22,6 +22,8 @@ struct PluginInfo: Sendable {
     var wantsDefaultState: Bool
     /// Whether the plugin can restore a state while it runs.
     var restoresSafely: Bool
+    /// What lilv said of its data, as far as it could be read.
+    var complaints: [String] = []
 }
 
 extension PluginInfo {
@@ -38,12 +40,14 @@ extension PluginInfo {
 
     /// Reads what is said of an installed plugin. [control]
     init(_ world: World, uri: String) throws(NodeError) {
+        var lines: [String] = []
         self = try world.locked { (lilv) throws(NodeError) -> PluginInfo in
             guard let plugin = lilv.plugin(uri) else {
                 throw NodeError("no LV2 plugin \(uri) is installed", key: "plugin")
             }
-            return try PluginInfo(lilv, plugin)
+            return try Complaints.collect(into: &lines) { () throws(NodeError) in try PluginInfo(lilv, plugin) }
         }
+        complaints = Array(lines.prefix(Complaints.limit))
     }
 
     private init(_ lilv: Lilv, _ plugin: OpaquePointer) throws(NodeError) {

@@ -78,8 +78,12 @@ final class PluginState {
                 hint: "name a state's Turtle file or the folder that holds state.ttl", key: "state")
         }
         return try world.locked { (lilv) throws(NodeError) -> PluginState in
-            guard let state = lilv_state_new_from_file(lilv.world, URIDMap.shared.map, nil, file) else {
-                throw NodeError("\(file) is no LV2 state", key: "state")
+            var lines: [String] = []
+            let read = Complaints.collect(into: &lines) {
+                lilv_state_new_from_file(lilv.world, URIDMap.shared.map, nil, file)
+            }
+            guard let state = read else {
+                throw NodeError("\(file) is no LV2 state", hint: lines.first ?? "", key: "state")
             }
             let result = PluginState(state, world, byIndex: object(of: VG_STATE_PORTS, in: file))
             let owner = lilv.text(lilv_state_get_plugin_uri(state))
@@ -184,10 +188,12 @@ extension Lilv {
         guard let plugin = plugin(uri),
             let related = lilv_plugin_get_related(plugin, constant(VG_PRESETS__Preset))
         else { return [] }
+        var lines: [String] = []
+        defer { note(lines) }
         return take(list: related).map { preset in
             guard let node = lilv_new_uri(world, preset) else { return (preset, "") }
             defer { lilv_node_free(node) }
-            lilv_world_load_resource(world, node)
+            Complaints.collect(into: &lines) { _ = lilv_world_load_resource(world, node) }
             return (preset, object(of: node, VG_RDFS__label) ?? shortNames(of: preset)[0])
         }.sorted { ($0.label, $0.uri) < ($1.label, $1.uri) }
     }

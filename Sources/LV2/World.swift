@@ -23,6 +23,8 @@ public final class World: @unchecked Sendable {
     private var nodes: [UnsafePointer<CChar>: OpaquePointer] = [:]
     /// Every folder that should be a bundle. Use it inside `locked`.
     private(set) var bundles: [String] = []
+    /// What is wrong with data that was read, in the words of those who read it. Use it inside `locked`.
+    private(set) var complaints: [String] = []
     /// What names were found to mean. Use it inside `locked`.
     var resolved: [String: String] = [:]
 
@@ -50,7 +52,9 @@ public final class World: @unchecked Sendable {
         defer { pthread_mutex_unlock(mutex) }
         if !loaded {
             loaded = true
-            for folder in path { loadManifests(of: folder) }
+            var lines: [String] = []
+            Complaints.collect(into: &lines) { for folder in path { loadManifests(of: folder) } }
+            note(lines)
         }
         return try body(Lilv(world: world, owner: self))
     }
@@ -58,9 +62,16 @@ public final class World: @unchecked Sendable {
     /// Adds one bundle, wherever it lies. [control]
     public func add(bundle: String) {
         locked { _ in
-            loadManifest(of: bundle)
+            var lines: [String] = []
+            Complaints.collect(into: &lines) { loadManifest(of: bundle) }
+            note(lines)
             resolved = [:]
         }
+    }
+
+    /// Keeps what was said of data that was read. Call it inside `locked`.
+    fileprivate func note(_ lines: [String]) {
+        complaints = Array((complaints + lines).suffix(Complaints.limit))
     }
 
     /// The node of a constant URI, kept for the world's life. Call it inside `locked`.
@@ -112,6 +123,9 @@ public final class World: @unchecked Sendable {
 struct Lilv {
     let world: OpaquePointer
     fileprivate let owner: World
+
+    /// Keeps what was said of data that was read.
+    func note(_ lines: [String]) { owner.note(lines) }
 
     /// The node of a constant of the C module.
     func constant(_ uri: UnsafePointer<CChar>) -> OpaquePointer { owner.node(uri) }

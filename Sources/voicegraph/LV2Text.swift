@@ -33,6 +33,7 @@ enum LV2Text {
         add("bundle", plugin.bundle)
         add("binary", plugin.binary)
         add("runs here", plugin.problem.map { "no: \($0)" } ?? "yes")
+        for line in plugin.complaints { add("data", line) }
         add("latency", plugin.latencyPort.map { "told by \($0)" } ?? "")
         for (title, features) in [("required", plugin.requiredFeatures), ("optional", plugin.optionalFeatures)] {
             let shown = features.map { prefixed($0.uri) + ($0.isSupported ? "" : " (not supported)") }
@@ -152,6 +153,7 @@ extension LV2Text {
             ("license", JSONText.string(plugin.license)), ("bundle", JSONText.string(plugin.bundle)),
             ("binary", JSONText.string(plugin.binary)), ("runs", "\(plugin.problem == nil)"),
             ("problem", plugin.problem.map(JSONText.string) ?? "null"),
+            ("complaints", list(plugin.complaints.map(JSONText.string))),
             ("latency_port", plugin.latencyPort.map(JSONText.string) ?? "null"),
             ("required_features", features(plugin.requiredFeatures)),
             ("optional_features", features(plugin.optionalFeatures)),
