@@ -11,7 +11,7 @@ final class LV2Node: Node {
         doc: """
             Audio ports are the node's audio ports by symbol; those of side chains and other groups are side buses, CV \
             ports the bus cv. Control inputs are parameters, control outputs control ports, and atom ports for MIDI \
-            midi ports.
+            midi ports. While it plays, presets are loaded without a click, and properties are set and asked for.
             """,
         settings: [
             Setting(

@@ -8,7 +8,8 @@ struct LV2Command: ParsableCommand {
         commandName: "lv2", abstract: "List and describe the installed LV2 plugins.",
         discussion: """
             PLUGIN is a URI or a name as in a graph file: the last part of the URI or the plugin's own name, in any \
-            capitals, if only one plugin has it. LV2_PATH names the folders that are searched.
+            capitals, if only one plugin has it. LV2_PATH names the folders that are searched. `info` tells, too, what is \
+            wrong with a plugin's data, and which properties it takes or only tells.
             """,
         subcommands: [List.self, Info.self, Presets.self, SavePreset.self, Probe.self, ProbeChild.self])
 }
