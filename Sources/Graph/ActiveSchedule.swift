@@ -33,6 +33,7 @@ public struct ActiveSchedule: BitwiseCopyable {
         let slot = header.pointee.externals + index
         if slot.pointee.bound == buffer { return }
         slot.pointee.bound = buffer
+        header.pointee.boundAnew = true
         for follower in 0..<slot.pointee.followerCount { slot.pointee.followers[follower].pointee = buffer }
     }
 

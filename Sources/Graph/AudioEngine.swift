@@ -47,6 +47,8 @@ struct EngineState: BitwiseCopyable {
     var due: UInt64 = 0
     /// The driver's clock after the cycle before.
     var nextClock: UInt64 = 0
+    /// See `vg_cycle`; never the same in two engines.
+    var revision: UInt64
 }
 
 /// What of a cycle was timed.
@@ -83,7 +85,11 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         }
         // Before the commands, which may set the same parameters.
         if adopted != 0 { settleDriven(state.pointee.current) }
-        while let command = state.pointee.commands.next() { set(command) }
+        var moved = state.pointee.activeCount > 0 || adopted != 0
+        while let command = state.pointee.commands.next() {
+            set(command)
+            moved = true
+        }
         if let next = UnsafeMutablePointer<ScheduleHeader>(bitPattern: adopted) {
             forget(next)
             let before = state.pointee.current
@@ -92,6 +98,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             state.pointee.retirer.retire(state.pointee.current.pointee.owner)
             state.pointee.current = next
         }
+        if moved || state.pointee.current.pointee.drivenCount > 0 { state.pointee.revision &+= 1 }
         return ActiveSchedule(header: state.pointee.current)
     }
 
@@ -116,6 +123,11 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             state.pointee.cycle.pointee.position = state.pointee.shared.pointee.position.load(ordering: .relaxed)
             state.pointee.cycle.pointee.clock = clock
             state.pointee.cycle.pointee.transport = transport
+            if header.pointee.boundAnew {
+                header.pointee.boundAnew = false
+                state.pointee.revision &+= 1
+            }
+            state.pointee.cycle.pointee.revision = state.pointee.revision
             timed = execute(header, started)
             advanceRamps(UInt32(truncatingIfNeeded: frames))
             countLostMIDI(header)
@@ -156,7 +168,11 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         // In locals: as far as the compiler knows, a flag might be a part of the header.
         let flags = header.pointee.silenceFlags
         let flagCount = header.pointee.silenceCount
-        for index in 0..<flagCount { flags[index] = 0 }
+        if flagCount <= 8 {
+            UnsafeMutableRawPointer(flags).storeBytes(of: 0, as: UInt64.self)
+        } else {
+            for index in 0..<flagCount { flags[index] = 0 }
+        }
         for index in 0..<header.pointee.writtenMIDICount {
             header.pointee.midi[index].pointee.count = 0
             header.pointee.midi[index].pointee.used = 0

@@ -4,6 +4,9 @@ import NodeKit
 import Realtime
 import Synchronization
 
+/// Engines so far.
+private let engineCount = Atomic<UInt64>(0)
+
 /// The control side of the audio thread: gives it schedules and parameter changes, takes back what it is done with.
 /// One owner calls it; the audio thread has its own view, `audio`.
 public final class Engine: @unchecked Sendable {
@@ -50,7 +53,9 @@ public final class Engine: @unchecked Sendable {
                 shared: shared, current: empty.header, commands: commands.reader, notes: notes.writer,
                 retirer: retired.retirer,
                 active: .allocate(capacity: capacity), activeCapacity: capacity, cycle: .allocate(capacity: 1),
-                records: CycleWriter(records)))
+                records: CycleWriter(records),
+                // Room for more changes than an engine sees in centuries.
+                revision: engineCount.wrappingAdd(1, ordering: .relaxed).newValue << 40))
         state.pointee.cycle.initialize(to: vg_cycle())
         sink = .allocate(capacity: 1)
         sink.initialize(to: vg_note_sink(handle: UnsafeMutableRawPointer(state), push: pushNote))

@@ -57,6 +57,8 @@ struct ScheduleHeader: BitwiseCopyable {
     /// Parameters of nodes that the schedule before had and this one has not, by address: their ramps end.
     var forgotten: UnsafeMutablePointer<RampRange>
     var forgottenCount: Int
+    /// A driver's buffer lies elsewhere since the last cycle.
+    var boundAnew = false
 }
 
 /// The parameters of one node.

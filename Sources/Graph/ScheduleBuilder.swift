@@ -39,7 +39,8 @@ struct ScheduleBuilder {
         let block = stride
         unbound = plan.externals.map { arena.make(Float.self, $0.isCapture || $0.isMIDI ? 0 : block) }
         cells = arena.copy(plan.cells)
-        flags = arena.make(UInt8.self, plan.values.count)
+        // Those that are cleared start at a word, and few of them are one.
+        flags = arena.make(UInt8.self, 8 + max(8, plan.values.count)) + 7
         flags[0] = 1
         midi = (0..<plan.midiCount).map { buffer in
             let midi = arena.make(vg_midi.self, 1)
@@ -178,8 +179,15 @@ struct ScheduleBuilder {
     }
 
     private func nodeStep(_ node: Int, _ function: @escaping vg_process_function) -> ScheduleStep {
-        ScheduleStep(
-            process: function, state: graph.nodes[node].instance.processor!, io: ios[node])
+        let processor = graph.nodes[node].instance.processor!
+        var function = function
+        // This one only goes on to another, which the step can call itself.
+        if unsafeBitCast(function, to: UInt.self)
+            == unsafeBitCast(vg_foreign_process as vg_process_function, to: UInt.self)
+        {
+            function = processor.assumingMemoryBound(to: vg_foreign.self).pointee.steady
+        }
+        return ScheduleStep(process: function, state: processor, io: ios[node])
     }
 
     private func helper<State: BitwiseCopyable>(_ function: @escaping vg_process_function, _ state: State)

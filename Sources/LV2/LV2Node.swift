@@ -26,7 +26,7 @@ final class LV2Node: Node {
                 "state", VG_SET_PATH,
                 "saved state: Turtle file, or folder with state.ttl; applied after preset. A folder is saved to as well"
             ),
-        ], process: lv2Process)
+        ], process: vg_foreign_process)
 
     /// Made once: types live as long as the process.
     fileprivate static let type = NodeTypePointer(makeNodeType(LV2Node.self))

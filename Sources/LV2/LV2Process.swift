@@ -21,7 +21,17 @@ func lv2Process(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
 @inline(__always)
 func runPlugin(_ plugin: UnsafeMutablePointer<LV2Processor>, _ io: BlockIO, _ cycle: Cycle) {
     let frames = cycle.pointee.frames
-    feedPorts(plugin, io, frames)
+    let revision = cycle.pointee.revision
+    let pause = plugin.pointee.pause
+    if pause.pointee.revision == revision {
+        zeroOutputs(plugin, frames)
+    } else {
+        feedParameters(plugin, io, frames)
+        connectPorts(plugin, io)
+        zeroOutputs(plugin, frames)
+        let holds = plugin.pointee.holdsParameters && revision != 0
+        pause.pointee.revision = holds ? revision : noRevision
+    }
     guard let extras = plugin.pointee.extras else {
         vg_lv2_run(&plugin.pointee.code, frames)
         return
@@ -31,46 +41,60 @@ func runPlugin(_ plugin: UnsafeMutablePointer<LV2Processor>, _ io: BlockIO, _ cy
     afterRun(extras, io, cycle)
 }
 
-/// Sets the control inputs, connects the audio ports that moved and zeroes the outputs.
+/// The revision of no cycle.
+var noRevision: UInt64 { @_noLocks get { .max } }
+
+/// Sets the control inputs.
 @_noLocks
 @inline(__always)
-private func feedPorts(_ plugin: UnsafeMutablePointer<LV2Processor>, _ io: BlockIO, _ frames: UInt32) {
-    // Pointers and counts are read once here: a call into the plugin would make the compiler read them again.
-    let values = plugin.pointee.values
-    if plugin.pointee.parameterCount > 0 {
-        var ramp = io.pointee.parameters.unsafelyUnwrapped
-        var value = values
-        let end = values + plugin.pointee.parameterCount
-        repeat {
-            value.pointee = vg_ramp_at(ramp, frames)
-            value += 1
-            ramp += 1
-        } while value != end
-    }
+private func feedParameters(_ plugin: UnsafeMutablePointer<LV2Processor>, _ io: BlockIO, _ frames: UInt32) {
+    guard plugin.pointee.parameterCount > 0 else { return }
+    var ramp = io.pointee.parameters.unsafelyUnwrapped
+    var value = plugin.pointee.values
+    let end = value + plugin.pointee.parameterCount
+    repeat {
+        value.pointee = vg_ramp_at(ramp, frames)
+        value += 1
+        ramp += 1
+    } while value != end
+}
 
-    if plugin.pointee.inputs != plugin.pointee.inputEnd {
-        var slot = plugin.pointee.inputs
-        let end = plugin.pointee.inputEnd
+/// Connects the audio ports whose buffers lie elsewhere than before.
+@_noLocks
+@inline(__always)
+private func connectPorts(_ plugin: UnsafeMutablePointer<LV2Processor>, _ io: BlockIO) {
+    // Pointers are read once here: a call into the plugin would make the compiler read them again.
+    var port = plugin.pointee.inputs
+    let inputEnd = plugin.pointee.inputEnd
+    if port != inputEnd {
         var buffer = io.pointee.audio_in.unsafelyUnwrapped
         repeat {
-            if slot.pointee.connected != buffer.pointee.unsafelyUnwrapped { reconnect(plugin, slot, buffer.pointee) }
-            slot += 1
+            if port.pointee.connected != buffer.pointee.unsafelyUnwrapped { reconnect(plugin, port, buffer.pointee) }
+            port += 1
             buffer += 1
-        } while slot != end
+        } while port != inputEnd
     }
-
-    // Some plugins add to their outputs or leave them alone, so these are zeroed first.
-    if plugin.pointee.outputs != plugin.pointee.outputEnd {
-        var slot = plugin.pointee.outputs
-        let end = plugin.pointee.outputEnd
+    port = plugin.pointee.outputs
+    let outputEnd = plugin.pointee.outputEnd
+    if port != outputEnd {
         var buffer = io.pointee.audio_out.unsafelyUnwrapped
         repeat {
-            let samples = buffer.pointee.unsafelyUnwrapped
-            if slot.pointee.connected != samples { reconnect(plugin, slot, samples) }
-            vg_zero(samples, frames)
-            slot += 1
+            if port.pointee.connected != buffer.pointee.unsafelyUnwrapped { reconnect(plugin, port, buffer.pointee) }
+            port += 1
             buffer += 1
-        } while slot != end
+        } while port != outputEnd
+    }
+}
+
+/// Some plugins add to their outputs or leave them alone.
+@_noLocks
+@inline(__always)
+private func zeroOutputs(_ plugin: UnsafeMutablePointer<LV2Processor>, _ frames: UInt32) {
+    var port = plugin.pointee.outputs
+    let end = plugin.pointee.outputEnd
+    while port != end {
+        vg_zero(port.pointee.connected, frames)
+        port += 1
     }
 }
 
@@ -78,11 +102,11 @@ private func feedPorts(_ plugin: UnsafeMutablePointer<LV2Processor>, _ io: Block
 @_noLocks
 @inline(never)
 private func reconnect(
-    _ plugin: UnsafeMutablePointer<LV2Processor>, _ slot: UnsafeMutablePointer<AudioSlot>,
+    _ plugin: UnsafeMutablePointer<LV2Processor>, _ port: UnsafeMutablePointer<vg_foreign_port>,
     _ samples: UnsafeMutablePointer<Float>?
 ) {
-    slot.pointee.connected = samples.unsafelyUnwrapped
-    vg_lv2_connect(&plugin.pointee.code, slot.pointee.port, samples)
+    port.pointee.connected = samples.unsafelyUnwrapped
+    vg_lv2_connect(&plugin.pointee.code, port.pointee.port, samples)
 }
 
 @_noLocks

@@ -3,14 +3,6 @@ import CLilv
 import NodeKit
 import Synchronization
 
-/// An audio port as the audio thread sees it.
-struct AudioSlot: BitwiseCopyable {
-    /// The plugin's port.
-    let port: UInt32
-    /// What it is connected to. Connecting costs a call into the plugin, so it is done only when this changes.
-    var connected: UnsafeMutablePointer<Float>
-}
-
 /// A parameter that is more than a copied number.
 struct SpecialParameter: BitwiseCopyable {
     /// What the host knows better than the file, and gives itself.
@@ -31,12 +23,16 @@ struct SpecialParameter: BitwiseCopyable {
 
 /// All that the audio thread knows of a plugin. What it points to belongs to the instance and never moves.
 struct LV2Processor: BitwiseCopyable {
+    /// First: the way through a block in which nothing moved.
+    var foreign: vg_foreign
     var code: vg_lv2_code
+    /// Whether parameters hold until they move; otherwise they are written anew for every block.
+    var holdsParameters: Bool
     /// Connected to the control inputs, in the order of the parameters, then to the control outputs.
     var values: UnsafeMutablePointer<Float>
     var parameterCount: Int
-    var inputs, inputEnd: UnsafeMutablePointer<AudioSlot>
-    var outputs, outputEnd: UnsafeMutablePointer<AudioSlot>
+    var inputs, inputEnd: UnsafeMutablePointer<vg_foreign_port>
+    var outputs, outputEnd: UnsafeMutablePointer<vg_foreign_port>
     /// What an ordinary effect does not have; nil: none of it.
     var extras: UnsafeMutablePointer<PluginExtras>?
     /// Whether the plugin is being changed.

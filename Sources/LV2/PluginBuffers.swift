@@ -9,8 +9,8 @@ import Synchronization
 final class PluginBuffers {
     /// Parameters, then control outputs.
     let values: UnsafeMutablePointer<Float>
-    let inputs: UnsafeMutablePointer<AudioSlot>
-    let outputs: UnsafeMutablePointer<AudioSlot>
+    let inputs: UnsafeMutablePointer<vg_foreign_port>
+    let outputs: UnsafeMutablePointer<vg_foreign_port>
     let atoms: UnsafeMutablePointer<AtomPort>
     let specials: UnsafeMutablePointer<SpecialParameter>
     let specialCount: Int
@@ -40,10 +40,10 @@ final class PluginBuffers {
         inputs = .allocate(capacity: max(1, ports.audioInputs.count))
         outputs = .allocate(capacity: max(1, ports.audioOutputs.count))
         for (index, port) in ports.audioInputs.enumerated() {
-            (inputs + index).initialize(to: AudioSlot(port: UInt32(port), connected: scratch))
+            (inputs + index).initialize(to: vg_foreign_port(connected: scratch, port: UInt32(port)))
         }
         for (index, port) in ports.audioOutputs.enumerated() {
-            (outputs + index).initialize(to: AudioSlot(port: UInt32(port), connected: scratch))
+            (outputs + index).initialize(to: vg_foreign_port(connected: scratch, port: UInt32(port)))
         }
 
         atoms = .allocate(capacity: max(1, ports.atoms.count))
@@ -88,16 +88,22 @@ final class PluginBuffers {
                 patches: parts.patches, patch: parts.patch, answers: parts.answers))
         let isPlain =
             specialCount == 0 && atomPorts.isEmpty && ports.controlOutputs.isEmpty && parts.worker == nil
+        let steady = isPlain && !ports.audioOutputs.isEmpty ? vg_foreign_choose() : lv2Process
+        let foreign = vg_foreign(
+            steady: steady, moved: lv2Process, state: PluginPause.state(of: parts.pause),
+            outputs: outputs, output_end: outputs + ports.audioOutputs.count, handle: code.handle, run: code.run)
         return LV2Processor(
-            code: code, values: values, parameterCount: ports.parameters.count, inputs: inputs,
+            foreign: foreign, code: code, holdsParameters: specialCount == 0, values: values,
+            parameterCount: ports.parameters.count, inputs: inputs,
             inputEnd: inputs + ports.audioInputs.count, outputs: outputs, outputEnd: outputs + ports.audioOutputs.count,
             extras: isPlain ? nil : extras, pause: parts.pause)
     }
 
     /// Connects every port to this memory, so that nothing of a graph is touched from now on. The plugin must not
     /// run meanwhile. [control]
-    func connectAll(_ code: vg_lv2_code) {
+    func connectAll(_ code: vg_lv2_code, _ pause: UnsafeMutablePointer<PluginPause>) {
         var code = code
+        pause.pointee.revision = noRevision
         for (index, port) in (ports.parameters + ports.controlOutputs).enumerated() {
             vg_lv2_connect(&code, UInt32(port), values + index)
         }

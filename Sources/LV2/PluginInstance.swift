@@ -81,7 +81,7 @@ final class PluginInstance {
             pause: pause)
         processor = buffers.processor(info, code, parts)
         PluginStep.tell(.connectPort)
-        buffers.connectAll(code)
+        buffers.connectAll(code, pause)
         PluginStep.tell(.restore)
         let (made, given) = (features, states)
         PluginThreads.watch(info.binary) { for state in given { state.restore(instance, made) } }
@@ -105,7 +105,7 @@ final class PluginInstance {
     func activate() {
         guard !isActive else { return }
         isActive = true
-        buffers.connectAll(processor.code)
+        buffers.connectAll(processor.code, pause)
         PluginStep.tell(.activate)
         PluginThreads.watch(info.binary) { lilv_instance_activate(instance) }
         // A state that loads its files through the worker is complete before the first block.
@@ -135,7 +135,7 @@ final class PluginInstance {
         let made = PluginBuffers(info, ports, values, next)
         processor = made.processor(info, processor.code, parts)
         made.latencyFrames.pointee.store(UInt32(clamping: latency), ordering: .releasing)
-        made.connectAll(processor.code)
+        made.connectAll(processor.code, pause)
         buffers = made
         return true
     }

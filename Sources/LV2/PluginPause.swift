@@ -20,6 +20,9 @@ enum PauseStage {
 
 /// The pause of one plugin, in memory that never moves.
 struct PluginPause: ~Copyable {
+    /// Of the cycle for which parameters and ports were looked at last; like this and the next, `vg_foreign_state`
+    /// begins. [audio], and the control side while the plugin does not run
+    var revision = noRevision
     /// One of `PauseStage`.
     let stage = Atomic<UInt8>(PauseStage.playing)
     /// What the output is multiplied by. [audio]
@@ -32,6 +35,11 @@ struct PluginPause: ~Copyable {
 
     /// A plugin that plays; fades take 10 ms.
     init(rate: Double) { step = Float(100 / max(rate, 100)) }
+
+    /// The same memory as the short way sees it.
+    static func state(of pause: UnsafeMutablePointer<PluginPause>) -> UnsafeMutablePointer<vg_foreign_state> {
+        UnsafeMutableRawPointer(pause).assumingMemoryBound(to: vg_foreign_state.self)
+    }
 }
 
 /// One block of a plugin that is being changed. [audio]

@@ -209,6 +209,9 @@ typedef struct vg_cycle {
   uint64_t position; /* frames processed before this block: never jumps */
   uint64_t clock;    /* the driver's frame time: jumps with xruns */
   vg_transport transport;
+  /* As long as it is the same, no parameter moves and every audio buffer of a
+   * vg_io stays where it was, in this engine's latest schedule. 0: unknown. */
+  uint64_t revision;
 } vg_cycle;
 
 /* [audio] */

@@ -16,10 +16,11 @@ func instructionBenchmark(_ effort: Effort) throws -> [Row] {
     func count(_ nodes: Int, blocks: Int) throws -> Double {
         let file = scratch.place("\(nodes)-\(blocks).callgrind")
         progress("\(nodes) amps, \(blocks) blocks")
-        let child = try Child([
-            valgrind, "--tool=callgrind", "--callgrind-out-file=\(file)", own, "--amps", "\(nodes)", "--blocks",
-            "\(blocks)",
-        ])
+        let child = try Child(
+            [
+                valgrind, "--tool=callgrind", "--callgrind-out-file=\(file)", own, "--amps", "\(nodes)", "--blocks",
+                "\(blocks)",
+            ], environment: ["SWIFT_DETERMINISTIC_HASHING": "1"])
         guard child.waitForEnd(seconds: 300) == 0, let text = readFile(file) else {
             throw BenchmarkError("callgrind: \(child.lastLines)")
         }
@@ -27,7 +28,7 @@ func instructionBenchmark(_ effort: Effort) throws -> [Row] {
     }
     var perBlock: [(nodes: Int, value: Double)] = []
     for nodes in [0, 1, 10, 100] {
-        let value = (try count(nodes, blocks: 1200) - count(nodes, blocks: 200)) / 1000
+        let value = (try count(nodes, blocks: 2200) - count(nodes, blocks: 200)) / 2000
         perBlock.append((nodes, value))
     }
     return perBlock.map { nodes, value in
@@ -38,11 +39,13 @@ func instructionBenchmark(_ effort: Effort) throws -> [Row] {
     }
 }
 
-/// What callgrind counted in all objects but those whose path contains `excluded`.
+/// What callgrind counted in all objects but those whose path contains `excluded`, and but what these called.
 private func instructions(_ text: String, without excluded: String) -> Int {
     var objects: [Substring: Bool] = [:]
     var counts = true
     var isCall = false
+    // Whether the callee is in another object, which is said only then.
+    var leaves = false
     var total = 0
     for line in text.split(separator: "\n") {
         if line.hasPrefix("ob=") {
@@ -53,14 +56,17 @@ private func instructions(_ text: String, without excluded: String) -> Int {
         } else if line.hasPrefix("cob=") {
             let parts = line.dropFirst(4).split(separator: " ", maxSplits: 1)
             if parts.count == 2 { objects[parts[0]] = !parts[1].contains(excluded) }
+            leaves = objects[parts[0]] ?? true
         } else if line.hasPrefix("calls=") {
             isCall = true
         } else if let first = line.utf8.first,
             first == 0x2B || first == 0x2D || first == 0x2A || (48...57).contains(first)
         {
-            // A position and a cost; after "calls=" it is the cost of what was called, which is counted there.
-            if !isCall, counts, let cost = line.split(separator: " ").last.flatMap({ Int($0) }) { total += cost }
-            isCall = false
+            // A position and a cost; after "calls=" it is the cost of what was called, which is counted there too.
+            let cost = line.split(separator: " ").last.flatMap { Int($0) } ?? 0
+            if counts, !isCall { total += cost }
+            if !counts, isCall, leaves { total -= cost }
+            (isCall, leaves) = (false, false)
         }
     }
     return total
