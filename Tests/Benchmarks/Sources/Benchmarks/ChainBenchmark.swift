@@ -13,69 +13,95 @@ private struct Rack {
     var commands: [[String]]
 }
 
-/// eg-amp 1, 10, 30 and 100 times in a row at 128 frames and 48 kHz: how long until the first sample comes out at the
-/// end, and what share of the period the server then reports as used.
+/// What one run of a rack shows.
+private struct Figures {
+    /// Milliseconds to the first sound.
+    var start: [Double] = []
+    /// Percent of the period.
+    var load: [Double] = []
+    /// MiB that only these processes hold, and MiB of programs and libraries that each of them maps.
+    var memory: [Double] = []
+    var mapped: [Double] = []
+
+    static func += (all: inout Figures, one: Figures) {
+        all.start += one.start
+        all.load += one.load
+        all.memory += one.memory
+        all.mapped += one.mapped
+    }
+}
+
+/// eg-amp 1, 10, 30 and 100 times in a row at 48 kHz and 128 frames: how long until the first sample comes out at the
+/// end, what the processes hold, and what share of the period the server then reports as used, at 64 and 1024 frames
+/// too.
 func chainBenchmark(_ effort: Effort) throws -> [Row] {
     let scratch = try Scratch()
     let input = try scratch.pipe("input")
     guard program("jackd") != nil else { return [.missing("amps", "jackd")] }
-    let idle = try withServer(effort) { _, probe in
-        sleep(1)
-        return probe.load(count: effort.isQuick ? 5 : 10)
-    }
-    var rows = [Row("no amp, load", "the server and the probe", idle ?? [], "%")]
-    for count in effort.isQuick ? [1, 10] : [1, 10, 30, 100] {
-        let item = "\(count) amp\(count == 1 ? "" : "s")"
-        let graph = try scratch.file(
-            "amps-\(count).conf", chainText(name: "vg-amps", count: count, "type = \"lv2\"\nplugin = \"\(amp)\""))
-        let peers: [(String, String, (String) -> Rack)] = [
-            ("voicegraph", effort.command, { voicegraphRack($0, graph, effort) }),
-            ("ecasound", "ecasound", { ecasoundRack($0, count) }),
-            ("jalv each", "jalv", { jalvRack($0, count, input) }),
-        ]
-        var figures = [String: (start: [Double], load: [Double])]()
-        // More processes than the server takes, for example.
-        var failed: Set<String> = []
-        for _ in 0..<(effort.isQuick ? 1 : 3) {
-            for (name, command, rack) in peers {
-                guard let path = command.contains("/") ? command : program(command) else { continue }
-                progress("\(item): \(name)")
-                guard !failed.contains(name) else { continue }
-                guard let measured = try measure(rack(path), effort) else {
-                    failed.insert(name)
-                    continue
-                }
-                figures[name, default: ([], [])].start.append(measured.start)
-                figures[name, default: ([], [])].load += measured.load
-            }
+    var rows: [Row] = []
+    for block in [128, 64, 1024] {
+        let idle = try withServer(effort, block: block) { _, probe in
+            sleep(1)
+            return probe.load(count: effort.isQuick ? 5 : 10)
         }
-        rows += report(item, peers.map(\.0), figures, failed)
+        rows.append(Row("no amp, load at \(block)", "the server and the probe", idle ?? [], "%"))
+        for count in effort.isQuick ? [1, 10] : [1, 10, 30, 100] {
+            let item = "\(count) amp\(count == 1 ? "" : "s")"
+            let graph = try scratch.file(
+                "amps-\(count).conf", chainText(name: "vg-amps", count: count, "type = \"lv2\"\nplugin = \"\(amp)\""))
+            let peers: [(String, String, (String) -> Rack)] = [
+                ("voicegraph", effort.command, { voicegraphRack($0, graph, effort) }),
+                ("ecasound", "ecasound", { ecasoundRack($0, count, block) }),
+                ("\(count) x jalv", "jalv", { jalvRack($0, count, input) }),
+            ]
+            var figures = [String: Figures]()
+            // More processes than the server takes, for example.
+            var failed: Set<String> = []
+            for _ in 0..<(effort.isQuick || block != 128 ? 1 : 3) {
+                for (name, command, rack) in peers {
+                    guard let path = command.contains("/") ? command : program(command) else { continue }
+                    progress("\(item), \(block) frames: \(name)")
+                    guard !failed.contains(name) else { continue }
+                    guard let measured = try measure(rack(path), effort, block) else {
+                        failed.insert(name)
+                        continue
+                    }
+                    figures[name, default: Figures()] += measured
+                }
+            }
+            rows += report(item, block, peers.map(\.0), figures, failed)
+        }
     }
     return rows
 }
 
 private func report(
-    _ item: String, _ peers: [String], _ figures: [String: (start: [Double], load: [Double])], _ failed: Set<String>
+    _ item: String, _ block: Int, _ peers: [String], _ figures: [String: Figures], _ failed: Set<String>
 ) -> [Row] {
     guard let own = figures[peers[0]] else { return [Row(item, peers[0], [], "no sound")] }
+    var kinds: [(what: String, unit: String, part: (Figures) -> [Double])] = [
+        ("load at \(block)", "%", { $0.load })
+    ]
+    if block == 128 {
+        kinds += [
+            ("start", "ms", { $0.start }), ("private memory", "MiB", { $0.memory }),
+            ("programs and libraries", "MiB", { $0.mapped }),
+        ]
+    }
     var rows: [Row] = []
-    for (what, unit, values) in [
-        ("start", "ms", figures.mapValues(\.start)), ("load", "%", figures.mapValues(\.load)),
-    ] {
+    for (turn, (what, unit, part)) in kinds.enumerated() {
         for peer in peers {
-            guard let samples = values[peer] else {
-                if what == "start" {
-                    rows.append(Row(item, peer, [], failed.contains(peer) ? "no sound" : "not installed"))
-                }
+            guard let samples = figures[peer].map(part) else {
+                if turn == 0 { rows.append(Row(item, peer, [], failed.contains(peer) ? "no sound" : "not installed")) }
                 continue
             }
             var row = Row("\(item), \(what)", peer, samples, unit)
             if peer != peers[0] {
                 // How many times as much as the one graph this peer needs.
-                let mine = Spread(what == "start" ? own.start : own.load).median
+                let mine = Spread(part(own)).median
                 row.ratio = Spread(samples.map { $0 / max(mine, 0.01) })
                 row.against = "voicegraph"
-            } else if what == "load", item == "30 amps" {
+            } else if what == "load at 128", item == "30 amps" {
                 row = row.aiming("< 3", row.value.median < 3)
             }
             rows.append(row)
@@ -84,9 +110,9 @@ private func report(
     return rows
 }
 
-/// Milliseconds to the first sound, and loads; nil: no sound within a minute.
-private func measure(_ rack: Rack, _ effort: Effort) throws -> (start: Double, load: [Double])? {
-    let measured = try withServer(effort) { server, probe -> (start: Double, load: [Double])? in
+/// One run; nil: no sound within a minute.
+private func measure(_ rack: Rack, _ effort: Effort, _ block: Int) throws -> Figures? {
+    let measured = try withServer(effort, block: block) { server, probe -> Figures? in
         probe.play(0.5)
         let children = try rack.commands.map { try Child($0, environment: ["JACK_DEFAULT_SERVER": server.name]) }
         defer { stopAll(children) }
@@ -99,9 +125,11 @@ private func measure(_ rack: Rack, _ effort: Effort) throws -> (start: Double, l
             if !connected { return nil }
         }
         guard let first = children.first, let heard = probe.firstSound(seconds: 10) else { return nil }
-        let start = Double(heard - first.started) / 1e6
         usleep(1_000_000)
-        return (start, probe.load(count: effort.isQuick ? 5 : 10))
+        func all(_ key: String) -> Double { children.reduce(0) { $0 + $1.memory(key) } / 1024 }
+        return Figures(
+            start: [Double(heard - first.started) / 1e6], load: probe.load(count: effort.isQuick ? 5 : 10),
+            memory: [all("RssAnon")], mapped: [all("RssFile")])
     }
     return measured ?? nil
 }
@@ -118,11 +146,11 @@ private func voicegraphRack(_ path: String, _ graph: String, _ effort: Effort) -
         commands: [[path, "run", graph, "--driver", "jack", "--server", effort.server, "--json"]])
 }
 
-private func ecasoundRack(_ path: String, _ count: Int) -> Rack {
+private func ecasoundRack(_ path: String, _ count: Int, _ block: Int) -> Rack {
     Rack(
         input: "vg-eca:in_1", output: "vg-eca:out_1", inner: [],
         commands: [
-            [path, "-b:128", "-f:f32_le,1,48000", "-G:jack,vg-eca,notransport", "-i:jack", "-o:jack"]
+            [path, "-b:\(block)", "-f:f32_le,1,48000", "-G:jack,vg-eca,notransport", "-i:jack", "-o:jack"]
                 + [String](repeating: "-elv2:\(amp),0", count: count)
         ])
 }

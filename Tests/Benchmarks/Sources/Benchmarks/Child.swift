@@ -54,12 +54,18 @@ final class Child: @unchecked Sendable {
     }
 
     private(set) var exitCode: Int32?
+    /// Seconds that it used, with its threads; known at its end.
+    private(set) var processorTime = 0.0
 
     /// Whether it has ended; reaps it then.
     var hasEnded: Bool {
         var status: Int32 = 0
-        if !reaped, waitpid(id, &status, WNOHANG) == id {
+        var usage = rusage()
+        if !reaped, wait4(id, &status, WNOHANG, &usage) == id {
             reaped = true
+            processorTime = [usage.ru_utime, usage.ru_stime].reduce(0) {
+                $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6
+            }
             exitCode = status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
         }
         return reaped

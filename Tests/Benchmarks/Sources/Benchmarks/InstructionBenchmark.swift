@@ -1,75 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
+import CPeers
 import Glibc
 import Host
 
-/// Instructions of the host per LV2 plugin and block, counted by callgrind: what does not depend on what else the
-/// machine does. The plugin's own are left out.
-func instructionBenchmark(_ effort: Effort) throws -> [Row] {
-    guard let valgrind = program("valgrind") else { return [.missing("eg-amp", "valgrind")] }
-    guard let strip = program("strip") else { return [.missing("eg-amp", "strip")] }
-    let scratch = try Scratch()
-    // Valgrind gives up on debug information that is newer than itself.
-    let own = scratch.place("benchmarks")
-    let stripped = try Child([strip, "--strip-debug", "-o", own, CommandLine.arguments[0]])
-    guard stripped.waitForEnd(seconds: 60) == 0 else { throw BenchmarkError("strip: \(stripped.lastLines)") }
+private let counts = [1, 10, 100]
 
-    func count(_ nodes: Int, blocks: Int) throws -> Double {
-        let file = scratch.place("\(nodes)-\(blocks).callgrind")
-        progress("\(nodes) amps, \(blocks) blocks")
-        let child = try Child(
-            [
-                valgrind, "--tool=callgrind", "--callgrind-out-file=\(file)", own, "--amps", "\(nodes)", "--blocks",
-                "\(blocks)",
-            ], environment: ["SWIFT_DETERMINISTIC_HASHING": "1"])
-        guard child.waitForEnd(seconds: 300) == 0, let text = readFile(file) else {
-            throw BenchmarkError("callgrind: \(child.lastLines)")
-        }
-        return Double(instructions(text, without: "/eg-amp.lv2/"))
-    }
-    var perBlock: [(nodes: Int, value: Double)] = []
-    for nodes in [0, 1, 10, 100] {
-        let value = (try count(nodes, blocks: 2200) - count(nodes, blocks: 200)) / 2000
-        perBlock.append((nodes, value))
-    }
-    return perBlock.map { nodes, value in
-        guard nodes > 0 else { return Row("no plugin", "voicegraph", [value], "instructions/block") }
-        let each = (value - perBlock[0].value) / Double(nodes)
-        return Row("\(nodes) eg-amp", "voicegraph, per plugin", [each], "instructions/block")
-            .aiming("<= 60", each <= 60)
-    }
+/// Instructions of the host around LV2 plugins, counted by callgrind: what does not depend on what else the machine
+/// does. The plugins' own are left out, and those of what they call.
+func instructionBenchmark(_ effort: Effort) throws -> [Row] {
+    let scratch = try Scratch()
+    guard let callgrind = try Callgrind(scratch) else { return [.missing("eg-amp", "valgrind, strip")] }
+    guard let library = ampLibrary() else { return [.missing("eg-amp", "lv2-examples")] }
+    return try perPlugin(callgrind, library) + perCallback(effort, scratch, callgrind, library)
 }
 
-/// What callgrind counted in all objects but those whose path contains `excluded`, and but what these called.
-private func instructions(_ text: String, without excluded: String) -> Int {
-    var objects: [Substring: Bool] = [:]
-    var counts = true
-    var isCall = false
-    // Whether the callee is in another object, which is said only then.
-    var leaves = false
-    var total = 0
-    for line in text.split(separator: "\n") {
-        if line.hasPrefix("ob=") {
-            // "ob=(3) /path" the first time, then "ob=(3)".
-            let parts = line.dropFirst(3).split(separator: " ", maxSplits: 1)
-            if parts.count == 2 { objects[parts[0]] = !parts[1].contains(excluded) }
-            counts = objects[parts[0]] ?? true
-        } else if line.hasPrefix("cob=") {
-            let parts = line.dropFirst(4).split(separator: " ", maxSplits: 1)
-            if parts.count == 2 { objects[parts[0]] = !parts[1].contains(excluded) }
-            leaves = objects[parts[0]] ?? true
-        } else if line.hasPrefix("calls=") {
-            isCall = true
-        } else if let first = line.utf8.first,
-            first == 0x2B || first == 0x2D || first == 0x2A || (48...57).contains(first)
-        {
-            // A position and a cost; after "calls=" it is the cost of what was called, which is counted there too.
-            let cost = line.split(separator: " ").last.flatMap { Int($0) } ?? 0
-            if counts, !isCall { total += cost }
-            if !counts, isCall, leaves { total -= cost }
-            (isCall, leaves) = (false, false)
+/// A loop over plugins, without a driver: what each adds.
+private func perPlugin(_ callgrind: Callgrind, _ library: String) throws -> [Row] {
+    func count(_ nodes: Int, _ more: [String]) throws -> Double {
+        func total(_ blocks: Int) throws -> Double {
+            progress("\(nodes) amps, \(blocks) blocks")
+            return Double(try callgrind.run([callgrind.own, "--amps", "\(nodes)", "--blocks", "\(blocks)"] + more).all)
         }
+        return (try total(2200) - total(200)) / 2000
     }
-    return total
+    let empty = try count(0, [])
+    var rows = [Row("no plugin", "voicegraph", [empty], "instructions/block")]
+    for nodes in counts {
+        let each = (try count(nodes, []) - empty) / Double(nodes)
+        let floor = try count(nodes, ["--floor", library]) / Double(nodes)
+        rows.append(
+            Row("\(nodes) eg-amp", "voicegraph, per plugin", [each], "instructions/block").aiming("<= 60", each <= 60))
+        rows.append(Row("\(nodes) eg-amp", "C loop, per plugin", [floor], "instructions/block"))
+    }
+    return rows
+}
+
+/// The audio threads of JACK clients, from one wait for the server to the next.
+private func perCallback(
+    _ effort: Effort, _ scratch: Scratch, _ callgrind: Callgrind, _ library: String
+) throws -> [Row] {
+    let seconds: UInt32 = effort.isQuick ? 4 : 8
+    let input = try scratch.pipe("input")
+    let rows = try withServer(effort) { server, _ -> [Row] in
+        func figures(_ item: String, _ subject: String, _ profile: Profile, plugins: Int, clients: Int = 1) -> [Row] {
+            let callbacks = Double(profile.calls) / Double(plugins) / Double(clients)
+            return [
+                Row(item, "\(subject), own", [Double(profile.own) / callbacks], "instructions/callback"),
+                Row(
+                    item, "\(subject), with libjack and libc", [Double(profile.all) / callbacks],
+                    "instructions/callback"),
+            ]
+        }
+        // Every client has one plugin: so many clients do so many times as much.
+        var jalv: Profile?
+        if let path = program("jalv") {
+            progress("jalv under callgrind")
+            jalv = try callgrind.audioThread(
+                [path, "-n", "vg-jalv", amp], server: server, input: input, seconds: seconds + 6)
+        }
+        var rows: [Row] = []
+        for nodes in counts {
+            let item = "\(nodes) eg-amp, live"
+            for (subject, more) in [("voicegraph", []), ("C client", ["--floor", library])] {
+                progress("\(item): \(subject) under callgrind")
+                let profile = try callgrind.audioThread(
+                    [callgrind.own, "--amps", "\(nodes)", "--live", "\(seconds)", "--server", server.name] + more,
+                    server: server, seconds: seconds)
+                rows += figures(item, subject, profile, plugins: nodes)
+            }
+            if let jalv {
+                rows += figures(item, "\(nodes) x jalv", jalv, plugins: 1, clients: nodes)
+            } else {
+                rows.append(.missing(item, "jalv"))
+            }
+        }
+        return rows
+    }
+    return rows ?? [.missing("live", "jackd")]
 }
 
 /// Plays so many amplifiers in a row for so many blocks of 128 frames: what callgrind looks at.
@@ -89,5 +96,28 @@ func playAmps(_ nodes: Int, blocks: Int) throws {
     for block in 0..<blocks {
         engine.audio.run(
             engine.audio.begin(), frames: 128, clock: UInt64(block) * 128, flags: 0, transport: vg_transport())
+    }
+}
+
+/// The same as a JACK client, for so many seconds.
+func playAmps(_ nodes: Int, server: String, seconds: UInt32) throws {
+    let scratch = try Scratch()
+    let file = try scratch.file(
+        "amps.conf", chainText(name: "vg-amps", count: nodes, "type = \"lv2\"\nplugin = \"\(amp)\""))
+    let (prepared, diagnostics) = try PreparedGraph.load(path: file, overrides: [], registry: NodeRegistry())
+    guard let prepared else { throw BenchmarkError("\(diagnostics)") }
+    let driver = try DriverChooser.open(DriverRequest(kind: .jack, client: "vg-amps", server: server))
+    let running = try RunningGraph.start(prepared, on: driver)
+    sleep(seconds)
+    running.stop()
+}
+
+/// The same by the least that can do it: in a loop, or as a JACK client.
+func playFloor(_ library: String, _ nodes: Int, blocks: Int, server: String, seconds: UInt32) throws {
+    guard nodes > 0, let rack = peer_rack_new(library, nodes) else { throw BenchmarkError("\(library) does not load") }
+    if seconds == 0 {
+        peer_rack_run(rack, blocks)
+    } else if !peer_rack_play(rack, "vg-floor", server, seconds) {
+        throw BenchmarkError("the JACK server '\(server)' does not answer")
     }
 }

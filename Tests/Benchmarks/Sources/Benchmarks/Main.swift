@@ -23,18 +23,19 @@ struct Effort {
 }
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
-    case schedule, instructions, ring, meter, chain, start, say, memory, check
+    case schedule, instructions, ring, meter, chain, start, say, memory, offline, check
 
     var summary: String {
         switch self {
         case .schedule: "cost of a step, beyond what the node does"
-        case .instructions: "of the host, per LV2 plugin and block"
+        case .instructions: "of the host around LV2 plugins, beside jalv and C"
         case .ring: "our ring beside a C11 ring and libjack's"
         case .meter: "peak and RMS beside a plain loop"
         case .chain: "eg-amp in a row: one graph, one ecasound, one jalv each"
         case .start: "from the start of the process to the first audio cycle"
         case .say: "from a message to the first sound at the output"
         case .memory: "of a small graph that runs"
+        case .offline: "files through plugins, beside lv2apply and lv2file"
         case .check: "of a file with 10 000 nodes"
         }
     }
@@ -49,6 +50,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .start: try startBenchmark(effort)
         case .say: try sayBenchmark(effort)
         case .memory: try memoryBenchmark(effort)
+        case .offline: try offlineBenchmark(effort)
         case .check: try checkBenchmark(effort)
         }
     }
@@ -84,8 +86,18 @@ struct Benchmarks: ParsableCommand {
     @Option(help: .hidden)
     var blocks = 1000
 
+    @Option(help: .hidden)
+    var floor: String?
+
+    @Option(help: .hidden)
+    var live: UInt32 = 0
+
     func run() throws {
-        if let amps { return try playAmps(amps, blocks: blocks) }
+        if let amps {
+            if let floor { return try playFloor(floor, amps, blocks: blocks, server: server, seconds: live) }
+            if live > 0 { return try playAmps(amps, server: server, seconds: live) }
+            return try playAmps(amps, blocks: blocks)
+        }
         let effort = Effort(isQuick: quick, command: voicegraph, server: server)
         var failed = false
         for benchmark in Benchmark.allCases where only.isEmpty || only.contains(benchmark) {

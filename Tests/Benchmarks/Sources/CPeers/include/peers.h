@@ -66,4 +66,16 @@ double peer_thread_time(void);
  * of processor time. */
 double peer_calls(size_t count, size_t rounds);
 
+/* The least that can run LV2 plugins of one input (port 1), one output (port 2)
+ * and one control (port 0) in a row, and does nothing else: no zeroed outputs,
+ * no parameter ever changes, the library is given by its path. NULL: it does not
+ * load. */
+typedef struct peer_rack peer_rack;
+peer_rack *peer_rack_new(const char *library, size_t count);
+/* `blocks` blocks of 128 frames. */
+void peer_rack_run(peer_rack *rack, size_t blocks);
+/* The same as a JACK client with the ports `in` and `out`, for so many seconds.
+ * False: the server does not answer. */
+bool peer_rack_play(peer_rack *rack, const char *client, const char *server, unsigned seconds);
+
 #endif
