@@ -10,7 +10,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [
-        .target(name: "CPeers", cSettings: [.unsafeFlags(["-O3"])], linkerSettings: [.linkedLibrary("jack"), .linkedLibrary("dl")]),
+        .target(
+            name: "CPeers", cSettings: [.unsafeFlags(["-O3"])],
+            linkerSettings: [.linkedLibrary("jack"), .linkedLibrary("dl")]),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
