@@ -39,10 +39,12 @@ enum PluginThreads {
         var threads = locked { started[library] ?? [] }
         guard !threads.isEmpty else { return }
         let deadline = monotonicTime() + patience
+        // One look is not enough: a thread that waits for a lock or a page sleeps as well, for a moment. One that only
+        // looks for work now and then rests, although it runs a little.
+        var looks = 0
+        var since = monotonicTime()
         var before: [pid_t: UInt64] = [:]
-        var quiet = 0
-        // One look is not enough: a thread that waits for a lock or a page sleeps as well, for a moment.
-        while quiet < 4, monotonicTime() < deadline {
+        while monotonicTime() < deadline {
             var times: [pid_t: UInt64] = [:]
             var asleep = true
             for thread in threads {
@@ -53,8 +55,13 @@ enum PluginThreads {
                 asleep = asleep && state.sleeps
                 times[thread] = state.time
             }
-            quiet = asleep && times == before ? quiet + 1 : 0
-            before = times
+            looks = asleep ? looks + 1 : 0
+            if looks == 5 {
+                let share = UInt64((monotonicTime() - since) * 1e9) / 8
+                if times.allSatisfy({ $0.value - min($0.value, before[$0.key] ?? 0) <= share }) { break }
+                looks = 1
+            }
+            if looks <= 1 { (since, before) = (monotonicTime(), times) }
             usleep(500)
         }
         locked { started[library]?.formIntersection(threads) }
