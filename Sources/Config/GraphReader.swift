@@ -169,12 +169,12 @@ struct GraphReader {
                 if entry.kind == VG_TOML_STRING, result.type.isEmpty {
                     report("'type' is empty", at: result.typeLocation, hint: typeHint)
                 }
-            case "required":
+            case let flag where NodeDescription.flags.contains(flag):
                 if entry.kind == VG_TOML_BOOL {
-                    result.required = entry.boolean
+                    result.setFlag(flag, entry.boolean)
                 } else {
                     report(
-                        "'required' must be true or false, not \(kindText(entry))", at: document.valueLocation(entry))
+                        "'\(flag)' must be true or false, not \(kindText(entry))", at: document.valueLocation(entry))
                 }
             case let key:
                 guard let value = value(entry, document) else { continue }

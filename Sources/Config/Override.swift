@@ -27,9 +27,10 @@ func apply(_ override: String, to description: inout GraphDescription, _ report:
     case ("type", .string(let type)) where path.count == 3:
         description.nodes[node].type = type
         description.nodes[node].typeLocation = place
-    case ("required", .bool(let required)) where path.count == 3: description.nodes[node].required = required
+    case (let flag, .bool(let value)) where path.count == 3 && NodeDescription.flags.contains(flag):
+        description.nodes[node].setFlag(flag, value)
     case ("type", _): fail("'type' must be a string")
-    case ("required", _): fail("'required' must be true or false")
+    case (let flag, _) where NodeDescription.flags.contains(flag): fail("'\(flag)' must be true or false")
     default:
         if description.nodes[node].entries[path[2]] == nil { description.nodes[node].keys.append(path[2]) }
         description.nodes[node].entries[path[2]] = set(

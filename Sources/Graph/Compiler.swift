@@ -4,13 +4,14 @@ import NodeKit
 /// Turns a checked graph, whose nodes are prepared, into a schedule.
 public enum Compiler {
     /// Orders the nodes, plans sums and delays, assigns buffers, and lays the result out in memory. Nodes without a
-    /// processor pass their audio through if they have as many inputs as outputs, or are silent. [control]
+    /// processor pass their audio through if they have as many inputs as outputs, or are silent. Delay lines that
+    /// `previous`, made for the same rate, has too go on with what they hold. [control]
     public static func compile(
         _ graph: ResolvedGraph, rate: Double, maxBlock: Int, handles: [UnsafeMutableRawPointer?] = [],
-        verifying: Bool = isDebug
+        after previous: Schedule? = nil, verifying: Bool = isDebug
     ) throws(CompileError) -> Schedule {
         let plan = try plan(graph, verifying: verifying)
-        return Schedule(plan, graph, rate: rate, maxBlock: maxBlock, handles: handles)
+        return Schedule(plan, graph, rate: rate, maxBlock: maxBlock, handles: handles, after: previous)
     }
 
     /// Everything up to memory.

@@ -45,18 +45,33 @@ public struct Entry: Sendable, Equatable {
     }
 }
 
+/// What the readers of a node's audio outputs hear. A node without audio outputs is gated at its inputs.
+public enum Gate: String, Sendable, Hashable {
+    /// The node.
+    case open
+    /// What goes into the node, as late as the node would have given it; silence from a node whose inputs do not fit
+    /// its outputs.
+    case bypassed
+    /// Silence.
+    case muted
+}
+
 /// One `[node.NAME]` table.
 public struct NodeDescription: Sendable, Equatable {
     /// The name in the file.
     public var name: String
     /// The node type.
     public var type: String
-    /// Everything but `type` and `required`, settings and parameters alike; `keys` keeps the file's order.
+    /// Everything but the `commonKeys`, settings and parameters alike; `keys` keeps the file's order.
     public var entries: [String: Entry]
     /// The keys of `entries` in the order of the file.
     public var keys: [String]
     /// Whether the graph fails when this node does.
     public var required: Bool
+    /// Whether what goes in is heard instead of what comes out. It runs in any case.
+    public var bypass = false
+    /// Whether it is silent. It runs in any case.
+    public var mute = false
     /// Where the name stands.
     public var location: SourceLocation
     /// Where the value of `type` stands.
@@ -75,6 +90,26 @@ public struct NodeDescription: Sendable, Equatable {
         self.location = location
         self.typeLocation = typeLocation
     }
+}
+
+extension NodeDescription {
+    /// Keys that nodes of every type have.
+    public static let commonKeys = ["type", isolateKey] + flags
+    /// Those of them that are true or false.
+    public static let flags = ["required", "bypass", "mute"]
+
+    /// Sets one of the `flags`.
+    public mutating func setFlag(_ key: String, _ value: Bool) {
+        switch key {
+        case "required": required = value
+        case "bypass": bypass = value
+        case "mute": mute = value
+        default: preconditionFailure("\(key) is no flag")
+        }
+    }
+
+    /// What its readers hear.
+    public var gate: Gate { mute ? .muted : bypass ? .bypassed : .open }
 }
 
 /// One end of a link: a node, or one of its ports (or parameters) by symbol.

@@ -104,13 +104,15 @@ public final class Engine: @unchecked Sendable {
     public func set(_ node: NodeInstance, parameter index: Int, to value: Float, atOnce: Bool = false) -> Bool {
         guard node.parameters.indices.contains(index), !value.isNaN else { return false }
         let parameter = node.parameters[index]
+        let target = min(max(value, parameter.range.lowerBound), parameter.range.upperBound)
         return lock.withLock { owned in
             guard let newest = owned.newest, newest.nodes.contains(where: { $0 === node }) else { return false }
-            return commands.writer.push(
+            let done = commands.writer.push(
                 ParameterCommand(
-                    ramp: node.ramps + index,
-                    value: min(max(value, parameter.range.lowerBound), parameter.range.upperBound),
+                    ramp: node.ramps + index, value: target,
                     frames: parameter.isAbrupt || atOnce ? 0 : UInt32(newest.rate / 100)))
+            if done { node.keep(index, target) }
+            return done
         }
     }
 

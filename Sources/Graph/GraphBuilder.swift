@@ -9,12 +9,18 @@ public struct BuildResult: Sendable {
     public var diagnostics: [Diagnostic]
     /// Nodes that are left out, with the reason.
     public var degraded: [String: String]
+    /// What the parameters of nodes that went on should be.
+    public var values: [ParameterValue]
 
     /// Describes an outcome.
-    public init(graph: ResolvedGraph? = nil, diagnostics: [Diagnostic] = [], degraded: [String: String] = [:]) {
+    public init(
+        graph: ResolvedGraph? = nil, diagnostics: [Diagnostic] = [], degraded: [String: String] = [:],
+        values: [ParameterValue] = []
+    ) {
         self.graph = graph
         self.diagnostics = diagnostics
         self.degraded = degraded
+        self.values = values
     }
 }
 
@@ -26,8 +32,11 @@ public enum GraphBuilder {
     /// A node whose type is unavailable, or that cannot be created for a reason other than its settings, is left out
     /// with a warning; what went into it then goes to what it fed. With `required` it is an error instead. Entries of
     /// nodes with an empty type are not looked at: whoever left the type empty has reported it.
+    ///
+    /// Nodes of `playing`, by name, go on if nothing but parameters (or the connections of a driver's port) is
+    /// different.
     public static func build(
-        _ description: GraphDescription, catalog: NodeCatalog,
+        _ description: GraphDescription, catalog: NodeCatalog, playing: [String: ResolvedGraph.Node] = [:],
         services: (String) -> NodeServices = { _ in NodeServices() }
     ) -> BuildResult {
         var report = Report()
@@ -36,7 +45,7 @@ public enum GraphBuilder {
                 "the graph has no nodes", at: description.location,
                 hint: "add one, for example:  [node.mic]  type = \"input\"")
         }
-        var maker = NodeMaker(catalog: catalog, baseFolder: description.baseFolder, report: report)
+        var maker = NodeMaker(catalog: catalog, baseFolder: description.baseFolder, playing: playing, report: report)
         let made = description.nodes.map { maker.make($0, services: services) }
         report = maker.report
 
@@ -44,7 +53,7 @@ public enum GraphBuilder {
         let graph = resolver.resolve()
         return BuildResult(
             graph: resolver.report.hasErrors ? nil : graph, diagnostics: resolver.report.diagnostics,
-            degraded: maker.degraded)
+            degraded: maker.degraded, values: maker.values)
     }
 }
 

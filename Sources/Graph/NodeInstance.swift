@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
+import Synchronization
 
 /// One node behind the C boundary: its life, its ports, its parameters. Control calls are serialised by a lock that
 /// the audio thread never takes.
@@ -9,6 +10,8 @@ public final class NodeInstance: @unchecked Sendable {
 
     /// The node's name in the file.
     public let name: String
+    /// Not the same for any two nodes of the process; what `vg_io.node` and notes carry.
+    public let number: UInt32
     /// Its type; lives as long as the code it points to.
     public let type: UnsafePointer<vg_node_type>
     /// Its ports, in layout order.
@@ -28,6 +31,7 @@ public final class NodeInstance: @unchecked Sendable {
     let hostMemory: HostMemory
     private var preparedProcessor: UnsafeMutableRawPointer?
     private var active = false
+    private var values: [Float]
 
     /// Creates a node. `services` gives it the host; `log`, `publish` and `send` of it may be nil. [control]
     public init(
@@ -50,9 +54,11 @@ public final class NodeInstance: @unchecked Sendable {
             throw error
         }
         self.name = name
+        number = nodeCount.add(1, ordering: .relaxed).newValue
         self.type = type
         node = made
         hostMemory = memory
+        values = parameters.map(\.defaultValue)
         ramps = .allocate(capacity: max(1, parameters.count))
         for (index, parameter) in parameters.enumerated() {
             (ramps + index).initialize(to: .steady(parameter.defaultValue))
@@ -71,6 +77,18 @@ public final class NodeInstance: @unchecked Sendable {
     public var isExternal: Bool { type.pointee.flags & UInt32(VG_EXTERNAL) != 0 }
     /// Whether output i may share its buffer with input i.
     public var worksInPlace: Bool { type.pointee.flags & UInt32(VG_IN_PLACE) != 0 }
+
+    /// Sets a parameter before the first block, without a ramp. [control]
+    func start(_ index: Int, at value: Float) {
+        ramps[index] = .steady(value)
+        keep(index, value)
+    }
+
+    /// Remembers what a parameter was set to. [control]
+    func keep(_ index: Int, _ value: Float) { control.withLock { _ in values[index] = value } }
+
+    /// What a parameter was last set to; one that follows a control may be elsewhere. [control]
+    public func value(_ index: Int) -> Float { control.withLock { _ in values[index] } }
 
     /// The processor made by `prepare`, nil before; for the compiler. [control]
     public var processor: UnsafeMutableRawPointer? { control.withLock { _ in preparedProcessor } }
@@ -152,6 +170,8 @@ public final class NodeInstance: @unchecked Sendable {
     /// Index of a parameter by key.
     public func parameterIndex(_ key: String) -> Int? { parameters.firstIndex { $0.key == key } }
 }
+
+private let nodeCount = Atomic<UInt32>(0)
 
 extension vg_ramp {
     /// A parameter that holds still.

@@ -5,15 +5,22 @@ import NodeKit
 struct NodeMaker {
     let catalog: NodeCatalog
     let baseFolder: String
+    /// Nodes that play and may go on, by name.
+    let playing: [String: ResolvedGraph.Node]
     var report: Report
+    /// What the file says of the parameters of nodes that go on.
+    private(set) var values: [ParameterValue] = []
     /// Nodes that are left out, with the reason.
     private(set) var degraded: [String: String] = [:]
     private var names: [String: SourceLocation] = [:]
     private var settingsOfType: [String: SettingsCheck] = [:]
 
-    init(catalog: NodeCatalog, baseFolder: String, report: Report) {
+    init(
+        catalog: NodeCatalog, baseFolder: String, playing: [String: ResolvedGraph.Node] = [:], report: Report
+    ) {
         self.catalog = catalog
         self.baseFolder = baseFolder
+        self.playing = playing
         self.report = report
     }
 
@@ -33,6 +40,13 @@ struct NodeMaker {
         var problems = check.check(node, baseFolder: baseFolder, &report)
         let isolated = isolation(of: node, entry)
         problems = problems || isolated == nil
+        let before = report.diagnostics.count
+        if !problems, let kept = playing[node.name], kept.serves(node) {
+            let values = check.parameterValues(node, of: kept.instance, &report)
+            if report.diagnostics.count > before { return .faulty }
+            self.values += kept.instance.allValues(node, given: values)
+            return .instance(kept.instance)
+        }
         do {
             let kept = node.entries.filter { !check.faulty.contains($0.key) && $0.key != isolateKey }
             let settings = Settings(kept.mapValues(\.value))
@@ -40,7 +54,9 @@ struct NodeMaker {
                 type: isolated ?? entry.type, name: node.name, settings: settings, baseFolder: baseFolder,
                 services: services(node.name))
             let before = report.diagnostics.count
-            check.checkParameters(node, of: instance, &report)
+            for (index, value) in check.parameterValues(node, of: instance, &report) {
+                instance.start(index, at: value)
+            }
             problems = problems || report.diagnostics.count > before
             return problems ? .faulty : .instance(instance)
         } catch let failure {

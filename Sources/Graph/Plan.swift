@@ -23,6 +23,10 @@ struct Plan: Sendable {
         case absorb(node: Int)
         /// value = sum of gain x value; nothing to add gives zeros.
         case mix(into: Int, terms: [Term])
+        /// What others hear of a node, where that is not simply its outputs: see `heard`.
+        case gate(node: Int)
+        /// The end of a block in which links fade.
+        case tick
         /// value = an earlier value, `frames` ago.
         case delay(into: Int, from: Int, frames: Int)
         /// A control cell = sum of cells.
@@ -36,6 +40,17 @@ struct Plan: Sendable {
     struct Term: Equatable {
         var value: Int
         var gain: Float
+        var fade = ResolvedGraph.Fade.steady
+    }
+
+    /// What a delay line holds: it is the same line in every schedule that delays the same by as much, so that nothing
+    /// is lost when one schedule follows another.
+    struct Line: Hashable {
+        /// The node whose output is delayed, or whose input, for its bypass.
+        var node: ObjectIdentifier
+        var isInput: Bool
+        var port: Int
+        var frames: Int
     }
 
     /// In the order of execution.
@@ -49,6 +64,14 @@ struct Plan: Sendable {
     /// Per node: the audio value that each audio input reads and each audio output writes.
     var inputs: [[Int]] = []
     var outputs: [[Int]] = []
+    /// Per node: the audio values that readers of its outputs read: the outputs themselves, or what its gate makes.
+    var heard: [[Int]] = []
+    /// Per node with a gate: the value that stands in for each output while it is bypassed; 0: silence.
+    var dry: [[Int]] = []
+    /// The delay lines, by the value that they make.
+    var lines: [Int: Line] = [:]
+    /// Per link: frames that it waits.
+    var waits: [Int] = []
     /// Per node: the cell that each control input reads and each control output writes.
     var controlInputs: [[Int]] = []
     var controlOutputs: [[Int]] = []
@@ -85,6 +108,7 @@ extension Plan.Step {
         switch self {
         case .process(let node), .absorb(let node): plan.inputs[node]
         case .mix(_, let terms): terms.map(\.value)
+        case .gate(let node): plan.outputs[node] + plan.dry[node]
         case .delay(_, let from, _): [from]
         default: []
         }
@@ -94,6 +118,7 @@ extension Plan.Step {
     func writes(_ plan: Plan) -> [Int] {
         switch self {
         case .process(let node): plan.outputs[node]
+        case .gate(let node): plan.heard[node]
         case .mix(let into, _), .delay(let into, _, _): [into]
         default: []
         }

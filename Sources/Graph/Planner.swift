@@ -17,13 +17,23 @@ struct Planner {
     /// Port index in the layout -> index among the ports of its kind and direction.
     private let rank: [[Int]]
     /// Delayed values made so far: one for all readers that need the same delay.
-    private var delayed: [[Int]: Int] = [:]
+    private var delayed: [Plan.Line: Int] = [:]
+    /// What values are, for the names of delay lines.
+    private var origins: [Int: Origin] = [:]
+
+    private struct Origin {
+        var node: Int
+        var isInput = false
+        var port: Int
+    }
 
     /// The plan for `graph`, nodes running in the order of `ordering`.
     static func plan(_ graph: ResolvedGraph, _ ordering: Ordering) -> Plan {
         var planner = Planner(graph, ordering.closesLoop)
         planner.declareOutputs()
         for turn in ordering.turns { planner.take(turn) }
+        if graph.fades != nil { planner.plan.steps.append(.tick) }
+        planner.plan.waits = graph.links.map { planner.wait(of: $0) }
         return planner.plan
     }
 
@@ -66,6 +76,13 @@ struct Planner {
                 plan.outputs.append(Array(repeating: 0, count: audio))
                 plan.midiOutputs.append(Array(repeating: 0, count: midi))
             }
+            // What is heard is known in the node's turn; what reads it earlier reads silence, as from a loop left open.
+            plan.heard.append(
+                instance.isExternal || instance.runs ? plan.outputs.last! : Array(repeating: 0, count: audio))
+            plan.dry.append([])
+            for (port, value) in plan.outputs.last!.enumerated() where value != 0 {
+                origins[value] = Origin(node: plan.outputs.count - 1, port: port)
+            }
             plan.controlOutputs.append((0..<instance.count(VG_CONTROL_PORT, VG_OUTPUT)).map { _ in plan.newCell(0) })
             plan.inputs.append([])
             plan.controlInputs.append([])
@@ -89,16 +106,43 @@ struct Planner {
             plan.steps.append(.absorb(node: node))
         case .process(let node):
             let instance = graph.nodes[node].instance
-            if instance.isExternal { return connectPlayback(node) }
-            if instance.type.pointee.absorb == nil || !instance.runs { connectInputs(node) }
-            guard instance.runs else { return bypass(node) }
-            plan.steps.append(.process(node: node))
+            if instance.isExternal {
+                connectPlayback(node)
+            } else {
+                if instance.type.pointee.absorb == nil || !instance.runs { connectInputs(node) }
+                if instance.runs { plan.steps.append(.process(node: node)) } else { bypass(node) }
+            }
+            addGate(node)
         }
+    }
+
+    /// Puts a gate behind a node that has one, or had one until now.
+    private mutating func addGate(_ node: Int) {
+        guard graph.nodes[node].hasGate, !plan.outputs[node].isEmpty else { return }
+        let inputs = plan.inputs[node]
+        let outputs = plan.outputs[node]
+        let instance = graph.nodes[node].instance
+        plan.dry[node] = outputs.indices.map { output in
+            let input = inputs.count == outputs.count ? output : 0
+            guard inputs.count == outputs.count || inputs.count == 1 else { return 0 }
+            // Also of silence: what is under way in the line is still to come.
+            let late = instance.runs ? instance.latency : 0
+            return late > 0
+                ? delay(inputs[input], late, Origin(node: node, isInput: true, port: input)) : inputs[input]
+        }
+        plan.heard[node] = outputs.indices.map { port in
+            let value = plan.newValue()
+            origins[value] = Origin(node: node, port: port)
+            return value
+        }
+        plan.steps.append(.gate(node: node))
     }
 
     /// A node that could not be prepared passes its audio on if it has as many inputs as outputs; otherwise it is silent.
     private mutating func bypass(_ node: Int) {
-        if plan.inputs[node].count == plan.outputs[node].count { plan.outputs[node] = plan.inputs[node] }
+        guard plan.inputs[node].count == plan.outputs[node].count else { return }
+        plan.outputs[node] = plan.inputs[node]
+        plan.heard[node] = plan.inputs[node]
     }
 
     private mutating func connectInputs(_ node: Int) {
@@ -124,7 +168,7 @@ struct Planner {
     private mutating func value(of links: [ResolvedGraph.Link], arrivingAt arrival: Int) -> Int {
         let terms = terms(links, arrivingAt: arrival)
         if terms.isEmpty { return 0 }
-        if terms.count == 1, terms[0].gain == 1 { return terms[0].value }
+        if terms.count == 1, terms[0].isPlain { return terms[0].value }
         let sum = plan.newValue()
         plan.steps.append(.mix(into: sum, terms: terms))
         return sum
@@ -132,18 +176,32 @@ struct Planner {
 
     private mutating func terms(_ links: [ResolvedGraph.Link], arrivingAt arrival: Int) -> [Plan.Term] {
         links.compactMap { link in
-            let source = plan.outputs[link.fromNode][rank[link.fromNode][link.fromPort]]
-            if source == 0 { return nil }
-            let wait = departure(link.fromNode).map { arrival - $0 } ?? 0
-            return Plan.Term(value: wait > 0 ? delay(source, wait) : source, gain: link.gain)
+            let port = rank[link.fromNode][link.fromPort]
+            let source = plan.heard[link.fromNode][port]
+            guard source != 0 else { return nil }
+            let wait = link.wait ?? departure(link.fromNode).map { arrival - $0 } ?? 0
+            let origin = origins[source] ?? Origin(node: link.fromNode, port: port)
+            let value = wait > 0 ? delay(source, wait, origin) : source
+            // What is muted goes on in its delay line, to be there when it is heard again.
+            return graph.fade(of: link).map { Plan.Term(value: value, gain: link.gain, fade: $0) }
         }
     }
 
-    private mutating func delay(_ value: Int, _ frames: Int) -> Int {
-        if let known = delayed[[value, frames]] { return known }
+    /// Frames that a link waits, once every node has its time.
+    private func wait(of link: ResolvedGraph.Link) -> Int {
+        guard link.portKind == VG_AUDIO_PORT else { return 0 }
+        return link.wait ?? departure(link.fromNode).map { plan.arrival[link.toNode] - $0 } ?? 0
+    }
+
+    private mutating func delay(_ value: Int, _ frames: Int, _ origin: Origin) -> Int {
+        let line = Plan.Line(
+            node: ObjectIdentifier(graph.nodes[origin.node].instance), isInput: origin.isInput, port: origin.port,
+            frames: frames)
+        if let known = delayed[line] { return known }
         let late = plan.newValue()
         plan.steps.append(.delay(into: late, from: value, frames: frames))
-        delayed[[value, frames]] = late
+        delayed[line] = late
+        plan.lines[late] = line
         return late
     }
 
@@ -156,7 +214,7 @@ struct Planner {
             plan.externals.append(graph.nodes[node].external(index + 1, isMIDI: false, isCapture: false))
             let buffer = BufferID.external(plan.externals.count - 1)
             let terms = terms(links, arrivingAt: arrival)
-            if terms.count == 1, terms[0].gain == 1, plan.values[terms[0].value] == .unassigned {
+            if terms.count == 1, terms[0].isPlain, plan.values[terms[0].value] == .unassigned {
                 plan.values[terms[0].value] = buffer
                 plan.inputs[node].append(terms[0].value)
             } else {
@@ -213,6 +271,11 @@ struct Planner {
     }
 }
 
+extension Plan.Term {
+    /// Whether the value can be read as it is.
+    fileprivate var isPlain: Bool { gain == 1 && fade == .steady }
+}
+
 extension NodeInstance {
     /// Ports of one kind and direction.
     func count(_ kind: vg_port_kind, _ direction: vg_direction) -> Int {
@@ -221,18 +284,4 @@ extension NodeInstance {
 
     /// Whether the audio thread has anything to call.
     var runs: Bool { processor != nil && type.pointee.process != nil }
-}
-
-extension ResolvedGraph.Node {
-    /// The driver's port for one of this node's ports.
-    func external(_ number: Int, isMIDI: Bool, isCapture: Bool) -> ExternalPort {
-        let wanted: [String] =
-            switch description.entries["connect"]?.value {
-            case .string(let glob): [glob]
-            case .list(let globs): globs.compactMap { if case .string(let glob) = $0 { glob } else { nil } }
-            default: []
-            }
-        return ExternalPort(
-            node: instance.name, number: number, isMIDI: isMIDI, isCapture: isCapture, connect: wanted)
-    }
 }

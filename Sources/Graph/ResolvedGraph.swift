@@ -10,12 +10,31 @@ public struct ResolvedGraph: Sendable {
         public var instance: NodeInstance
         /// What the file says of it.
         public var description: NodeDescription
+        /// What readers of its outputs hear.
+        public var gate: Gate
+        /// What they heard before: a transition goes over from that to `gate`.
+        public var previousGate: Gate
 
-        /// Pairs the two.
-        public init(instance: NodeInstance, description: NodeDescription) {
+        /// Pairs node and description.
+        public init(instance: NodeInstance, description: NodeDescription, gate: Gate? = nil, previousGate: Gate? = nil)
+        {
             self.instance = instance
             self.description = description
+            self.gate = gate ?? description.gate
+            self.previousGate = previousGate ?? self.gate
         }
+    }
+
+    /// How loud a link is during a transition from one graph to another. See `Transition`.
+    public enum Fade: UInt8, Sendable, Hashable, BitwiseCopyable {
+        /// As loud as ever.
+        case steady
+        /// From silence to its gain, at the start: what goes into a new node.
+        case entering
+        /// From silence to its gain, when new nodes have something to give.
+        case rising
+        /// From its gain to silence, while others rise.
+        case falling
     }
 
     /// What a link ends in.
@@ -24,6 +43,14 @@ public struct ResolvedGraph: Sendable {
         case port(Int)
         /// The parameter at this index of the node's layout, driven by a control output.
         case parameter(Int)
+    }
+
+    /// When fades begin, in frames from the start of a transition: when delay lines and new nodes have something to give.
+    public struct Fades: Sendable, Hashable {
+        /// Of links that enter.
+        public var entering = 0
+        /// Of links that rise or fall, and of gates.
+        public var rising = 0
     }
 
     /// One wire.
@@ -42,6 +69,11 @@ public struct ResolvedGraph: Sendable {
         public var kind: UInt32
         /// Where it stands in the file.
         public var location: SourceLocation
+        /// How loud it is during a transition.
+        public var fade = Fade.steady
+        /// Frames that an audio link waits so that parallel paths arrive together; nil: as many as that takes. A
+        /// transition keeps the old ones beside the new ones.
+        public var wait: Int?
 
         /// Describes a wire.
         public init(
@@ -65,10 +97,31 @@ public struct ResolvedGraph: Sendable {
     public var nodes: [Node]
     /// In the order of the file.
     public var links: [Link]
+    /// In a transition: when links fade and gates move; nil: none does.
+    public var fades: Fades?
 
     /// Describes a resolved graph.
     public init(nodes: [Node] = [], links: [Link] = []) {
         self.nodes = nodes
         self.links = links
+    }
+}
+
+extension ResolvedGraph.Node {
+    /// Whether readers hear, or have just heard, something else than the node.
+    var hasGate: Bool { gate != .open || previousGate != .open }
+}
+
+extension ResolvedGraph {
+    /// How loud an audio link is, with the gate of a node that has only inputs; nil: silent.
+    func fade(of link: Link) -> Fade? {
+        let node = nodes[link.toNode]
+        guard node.hasGate, node.instance.count(VG_AUDIO_PORT, VG_OUTPUT) == 0 else { return link.fade }
+        switch (node.previousGate == .muted, node.gate == .muted, link.fade) {
+        case (false, false, _): return link.fade
+        case (false, true, .steady), (false, true, .falling): return .falling
+        case (true, false, .steady), (true, false, .rising), (true, false, .entering): return .rising
+        default: return nil
+        }
     }
 }

@@ -83,6 +83,17 @@ public final class Schedule: @unchecked Sendable {
     public let stepCount: Int
     /// Samples buffers of its own.
     public let bufferCount: Int
+    /// Delay lines that align parallel paths.
+    public var delayLines: Int { lines.count }
+
+    /// The graph that it runs, with the frames that each of its links waits.
+    public let graph: ResolvedGraph
+    let waits: [Int]
+    /// Frames by which each node lags behind the graph's inputs.
+    let arrival: [Int]
+    let lines: [Plan.Line: DelayLine]
+    private let clock: UnsafeMutablePointer<FadeClock>?
+
     let header: UnsafeMutablePointer<ScheduleHeader>
     /// Counts schedules in the order in which they are published; the engine's, under its lock.
     var number = 0
@@ -93,7 +104,13 @@ public final class Schedule: @unchecked Sendable {
     private let arena: Arena
     private let ios: [UnsafePointer<vg_io>]
 
-    init(_ plan: Plan, _ graph: ResolvedGraph, rate: Double, maxBlock: Int, handles: [UnsafeMutableRawPointer?]) {
+    init(
+        _ plan: Plan, _ graph: ResolvedGraph, rate: Double, maxBlock: Int, handles: [UnsafeMutableRawPointer?],
+        after previous: Schedule? = nil
+    ) {
+        self.graph = graph
+        waits = plan.waits
+        arrival = plan.arrival
         self.rate = rate
         self.maxBlock = maxBlock
         externals = plan.externals
@@ -103,11 +120,26 @@ public final class Schedule: @unchecked Sendable {
         arena = Arena()
         segments = plan.segments(graph)
         roles = plan.steps.map(\.role)
-        var builder = ScheduleBuilder(plan, graph, arena, maxBlock: maxBlock)
+        lines = plan.lines.values.reduce(into: [:]) { made, line in
+            made[line] = previous?.lines[line] ?? DelayLine(frames: line.frames)
+        }
+        if let fades = graph.fades {
+            clock = arena.make(FadeClock.self, 1)
+            clock?.initialize(to: FadeClock(fades, ramp: Int(rate * Schedule.fadeTime)))
+        } else {
+            clock = nil
+        }
+        var builder = ScheduleBuilder(plan, graph, arena, maxBlock: maxBlock, clock: clock, lines: lines)
         header = builder.build(segments, rate: rate, handles: handles)
         ios = builder.ios
         header.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
     }
+
+    /// How long links fade, in seconds.
+    static let fadeTime = 0.01
+
+    /// Whether no fade is under way any more. [control]
+    public var isSettled: Bool { clock?.pointee.settled.load(ordering: .acquiring) ?? true }
 
     /// Replaces the driver's handles, before the schedule runs. [control]
     public func setHandles(_ handles: [UnsafeMutableRawPointer?]) {

@@ -8,6 +8,8 @@ struct ScheduleBuilder {
     private let graph: ResolvedGraph
     private let arena: Arena
     private let maxBlock: Int
+    private let clock: UnsafeMutablePointer<FadeClock>?
+    private let lines: [Plan.Line: DelayLine]
 
     private typealias Sample = UnsafeMutablePointer<Float>
     private typealias Slot = UnsafeMutablePointer<Sample?>
@@ -28,11 +30,16 @@ struct ScheduleBuilder {
     private static let midiEvents = 512
     private static let midiBytes = 8192
 
-    init(_ plan: Plan, _ graph: ResolvedGraph, _ arena: Arena, maxBlock: Int) {
+    init(
+        _ plan: Plan, _ graph: ResolvedGraph, _ arena: Arena, maxBlock: Int,
+        clock: UnsafeMutablePointer<FadeClock>?, lines: [Plan.Line: DelayLine]
+    ) {
         self.plan = plan
         self.graph = graph
         self.arena = arena
         self.maxBlock = maxBlock
+        self.clock = clock
+        self.lines = lines
         stride = (maxBlock + 15) & ~15
         pool = arena.make(Float.self, plan.poolCount * stride)
         silence = arena.make(Float.self, stride)
@@ -133,8 +140,37 @@ struct ScheduleBuilder {
         io.pointee.parameters = UnsafePointer(instance.ramps)
         io.pointee.audio_in_count = UInt32(inputs.count)
         io.pointee.audio_out_count = UInt32(outputs.count)
-        io.pointee.node = UInt32(node)
+        io.pointee.node = instance.number
         return UnsafePointer(io)
+    }
+
+    /// What makes up what is heard of a node.
+    private func gateTerms(_ node: Int, output: Int) -> [Plan.Term] {
+        let (before, after) = (graph.nodes[node].previousGate, graph.nodes[node].gate)
+        func term(_ value: Int, _ gate: Gate) -> Plan.Term? {
+            guard before == gate || after == gate, value != 0 else { return nil }
+            let fade: ResolvedGraph.Fade = before == after ? .steady : after == gate ? .rising : .falling
+            return Plan.Term(value: value, gain: 1, fade: fade)
+        }
+        return [term(plan.outputs[node][output], .open), term(plan.dry[node][output], .bypassed)].compactMap { $0 }
+    }
+
+    private mutating func mix(_ into: Int, _ terms: [Plan.Term]) -> ScheduleStep {
+        let sources = slots(terms.map(\.value))
+        let made = terms.enumerated().map { index, term in
+            MixTerm(source: sources + index, silent: flag(term.value), gain: term.gain)
+        }
+        guard let clock, terms.contains(where: { $0.fade != .steady }) else {
+            return helper(
+                mixStep,
+                MixState(terms: arena.copy(made), count: made.count, target: slots([into]), silent: flag(into)))
+        }
+        let fading = zip(made, terms).map { FadingTerm($0, $1.fade) }
+        return helper(
+            fadingMixStep,
+            FadingMixState(
+                terms: arena.copy(fading), count: fading.count, target: slots([into]), silent: flag(into), clock: clock)
+        )
     }
 
     private mutating func makeStep(_ step: Plan.Step) -> ScheduleStep {
@@ -143,20 +179,16 @@ struct ScheduleBuilder {
             return nodeStep(node, graph.nodes[node].instance.type.pointee.process!)
         case .absorb(let node):
             return nodeStep(node, graph.nodes[node].instance.type.pointee.absorb!)
-        case .mix(let into, let terms):
-            let sources = slots(terms.map(\.value))
-            let made = terms.enumerated().map { index, term in
-                MixTerm(source: sources + index, silent: flag(term.value), gain: term.gain)
-            }
-            return helper(
-                mixStep,
-                MixState(terms: arena.copy(made), count: made.count, target: slots([into]), silent: flag(into)))
-        case .delay(let into, let from, let frames):
+        case .mix(let into, let terms): return mix(into, terms)
+        case .gate(let node):
+            let mixes = plan.heard[node].indices.map { mix(plan.heard[node][$0], gateTerms(node, output: $0)) }
+            return helper(sequenceStep, SequenceState(steps: arena.copy(mixes), count: mixes.count))
+        case .tick:
+            return ScheduleStep(process: fadeClockStep, state: UnsafeMutableRawPointer(clock!), io: emptyIO)
+        case .delay(let into, let from, _):
             return helper(
                 delayStep,
-                DelayState(
-                    source: slots([from]), target: slots([into]), line: arena.make(Float.self, frames), frames: frames,
-                    position: 0))
+                DelayState(source: slots([from]), target: slots([into]), line: lines[plan.lines[into]!]!.state))
         case .sum(let into, let sources):
             return helper(
                 sumStep,

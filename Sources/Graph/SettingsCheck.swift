@@ -36,24 +36,27 @@ struct SettingsCheck {
         return missing || !faulty.isEmpty
     }
 
-    /// Checks the entries that are parameters and sets them, before the first block and so without a ramp; what is
-    /// neither setting nor parameter is an error.
-    func checkParameters(_ node: NodeDescription, of instance: NodeInstance, _ report: inout Report) {
+    /// Checks the entries that are parameters and returns their values by place in the layout; what is neither setting
+    /// nor parameter is an error.
+    func parameterValues(_ node: NodeDescription, of instance: NodeInstance, _ report: inout Report) -> [Int: Float] {
         let parameters = instance.parameters
+        var values: [Int: Float] = [:]
         for key in node.keys {
             guard key != isolateKey, index[key] == nil, let entry = node.entries[key] else { continue }
             guard let position = instance.parameterIndex(key) else {
-                let known = settings.map(\.key) + parameters.map(\.key) + ["type", "required", isolateKey]
+                let known = settings.map(\.key) + parameters.map(\.key) + NodeDescription.commonKeys
                 report.error(
                     "node type '\(node.type)' has no setting or parameter '\(key)'", at: entry.keyLocation,
-                    hint: report.suggester.hint(key, among: known, otherwise: listing(known.dropLast(3))))
+                    hint: report.suggester.hint(
+                        key, among: known, otherwise: listing(known.dropLast(NodeDescription.commonKeys.count))))
                 continue
             }
             switch Self.value(of: entry, parameters[position]) {
-            case .success(let value): instance.ramps[position] = .steady(value)
+            case .success(let value): values[position] = value
             case .failure(let fault): report.error(fault.message, at: fault.location, hint: fault.hint)
             }
         }
+        return values
     }
 
     /// Reads a parameter's value from the file, or says why it cannot be one.

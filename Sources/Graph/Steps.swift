@@ -49,28 +49,52 @@ func mixStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
 struct DelayState: BitwiseCopyable {
     var source: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
     var target: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
-    /// As long as the delay.
-    var line: UnsafeMutablePointer<Float>
-    var frames: Int
-    var position: Int
+    var line: UnsafeMutablePointer<DelayLineState>
 }
 
-/// target = source, `frames` ago.
+/// The samples that a delay line holds.
+struct DelayLineState: BitwiseCopyable {
+    /// As long as the delay.
+    var samples: UnsafeMutablePointer<Float>
+    var frames: Int
+    var position = 0
+}
+
+/// A delay line. Schedules that follow each other share it, so that what is under way arrives.
+final class DelayLine: @unchecked Sendable {
+    // Sendable: only the audio thread touches the samples, in whichever schedule it runs.
+    let state: UnsafeMutablePointer<DelayLineState>
+
+    init(frames: Int) {
+        let samples = UnsafeMutablePointer<Float>.allocate(capacity: frames)
+        samples.initialize(repeating: 0, count: frames)
+        state = .allocate(capacity: 1)
+        state.initialize(to: DelayLineState(samples: samples, frames: frames))
+    }
+
+    deinit {
+        state.pointee.samples.deallocate()
+        state.deallocate()
+    }
+}
+
+/// target = source, as many frames ago as the line is long.
 @_noLocks
 func delayStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
     let state = memory.assumingMemoryBound(to: DelayState.self)
     let source = state.pointee.source.pointee.unsafelyUnwrapped
     let target = state.pointee.target.pointee.unsafelyUnwrapped
-    let line = state.pointee.line
-    var position = state.pointee.position
+    let line = state.pointee.line.pointee.samples
+    let length = state.pointee.line.pointee.frames
+    var position = state.pointee.line.pointee.position
     for frame in 0..<cycle.frames {
         let sample = source[frame]
         target[frame] = line[position]
         line[position] = sample
         position += 1
-        if position == state.pointee.frames { position = 0 }
+        if position == length { position = 0 }
     }
-    state.pointee.position = position
+    state.pointee.line.pointee.position = position
 }
 
 struct SumState: BitwiseCopyable {

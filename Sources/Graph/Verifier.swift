@@ -34,7 +34,19 @@ struct Verifier {
         var source: PlanSource
         var delay: Int
         var gain: Float
-        static func < (a: Self, b: Self) -> Bool { (a.source, a.delay, a.gain) < (b.source, b.delay, b.gain) }
+        /// Of every link that it came through, in order of size.
+        var fades: [UInt8] = []
+        static func < (a: Self, b: Self) -> Bool {
+            (a.source, a.delay, a.gain, a.fades.count, a.fades.first ?? 0, a.fades.last ?? 0)
+                < (b.source, b.delay, b.gain, b.fades.count, b.fades.first ?? 0, b.fades.last ?? 0)
+        }
+
+        func fading(_ fade: ResolvedGraph.Fade) -> Part {
+            guard fade != .steady else { return self }
+            var result = self
+            result.fades = (fades + [fade.rawValue]).sorted()
+            return result
+        }
     }
     /// What a buffer holds: every part as often as it was added.
     typealias Content = [Part: Int]
@@ -52,6 +64,7 @@ struct Verifier {
     var driven: [Int: [Int: [PlanSource]]] = [:]
     private var processed: Set<Int> = []
     private var absorbed: Set<Int> = []
+    private var gated: Set<Int> = []
 
     init(_ plan: Plan, _ graph: ResolvedGraph) {
         self.plan = plan
@@ -71,6 +84,7 @@ struct Verifier {
         try checkArrivals()
         try openCaptures()
         try openEvents()
+        if graph.fades != nil, plan.steps.last != .tick { throw PlanFault("fades never go on") }
         for step in plan.steps { try play(step) }
         for (node, entry) in graph.nodes.enumerated() {
             if entry.instance.isExternal {
@@ -78,6 +92,10 @@ struct Verifier {
             } else if entry.instance.runs {
                 if !processed.contains(node) { throw PlanFault("\(name(node)) never runs") }
                 if splits(node), !absorbed.contains(node) { throw PlanFault("\(name(node)) never takes its inputs") }
+            }
+            let isMissing = entry.hasGate && !plan.outputs[node].isEmpty && !gated.contains(node)
+            if isMissing, entry.instance.isExternal || entry.instance.runs || passes(node) {
+                throw PlanFault("\(name(node)) has no gate")
             }
         }
     }
@@ -106,7 +124,7 @@ struct Verifier {
             var sum: Content = [:]
             for term in terms {
                 for (part, times) in try content(term.value, "a mix") {
-                    var scaled = part
+                    var scaled = part.fading(term.fade)
                     scaled.gain *= term.gain
                     sum[scaled, default: 0] += times
                 }
@@ -115,10 +133,15 @@ struct Verifier {
         case .delay(let into, let from, let frames):
             if frames <= 0 { throw PlanFault("a delay lasts \(frames) frames") }
             let source = try content(from, "a delay")
+            if plan.lines[into]?.frames != frames { throw PlanFault("a delay's line is not as long as the delay") }
             let late = source.map { part, times in
-                (Part(source: part.source, delay: part.delay + frames, gain: part.gain), times)
+                var late = part
+                late.delay += frames
+                return (late, times)
             }
             try write(into, Dictionary(uniqueKeysWithValues: late), reading: [from], "a delay")
+        case .gate(let node): try openGate(node)
+        case .tick: if graph.fades == nil { throw PlanFault("nothing fades, but fades go on") }
         case .sum(let into, let sources): try sum(into, sources)
         case .drive(let node, let parameter, let cell):
             if (splits(node) ? absorbed : processed).contains(node) {
@@ -156,6 +179,44 @@ struct Verifier {
         }
     }
 
+    /// A gate takes what the node gives and what would stand in for it; what it makes counts as the node's output.
+    private mutating func openGate(_ node: Int) throws(PlanFault) {
+        let name = name(node)
+        let outputs = plan.outputs[node]
+        guard graph.nodes[node].hasGate, !outputs.isEmpty else { throw PlanFault("\(name) has no gate") }
+        guard plan.dry[node].count == outputs.count, plan.heard[node].count == outputs.count else {
+            throw PlanFault("the gate of \(name) has the wrong size")
+        }
+        if !gated.insert(node).inserted { throw PlanFault("\(name) is gated twice") }
+        let inputs = instance(node).count(VG_AUDIO_PORT, VG_INPUT)
+        for (index, value) in outputs.enumerated() {
+            let wet = try content(value, "the gate of \(name)")
+            let own: Content = [Part(source: PlanSource(node: node, output: index), delay: 0, gain: 1): 1]
+            if instance(node).isExternal || instance(node).runs, wet != own {
+                throw PlanFault("the gate of \(name) takes \(wet) for output \(index)")
+            }
+            let dry = try content(plan.dry[node][index], "the gate of \(name)")
+            let late = instance(node).runs ? instance(node).latency : 0
+            let closed = splits(node) && !absorbed.contains(node)
+            let want: [Part] =
+                closed || inputs != outputs.count && inputs != 1
+                ? [] : expected(node, inputs == outputs.count ? index : 0)
+            let waited = want.map { part in
+                var part = part
+                part.delay += late
+                return part
+            }
+            let have = dry.flatMap { part, times in Array(repeating: part, count: times) }.sorted()
+            if !Self.same(have, waited.sorted()) {
+                throw PlanFault("the gate of \(name) lets \(have) through instead of \(waited)")
+            }
+        }
+        for (index, value) in plan.heard[node].enumerated() {
+            let content: Content = [Part(source: PlanSource(node: node, output: index), delay: 0, gain: 1): 1]
+            try write(value, content, reading: outputs + plan.dry[node], "the gate of \(name)")
+        }
+    }
+
     private mutating func writeOutputs(_ node: Int) throws(PlanFault) {
         let values = plan.outputs[node]
         if values.count != instance(node).count(VG_AUDIO_PORT, VG_OUTPUT) {
@@ -183,15 +244,19 @@ struct Verifier {
         let port = instance(node).index(ofAudio: input, VG_INPUT)
         var result: [Part] = []
         for link in incoming[node] where link.target == .port(port) && link.portKind == VG_AUDIO_PORT {
+            guard let fade = graph.fade(of: link) else { continue }
             let source = instance(link.fromNode)
             let output = source.rank(ofOutput: link.fromPort)
-            let wait = departure(link.fromNode).map { plan.arrival[node] - $0 } ?? 0
-            if source.isExternal || source.runs {
+            let wait = link.wait ?? departure(link.fromNode).map { plan.arrival[node] - $0 } ?? 0
+            if source.isExternal || source.runs || gated.contains(link.fromNode) {
                 let source = PlanSource(node: link.fromNode, output: output)
-                result.append(Part(source: source, delay: wait, gain: link.gain))
+                result.append(Part(source: source, delay: wait, gain: link.gain).fading(fade))
             } else if passes(link.fromNode) {
                 result += expected(link.fromNode, output).map {
-                    Part(source: $0.source, delay: $0.delay + wait, gain: $0.gain * link.gain)
+                    var part = $0.fading(fade)
+                    part.delay += wait
+                    part.gain *= link.gain
+                    return part
                 }
             }
         }
@@ -215,14 +280,19 @@ struct Verifier {
             let have = found.flatMap { part, times in Array(repeating: part, count: times) }.sorted()
             let want = expected(node, index).sorted()
             // Gains of chained links may be multiplied in another order: compared with some leeway.
-            let same = zip(have, want).allSatisfy {
-                $0.source == $1.source && $0.delay == $1.delay && abs($0.gain - $1.gain) <= 1e-5 * abs($1.gain)
-            }
-            if have.count != want.count || !same {
+            if !Self.same(have, want) {
                 throw PlanFault("\(name) audio input \(index) holds \(have) instead of \(want)")
             }
         }
         try checkEvents(node)
+    }
+
+    static func same(_ have: [Part], _ want: [Part]) -> Bool {
+        have.count == want.count
+            && zip(have, want).allSatisfy {
+                $0.source == $1.source && $0.delay == $1.delay && $0.fades == $1.fades
+                    && abs($0.gain - $1.gain) <= 1e-5 * abs($1.gain)
+            }
     }
 
     /// Frames by which a node's output lags behind; nil: what closes a loop, for which nobody waits.
@@ -236,6 +306,8 @@ struct Verifier {
         guard plan.arrival.count == graph.nodes.count else { throw PlanFault("the times do not fit the graph") }
         for node in graph.nodes.indices where instance(node).runs || !(looping[node] && splits(node)) {
             let links = incoming[node].filter { $0.portKind == VG_AUDIO_PORT }
+            // A transition keeps the times of two graphs.
+            if links.contains(where: { $0.wait != nil }) { continue }
             let latest = links.compactMap { departure($0.fromNode) }.max() ?? 0
             if plan.arrival[node] != latest {
                 throw PlanFault("\(name(node)) is \(plan.arrival[node]) frames late instead of \(latest)")

@@ -22,12 +22,18 @@ public struct InvalidGraph: Error, Sendable, CustomStringConvertible {
 ///
 /// One graph at a time; `stop` ends it, after which another can be loaded.
 public actor Host {
-    private let registry: NodeRegistry
+    let registry: NodeRegistry
     private nonisolated let bus = EventBus()
     private var loaded: PreparedGraph?
     private var running: RunningGraph?
     private var pumping: Task<Void, Never>?
     private var closed = false
+    /// Where the graph was read from, and with what said on top.
+    var source: (path: String, overrides: [String])?
+    /// The change that was asked for last; the next one waits for it.
+    var lastChange: Task<Void, Never>?
+    /// Who waits until the graph has become what it is becoming.
+    var waiters: [CheckedContinuation<Void, Never>] = []
 
     /// Rounds a second of everything that is not audio: twice the rate of the level frames.
     static let pumpRate = 120
@@ -59,6 +65,7 @@ public actor Host {
             path: path, overrides: overrides, registry: registry, bus: bus)
         guard let prepared else { throw InvalidGraph(diagnostics: diagnostics) }
         loaded = prepared
+        source = (path, overrides)
         return diagnostics
     }
 
@@ -88,7 +95,16 @@ public actor Host {
         }
     }
 
-    private func pump() { running?.pump() }
+    private func pump() {
+        running?.pump()
+        if running?.isChanging != true { resumeWaiters() }
+    }
+
+    func resumeWaiters() {
+        let waiting = waiters
+        waiters = []
+        for waiter in waiting { waiter.resume() }
+    }
 
     /// What is measured now; nil unless a graph plays.
     public var status: Status? { running?.status }
@@ -150,11 +166,6 @@ public actor Host {
         try graph.send(.text(text), to: speaker, port: "text")
     }
 
-    /// Silences a `mute` node, or lets it through again, without a click.
-    public func mute(_ node: String, _ muted: Bool = true) throws(HostError) {
-        try graph().set(node, "muted", to: muted ? 1 : 0)
-    }
-
     /// Sends a message to a message input of a node.
     public func send(_ message: Message, to node: String, port: String) throws(HostError) {
         try graph().send(message, to: node, port: port)
@@ -168,6 +179,7 @@ public actor Host {
         pumping?.cancel()
         pumping = nil
         graph.stop()
+        resumeWaiters()
         return (graph.status, graph.timings)
     }
 
@@ -179,7 +191,7 @@ public actor Host {
         bus.finish()
     }
 
-    private func graph() throws(HostError) -> RunningGraph {
+    func graph() throws(HostError) -> RunningGraph {
         guard let running else { throw HostError("no graph is playing", hint: "load and run one") }
         return running
     }

@@ -39,12 +39,9 @@ public struct PreparedGraph: Sendable {
         var (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
         guard var description = read.take() else { return (nil, diagnostics) }
         try change(&description)
-        PluginProbe.shared.prepare(description.untrustedPlugins)
         let router = MessageRouter()
         let time = GraphTime()
-        let built = GraphBuilder.build(description, catalog: registry.catalog(for: description)) { name in
-            services(name, bus, router, time)
-        }
+        let built = build(description, registry: registry, bus: bus, router: router, time: time)
         diagnostics += built.diagnostics
         guard let graph = built.graph, !diagnostics.contains(where: { $0.severity == .error }) else {
             return (nil, diagnostics)
@@ -54,6 +51,17 @@ public struct PreparedGraph: Sendable {
                 description: description, graph: graph, degraded: built.degraded, bus: bus, router: router, time: time),
             diagnostics
         )
+    }
+
+    /// Checks and builds a description; nodes that play already, by name, go on where they can. [control]
+    static func build(
+        _ description: GraphDescription, registry: NodeRegistry, playing: [String: ResolvedGraph.Node] = [:],
+        bus: EventBus, router: MessageRouter, time: GraphTime
+    ) -> BuildResult {
+        PluginProbe.shared.prepare(description.untrustedPlugins)
+        return GraphBuilder.build(description, catalog: registry.catalog(for: description), playing: playing) { name in
+            services(name, bus, router, time)
+        }
     }
 }
 

@@ -8,17 +8,26 @@ extension RunningGraph {
     /// Turns a parameter. [control]
     public func set(_ node: String, _ parameter: String, to value: Float) throws(HostError) {
         let instance = try instance(node)
-        guard let index = instance.parameterIndex(parameter) else {
-            let known = instance.parameters.map(\.key).joined(separator: ", ")
-            throw HostError(
-                "node '\(node)' has no parameter '\(parameter)'",
-                hint: known.isEmpty ? "it has none" : "it has: \(known)")
-        }
+        let index = try index(of: parameter, instance)
         let range = instance.parameters[index].range
         guard range.contains(value) else {
             throw HostError("\(node).\(parameter) must be from \(range.lowerBound) to \(range.upperBound)")
         }
         guard engine.set(instance, parameter: index, to: value) else { throw HostError("too many changes at once") }
+    }
+
+    /// What a parameter was last set to; one that follows a control may be elsewhere. [control]
+    public func value(_ node: String, _ parameter: String) throws(HostError) -> Float {
+        let instance = try instance(node)
+        return instance.value(try index(of: parameter, instance))
+    }
+
+    private func index(of parameter: String, _ instance: NodeInstance) throws(HostError) -> Int {
+        if let index = instance.parameterIndex(parameter) { return index }
+        let known = instance.parameters.map(\.key).joined(separator: ", ")
+        throw HostError(
+            "node '\(instance.name)' has no parameter '\(parameter)'",
+            hint: known.isEmpty ? "it has none" : "it has: \(known)")
     }
 
     /// Saves every node that has something to keep and says where, with `state = "FOLDER"`; returns their names. The

@@ -29,12 +29,11 @@ public final class RunningGraph: @unchecked Sendable {
     public let bus: EventBus
     /// Who calls the audio.
     public let driver: any Driver
-    /// Its nodes, in the order of the file.
-    public let nodes: [NodeInstance]
-    /// The description it was made from.
-    public let description: GraphDescription
+    /// Its nodes, in the order of the file; while it changes, those it will have.
+    public var nodes: [NodeInstance] { state.withLock { $0.nodes } }
+    /// What it plays; while it changes, what it will play.
+    public var description: GraphDescription { state.withLock { $0.description } }
 
-    private let graph: ResolvedGraph
     let engine = Engine()
     let router: MessageRouter
     let time: GraphTime
@@ -42,10 +41,20 @@ public final class RunningGraph: @unchecked Sendable {
     let clock = TickClock()
     /// What nodes tell of themselves: that they failed, or that they started again.
     private let failures: Subscription
-    /// What the driver gave for the graph's ports: written before it starts, read when it asks for a new format.
-    private var handles: [UnsafeMutableRawPointer?] = []
+    /// What the audio thread is given comes from one thread at a time: the owner's, or the driver's, when it asks for a
+    /// new format. Nobody calls the driver while holding it, since the driver waits for it.
+    let publishing = Mutex(())
 
     struct State {
+        var graph: ResolvedGraph
+        var nodes: [NodeInstance]
+        var description: GraphDescription
+        /// What the driver gave for ports, by name.
+        var handles: [String: DriverHandle] = [:]
+        var change: GraphChange?
+        /// What is gone from the graph, but perhaps not from the audio thread yet.
+        var leaving: [NodeInstance] = []
+        var latencyChanged = false
         var degraded: [String: String]
         var load = 0.0
         var lastTicks: UInt64 = 0
@@ -81,9 +90,6 @@ public final class RunningGraph: @unchecked Sendable {
         bus = prepared.bus
         router = prepared.router
         time = prepared.time
-        graph = prepared.graph
-        nodes = graph.nodes.map(\.instance)
-        description = prepared.description
         self.driver = driver
         failures = bus.subscribe(.bounded(256)) { published in
             guard case .event(let event) = published, event.node != nil, event.name != "node.failed" else {
@@ -91,49 +97,80 @@ public final class RunningGraph: @unchecked Sendable {
             }
             return event.name.hasSuffix(".failed") || event.name.hasSuffix(".started")
         }
-        state = Mutex(State(degraded: prepared.degraded))
-        router.connect(graph)
+        state = Mutex(
+            State(
+                graph: prepared.graph, nodes: prepared.graph.nodes.map(\.instance), description: prepared.description,
+                degraded: prepared.degraded))
+        router.connect(prepared.graph)
         for (node, reason) in prepared.degraded { tellFailure(node, reason) }
     }
 
-    /// Prepares every node and hands the audio thread a schedule.
+    /// Prepares every node and hands the audio thread a schedule. A change under way ends with that.
     private func prepare(rate: Double, block: Int, first: Bool) throws(HostError) {
-        let offline = driver.info.kind == .offline
         time.rate.store(rate.bitPattern, ordering: .relaxed)
-        for node in graph.nodes {
-            do throws(NodeError) {
-                try node.instance.prepare(Preparation(rate: rate, maxBlock: block, offline: offline))
-                _ = state.withLock { $0.degraded.removeValue(forKey: node.instance.name) }
-            } catch {
-                if node.description.required {
-                    throw HostError("node '\(node.instance.name)' failed: \(error.message)", hint: error.hint)
-                }
-                state.withLock { $0.degraded[node.instance.name] = error.message }
-                tellFailure(node.instance.name, error.message)
-            }
+        let graph = state.withLock { $0.graph }
+        for node in graph.nodes { try prepare(node, rate: rate, block: block) }
+        let schedule = try compile(graph, rate: rate, block: block)
+        if first { try register(schedule.externals) }
+        state.withLock {
+            $0.prepared = (rate, block)
+            $0.change = nil
         }
-        let schedule: Schedule
-        do { schedule = try Compiler.compile(graph, rate: rate, maxBlock: block) } catch {
-            throw HostError("the graph cannot be compiled: \(error)")
-        }
-        if first {
-            do { handles = try driver.register(schedule.externals) } catch {
-                throw HostError(error.message, hint: error.hint)
+        publish(schedule)
+        for node in graph.nodes { activate(node.instance) }
+    }
+
+    /// Prepares a node; one that fails is told of, and is in the way only if it is required. [control]
+    func prepare(_ node: ResolvedGraph.Node, rate: Double, block: Int) throws(HostError) {
+        let name = node.instance.name
+        let offline = driver.info.kind == .offline
+        do throws(NodeError) {
+            try node.instance.prepare(Preparation(rate: rate, maxBlock: block, offline: offline))
+            _ = state.withLock { $0.degraded.removeValue(forKey: name) }
+        } catch {
+            if node.description.required {
+                throw HostError("node '\(name)' failed: \(error.message)", hint: error.hint)
             }
-        }
-        schedule.setHandles(handles)
-        state.withLock { $0.prepared = (rate, block) }
-        engine.publish(schedule)
-        for node in nodes {
-            node.onTurn { [weak engine, weak node] place, value, atOnce in
-                guard let engine, let node else { return false }
-                return engine.set(node, parameter: place, to: value, atOnce: atOnce)
-            }
-            node.activate()
+            state.withLock { $0.degraded[name] = error.message }
+            tellFailure(name, error.message)
         }
     }
 
-    private func tellFailure(_ node: String, _ reason: String) {
+    /// Lets a node begin, and turn its own parameters. [control]
+    func activate(_ node: NodeInstance) {
+        node.onTurn { [weak engine, weak node] place, value, atOnce in
+            guard let engine, let node else { return false }
+            return engine.set(node, parameter: place, to: value, atOnce: atOnce)
+        }
+        node.activate()
+    }
+
+    func compile(
+        _ graph: ResolvedGraph, rate: Double, block: Int, after previous: Schedule? = nil
+    ) throws(HostError) -> Schedule {
+        do { return try Compiler.compile(graph, rate: rate, maxBlock: block, after: previous) } catch {
+            throw HostError("the graph cannot be compiled: \(error)")
+        }
+    }
+
+    /// Asks the driver for ports. [control]
+    func register(_ ports: [ExternalPort]) throws(HostError) {
+        do throws(DriverError) {
+            let handles = try driver.register(ports).map(DriverHandle.init)
+            state.withLock { for (port, handle) in zip(ports, handles) { $0.handles[port.name] = handle } }
+        } catch {
+            throw HostError(error.message, hint: error.hint)
+        }
+    }
+
+    /// Hands a schedule to the audio thread.
+    func publish(_ schedule: Schedule) {
+        let handles = state.withLock { $0.handles }
+        schedule.setHandles(schedule.externals.map { handles[$0.name]?.pointer })
+        engine.publish(schedule)
+    }
+
+    func tellFailure(_ node: String, _ reason: String) {
         bus.publish(.event(Event("node.failed", node: node, time: time.now, fields: ["reason": .string(reason)])))
     }
 
@@ -144,8 +181,10 @@ public final class RunningGraph: @unchecked Sendable {
         switch event {
         case .rateOrBlockChanged(let rate, let block):
             // Audio waits meanwhile: nodes are not processed while they are prepared again.
-            do { try prepare(rate: rate, block: block, first: false) } catch {
-                tell("failed", ["reason": .string(error.message)])
+            publishing.withLock { _ in
+                do throws(HostError) { try prepare(rate: rate, block: block, first: false) } catch {
+                    tell("failed", ["reason": .string(error.message)])
+                }
             }
             tell("format.changed", ["rate": .number(rate), "block": .integer(Int64(block))])
         case .xrun(let delay): tell("xrun", ["delay": .number(delay)])
@@ -171,6 +210,7 @@ public final class RunningGraph: @unchecked Sendable {
             state.withLock { $0.degraded[node] = reason }
         }
         engine.collect()
+        advance()
     }
 
     /// Messages are lost only when a node sends more than others take; that must not go unseen.
@@ -185,7 +225,8 @@ public final class RunningGraph: @unchecked Sendable {
     }
 
     private func publish(_ note: vg_note) {
-        let name = nodes.indices.contains(Int(note.node)) ? nodes[Int(note.node)].name : nil
+        if note.kind == VG_NOTE_LATENCY { state.withLock { $0.latencyChanged = true } }
+        let name = nodes.first { $0.number == note.node }?.name
         let text = note.text.map { String(cString: $0) } ?? ""
         let at = Double(note.position) / max(1, driver.info.rate)
         let kind = note.kind == VG_NOTE_LOG ? "log" : note.kind == VG_NOTE_LATENCY ? "latency" : text
@@ -210,9 +251,17 @@ public final class RunningGraph: @unchecked Sendable {
         }
         driver.stop()
         pump()
-        for node in nodes { node.deactivate() }
+        for node in nodes + state.withLock({ $0.leaving }) { node.deactivate() }
         pump()
+        state.withLock { $0.leaving = [] }
         router.disconnect()
         failures.cancel()
     }
+}
+
+/// What a driver gave for a port.
+struct DriverHandle: @unchecked Sendable {
+    // Sendable: only passed on.
+    var pointer: UnsafeMutableRawPointer?
+    init(_ pointer: UnsafeMutableRawPointer?) { self.pointer = pointer }
 }

@@ -243,7 +243,7 @@ struct EngineTests {
         rig.run([64, 10])
         for (position, number) in [(0, 0), (0, 1), (0, 2), (64, 0), (64, 1), (64, 2)] {
             let note = try #require(rig.engine.nextNote())
-            #expect(note.node == 1 && note.kind == VG_NOTE_EVENT)
+            #expect(note.node == graph.nodes[1].instance.number && note.kind == VG_NOTE_EVENT)
             #expect(note.position == UInt64(position) && note.value == Double(number))
         }
         #expect(rig.engine.nextNote() == nil)

@@ -52,7 +52,8 @@ final class Relay: Node {
 }
 
 /// The types of the host and of these tests.
-let testRegistry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(Relay.self), makeNodeType(Broken.self)])
+let testRegistry = NodeRegistry(
+    builtIn: NodeRegistry.ownTypes + [makeNodeType(Relay.self), makeNodeType(Broken.self), makeNodeType(Late.self)])
 
 /// A prepared graph from text; its diagnostics fail the test if there is an error among them.
 func prepared(
@@ -69,6 +70,8 @@ final class OfflineRun {
     let graph: RunningGraph
     let driver: OfflineDriver
     let published: Subscription
+    /// Is given every block of "out_1".
+    var heard: (UnsafeBufferPointer<Float>) -> Void = { _ in }
 
     init(_ text: String, rate: Double = 48_000, block: Int = 256) throws {
         let ready = try prepared(text, in: Scratch())
@@ -86,6 +89,7 @@ final class OfflineRun {
             let count = min(driver.info.block, frames - done)
             graph.wait(frames: count)
             driver.process(frames: count)
+            if let buffer = driver.buffer(of: "out_1") { heard(UnsafeBufferPointer(rebasing: buffer.prefix(count))) }
             graph.pump()
             done += count
         }
@@ -125,5 +129,24 @@ extension [[Float]] {
     /// `==`: of long arrays that differ, an expectation would look for the shortest way from one to the other.
     func differ(from other: [[Float]]) -> Float {
         count == other.count ? zip(self, other).map { Signal.difference($0, $1) }.max() ?? 0 : .infinity
+    }
+}
+
+extension OfflineRun {
+    /// Changes the graph and plays until it has become what it is to be; what cannot be throws.
+    func edit(resetting: Bool = false, _ change: (inout GraphDescription) throws -> Void) throws {
+        var description = graph.description
+        try change(&description)
+        let built = PreparedGraph.build(
+            description, registry: testRegistry, playing: graph.playing, bus: graph.bus, router: graph.router,
+            time: graph.time)
+        guard let resolved = built.graph else { throw InvalidGraph(diagnostics: built.diagnostics) }
+        let next = NextGraph(
+            description: description, graph: resolved, degraded: built.degraded, values: resetting ? built.values : [])
+        try graph.prepareNew(next)
+        try graph.change(to: next)
+        while graph.isChanging { play(driver.info.block) }
+        // What is new is taken, and what is gone comes back.
+        play(2 * driver.info.block)
     }
 }

@@ -139,7 +139,14 @@ import TestSupport
             try await host.set("gain", "gain", to: 0)
         }
         await #expect(throws: HostError("node 'meter' has no parameter 'muted'", hint: "it has none")) {
-            try await host.mute("meter")
+            try await host.set("meter", "muted", to: 1)
+        }
+        await #expect(
+            throws: HostError(
+                "'out' cannot be bypassed: it has 1 audio inputs and 0 outputs", hint: "mute it instead")
+        ) { try await host.bypass("out") }
+        await #expect(throws: HostError("there is no link gain -> out", hint: "gain -> mute")) {
+            try await host.unlink("gain -> out")
         }
         for value in [Float(37), .nan, .infinity] {
             await #expect(throws: HostError("gain.gain_db must be from -120.0 to 36.0")) {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// What a parameter should be.
+public struct ParameterValue: Sendable {
+    /// Whose parameter.
+    public var instance: NodeInstance
+    /// Its place in the layout.
+    public var index: Int
+    /// In the parameter's unit.
+    public var value: Float
+}
+
+/// The key of the table by which a type that does not know its parameters beforehand takes them.
+private let tableOfParameters = "params"
+
+extension ResolvedGraph.Node {
+    /// Whether the node can go on as what `wanted` says: only parameters, or the connections of a driver's port, may be
+    /// different. A node that failed cannot.
+    func serves(_ wanted: NodeDescription) -> Bool {
+        guard wanted.type == description.type, instance.runs || instance.isExternal else { return false }
+        // One that is out of its range is for the type to complain about.
+        for (key, value) in table(of: wanted) {
+            guard let index = instance.parameterIndex(key), let value = value.parameter else { continue }
+            if !instance.parameters[index].range.contains(value) { return false }
+        }
+        return settings(of: description) == settings(of: wanted)
+    }
+
+    private func table(of description: NodeDescription) -> [String: SettingValue] {
+        if case .table(let table)? = description.entries[tableOfParameters]?.value { table } else { [:] }
+    }
+
+    private func settings(of description: NodeDescription) -> [String: SettingValue] {
+        var result: [String: SettingValue] = [:]
+        for (key, entry) in description.entries where instance.parameterIndex(key) == nil {
+            if instance.isExternal, key == "connect" { continue }
+            result[key] = entry.value
+            guard key == tableOfParameters, case .table(let table) = entry.value else { continue }
+            // The parameter is named, so that leaving it out is a difference: what it would be then is not known.
+            result[key] = .table(
+                Dictionary(
+                    table.map { ($0, instance.parameterIndex($0) != nil && $1.parameter != nil ? .bool(true) : $1) },
+                    uniquingKeysWith: { a, _ in a }))
+        }
+        return result
+    }
+}
+
+extension NodeInstance {
+    /// What `description` says of every parameter: `given` by key, else by table, else the value to begin with.
+    func allValues(_ description: NodeDescription, given: [Int: Float]) -> [ParameterValue] {
+        var table: [String: SettingValue] = [:]
+        if case .table(let values)? = description.entries[tableOfParameters]?.value { table = values }
+        return parameters.enumerated().map { index, parameter in
+            let value = given[index] ?? table[parameter.key]?.parameter ?? parameter.defaultValue
+            return ParameterValue(instance: self, index: index, value: value)
+        }
+    }
+}
+
+extension SettingValue {
+    /// As a parameter's value.
+    fileprivate var parameter: Float? {
+        switch self {
+        case .integer(let integer): Float(integer)
+        case .number(let number): Float(number)
+        case .bool(let bool): bool ? 1 : 0
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+import Config
+import Graph
+import NodeKit
+
+/// What a change did.
+public struct GraphDifference: Sendable, Equatable {
+    /// Names of nodes that are new, or were made anew.
+    public var added: [String] = []
+    /// Names of nodes that are gone, or were made anew.
+    public var removed: [String] = []
+    /// Links that are new.
+    public var linked = 0
+    /// Links that are gone.
+    public var unlinked = 0
+    /// Parameters that were turned.
+    public var parameters = 0
+    /// What was found on the way.
+    public var warnings: [Diagnostic] = []
+    /// Seconds from the request until the last fade had ended.
+    public var seconds = 0.0
+
+    /// Whether nothing is different.
+    public var isEmpty: Bool {
+        added.isEmpty && removed.isEmpty && linked == 0 && unlinked == 0 && parameters == 0
+    }
+}
+
+/// A graph that changes while it plays: no call interrupts the audio or clicks. Changes are made one after the other, in
+/// the order of the calls; each call returns when its change is heard. What cannot be done throws, and changes nothing.
+extension Host {
+    /// Reads the graph's file again, or another one in its place, with the overrides it was loaded with. Nodes of which
+    /// only parameters differ go on with what they hold; what was changed by other calls becomes again what the file
+    /// says. Throws `InvalidGraph` with all that is wrong with the file.
+    @discardableResult
+    public func reload(_ path: String? = nil) async throws -> GraphDifference {
+        guard let source else { throw HostError("no graph is playing", hint: "load and run one") }
+        let path = path ?? source.path
+        let overrides = source.overrides
+        let difference = try await edit(resetting: true) { description in
+            let (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
+            guard var read, !diagnostics.contains(where: { $0.severity == .error }) else {
+                throw InvalidGraph(diagnostics: diagnostics)
+            }
+            // The name is the JACK client's, which stays.
+            read.name = description.name
+            description = read
+        }
+        self.source?.path = path
+        return difference
+    }
+
+    /// Adds a node, unlinked.
+    @discardableResult
+    public func add(_ node: NodeDescription) async throws -> GraphDifference {
+        try await edit { description in
+            if description.nodes.contains(where: { $0.name == node.name }) {
+                throw HostError(
+                    "there is a node '\(node.name)' already", hint: "choose another name, or remove it first")
+            }
+            description.nodes.append(node)
+        }
+    }
+
+    /// Removes a node and its links.
+    @discardableResult
+    public func remove(_ node: String) async throws -> GraphDifference {
+        try await edit { description in
+            let index = try description.index(of: node)
+            description.nodes.remove(at: index)
+            description.links.removeAll { $0.from.node == node || $0.to.node == node }
+        }
+    }
+
+    /// Adds links, written as in a file: "a -> b.in_2 -> c".
+    @discardableResult
+    public func link(_ text: String, gainDB: Double = 0) async throws -> GraphDifference {
+        let links = try Self.links(text)
+        guard gainDB.isFinite else { throw HostError("a link's gain must be a finite number of dB") }
+        return try await edit { description in
+            for var link in links {
+                if description.links.contains(where: { $0.joins(link) }) {
+                    throw HostError("\(link.from) -> \(link.to) is linked already", hint: "unlink it first")
+                }
+                link.gainDB = gainDB
+                description.links.append(link)
+            }
+        }
+    }
+
+    /// Removes links, written as in the file.
+    @discardableResult
+    public func unlink(_ text: String) async throws -> GraphDifference {
+        let links = try Self.links(text)
+        return try await edit { description in
+            for link in links {
+                guard let index = description.links.firstIndex(where: { $0.joins(link) }) else {
+                    let known = description.links.filter { $0.from.node == link.from.node }
+                        .map { "\($0.from) -> \($0.to)" }
+                    throw HostError(
+                        "there is no link \(link.from) -> \(link.to)",
+                        hint: known.isEmpty ? "nothing leaves '\(link.from.node)'" : known.joined(separator: ", "))
+                }
+                description.links.remove(at: index)
+            }
+        }
+    }
+
+    /// Lets what goes into a node through in place of what comes out, or the node again. It runs meanwhile.
+    @discardableResult
+    public func bypass(_ node: String, _ bypassed: Bool = true) async throws -> GraphDifference {
+        let instance = try graph().instance(node)
+        let (inputs, outputs) = (instance.audioPorts(VG_INPUT), instance.audioPorts(VG_OUTPUT))
+        guard outputs > 0, inputs == outputs || inputs == 1 else {
+            throw HostError(
+                "'\(node)' cannot be bypassed: it has \(inputs) audio inputs and \(outputs) outputs",
+                hint: "mute it instead")
+        }
+        return try await edit { description in
+            let index = try description.index(of: node)
+            description.nodes[index].bypass = bypassed
+        }
+    }
+
+    /// Silences a node, or lets it be heard again. It runs meanwhile.
+    @discardableResult
+    public func mute(_ node: String, _ muted: Bool = true) async throws -> GraphDifference {
+        // A node of type `mute` has a switch of its own.
+        if let index = try graph().instance(node).parameterIndex("muted"), index >= 0 {
+            try graph().set(node, "muted", to: muted ? 1 : 0)
+            return GraphDifference(parameters: 1)
+        }
+        return try await edit { description in
+            let index = try description.index(of: node)
+            description.nodes[index].mute = muted
+        }
+    }
+
+    /// What a parameter was last set to; one that follows a control may be elsewhere.
+    public func value(_ node: String, _ parameter: String) throws(HostError) -> Float {
+        try graph().value(node, parameter)
+    }
+
+    private static func links(_ text: String) throws(HostError) -> [LinkDescription] {
+        let (links, diagnostics) = LinkDescription.parse(text)
+        if let fault = diagnostics.first { throw HostError("\(text): \(fault.message)", hint: fault.hint) }
+        return links
+    }
+
+    /// Changes the description and the graph with it. `resetting`: parameters become what the description says.
+    private func edit(
+        resetting: Bool = false, _ change: @escaping @Sendable (inout GraphDescription) throws -> Void
+    ) async throws -> GraphDifference {
+        let before = lastChange
+        let task = Task { () throws -> GraphDifference in
+            await before?.value
+            return try await perform(resetting, change)
+        }
+        lastChange = Task { _ = await task.result }
+        return try await task.value
+    }
+
+    private func perform(
+        _ resetting: Bool, _ change: @Sendable (inout GraphDescription) throws -> Void
+    ) async throws -> GraphDifference {
+        let clock = ContinuousClock()
+        let started = clock.now
+        await settled()
+        let graph = try graph()
+        let old = graph.description
+        var wanted = old
+        try change(&wanted)
+        let registry = registry
+        let description = wanted
+        // Apart from this actor, which pumps the graph meanwhile.
+        let (built, next) = try await Task.detached { () throws -> (BuildResult, NextGraph) in
+            let built = PreparedGraph.build(
+                description, registry: registry, playing: graph.playing, bus: graph.bus, router: graph.router,
+                time: graph.time)
+            guard let resolved = built.graph else { throw InvalidGraph(diagnostics: built.diagnostics) }
+            let next = NextGraph(
+                description: description, graph: resolved, degraded: built.degraded,
+                values: resetting ? built.values : [])
+            try graph.prepareNew(next)
+            return (built, next)
+        }.value
+        // An alignment to a new latency may be under way again.
+        await settled()
+        guard graph === (try self.graph()) else { throw HostError("the graph was stopped") }
+        var difference = GraphDifference(graph.nodes, old, next)
+        difference.warnings = built.diagnostics
+        try graph.change(to: next)
+        await settled()
+        let took = (clock.now - started).components
+        difference.seconds = Double(took.seconds) + Double(took.attoseconds) * 1e-18
+        graph.tell(difference)
+        return difference
+    }
+
+    /// Waits until no change is under way.
+    private func settled() async {
+        while (try? graph())?.isChanging == true { await withCheckedContinuation { waiters.append($0) } }
+    }
+}
+
+extension GraphDifference {
+    fileprivate init(_ nodes: [NodeInstance], _ old: GraphDescription, _ next: NextGraph) {
+        let after = next.graph.nodes.map(\.instance)
+        added = after.filter { one in !nodes.contains { $0 === one } }.map(\.name)
+        removed = nodes.filter { one in !after.contains { $0 === one } }.map(\.name)
+        linked = next.description.links.count { link in !old.links.contains { $0.isSame(as: link) } }
+        unlinked = old.links.count { link in !next.description.links.contains { $0.isSame(as: link) } }
+        parameters = next.values.count { $0.instance.value($0.index) != $0.value }
+    }
+}
+
+extension RunningGraph {
+    fileprivate func tell(_ difference: GraphDifference) {
+        bus.publish(
+            .event(
+                Event(
+                    "graph.changed", time: time.now,
+                    fields: [
+                        "added": .list(difference.added.map(SettingValue.string)),
+                        "removed": .list(difference.removed.map(SettingValue.string)),
+                        "linked": .integer(Int64(difference.linked)), "unlinked": .integer(Int64(difference.unlinked)),
+                        "parameters": .integer(Int64(difference.parameters)), "seconds": .number(difference.seconds),
+                    ])))
+    }
+}
+
+extension LinkDescription {
+    fileprivate func joins(_ other: LinkDescription) -> Bool {
+        from.description == other.from.description && to.description == other.to.description
+    }
+
+    fileprivate func isSame(as other: LinkDescription) -> Bool { joins(other) && gainDB == other.gainDB }
+}
+
+extension GraphDescription {
+    fileprivate func index(of node: String) throws(HostError) -> Int {
+        if let index = nodes.firstIndex(where: { $0.name == node }) { return index }
+        throw HostError("there is no node '\(node)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
+    }
+}
+
+extension NodeInstance {
+    fileprivate func audioPorts(_ direction: vg_direction) -> Int {
+        ports.count { $0.kind == VG_AUDIO_PORT && $0.direction == direction }
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Graph
+import NodeKit
+import Synchronization
+
+/// A change of a running graph that is under way: the schedules that are still to come.
+struct GraphChange: Sendable {
+    /// Next first; the last is the new graph itself.
+    var schedules: ArraySlice<Schedule>
+}
+
+/// A graph that was built to follow one that plays.
+struct NextGraph: Sendable {
+    var description: GraphDescription
+    var graph: ResolvedGraph
+    var degraded: [String: String]
+    /// What parameters of nodes that stay should be.
+    var values: [ParameterValue]
+}
+
+/// How a graph changes while it plays. Everything here is called by the owner, who also pumps.
+extension RunningGraph {
+    /// Whether the audio thread is still on the way to what `change` asked for. [control]
+    var isChanging: Bool { state.withLock { $0.change != nil } }
+
+    /// The nodes that may go on in a next graph, by name. [control]
+    var playing: [String: ResolvedGraph.Node] {
+        Dictionary(
+            state.withLock { $0.graph.nodes }.map { ($0.instance.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Prepares what `next` has and this graph has not; it may take its time, the graph plays on. [control]
+    func prepareNew(_ next: NextGraph) throws(HostError) {
+        let (rate, block) = state.withLock { $0.prepared }
+        let known = Set(nodes.map(ObjectIdentifier.init))
+        for node in next.graph.nodes where !known.contains(ObjectIdentifier(node.instance)) {
+            try prepare(node, rate: rate, block: block)
+        }
+    }
+
+    /// Begins to become `next`; `pump` goes on with it until `isChanging` is false. What cannot be played, or needs a
+    /// server that does not answer, is refused, and nothing changes. [control]
+    func change(to next: NextGraph) throws(HostError) {
+        let before = state.withLock { ($0.graph, $0.prepared) }
+        let stays = Set(next.graph.nodes.map { ObjectIdentifier($0.instance) })
+        let gone = before.0.nodes.filter { !stays.contains(ObjectIdentifier($0.instance)) }
+        let ports = try self.ports(of: next.graph, and: gone)
+        if !ports.isEmpty { try register(ports) }
+        try publishing.withLock { _ throws(HostError) in
+            // The driver asked for another format meanwhile: what is new is prepared for that.
+            if state.withLock({ $0.prepared }) != before.1 { try prepareNew(next) }
+            let known = Set(before.0.nodes.map { ObjectIdentifier($0.instance) })
+            for node in next.graph.nodes where !known.contains(ObjectIdentifier(node.instance)) {
+                activate(node.instance)
+            }
+            try begin(next.graph)
+            state.withLock { state in
+                state.graph = next.graph
+                state.nodes = next.graph.nodes.map(\.instance)
+                state.description = next.description
+                state.leaving += gone.map(\.instance)
+                for node in gone where !next.graph.nodes.contains(where: { $0.instance.name == node.instance.name }) {
+                    state.degraded[node.instance.name] = nil
+                }
+                state.degraded.merge(next.degraded) { _, new in new }
+            }
+            router.connect(next.graph)
+        }
+        for wanted in next.values where wanted.instance.value(wanted.index) != wanted.value {
+            _ = engine.set(wanted.instance, parameter: wanted.index, to: wanted.value)
+        }
+    }
+
+    /// All ports of the driver that are needed until a change is done; empty if those that there are will do.
+    private func ports(of graph: ResolvedGraph, and gone: [ResolvedGraph.Node]) throws(HostError) -> [ExternalPort] {
+        let wanted = graph.externals
+        var ports = wanted
+        let names = Set(wanted.map(\.name))
+        for port in gone.flatMap(\.externals) {
+            if !names.contains(port.name) { ports.append(port) }
+            if wanted.contains(where: { $0.name == port.name && !$0.isLike(port) }) {
+                throw HostError(
+                    "'\(port.node)' cannot become something else while it plays",
+                    hint: "remove it first, or give the new node another name")
+            }
+        }
+        let known = engine.schedule?.externals ?? []
+        guard ports.contains(where: { !known.contains($0) }) else { return [] }
+        guard [.running, .stopped].contains(driver.status.state) else {
+            throw HostError(
+                "the JACK server does not answer, so ports cannot change", hint: "try again when it is back")
+        }
+        return ports
+    }
+
+    /// Compiles the way to `graph` and publishes its first schedule.
+    private func begin(_ graph: ResolvedGraph) throws(HostError) {
+        guard let current = engine.schedule else { return }
+        let transition: Transition
+        do { transition = try Transition(from: current, to: graph) } catch {
+            throw HostError("the graph cannot be compiled: \(error)")
+        }
+        var schedules: [Schedule] = []
+        for stage in transition.stages + [graph] {
+            schedules.append(
+                try compile(stage, rate: current.rate, block: current.maxBlock, after: schedules.last ?? current))
+        }
+        publish(schedules[0])
+        let left = schedules.dropFirst()
+        state.withLock { $0.change = left.isEmpty ? nil : GraphChange(schedules: left) }
+    }
+
+    /// Goes on with a change, when the fades of the schedule that plays have ended; lets go of nodes that the audio
+    /// thread does not need any more.
+    func advance() {
+        // Without cycles no fade ends, and nobody hears one.
+        let isHeard = driver.status.state == .running
+        publishing.withLock { _ in
+            if let next = state.withLock({ $0.change?.schedules.first }), engine.schedule?.isSettled == true || !isHeard
+            {
+                publish(next)
+                state.withLock { state in
+                    state.change?.schedules.removeFirst()
+                    if state.change?.schedules.isEmpty == true { state.change = nil }
+                }
+            }
+            followLatency(isHeard)
+        }
+        release(isHeard)
+    }
+
+    /// Paths that are longer or shorter than they were are aligned anew.
+    private func followLatency(_ isHeard: Bool) {
+        let graph = state.withLock { state -> ResolvedGraph? in
+            guard state.latencyChanged, state.change == nil, isHeard else { return nil }
+            state.latencyChanged = false
+            return state.graph
+        }
+        guard let graph else { return }
+        do { try begin(graph) } catch {
+            bus.publish(.event(Event("failed", time: time.now, fields: ["reason": .string(error.message)])))
+        }
+    }
+
+    private func release(_ isHeard: Bool) {
+        let leaving = state.withLock { state -> [NodeInstance] in
+            guard isHeard, !state.leaving.isEmpty, state.change == nil, engine.liveSchedules == 1 else { return [] }
+            defer { state.leaving = [] }
+            return state.leaving
+        }
+        guard !leaving.isEmpty else { return }
+        // What they hold is finished, and told.
+        for node in leaving {
+            node.deactivate()
+            node.poll()
+        }
+        let (wanted, placed) = state.withLock { (Set($0.graph.externals.map(\.name)), $0.handles) }
+        let ports = leaving.filter(\.isExternal).flatMap { node in
+            ResolvedGraph.Node(instance: node, description: NodeDescription(name: node.name, type: node.typeName))
+                .externals
+        }.filter { !wanted.contains($0.name) && placed[$0.name] != nil }
+        guard !ports.isEmpty else { return }
+        driver.retire(ports)
+        state.withLock { for port in ports { $0.handles[port.name] = nil } }
+    }
+}

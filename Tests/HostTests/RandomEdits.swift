@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Graph
+import NodeKit
+import TestSupport
+
+/// Random changes of a graph in which a sine runs from "sine" to "out". Links go from lower to higher numbers, so that
+/// most can be made; what they add up to stays bounded.
+struct RandomEdits {
+    static let start = """
+        [graph]
+        name = "edits"
+        links = ["sine -> n5 -> out"]
+        [node.sine]
+        type = "tone"
+        frequency = 200
+        level_db = -12
+        [node.n5]
+        type = "gain"
+        [node.out]
+        type = "output"
+        channels = 1
+        """
+
+    private var random: TestRandom
+    private let gains = [0.0, -3, -6, -12]
+
+    init(seed: UInt64) { random = TestRandom(seed: seed) }
+
+    /// What an edit asks for.
+    enum Edit {
+        case add(NodeDescription)
+        case remove(String)
+        case link(LinkDescription)
+        case unlink(Int)
+        case gain(Int, Double)
+        case bypass(String, Bool)
+        case mute(String, Bool)
+        case set(String, String, Double)
+        case replace(String, NodeDescription)
+    }
+
+    mutating func next(_ graph: GraphDescription) -> Edit {
+        let inner = graph.nodes.filter { $0.name.hasPrefix("n") }
+        func pick<T>(_ items: [T]) -> T? { items.randomElement(using: &random) }
+        // What is silent shows nothing.
+        if let muted = pick(graph.nodes.filter(\.mute)), Bool.random(using: &random) { return .mute(muted.name, false) }
+        if graph.loudest < 0.1 {
+            let from = pick(inner) ?? graph.nodes[0]
+            let isFed =
+                from.name == "sine" || graph.links.contains { $0.from.node == "sine" && $0.to.node == from.name }
+            let to = isFed ? "out" : from.name
+            if !graph.links.contains(where: { $0.from.node == (isFed ? from.name : "sine") && $0.to.node == to }) {
+                return .link(LinkDescription(from: Endpoint(isFed ? from.name : "sine"), to: Endpoint(to)))
+            }
+        }
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<18 where inner.count < 8:
+            let number = Int.random(in: 1...99, using: &random)
+            return .add(node("n\(number)"))
+        case 18..<28: if let node = pick(inner) { return .remove(node.name) }
+        case 28..<55:
+            let ends = [graph.nodes[0]] + inner + graph.nodes.filter { $0.name == "out" }
+            if let from = pick(ends), let to = pick(ends), order(from.name) < order(to.name), graph.links.count < 16 {
+                let gain = pick(gains)!
+                return .link(LinkDescription(from: Endpoint(from.name), to: Endpoint(to.name), gainDB: gain))
+            }
+        case 55..<65: if !graph.links.isEmpty { return .unlink(Int.random(in: 0..<graph.links.count, using: &random)) }
+        case 65..<70:
+            if !graph.links.isEmpty {
+                return .gain(Int.random(in: 0..<graph.links.count, using: &random), pick(gains)!)
+            }
+        case 70..<80: if let node = pick(inner) { return .bypass(node.name, !node.bypass) }
+        case 80..<88: if let node = pick(graph.nodes) { return .mute(node.name, !node.mute) }
+        case 88..<95:
+            if let node = pick(inner), node.type == "gain" {
+                return .set(node.name, "gain_db", Double.random(in: -20...0, using: &random))
+            }
+        default: if let node = pick(inner) { return .replace(node.name, self.node(node.name)) }
+        }
+        return .set("sine", "level_db", Double.random(in: -20 ... -12, using: &random))
+    }
+
+    private mutating func node(_ name: String) -> NodeDescription {
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0:
+            let gain = Double.random(in: -12...0, using: &random)
+            return NodeDescription(
+                name: name, type: "gain", entries: ["gain_db": Entry(.number(gain))], keys: ["gain_db"])
+        case 1:
+            let frames = Int.random(in: 300...3000, using: &random)
+            return NodeDescription(
+                name: name, type: "delay", entries: ["ms": Entry(.number(Double(frames) / 48))], keys: ["ms"])
+        default: return NodeDescription(name: name, type: "late", entries: [:], keys: [])
+        }
+    }
+
+    private func order(_ name: String) -> Int { name == "sine" ? 0 : Int(name.dropFirst()) ?? 100 }
+}
+
+extension GraphDescription {
+    /// Makes the change; false where there is nothing to change.
+    mutating func make(_ edit: RandomEdits.Edit) -> Bool {
+        func place(_ name: String) -> Int { nodes.firstIndex { $0.name == name }! }
+        switch edit {
+        case .add(let node):
+            if nodes.contains(where: { $0.name == node.name }) { return false }
+            nodes.append(node)
+        case .remove(let name):
+            nodes.removeAll { $0.name == name }
+            links.removeAll { $0.from.node == name || $0.to.node == name }
+        case .link(let link):
+            if links.contains(where: { $0.from.node == link.from.node && $0.to.node == link.to.node }) { return false }
+            links.append(link)
+        case .unlink(let index): links.remove(at: index)
+        case .gain(let index, let gain): links[index].gainDB = gain
+        case .bypass(let name, let value): nodes[place(name)].bypass = value
+        case .mute(let name, let value): nodes[place(name)].mute = value
+        case .set(let name, let key, let value):
+            nodes[place(name)].entries[key] = Entry(.number(value))
+            if !nodes[place(name)].keys.contains(key) { nodes[place(name)].keys.append(key) }
+        case .replace(let name, let node): nodes[place(name)] = node
+        }
+        return true
+    }
+
+    /// The sum of the gains of all ways from the sine to the output: no sample is larger than this times the sine's.
+    var loudest: Double {
+        var sums: [String: Double] = ["sine": 1]
+        let order = nodes.map(\.name).sorted { Int($0.dropFirst()) ?? 0 < Int($1.dropFirst()) ?? 0 }
+        for name in order.filter({ $0.hasPrefix("n") }) + ["out"] {
+            sums[name] = links.filter { $0.to.node == name }.reduce(0) {
+                $0 + (sums[$1.from.node] ?? 0) * pow(10, $1.gainDB / 20)
+            }
+        }
+        return sums["out"] ?? 0
+    }
+}
+
+/// An effect that is late by 1000 frames and says so.
+final class Late: Node {
+    static let frames = 1000
+    static let descriptor = NodeDescriptor(
+        "late", "for tests", ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
+        process: delayed)
+    static let calls: NodeCalls = [.latency]
+
+    struct Line: BitwiseCopyable {
+        var samples: UnsafeMutablePointer<Float>
+        var position = 0
+    }
+
+    private let samples = UnsafeMutablePointer<Float>.allocate(capacity: frames)
+    init(settings: Settings, host: NodeHost) throws(NodeError) {}
+    deinit { samples.deallocate() }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Line {
+        samples.initialize(repeating: 0, count: Self.frames)
+        return Line(samples: samples)
+    }
+
+    var latency: Int { Self.frames }
+}
+
+@_noLocks
+private func delayed(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let line = memory.assumingMemoryBound(to: Late.Line.self)
+    let input = io.input(0)
+    let output = io.output(0)
+    for frame in 0..<cycle.frames {
+        output[frame] = line.pointee.samples[line.pointee.position]
+        line.pointee.samples[line.pointee.position] = input[frame]
+        line.pointee.position = line.pointee.position == 999 ? 0 : line.pointee.position + 1
+    }
+}
