@@ -31,7 +31,8 @@ public final class NodeInstance: @unchecked Sendable {
     let hostMemory: HostMemory
     private var preparedProcessor: UnsafeMutableRawPointer?
     private var active = false
-    private var values: [Float]
+    /// What parameters were last set to. With a lock of its own: a node may turn its parameters during any call.
+    private let values: ControlLock<[Float]>
 
     /// Creates a node. `services` gives it the host; `log`, `publish` and `send` of it may be nil. [control]
     public init(
@@ -58,7 +59,7 @@ public final class NodeInstance: @unchecked Sendable {
         self.type = type
         node = made
         hostMemory = memory
-        values = parameters.map(\.defaultValue)
+        values = ControlLock(parameters.map(\.defaultValue))
         ramps = .allocate(capacity: max(1, parameters.count))
         for (index, parameter) in parameters.enumerated() {
             (ramps + index).initialize(to: .steady(parameter.defaultValue))
@@ -85,10 +86,10 @@ public final class NodeInstance: @unchecked Sendable {
     }
 
     /// Remembers what a parameter was set to. [control]
-    func keep(_ index: Int, _ value: Float) { control.withLock { _ in values[index] = value } }
+    func keep(_ index: Int, _ value: Float) { values.withLock { $0[index] = value } }
 
     /// What a parameter was last set to; one that follows a control may be elsewhere. [control]
-    public func value(_ index: Int) -> Float { control.withLock { _ in values[index] } }
+    public func value(_ index: Int) -> Float { values.withLock { $0[index] } }
 
     /// The processor made by `prepare`, nil before; for the compiler. [control]
     public var processor: UnsafeMutableRawPointer? { control.withLock { _ in preparedProcessor } }
