@@ -88,7 +88,7 @@ func sequenceStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cyc
     let state = memory.assumingMemoryBound(to: SequenceState.self)
     for index in 0..<state.pointee.count {
         let step = state.pointee.steps + index
-        vg_call_process(step.pointee.process, step.pointee.state, step.pointee.io, cycle.pointer)
+        vg_call_process(step.pointee.process, step.pointee.state, step.pointee.io, cycle)
     }
 }
 
