@@ -39,7 +39,8 @@ private func perPlugin(_ callgrind: Callgrind, _ library: String) throws -> [Row
 private func perCallback(
     _ effort: Effort, _ scratch: Scratch, _ callgrind: Callgrind, _ library: String
 ) throws -> [Row] {
-    let seconds: UInt32 = effort.isQuick ? 4 : 8
+    // Under callgrind, beside other work, it may take half of that to begin.
+    let seconds: UInt32 = 10
     let input = try scratch.pipe("input")
     let rows = try withServer(effort) { server, _ -> [Row] in
         func figures(_ item: String, _ subject: String, _ profile: Profile, plugins: Int, clients: Int = 1) -> [Row] {
