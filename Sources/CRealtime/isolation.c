@@ -144,10 +144,14 @@ _Bool vg_isolate_end_with(pid_t parent) {
   return getppid() == parent;
 }
 
+/* Present when a sanitizer is built in, which takes terabytes of addresses. */
+__attribute__((weak)) void __asan_init(void);
+__attribute__((weak)) void __tsan_init(void);
+
 void vg_isolate_limit(uint64_t bytes, uint32_t milliseconds) {
   struct rlimit limit = {0, 0};
   setrlimit(RLIMIT_CORE, &limit);
-  if (bytes) {
+  if (bytes && !__asan_init && !__tsan_init) {
     limit.rlim_cur = limit.rlim_max = bytes;
     setrlimit(RLIMIT_AS, &limit);
   }

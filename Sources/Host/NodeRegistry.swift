@@ -21,13 +21,17 @@ public final class NodeRegistry: Sendable {
     }
 
     /// What puts nodes into processes of their own.
-    public let isolator = Isolator()
+    public let isolator: Isolator
     private let search: PluginSearch
     private let state: Mutex<State>
 
     /// Reads no folder and loads nothing yet. [control]
-    public init(search: PluginSearch = .standard(), builtIn: [UnsafePointer<vg_node_type>] = NodeRegistry.ownTypes) {
+    public init(
+        search: PluginSearch = .standard(), builtIn: [UnsafePointer<vg_node_type>] = NodeRegistry.ownTypes,
+        isolation: Isolation = .shared
+    ) {
         self.search = search
+        isolator = Isolator(isolation)
         var catalog = NodeCatalog(builtIn)
         catalog.isolation = NodeCatalog.Isolation(builtIn: ["lv2"]) { [isolator] entry, isGroup in
             isolator.isolated(entry.type, path: entry.isBuiltIn ? "" : entry.origin, isGroup: isGroup)

@@ -39,6 +39,13 @@ final class ChildNode {
                     frame.put(message)
                     return channel.send(frame)
                 }))
+        instance.onTurn { place, value, atOnce in
+            var frame = FrameWriter(.turn, node: id)
+            frame.put(UInt32(place))
+            frame.put(value)
+            frame.put(UInt8(atOnce ? 1 : 0))
+            return channel.send(frame)
+        }
     }
 
     var layout: Layout { Layout(ports: instance.ports, parameters: instance.parameters) }
@@ -100,6 +107,18 @@ final class ChildNode {
 
     func save(to folder: String) throws(NodeError) {
         try page.doing(.save, id) { () throws(NodeError) in try instance.save(to: folder) }
+    }
+
+    func loadPreset(_ preset: String) throws(NodeError) {
+        try page.doing(.preset, id) { () throws(NodeError) in try instance.loadPreset(preset) }
+    }
+
+    func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
+        try page.doing(.property, id) { () throws(NodeError) in try instance.setProperty(key, to: value) }
+    }
+
+    func askProperty(_ key: String) throws(NodeError) {
+        try page.doing(.property, id) { () throws(NodeError) in try instance.askProperty(key) }
     }
 
     private func tellNotes() {

@@ -91,16 +91,37 @@ final class ChildProcess: @unchecked Sendable {
     /// Sends a frame that is not answered; false: the child does not read or is gone. [any]
     func post(_ frame: FrameWriter) -> Bool { infant.channel.send(frame, milliseconds: 0) }
 
-    /// Sends a frame and waits for its answer. `make` gets the number of the call. [control]
-    func call(
-        seconds: Double, passing descriptor: Int32 = -1, _ make: (UInt32) -> FrameWriter
-    ) throws(Silence) -> FrameReader {
-        let number: UInt32 = state.with { state in
+    /// Sends a frame whose answer is fetched later, with `answer`; nil: the child does not read or is gone. [control]
+    func ask(_ make: (UInt32) -> FrameWriter) -> UInt32? {
+        let number = newCall()
+        if infant.channel.send(make(number), milliseconds: 0) { return number }
+        state.with { $0.calls[number] = nil }
+        return nil
+    }
+
+    /// The answer to `ask`, once; nil: there is none yet. [control]
+    func answer(_ number: UInt32) -> FrameReader? {
+        state.with { state in
+            guard let answer = state.calls[number] ?? nil else { return nil }
+            state.calls[number] = nil
+            return answer
+        }
+    }
+
+    private func newCall() -> UInt32 {
+        state.with { state in
             state.nextCall &+= 1
             if state.nextCall == 0 { state.nextCall = 1 }
             state.calls[state.nextCall] = .some(nil)
             return state.nextCall
         }
+    }
+
+    /// Sends a frame and waits for its answer. `make` gets the number of the call. [control]
+    func call(
+        seconds: Double, passing descriptor: Int32 = -1, _ make: (UInt32) -> FrameWriter
+    ) throws(Silence) -> FrameReader {
+        let number = newCall()
         let deadline = now() + seconds
         let isSent = infant.channel.send(make(number), passing: descriptor, milliseconds: Int32(seconds * 1000))
         let result: Result<FrameReader, Silence> = state.waiting { state, wait in

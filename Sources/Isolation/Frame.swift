@@ -7,8 +7,9 @@ import NodeKit
 enum FrameKind: UInt8 {
     // From the host. `hello` comes first, once.
     case hello, create, prepare, activate, deactivate, destroy, receive, poll, idle, save, schedule
+    case loadPreset, setProperty, askProperty
     // From the child.
-    case answer, refusal, log, publish, send, note
+    case answer, refusal, log, publish, send, note, turn
 }
 
 /// A frame being written.

@@ -105,6 +105,11 @@ private final class ChildService {
         case .poll: node.poll()
         case .idle: answer.put(UInt8(node.isIdle ? 1 : 0))
         case .save: try node.save(to: frame.text())
+        case .loadPreset: try node.loadPreset(frame.text())
+        case .setProperty:
+            let key = frame.text()
+            try node.setProperty(key, to: frame.value())
+        case .askProperty: try node.askProperty(frame.text())
         case .destroy:
             node.deactivate()
             page.doing(.destroy, id) { _ = nodes.removeValue(forKey: id) }

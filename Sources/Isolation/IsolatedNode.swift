@@ -39,7 +39,7 @@ final class IsolatedNode: Node {
         let samples = UnsafeMutablePointer<Float>.allocate(capacity: 2 * count)
         samples.initialize(repeating: 0, count: 2 * count)
         self.samples = samples
-        let policy = Isolation.shared.policy
+        let policy = keeper.isolation.policy
         let fade = Int32(clamping: Int(preparation.rate / 100))
         return IsolatedProcessor(
             block: SharedBlock(shape, at: memory.address), link: member.link, budget: WaitBudget.shared.pointer,
@@ -66,4 +66,9 @@ final class IsolatedNode: Node {
     func wait(frames: Int) { keeper.waitUntilThere(member) }
     var isIdle: Bool { keeper.isIdle(member) }
     func save(to folder: String) throws(NodeError) { try keeper.save(member, to: folder) }
+    func loadPreset(_ preset: String) throws(NodeError) { try keeper.act(member, .preset(preset)) }
+    func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
+        try keeper.act(member, .property(key, value))
+    }
+    func askProperty(_ key: String) throws(NodeError) { try keeper.askProperty(member, key) }
 }

@@ -27,6 +27,11 @@ public struct IsolationPolicy: Sendable, Equatable {
     /// Computing without a pause at realtime priority, after which the kernel ends a child.
     public var realtimeLimit = 0.15
 
+    /// How long to wait before a restart, after so many failures without a long life between them.
+    func pause(_ failures: Int) -> Double {
+        failures < 2 ? 0 : min(longestPause, firstPause * Double(1 << min(16, failures - 2)))
+    }
+
     /// The usual times.
     public init(command: [String]) { self.command = command }
 }

@@ -36,10 +36,14 @@ public final class Isolator: Sendable {
     private struct Weak { weak var keeper: Keeper? }
 
     private let state = Guarded(State())
-    private let group = Keeper()
+    private let isolation: Isolation
+    private let group: Keeper
 
-    /// One without nodes.
-    public init() {}
+    /// One without nodes; `isolation` says how they will be run.
+    public init(_ isolation: Isolation = .shared) {
+        self.isolation = isolation
+        group = Keeper(isolation)
+    }
 
     /// A type that looks like `type`, which comes from the shared object `path` (empty: from the program itself).
     public func isolated(
@@ -54,13 +58,18 @@ public final class Isolator: Sendable {
         descriptor.flags = UInt32(VG_IN_PLACE)
         var calls: NodeCalls = [.receive, .poll, .latency, .wait]
         if type.pointee.idle != nil { calls.insert(.idle) }
-        let offset = MemoryLayout<vg_node_type>.offset(of: \.save) ?? .max
-        if Int(type.pointee.size) > offset, type.pointee.save != nil { calls.insert(.save) }
+        // A type built before there was such a call ends before it.
+        func reaches(_ field: PartialKeyPath<vg_node_type>) -> Bool {
+            Int(type.pointee.size) > MemoryLayout<vg_node_type>.offset(of: field) ?? .max
+        }
+        if reaches(\.save), type.pointee.save != nil { calls.insert(.save) }
+        if reaches(\.load_preset), type.pointee.load_preset != nil { calls.insert(.presets) }
+        if reaches(\.ask_property), type.pointee.ask_property != nil { calls.insert(.properties) }
         let name = descriptor.name
         let takesState = descriptor.settings.contains { $0.key == "state" }
         let made = makeNodeType(IsolatedNode.self, as: descriptor, calls: calls) {
-            [weak self] (settings, host) throws(NodeError) in
-            let keeper = isGroup ? self?.group ?? Keeper() : Keeper()
+            [weak self, isolation] (settings, host) throws(NodeError) in
+            let keeper = isGroup ? self?.group ?? Keeper(isolation) : Keeper(isolation)
             self?.state.with { state in
                 state.keepers.removeAll { $0.keeper == nil || $0.keeper === keeper }
                 state.keepers.append(Weak(keeper: keeper))
@@ -72,6 +81,13 @@ public final class Isolator: Sendable {
         }
         state.with { $0.types[key] = made }
         return made
+    }
+
+    /// The nodes that there are, for tests.
+    var members: [Member] {
+        state.with(\.keepers).compactMap(\.keeper).flatMap { keeper in
+            keeper.state.with { state in state.admitted.sorted().compactMap { state.members[$0] } }
+        }
     }
 
     /// The children that there are, or should be.

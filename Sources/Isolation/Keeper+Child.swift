@@ -16,7 +16,7 @@ extension Keeper {
 
     /// Takes a child without nodes, and a thread that watches it.
     func start() throws(NodeError) -> ChildProcess {
-        guard let policy = Isolation.shared.policy else { throw Nursery.missing }
+        guard let policy = isolation.policy else { throw Nursery.missing }
         let infant = try Nursery.shared.take(policy)
         let child = try ChildProcess(infant) { [weak self] frame in
             self?.state.with { $0.members[frame.node] }?.deliver(frame)
@@ -78,6 +78,13 @@ extension Keeper {
             try prepare(member, child, preparation)
             if member.isActive { try activate(member, child) }
         }
+        for deed in member.deeds.with({ $0 }) {
+            do throws(ChildProcess.Silence) {
+                _ = try child.call(seconds: patience) { deed.frame(member.id, $0) }
+            } catch {
+                guard case .refused = error else { throw error }
+            }
+        }
         member.isThere.store(true, ordering: .releasing)
         for (port, message) in member.takeMessages() {
             var frame = FrameWriter(.receive, node: member.id)
@@ -91,7 +98,7 @@ extension Keeper {
         let recipe = member.recipe
         var settings = recipe.settings.values
         if let folder, recipe.takesState { settings["state"] = .string(folder) }
-        var answer = try child.call(seconds: Self.patience) { call in
+        var answer = try child.call(seconds: patience) { call in
             var frame = FrameWriter(.create, node: member.id, call: call)
             for text in [recipe.type, recipe.path, recipe.name, recipe.baseFolder] { frame.put(text) }
             frame.put(.table(settings))
@@ -105,7 +112,7 @@ extension Keeper {
         _ member: Member, _ child: ChildProcess, _ preparation: Preparation
     ) throws(ChildProcess.Silence) {
         guard let memory = member.memory else { return }
-        var answer = try child.call(seconds: Self.patience, passing: memory.descriptor) { call in
+        var answer = try child.call(seconds: patience, passing: memory.descriptor) { call in
             var frame = FrameWriter(.prepare, node: member.id, call: call)
             frame.put(preparation.rate)
             frame.put(UInt32(clamping: preparation.maxBlock))
@@ -117,11 +124,11 @@ extension Keeper {
 
     func activate(_ member: Member, _ child: ChildProcess) throws(ChildProcess.Silence) {
         tellScheduling(member, child)
-        _ = try child.call(seconds: Self.patience) { FrameWriter(.activate, node: member.id, call: $0) }
+        _ = try child.call(seconds: patience) { FrameWriter(.activate, node: member.id, call: $0) }
     }
 
     func save(_ member: Member, _ child: ChildProcess, _ folder: String) throws(ChildProcess.Silence) {
-        _ = try child.call(seconds: Self.patience) { call in
+        _ = try child.call(seconds: patience) { call in
             var frame = FrameWriter(.save, node: member.id, call: call)
             frame.put(folder)
             return frame
@@ -165,7 +172,7 @@ extension Keeper {
         let (step, _) = child.page.step
         state.with { state in
             guard state.child === child, state.verdict == nil else { return }
-            state.verdict = step == .none ? .mute : .hangs(in: step.name, seconds: Self.patience)
+            state.verdict = step == .none ? .mute : .hangs(in: step.name, seconds: patience)
         }
         vg_event_signal(alarm)
     }

@@ -21,7 +21,7 @@ extension Keeper {
                 ($0.child, $0.isStopping, $0.nextStart, $0.verdict)
             }
             if isStopping {
-                if let child { _ = bury(child) }
+                if let child { _ = bury(child) { _, _ in } }
                 return
             }
             guard let child else {
@@ -34,7 +34,10 @@ extension Keeper {
                 }
                 continue
             }
-            if verdict != nil || hasEnded(child, milliseconds: look(child, &pulse)) { fall(child) }
+            if verdict != nil || hasEnded(child, milliseconds: look(child, &pulse)) {
+                followSaves(child, &pulse)
+                fall(child)
+            }
         }
     }
 
@@ -54,12 +57,13 @@ extension Keeper {
         var last: UInt32 = 0
         var since = now()
         var nextSave = now()
+        var saves: [Save] = []
         var nextTelling = now()
     }
 
     /// Looks after a child that is there; returns how long to sleep.
     private func look(_ child: ChildProcess, _ pulse: inout Pulse) -> Int32 {
-        guard let policy = Isolation.shared.policy else { return Self.calmTime }
+        guard let policy = isolation.policy else { return Self.calmTime }
         let members = state.with { state in state.admitted.sorted().compactMap { state.members[$0] } }
         var isTense = false
         for member in members where member.isActive {
@@ -85,12 +89,13 @@ extension Keeper {
             condemn(child, step == .none ? .mute : .hangs(in: step.name, seconds: policy.patience))
             return 0
         }
-        if now() >= pulse.nextSave, !isTense, calls.tryAcquire() {
-            for member in members { keepState(member, child) }
-            if let member = members.first { tellScheduling(member, child) }
-            calls.release()
+        followSaves(child, &pulse)
+        if now() >= pulse.nextSave, !isTense, pulse.saves.isEmpty {
+            for member in members { if let save = keepState(member, child) { pulse.saves.append(save) } }
+            if let member = members.first(where: \.isActive) { tellScheduling(member, child) }
             pulse.nextSave = now() + policy.saveInterval
         }
+        if !pulse.saves.isEmpty { return Self.tenseTime }
         return isTense ? Self.tenseTime : Self.calmTime
     }
 
@@ -109,24 +114,44 @@ extension Keeper {
         return true
     }
 
-    /// Saves the state of a node that has one, beside the last complete one.
-    private func keepState(_ member: Member, _ child: ChildProcess) {
-        guard member.canSave, member.recipe.takesState, member.isActive, !member.saveIsDeadly else { return }
+    /// A state on its way to the disk. Nobody waits for it: meanwhile the child may hang in its audio.
+    private struct Save {
+        var member: Member
+        var path: String
+        var call: UInt32
+        /// How many deeds it holds.
+        var deeds: Int
+    }
+
+    /// Has the state of a node saved, beside the last complete one; nil: it has none.
+    private func keepState(_ member: Member, _ child: ChildProcess) -> Save? {
+        guard member.canSave, member.recipe.takesState, member.isActive, !member.saveIsDeadly else { return nil }
         let path: String? = folder.with { folder in
             if folder == nil { folder = StateFolder() }
             return folder.map { "\($0.path)/\(member.id)-\(member.savedStates)" }
         }
-        guard let path else { return }
-        do throws(ChildProcess.Silence) {
-            try save(member, child, path)
-            if let old = member.state { removeTree(old) }
-            member.state = path
-            member.savedStates += 1
-        } catch {
-            removeTree(path)
-            if case .refused = error { return }
-            member.saveIsDeadly = true
-            missed(error, child)
+        guard let path else { return nil }
+        member.savedStates += 1
+        let deeds = member.deeds.with(\.count)
+        let call = child.ask { call in
+            var frame = FrameWriter(.save, node: member.id, call: call)
+            frame.put(path)
+            return frame
+        }
+        return call.map { Save(member: member, path: path, call: $0, deeds: deeds) }
+    }
+
+    private func followSaves(_ child: ChildProcess, _ pulse: inout Pulse) {
+        pulse.saves.removeAll { save in
+            guard let answer = child.answer(save.call) else { return false }
+            if answer.kind == .refusal {
+                removeTree(save.path)
+            } else {
+                if let old = save.member.state { removeTree(old) }
+                save.member.state = save.path
+                save.member.deeds.with { $0.removeFirst(min($0.count, save.deeds)) }
+            }
+            return true
         }
     }
 
@@ -150,23 +175,19 @@ extension Keeper {
         } else {
             (culprits, place) = (members, "")
         }
-        let policy = Isolation.shared.policy
+        if step == .save { for member in members where member.id == stepNode { member.saveIsDeadly = true } }
+        let policy = isolation.policy
         let downfall = Downfall(
             status: end.status, memory: end.memory, limit: policy?.memory ?? 0, place: place, verdict: verdict)
-        let said = bury(child)
-        let now = now()
-        let admitted = state.with { state in
-            if now - state.startedAt >= policy?.calm ?? 10 { state.failures = 0 }
-            let pause = (policy?.firstPause ?? 0.1) * Double(1 << min(16, max(0, state.failures - 1)))
-            state.nextStart = now + (state.failures == 0 ? 0 : min(pause, policy?.longestPause ?? 5))
+        let (said, admitted) = bury(child) { state, said in
+            if now() - state.startedAt >= policy?.calm ?? 10 { state.failures = 0 }
             state.failures += 1
+            state.nextStart = now() + (policy?.pause(state.failures) ?? 0)
             state.lastFall = downfall.text + (said.isEmpty ? "" : "; it printed: \(said)")
-            return state.admitted
         }
         for member in members where admitted.contains(member.id) {
             report(member, downfall, culprits, said, pid: child.process)
         }
-        state.signal()
     }
 
     private func report(_ member: Member, _ downfall: Downfall, _ culprits: [Member], _ said: String, pid: pid_t) {
@@ -193,8 +214,10 @@ extension Keeper {
             ])
     }
 
-    /// Ends a child if it has not ended, and takes it out of everything; returns what it printed last.
-    private func bury(_ child: ChildProcess) -> String {
+    /// Ends a child if it has not ended, and takes it out of everything; returns what it printed last, and who was in it.
+    private func bury(
+        _ child: ChildProcess, _ note: (inout State, _ said: String) -> Void
+    ) -> (said: String, admitted: Set<UInt32>) {
         child.end()
         let members = state.with { state in Array(state.members.values) }
         for member in members {
@@ -202,12 +225,15 @@ extension Keeper {
             _ = member.withBlock { $0.fail() }
         }
         let said = child.close()
-        state.with { state in
+        let admitted = state.with { state in
+            note(&state, said)
+            // In one step with the note: whoever waits for the one reads the other.
             state.child = nil
             state.verdict = nil
+            return state.admitted
         }
         state.signal()
-        return said
+        return (said, admitted)
     }
 
     /// Makes a new child with everything in it; false: not now.
@@ -219,7 +245,7 @@ extension Keeper {
         do throws(NodeError) { child = try start() } catch {
             let members = state.with { state -> [Member] in
                 state.failures += 1
-                state.nextStart = now() + (Isolation.shared.policy?.longestPause ?? 5)
+                state.nextStart = now() + (isolation.policy?.longestPause ?? 5)
                 return Array(state.members.values)
             }
             for member in members { member.log(VG_LOG_ERROR, "it cannot be restarted: \(error.message)") }

@@ -19,7 +19,8 @@ final class Keeper: @unchecked Sendable {
         var verdict: Downfall.Verdict?
         var isStopping = false
         var thread: Worker?
-        var retains = false
+        /// What the nursery keeps a spare child for.
+        var retained: IsolationPolicy?
         var startedAt = 0.0
         var nextStart = 0.0
         /// Ends of children without a long life between them.
@@ -28,6 +29,8 @@ final class Keeper: @unchecked Sendable {
         var restarts = 0
     }
 
+    /// How and when.
+    let isolation: Isolation
     let state = Guarded(State())
     /// Held over every call into the child that changes it, and over a restart.
     let calls = CallLock()
@@ -36,7 +39,8 @@ final class Keeper: @unchecked Sendable {
     /// Where states are kept; made when there is one.
     let folder = Guarded<StateFolder?>(nil)
 
-    init() {
+    init(_ isolation: Isolation) {
+        self.isolation = isolation
         alarm = vg_event_open()
         precondition(alarm >= 0, "no event descriptor could be created")
     }
@@ -86,11 +90,10 @@ final class Keeper: @unchecked Sendable {
         member.isActive = false
         do { try prepare(member, child, preparation) } catch { throw nodeError(error, child, member) }
         member.preparation = preparation
-        let isFirst = state.with { state in
-            defer { state.retains = true }
-            return !state.retains
+        if let policy = isolation.policy, state.with({ $0.retained == nil }) {
+            state.with { $0.retained = policy }
+            Nursery.shared.retain(policy)
         }
-        if isFirst { Nursery.shared.retain() }
         return memory
     }
 
@@ -110,7 +113,7 @@ final class Keeper: @unchecked Sendable {
         member.isActive = false
         guard let child = state.with({ $0.child }) else { return }
         do throws(ChildProcess.Silence) {
-            _ = try child.call(seconds: Self.patience) { FrameWriter(.deactivate, node: member.id, call: $0) }
+            _ = try child.call(seconds: patience) { FrameWriter(.deactivate, node: member.id, call: $0) }
         } catch { _ = nodeError(error, child, member) }
     }
 
@@ -123,7 +126,7 @@ final class Keeper: @unchecked Sendable {
         }
         if member.isThere.load(ordering: .acquiring), let child = state.with({ $0.child }) {
             if member.preparation?.offline == true {
-                do { _ = try child.call(seconds: Self.patience, frame) } catch { missed(error, child) }
+                do { _ = try child.call(seconds: patience, frame) } catch { missed(error, child) }
                 return
             }
             if child.post(frame(0)) { return }
@@ -139,7 +142,7 @@ final class Keeper: @unchecked Sendable {
             let child = state.with({ $0.child })
         else { return }
         do throws(ChildProcess.Silence) {
-            _ = try child.call(seconds: Self.patience) { FrameWriter(.poll, node: member.id, call: $0) }
+            _ = try child.call(seconds: patience) { FrameWriter(.poll, node: member.id, call: $0) }
         } catch { missed(error, child) }
         if let latency = member.withBlock({ $0.latency.pointee.load(ordering: .relaxed) }) {
             member.latency.store(latency, ordering: .relaxed)
@@ -149,7 +152,7 @@ final class Keeper: @unchecked Sendable {
     func isIdle(_ member: Member) -> Bool {
         guard member.isThere.load(ordering: .acquiring), let child = state.with({ $0.child }) else { return true }
         do throws(ChildProcess.Silence) {
-            var answer = try child.call(seconds: Self.patience) { FrameWriter(.idle, node: member.id, call: $0) }
+            var answer = try child.call(seconds: patience) { FrameWriter(.idle, node: member.id, call: $0) }
             return answer.number(UInt8.self) != 0
         } catch {
             missed(error, child)
@@ -157,22 +160,63 @@ final class Keeper: @unchecked Sendable {
         }
     }
 
+    /// Loads a preset or sets a property; done again after a restart, unless a newer state was saved.
+    func act(_ member: Member, _ deed: Member.Deed) throws(NodeError) {
+        calls.acquire()
+        defer { calls.release() }
+        guard let child = state.with({ $0.child }) else { throw notThere(member) }
+        do throws(ChildProcess.Silence) {
+            _ = try child.call(seconds: patience) { deed.frame(member.id, $0) }
+        } catch { throw nodeError(error, child, member) }
+        member.deeds.with { deeds in
+            deeds.append(deed)
+            if deeds.count > 256 { deeds.removeFirst() }
+        }
+    }
+
+    func askProperty(_ member: Member, _ key: String) throws(NodeError) {
+        calls.acquire()
+        defer { calls.release() }
+        guard let child = state.with({ $0.child }) else { throw notThere(member) }
+        do throws(ChildProcess.Silence) {
+            _ = try child.call(seconds: patience) { call in
+                var frame = FrameWriter(.askProperty, node: member.id, call: call)
+                frame.put(key)
+                return frame
+            }
+        } catch { throw nodeError(error, child, member) }
+    }
+
+    private func notThere(_ member: Member) -> NodeError {
+        NodeError("\(member.recipe.plugin) is not running just now", hint: "it is being restarted; try again")
+    }
+
     func save(_ member: Member, to folder: String) throws(NodeError) {
         calls.acquire()
         defer { calls.release() }
-        guard let child = state.with({ $0.child }) else {
-            throw NodeError("\(member.recipe.plugin) is not running just now", hint: "it is being restarted; try again")
-        }
+        guard let child = state.with({ $0.child }) else { throw notThere(member) }
         do { try save(member, child, folder) } catch { throw nodeError(error, child, member) }
     }
 
-    /// Offline: returns when the node is there again after a fault, or when that seems hopeless.
+    /// Offline: returns when the node can take a block, after a fault too, or when that seems hopeless.
     func waitUntilThere(_ member: Member) {
-        guard !member.isThere.load(ordering: .acquiring) else { return }
-        let deadline = now() + Self.patience
-        state.waiting { state, wait in
-            while !member.isThere.load(ordering: .acquiring), state.failures < 4, now() < deadline { wait(100) }
+        guard !isReady(member) else { return }
+        let deadline = now() + patience
+        while !isReady(member), now() < deadline {
+            let isHopeless = state.waiting { state, wait in
+                if state.failures < 4 { wait(5) }
+                return state.failures >= 4
+            }
+            if isHopeless { return }
         }
+    }
+
+    /// Whether there is a child that owes nothing.
+    private func isReady(_ member: Member) -> Bool {
+        guard member.isThere.load(ordering: .acquiring) else { return false }
+        return member.withBlock { block in
+            block.response.pointee.load(ordering: .acquiring) == block.request.pointee.load(ordering: .relaxed)
+        } ?? true
     }
 
     /// Ends a node; its child goes with its last one.
@@ -204,14 +248,14 @@ final class Keeper: @unchecked Sendable {
         thread.join()
         let retained = state.with { state in
             defer { state = State() }
-            return state.retains
+            return state.retained
         }
-        if retained { Nursery.shared.release() }
+        if let retained { Nursery.shared.release(retained) }
         folder.with { $0 = nil }
         state.signal()
     }
 
-    static var patience: Double { Isolation.shared.policy?.patience ?? 10 }
+    var patience: Double { isolation.policy?.patience ?? 10 }
 }
 
 /// A lock that may be tried. Never for the audio thread.

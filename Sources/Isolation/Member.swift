@@ -27,6 +27,26 @@ final class Member: @unchecked Sendable {
         }
     }
 
+    /// What changes a node for longer than a message does.
+    enum Deed: Sendable {
+        case preset(String)
+        case property(String, SettingValue)
+
+        func frame(_ node: UInt32, _ call: UInt32) -> FrameWriter {
+            switch self {
+            case .preset(let preset):
+                var frame = FrameWriter(.loadPreset, node: node, call: call)
+                frame.put(preset)
+                return frame
+            case .property(let key, let value):
+                var frame = FrameWriter(.setProperty, node: node, call: call)
+                frame.put(key)
+                frame.put(value)
+                return frame
+            }
+        }
+    }
+
     let id: UInt32
     let recipe: Recipe
     let host: NodeHost
@@ -44,6 +64,8 @@ final class Member: @unchecked Sendable {
     /// The newest complete state; nil: none yet.
     var state: String?
     var savedStates = 0
+    /// What was done to it since then that a state would hold.
+    let deeds = Guarded<[Deed]>([])
     /// Saving ended the child once: it is not tried again.
     var saveIsDeadly = false
     var failures = 0
@@ -150,6 +172,11 @@ final class Member: @unchecked Sendable {
                 host.send(frame.message(), port: port)
             case .publish: publish(&frame)
             case .note: note(&frame)
+            case .turn:
+                let place = Int(frame.number(UInt32.self))
+                let (value, atOnce): (Float, UInt8) = (frame.number(), frame.number())
+                guard place < layout.parameters.count, value.isFinite else { return }
+                host.turn(place, to: value, atOnce: atOnce != 0)
             default: break
             }
         }

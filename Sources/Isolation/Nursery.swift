@@ -29,10 +29,11 @@ final class Nursery: Sendable {
 
     private struct State {
         var hasThread = false
-        var wanted = 0
-        var ready: [Result<Infant, NodeError>] = []
-        /// Keepers with nodes that run.
-        var users = 0
+        var nextNumber = 0
+        var wanted: [(number: Int, policy: IsolationPolicy)] = []
+        var ready: [Int: Result<Infant, NodeError>] = [:]
+        /// Keepers with nodes that run, and what they run.
+        var users: [IsolationPolicy] = []
         var spare: Infant?
         /// Whether the spare could not be made: then it is not tried again before one was asked for.
         var gaveUp = false
@@ -49,33 +50,39 @@ final class Nursery: Sendable {
                 return .success(spare)
             }
             start(&state)
-            state.wanted += 1
+            state.nextNumber += 1
+            let number = state.nextNumber
+            state.wanted.append((number, policy))
             state.gaveUp = false
             self.state.signal()
-            while state.ready.isEmpty { wait(1000) }
-            return state.ready.removeFirst()
+            while true {
+                if let made = state.ready.removeValue(forKey: number) { return made }
+                wait(1000)
+            }
         }
         state.signal()
         return try result.get()
     }
 
     /// Somebody may need a restart from now on, or no longer. [control]
-    func retain() {
+    func retain(_ policy: IsolationPolicy) {
         state.with { state in
             start(&state)
-            state.users += 1
+            state.users.append(policy)
         }
         state.signal()
     }
 
     /// See `retain`. [control]
-    func release() {
+    func release(_ policy: IsolationPolicy) {
         let spare: Infant? = state.with { state in
-            state.users -= 1
-            defer { if state.users == 0 { state.spare = nil } }
-            return state.users == 0 ? state.spare : nil
+            if let index = state.users.firstIndex(of: policy) { state.users.remove(at: index) }
+            guard let spare = state.spare, !state.users.contains(spare.policy) else { return nil }
+            state.spare = nil
+            return spare
         }
         spare?.kill()
+        state.signal()
     }
 
     private func start(_ state: inout State) {
@@ -86,35 +93,27 @@ final class Nursery: Sendable {
     private func serve() -> Never {
         vg_thread_name("vg-nursery")
         while true {
-            let isSpare: Bool = state.waiting { state, wait in
+            let (number, policy): (Int?, IsolationPolicy) = state.waiting { state, wait in
                 while true {
-                    if state.wanted > 0 {
-                        state.wanted -= 1
-                        return false
+                    if !state.wanted.isEmpty {
+                        let (number, policy) = state.wanted.removeFirst()
+                        return (number, policy)
                     }
-                    if state.users > 0, state.spare == nil, !state.gaveUp { return true }
+                    if let policy = state.users.last, state.spare == nil, !state.gaveUp { return (nil, policy) }
                     wait(10_000)
                 }
             }
-            guard let policy = Isolation.shared.policy else {
-                state.with { state in
-                    state.gaveUp = true
-                    if !isSpare { state.ready.append(.failure(Self.missing)) }
-                }
-                state.signal()
-                continue
-            }
             let result = bear(policy)
             let unwanted: Infant? = state.with { state in
-                if !isSpare {
-                    state.ready.append(result)
+                if let number {
+                    state.ready[number] = result
                     return nil
                 }
                 guard case .success(let infant) = result else {
                     state.gaveUp = true
                     return nil
                 }
-                if state.users == 0 { return infant }
+                if !state.users.contains(policy) { return infant }
                 state.spare = infant
                 return nil
             }

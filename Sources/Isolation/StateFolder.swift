@@ -19,7 +19,7 @@ final class StateFolder: Sendable {
 
     deinit { removeTree(path) }
 
-    private static var base: String {
+    static var base: String {
         for name in ["XDG_RUNTIME_DIR", "TMPDIR"] {
             if let value = getenv(name).map({ String(cString: $0) }), access(value, W_OK) == 0 { return value }
         }

@@ -6,7 +6,7 @@ import Synchronization
 struct StatusPage {
     /// The calls of a node that a child makes outside the audio thread.
     enum Step: UInt32 {
-        case none, create, prepare, activate, deactivate, destroy, receive, poll, latency, idle, save
+        case none, create, prepare, activate, deactivate, destroy, receive, poll, latency, idle, save, preset, property
 
         var name: String {
             switch self {
@@ -21,6 +21,8 @@ struct StatusPage {
             case .latency: "latency"
             case .idle: "idle"
             case .save: "save"
+            case .preset: "load_preset"
+            case .property: "set_property or ask_property"
             }
         }
     }
