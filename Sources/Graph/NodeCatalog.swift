@@ -77,6 +77,21 @@ public struct NodeCatalog: @unchecked Sendable {
         if types[name] == nil { unavailable[name] = Unavailable(reason: reason, package: package) }
     }
 
+    /// Whether nodes of a type may be put into processes of their own: those that run the code of others.
+    public func mayBeIsolated(_ name: String) -> Bool {
+        guard let isolation, let entry = types[name] else { return false }
+        return !entry.isBuiltIn || isolation.builtIn.contains(name)
+    }
+
+    /// The key that does so, which is none of the type's own settings.
+    public static var isolateSetting: Setting {
+        Setting(
+            isolateKey, VG_SET_STRING,
+            "run the node in a process of its own, or in that of all nodes that say \"group\": what goes wrong there "
+                + "harms nothing else",
+            default: "false", choices: ["true", "false", "\"group\""])
+    }
+
     /// Every known name, sorted.
     public var names: [String] { (Array(types.keys) + Array(unavailable.keys)).sorted() }
 

@@ -71,7 +71,7 @@ struct NodeMaker {
         of node: NodeDescription, _ entry: NodeCatalog.Entry
     ) -> UnsafePointer<vg_node_type>? {
         guard let wish = node.entries[isolateKey] else { return entry.type }
-        if entry.isBuiltIn, catalog.isolation?.builtIn.contains(node.type) != true {
+        if entry.isBuiltIn, catalog.isolation != nil, !catalog.mayBeIsolated(node.type) {
             report.error(
                 "node type '\(node.type)' cannot be isolated", at: wish.keyLocation,
                 hint: "built-in nodes need no isolation: it is for nodes of type lv2 and for plugins")

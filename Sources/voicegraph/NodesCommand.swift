@@ -41,11 +41,12 @@ struct DescribeCommand: ParsableCommand {
             let remedy = why.package.isEmpty ? "" : "; apt install \(why.package)"
             throw fail("node type \(type) is unavailable: \(why.reason)\(remedy)")
         }
-        guard let entry = catalog.types[type], let descriptor = catalog.descriptor(type) else {
+        guard let entry = catalog.types[type], var descriptor = catalog.descriptor(type) else {
             var suggester = Suggester()
             let hint = suggester.hint(type, among: catalog.names, otherwise: "`voicegraph nodes` lists all")
             throw fail("there is no node type \(type); \(hint)")
         }
+        if catalog.mayBeIsolated(type) { descriptor.settings.append(NodeCatalog.isolateSetting) }
         let text =
             json
             ? NodeListing.json(descriptor, origin: entry.origin)

@@ -23,7 +23,7 @@ struct Effort {
 }
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
-    case schedule, instructions, ring, meter, chain, start, say, memory, offline, check
+    case schedule, instructions, ring, meter, isolation, chain, start, say, memory, offline, check
 
     var summary: String {
         switch self {
@@ -31,6 +31,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .instructions: "of the host around LV2 plugins, beside jalv and C"
         case .ring: "our ring beside a C11 ring and libjack's"
         case .meter: "peak and RMS beside a plain loop"
+        case .isolation: "a node in a process of its own beside one in the host"
         case .chain: "eg-amp in a row: one graph, one ecasound, one jalv each"
         case .start: "from the start of the process to the first audio cycle"
         case .say: "from a message to the first sound at the output"
@@ -46,6 +47,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .instructions: try instructionBenchmark(effort)
         case .ring: try ringBenchmark(effort)
         case .meter: try meterBenchmark(effort)
+        case .isolation: try isolationBenchmark(effort)
         case .chain: try chainBenchmark(effort)
         case .start: try startBenchmark(effort)
         case .say: try sayBenchmark(effort)
