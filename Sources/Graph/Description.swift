@@ -72,6 +72,8 @@ public struct NodeDescription: Sendable, Equatable {
     public var bypass = false
     /// Whether it is silent. It runs in any case.
     public var mute = false
+    /// Whether it is silenced while it gives what is not a number, infinite, or above +24 dBFS.
+    public var isGuarded = true
     /// Where the name stands.
     public var location: SourceLocation
     /// Where the value of `type` stands.
@@ -96,7 +98,7 @@ extension NodeDescription {
     /// Keys that nodes of every type have.
     public static let commonKeys = ["type", isolateKey] + flags
     /// Those of them that are true or false.
-    public static let flags = ["required", "bypass", "mute"]
+    public static let flags = ["required", "bypass", "mute", "guard"]
 
     /// Sets one of the `flags`.
     public mutating func setFlag(_ key: String, _ value: Bool) {
@@ -104,6 +106,7 @@ extension NodeDescription {
         case "required": required = value
         case "bypass": bypass = value
         case "mute": mute = value
+        case "guard": isGuarded = value
         default: preconditionFailure("\(key) is no flag")
         }
     }

@@ -26,6 +26,9 @@ public final class NodeInstance: @unchecked Sendable {
     let times = TimeStatistics()
     let absorbTimes = TimeStatistics()
 
+    /// What the guard behind it saw.
+    let guardState: UnsafeMutablePointer<GuardState>
+
     let node: UnsafeMutableRawPointer
     let control = ControlLock(())
     let hostMemory: HostMemory
@@ -60,6 +63,8 @@ public final class NodeInstance: @unchecked Sendable {
         node = made
         hostMemory = memory
         values = ControlLock(parameters.map(\.defaultValue))
+        guardState = .allocate(capacity: 1)
+        guardState.initialize(to: GuardState(channels: ports.count(where: { $0.kind == VG_AUDIO_PORT })))
         ramps = .allocate(capacity: max(1, parameters.count))
         for (index, parameter) in parameters.enumerated() {
             (ramps + index).initialize(to: .steady(parameter.defaultValue))
@@ -70,6 +75,8 @@ public final class NodeInstance: @unchecked Sendable {
         if active { type.pointee.deactivate?(node) }
         type.pointee.destroy(node)
         ramps.deallocate()
+        guardState.deinitialize(count: 1)
+        guardState.deallocate()
     }
 
     /// The type's name.

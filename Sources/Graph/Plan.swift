@@ -23,6 +23,8 @@ struct Plan: Sendable {
         case absorb(node: Int)
         /// value = sum of gain x value; nothing to add gives zeros.
         case mix(into: Int, terms: [Term])
+        /// Silences a node that gives what is not fit to be heard.
+        case `guard`(node: Int)
         /// What others hear of a node, where that is not simply its outputs: see `heard`.
         case gate(node: Int)
         /// The end of a block in which links fade.
@@ -108,6 +110,7 @@ extension Plan.Step {
         switch self {
         case .process(let node), .absorb(let node): plan.inputs[node]
         case .mix(_, let terms): terms.map(\.value)
+        case .guard(let node): plan.outputs[node].isEmpty ? plan.inputs[node] : plan.outputs[node]
         case .gate(let node): plan.outputs[node] + plan.dry[node]
         case .delay(_, let from, _): [from]
         default: []

@@ -23,6 +23,7 @@ struct ScheduleBuilder {
     private let flags: UnsafeMutablePointer<UInt8>
     private let midi: [UnsafeMutablePointer<vg_midi>]
     private let emptyIO: UnsafePointer<vg_io>
+    private let externals: UnsafeMutablePointer<ExternalSlot>
     private var followers: [[Slot]]
     private(set) var ios: [UnsafePointer<vg_io>] = []
 
@@ -58,6 +59,7 @@ struct ScheduleBuilder {
             return midi
         }
         emptyIO = UnsafePointer(arena.make(vg_io.self, 1))
+        externals = arena.make(ExternalSlot.self, plan.externals.count)
         followers = Array(repeating: [], count: plan.externals.count)
     }
 
@@ -66,8 +68,8 @@ struct ScheduleBuilder {
     ) -> UnsafeMutablePointer<ScheduleHeader> {
         ios = graph.nodes.indices.map { makeIO($0) }
         let steps = plan.steps.map { makeStep($0) }
-        let externals = plan.externals.indices.map { index in
-            ExternalSlot(
+        for index in plan.externals.indices {
+            externals[index] = ExternalSlot(
                 handle: index < handles.count ? handles[index] : nil, bound: nil,
                 followers: arena.copy(followers[index]), followerCount: followers[index].count,
                 midi: plan.midiExternals.first { $0.value == index }.map { midi[$0.key] },
@@ -92,8 +94,8 @@ struct ScheduleBuilder {
                 segmentEnds: arena.copy(segments.map(\.steps.upperBound)), segmentCount: segments.count,
                 hasDetails: segments.contains { $0.node == nil }, record: record,
                 ticks: UnsafeMutableRawPointer(record + 1).assumingMemoryBound(to: UInt32.self),
-                externals: arena.copy(externals),
-                externalCount: externals.count, silenceFlags: flags + 1, silenceCount: plan.values.count - 1,
+                externals: externals,
+                externalCount: plan.externals.count, silenceFlags: flags + 1, silenceCount: plan.values.count - 1,
                 midi: arena.copy((written + others).map { midi[$0] }), midiCount: written.count + others.count,
                 writtenMIDICount: written.count, driven: arena.copy(driven), drivenCount: driven.count,
                 maxBlock: maxBlock, rate: rate,
@@ -155,6 +157,22 @@ struct ScheduleBuilder {
         return [term(plan.outputs[node][output], .open), term(plan.dry[node][output], .bypassed)].compactMap { $0 }
     }
 
+    private mutating func silencer(_ node: Int) -> ScheduleStep {
+        let ports = graph.nodes[node].guarded
+        let isCapture = graph.nodes[node].instance.isExternal && !plan.outputs[node].isEmpty
+        let values = ports.map { plan.outputs[node].isEmpty ? plan.inputs[node][$0] : plan.outputs[node][$0] }
+        let externals = values.map { value -> UnsafeMutablePointer<ExternalSlot>? in
+            guard isCapture, case .external(let external) = plan.values[value] else { return nil }
+            return self.externals + external
+        }
+        return helper(
+            guardStep,
+            GuardStepState(
+                node: graph.nodes[node].instance.guardState, channels: slots(values),
+                silent: arena.copy(values.map { flag($0) }), slots: arena.copy(externals), count: ports.count,
+                spare: isCapture ? arena.make(Float.self, ports.count * stride) : nil, stride: stride))
+    }
+
     private mutating func mix(_ into: Int, _ terms: [Plan.Term]) -> ScheduleStep {
         let sources = slots(terms.map(\.value))
         let made = terms.enumerated().map { index, term in
@@ -180,6 +198,7 @@ struct ScheduleBuilder {
         case .absorb(let node):
             return nodeStep(node, graph.nodes[node].instance.type.pointee.absorb!)
         case .mix(let into, let terms): return mix(into, terms)
+        case .guard(let node): return silencer(node)
         case .gate(let node):
             let mixes = plan.heard[node].indices.map { mix(plan.heard[node][$0], gateTerms(node, output: $0)) }
             return helper(sequenceStep, SequenceState(steps: arena.copy(mixes), count: mixes.count))

@@ -65,6 +65,7 @@ struct Verifier {
     private var processed: Set<Int> = []
     private var absorbed: Set<Int> = []
     private var gated: Set<Int> = []
+    private var guarded: Set<Int> = []
 
     init(_ plan: Plan, _ graph: ResolvedGraph) {
         self.plan = plan
@@ -140,6 +141,16 @@ struct Verifier {
                 return (late, times)
             }
             try write(into, Dictionary(uniqueKeysWithValues: late), reading: [from], "a delay")
+        case .guard(let node):
+            if !guarded.insert(node).inserted || graph.nodes[node].guarded.isEmpty {
+                throw PlanFault("\(name(node)) is guarded twice, or needs no guard")
+            }
+            for (index, value) in plan.outputs[node].enumerated() {
+                let own: Content = [Part(source: PlanSource(node: node, output: index), delay: 0, gain: 1): 1]
+                if try content(value, "the guard of \(name(node))") != own {
+                    throw PlanFault("the guard of \(name(node)) comes too early or too late")
+                }
+            }
         case .gate(let node): try openGate(node)
         case .tick: if graph.fades == nil { throw PlanFault("nothing fades, but fades go on") }
         case .sum(let into, let sources): try sum(into, sources)
@@ -245,6 +256,9 @@ struct Verifier {
         var result: [Part] = []
         for link in incoming[node] where link.target == .port(port) && link.portKind == VG_AUDIO_PORT {
             guard let fade = graph.fade(of: link) else { continue }
+            if !graph.nodes[link.fromNode].guarded.isEmpty, !guarded.contains(link.fromNode) {
+                result.append(Part(source: PlanSource(node: -1, output: 0), delay: 0, gain: 1))
+            }
             let source = instance(link.fromNode)
             let output = source.rank(ofOutput: link.fromPort)
             let wait = link.wait ?? departure(link.fromNode).map { plan.arrival[node] - $0 } ?? 0

@@ -76,6 +76,26 @@ extension RunningGraph {
         return instance
     }
 
+    /// Tells of nodes that were silenced because of what they give, and of their return.
+    func watchGuards() {
+        for node in nodes {
+            let reading = node.guardReading
+            let name = node.name
+            let was = state.withLock { state in
+                defer { state.silenced[name] = reading.isClosed ? reading.reason : nil }
+                return state.silenced[name] != nil
+            }
+            guard was != reading.isClosed else { continue }
+            bus.publish(
+                .event(
+                    Event(
+                        reading.isClosed ? "node.silenced" : "node.heard", node: name, time: time.now,
+                        fields: [
+                            "reason": .string(reading.reason), "blocks": .integer(Int64(clamping: reading.badBlocks)),
+                        ])))
+        }
+    }
+
     /// What is measured now. [control]
     public var status: Status {
         let (info, measured, counters) = (driver.info, driver.status, engine.counters)
@@ -99,7 +119,7 @@ extension RunningGraph {
             status.xruns = measured.xruns + Int(counters.oversizedBlocks)
             status.blocks = counters.cycles
             status.time = time.now
-            status.degraded = state.degraded
+            status.degraded = state.degraded.merging(state.silenced) { failed, _ in failed }
             return status
         }
     }

@@ -55,6 +55,8 @@ public final class RunningGraph: @unchecked Sendable {
         /// What is gone from the graph, but perhaps not from the audio thread yet.
         var leaving: [NodeInstance] = []
         var latencyChanged = false
+        /// Nodes that are silenced because of what they give, with the reason.
+        var silenced: [String: String] = [:]
         var degraded: [String: String]
         var load = 0.0
         var lastTicks: UInt64 = 0
@@ -210,6 +212,7 @@ public final class RunningGraph: @unchecked Sendable {
             state.withLock { $0.degraded[node] = reason }
         }
         engine.collect()
+        watchGuards()
         advance()
     }
 

@@ -101,10 +101,13 @@ func node(
         let place = SourceLocation(file: "f", line: 100 + index, column: 1)
         places[key] = Entry(entries[key]!, keyLocation: place, valueLocation: place)
     }
-    return NodeDescription(
+    var description = NodeDescription(
         name: name, type: type, entries: places, keys: keys, required: required,
         location: SourceLocation(file: "f", line: 10, column: 1),
         typeLocation: SourceLocation(file: "f", line: 11, column: 1))
+    // What the nodes of these tests give are numbers more than sound.
+    description.isGuarded = false
+    return description
 }
 
 /// Builds a graph from links "a -> b" and nodes.

@@ -226,6 +226,52 @@ extension PlantedFault {
             plan.midiInputs[node][plan.midiInputs[node].firstIndex { $0 != 0 }!] = 0
             return true
         },
+        PlantedFault("a guard that is forgotten") { plan, graph in
+            let guards = plan.steps.indices.filter { if case .guard = plan.steps[$0] { true } else { false } }
+            // One that somebody listens to.
+            guard
+                let index = guards.first(where: { index in
+                    guard case .guard(let node) = plan.steps[index] else { return false }
+                    return graph.links.contains { link in
+                        link.fromNode == node && link.portKind == VG_AUDIO_PORT && graph.fade(of: link) != nil
+                            && graph.nodes[link.toNode].instance.runs
+                    }
+                })
+            else { return false }
+            plan.steps.remove(at: index)
+            return true
+        },
+        PlantedFault("a gate that is forgotten") { plan, _ in
+            guard let index = plan.steps.firstIndex(where: { if case .gate = $0 { true } else { false } }) else {
+                return false
+            }
+            plan.steps.remove(at: index)
+            return true
+        },
+        PlantedFault("a gate that lets another output through") { plan, _ in
+            for case .gate(let node) in plan.steps where plan.outputs[node].count > 1 {
+                plan.dry[node].swapAt(0, 1)
+                if plan.values[plan.dry[node][0]] != plan.values[plan.dry[node][1]] { return true }
+            }
+            return false
+        },
+        PlantedFault("fades that never end") { plan, _ in
+            guard plan.steps.last == .tick else { return false }
+            plan.steps.removeLast()
+            return true
+        },
+        PlantedFault(step: "a link that falls in place of rising") { step, _ in
+            guard case .mix(let into, var terms) = step,
+                let index = terms.firstIndex(where: { $0.fade == .rising })
+            else { return nil }
+            terms[index].fade = .falling
+            return .mix(into: into, terms: terms)
+        },
+        PlantedFault("a delay line that is another's") { plan, _ in
+            guard let value = plan.lines.keys.min() else { return false }
+            plan.lines[value]?.frames += 1
+            return true
+        },
         PlantedFault("two nodes that write one MIDI buffer") { plan, graph in
             let writers = plan.midiOutputs.indices.filter {
                 graph.nodes[$0].instance.runs && !plan.midiOutputs[$0].isEmpty
@@ -242,9 +288,9 @@ struct VerifierTests {
     /// Without failing nodes, for which a fault may do no harm.
     private static let plans: [(graph: ResolvedGraph, plan: Plan)] = (1...300).compactMap { seed in
         let spec = Specification.random(seed: UInt64(seed), most: 10, maxBlock: 64, failing: false)
-        guard let graph = try? spec.graph(maxBlock: 64), let plan = try? Compiler.plan(graph, verifying: true) else {
-            return nil
-        }
+        guard var graph = try? spec.graph(maxBlock: 64) else { return nil }
+        if seed > 150 { graph.adorn(seed: UInt64(seed)) }
+        guard let plan = try? Compiler.plan(graph, verifying: true) else { return nil }
         return (graph, plan)
     }
 
@@ -293,6 +339,23 @@ struct VerifierTests {
         }
         #expect(refused > 60)
         #expect(passed > 20)
+    }
+}
+
+extension ResolvedGraph {
+    /// Adds guards, gates and fades, at random.
+    fileprivate mutating func adorn(seed: UInt64) {
+        var random = TestRandom(seed: seed)
+        func gate() -> Gate { [.open, .open, .bypassed, .muted].randomElement(using: &random)! }
+        fades = Fades()
+        for index in nodes.indices {
+            nodes[index].description.isGuarded = true
+            nodes[index].gate = gate()
+            nodes[index].previousGate = gate()
+        }
+        for index in links.indices where links[index].portKind == VG_AUDIO_PORT {
+            links[index].fade = [.steady, .steady, .entering, .rising, .falling].randomElement(using: &random)!
+        }
     }
 }
 

@@ -53,7 +53,9 @@ final class Relay: Node {
 
 /// The types of the host and of these tests.
 let testRegistry = NodeRegistry(
-    builtIn: NodeRegistry.ownTypes + [makeNodeType(Relay.self), makeNodeType(Broken.self), makeNodeType(Late.self)])
+    builtIn: NodeRegistry.ownTypes + [
+        makeNodeType(Relay.self), makeNodeType(Broken.self), makeNodeType(Late.self), makeNodeType(Faulty.self),
+    ])
 
 /// A prepared graph from text; its diagnostics fail the test if there is an error among them.
 func prepared(

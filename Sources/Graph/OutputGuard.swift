@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+import NodeKit
+import Realtime
+import Synchronization
+
+/// What a guard has seen of one node; lives as long as the node, since schedules come and go.
+struct GuardState: ~Copyable {
+    /// Blocks that were not fit to be heard.
+    let badBlocks = Atomic<UInt64>(0)
+    /// Of the last of them, the largest sample as bits: what is above infinity's is no number.
+    let worst = Atomic<UInt32>(0)
+    /// Whether the node is silenced now.
+    let isClosed = Atomic<Bool>(false)
+    /// The last sample that was heard of each channel, from which a bad block decays.
+    let last: UnsafeMutablePointer<Float>
+    /// How much is let through, 0...1.
+    var gain: Float = 1
+    /// How much of `last` is still to decay, 0...1.
+    var rest: Float = 0
+    /// Good frames that are still wanted before the node is heard again.
+    var wait = 0
+
+    init(channels: Int) {
+        last = .allocate(capacity: max(1, channels))
+        last.initialize(repeating: 0, count: max(1, channels))
+    }
+
+    deinit { last.deallocate() }
+}
+
+/// What a guard found.
+public struct GuardReading: Sendable, Equatable {
+    /// Blocks that were not fit to be heard.
+    public var badBlocks: UInt64
+    /// Whether the node is silenced now.
+    public var isClosed: Bool
+    /// What was wrong with the last bad block.
+    public var reason: String
+}
+
+extension NodeInstance {
+    /// What the guard behind this node found. [any]
+    public var guardReading: GuardReading {
+        let worst = Float(bitPattern: guardState.pointee.worst.load(ordering: .relaxed))
+        let reason =
+            worst.isNaN
+            ? "its output is not a number"
+            : worst.isInfinite ? "its output is infinite" : "its output is above +24 dBFS"
+        return GuardReading(
+            badBlocks: guardState.pointee.badBlocks.load(ordering: .relaxed),
+            isClosed: guardState.pointee.isClosed.load(ordering: .relaxed), reason: reason)
+    }
+}
+
+/// A guard's step.
+struct GuardStepState: BitwiseCopyable {
+    var node: UnsafeMutablePointer<GuardState>
+    /// One pointer to samples per channel.
+    var channels: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
+    var silent: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>>
+    /// Of a capture node, whose buffers are not ours to write: the driver's ports, and buffers to use instead.
+    var slots: UnsafeMutablePointer<UnsafeMutablePointer<ExternalSlot>?>
+    var count: Int
+    var spare: UnsafeMutablePointer<Float>?
+    var stride: Int
+}
+
+/// The largest sample that is let through: +24 dBFS, which is 15.85, as bits. Bits of positive floats are in the order
+/// of their values, and those of what is infinite or no number come after all others.
+@inline(__always) private var loudest: UInt32 { @_noLocks get { 0x417D_953A } }
+
+/// Silences a node for as long as it gives what is not a number, infinite, or above +24 dBFS, and a tenth of a second
+/// longer. What was heard last decays within 10 ms, and what comes then rises as long.
+@_noLocks
+func guardStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
+    let state = memory.assumingMemoryBound(to: GuardStepState.self)
+    let node = state.pointee.node
+    let frames = cycle.frames
+    var worst: UInt32 = 0
+    for channel in 0..<state.pointee.count where state.pointee.silent[channel].pointee == 0 {
+        worst = max(worst, largestBits(state.pointee.channels[channel].unsafelyUnwrapped, frames))
+    }
+    if worst <= loudest, node.pointee.gain == 1 {
+        for channel in 0..<state.pointee.count {
+            node.pointee.last[channel] = state.pointee.channels[channel].unsafelyUnwrapped[frames &- 1]
+        }
+        return
+    }
+    replace(state, worst, frames, cycle.pointee.rate)
+}
+
+/// The bits of the largest sample, without its sign.
+@_noLocks
+private func largestBits(_ samples: UnsafeMutablePointer<Float>, _ frames: Int) -> UInt32 {
+    let bits = UnsafeRawPointer(samples).assumingMemoryBound(to: UInt32.self)
+    var largest: UInt32 = 0
+    for frame in 0..<frames { largest = max(largest, bits[frame] & 0x7FFF_FFFF) }
+    return largest
+}
+
+/// A block in which the node is not, or not wholly, heard.
+@_noLocks
+private func replace(_ state: UnsafeMutablePointer<GuardStepState>, _ worst: UInt32, _ frames: Int, _ rate: Double) {
+    let node = state.pointee.node
+    let isBad = worst > loudest
+    let step = Float(100 / rate)
+    if isBad {
+        if node.pointee.gain > 0 || node.pointee.rest == 0 && node.pointee.wait == 0 { node.pointee.rest = 1 }
+        node.pointee.gain = 0
+        node.pointee.wait = Int(rate / 10)
+        node.pointee.worst.store(worst, ordering: .relaxed)
+        node.pointee.badBlocks.store(
+            node.pointee.badBlocks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        node.pointee.isClosed.store(true, ordering: .relaxed)
+    }
+    let opens = !isBad && node.pointee.wait == 0
+    let (gain, rest) = (node.pointee.gain, node.pointee.rest)
+    for channel in 0..<state.pointee.count {
+        let source = state.pointee.channels[channel].unsafelyUnwrapped
+        var target = source
+        if let slot = state.pointee.slots[channel], let spare = state.pointee.spare {
+            target = spare + channel &* state.pointee.stride
+            slot.pointee.bound = target
+            for follower in 0..<slot.pointee.followerCount { slot.pointee.followers[follower].pointee = target }
+        }
+        let last = node.pointee.last[channel]
+        for frame in 0..<frames {
+            let decaying = last * max(0, rest - step * Float(frame &+ 1))
+            let heard = opens ? source[frame] * min(1, gain + step * Float(frame)) : 0
+            target[frame] = heard + decaying
+        }
+        state.pointee.silent[channel].pointee = 0
+        if opens { node.pointee.last[channel] = target[frames &- 1] }
+    }
+    node.pointee.rest = max(0, rest - step * Float(frames))
+    if opens {
+        node.pointee.gain = min(1, gain + step * Float(frames))
+        if node.pointee.gain == 1 { node.pointee.isClosed.store(false, ordering: .relaxed) }
+    } else if !isBad {
+        node.pointee.wait = max(0, node.pointee.wait &- frames)
+    }
+}
+
+extension ResolvedGraph.Node {
+    /// The audio ports that are guarded, by rank: what a node gives, or what a port of the driver is given; not control
+    /// voltages, and nothing of nodes that only make louder or quieter.
+    var guarded: [Int] {
+        guard description.isGuarded, instance.isExternal || instance.runs && !instance.isLight else { return [] }
+        let direction = instance.count(VG_AUDIO_PORT, VG_OUTPUT) == 0 && instance.isExternal ? VG_INPUT : VG_OUTPUT
+        let ports = instance.ports.filter { $0.kind == VG_AUDIO_PORT && $0.direction == direction }
+        return ports.indices.filter { ports[$0].bus != "cv" }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import NodeKit
+import TestSupport
+import Testing
+
+@testable import Host
+
+/// Lets a signal through, times a factor that may be anything.
+final class Faulty: Node {
+    static let descriptor = NodeDescriptor(
+        "faulty", "for tests", ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
+        parameters: [Parameter("fault", "0: none, 1: no number, 2: infinite, 3: loud", 0...3, default: 0)],
+        process: misbehave)
+    init(settings: Settings, host: NodeHost) throws(NodeError) {}
+    func prepare(_ preparation: Preparation) throws(NodeError) -> NoProcessor { NoProcessor() }
+}
+
+@_noLocks
+private func misbehave(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let (input, output) = (io.input(0), io.output(0))
+    let fault = io.parameter(0).pointee.target
+    for frame in 0..<cycle.frames { output[frame] = input[frame] }
+    // In the middle of a block, as it happens.
+    let middle = cycle.frames / 2
+    if fault == 1 { output[middle] = .nan }
+    if fault == 2 { output[middle] = -.infinity }
+    if fault == 3 { output[middle] = 100 }
+}
+
+@Suite("The guard behind a node")
+struct GuardTests {
+    static func graph(_ more: String = "") -> String {
+        """
+        [graph]
+        name = "guard"
+        links = ["sine -> bad -> out", "sine -> other"]
+        [node.sine]
+        type = "tone"
+        frequency = 200
+        level_db = -12
+        [node.bad]
+        type = "faulty"
+        \(more)
+        [node.out]
+        type = "output"
+        channels = 1
+        [node.other]
+        type = "output"
+        channels = 1
+        """
+    }
+
+    @Test(
+        "what is no number, infinite or too loud is faded out and named, and comes back when it is good",
+        arguments: [
+            (1, "its output is not a number"), (2, "its output is infinite"), (3, "its output is above +24 dBFS"),
+        ])
+    func faults(fault: Float, reason: String) throws {
+        let run = try OfflineRun(Self.graph(), block: 128)
+        run.play(40 * 128)
+        var last = run.driver.buffer(of: "out_1")![127]
+        var largest: Float = 0
+        var heard: [Float] = []
+        run.heard = { block in
+            for sample in block {
+                largest = max(largest, sample.isFinite ? abs(sample - last) : .infinity)
+                last = sample
+            }
+            heard += block
+        }
+        try run.graph.set("bad", "fault", to: fault)
+        run.play(100 * 128)
+        #expect(run.graph.status.degraded == ["bad": reason])
+        let silenced = run.events("node.silenced")
+        #expect(silenced.count == 1 && silenced.first?.node == "bad" && silenced.first?.text("reason") == reason)
+        #expect(heard.suffix(50 * 128).allSatisfy { $0 == 0 })
+        #expect(Signal.peak(run.driver.buffer(of: "other_1")!) > 0.1, "the others go on")
+        try run.graph.set("bad", "fault", to: 0)
+        // Still silent for a tenth of a second.
+        heard = []
+        run.play(37 * 128)
+        #expect(heard.allSatisfy { $0 == 0 })
+        run.play(100 * 128)
+        #expect(Signal.peak(run.driver.buffer(of: "out_1")!) > 0.2)
+        #expect(run.graph.status.degraded.isEmpty)
+        let back = run.events("node.heard")
+        #expect(back.count == 1 && back.first?.node == "bad" && back.first?.integer("blocks") == 100)
+        #expect(Double(largest) < 0.2512 * EditTests.steepest, "it was faded")
+    }
+
+    @Test("guard = false lets everything through")
+    func unguarded() throws {
+        let run = try OfflineRun(
+            Self.graph("guard = false").replacing("channels = 1", with: "channels = 1\nguard = false"))
+        run.play(2560)
+        try run.graph.set("bad", "fault", to: 3)
+        run.play(2560)
+        #expect(Signal.peak(run.driver.buffer(of: "out_1")!) == 100)
+        #expect(run.graph.status.degraded.isEmpty)
+    }
+
+    @Test("what an input of the driver brings is guarded too, and its buffer is left alone")
+    func input() throws {
+        let run = try OfflineRun(
+            """
+            [graph]
+            name = "guard"
+            links = ["mic -> out"]
+            [node.mic]
+            type = "input"
+            [node.out]
+            type = "output"
+            channels = 1
+            """, block: 64)
+        let mic = try #require(run.driver.buffer(of: "mic_1"))
+        mic.update(repeating: 0.5)
+        run.play(64)
+        #expect(run.driver.buffer(of: "out_1")!.allSatisfy { $0 == 0.5 })
+        mic[10] = .nan
+        run.play(64)
+        #expect(run.driver.buffer(of: "out_1")!.allSatisfy { $0.isFinite && $0 < 0.5 && $0 > 0.4 })
+        #expect(mic[10].isNaN && mic[9] == 0.5)
+        #expect(run.events("node.silenced").map(\.node) == ["mic"])
+        mic[10] = 0.5
+        run.play(64 * 200)
+        #expect(run.driver.buffer(of: "out_1")!.allSatisfy { $0 == 0.5 })
+    }
+}
