@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -107,30 +107,48 @@ ssize_t vg_channel_receive(int channel, void *bytes, size_t size, int *passed) {
   return received;
 }
 
+/* Runs in the child before it becomes another program, on the parent's memory
+ * while its thread waits: system calls only. */
+static void become(char *const *arguments, char *const *environment, int input, int output, int channel) {
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  setpgid(0, 0);
+  /* Before anything can stop the child for good: it stays when the program changes. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dup2(input, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  /* A descriptor that is duplicated onto itself would be closed all the same. */
+  if (channel == 3) fcntl(channel, F_SETFD, 0);
+  else dup2(channel, 3);
+  close_range(4, ~0u, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  execve(arguments[0], arguments, environment);
+}
+
 pid_t vg_isolate_start(char *const *arguments, char *const *environment, int channel, int *output) {
   int lines[2];
   if (pipe2(lines, O_CLOEXEC) != 0) return -errno;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, lines[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, lines[1], STDERR_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, channel, 3);
-  posix_spawn_file_actions_addclosefrom_np(&actions, 4);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t signals;
-  sigfillset(&signals);
-  posix_spawnattr_setsigdefault(&attributes, &signals);
-  sigemptyset(&signals);
-  posix_spawnattr_setsigmask(&attributes, &signals);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  pid_t child = 0;
-  int error = posix_spawn(&child, arguments[0], &actions, &attributes, arguments, environment);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+  int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  /* A signal that came in between must not run our handlers in the child. */
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  volatile int error = 0;
+  pid_t child = vfork();
+  if (child == 0) {
+    become(arguments, environment, input, lines[1], channel);
+    error = errno;
+    _exit(127);
+  }
+  if (child < 0) error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (input >= 0) close(input);
   close(lines[1]);
+  if (child > 0 && error)
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+    }
   if (error) {
     close(lines[0]);
     return -error;
@@ -139,10 +157,7 @@ pid_t vg_isolate_start(char *const *arguments, char *const *environment, int cha
   return child;
 }
 
-_Bool vg_isolate_end_with(pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return getppid() == parent;
-}
+_Bool vg_isolate_is_kept(pid_t parent) { return getppid() == parent; }
 
 /* Present when a sanitizer is built in, which takes terabytes of addresses. */
 __attribute__((weak)) void __asan_init(void);

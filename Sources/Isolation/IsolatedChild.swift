@@ -12,7 +12,7 @@ public enum IsolatedChild {
     public static func serve(
         parent: Int32, find: (_ type: String, _ path: String) throws(NodeError) -> UnsafePointer<vg_node_type>
     ) -> Never {
-        guard vg_isolate_end_with(parent) else { _exit(1) }
+        guard vg_isolate_is_kept(parent) else { _exit(1) }
         // A thread of a pool blocks signals, those by which a plugin gives up among them.
         var none = sigset_t()
         sigemptyset(&none)

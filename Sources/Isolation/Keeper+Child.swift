@@ -137,17 +137,19 @@ extension Keeper {
 
     /// Lets the child's audio thread run as the host's does, one priority below it: else, on one processor, a node that
     /// computes for ever would keep the host from noticing that its time is over.
-    func tellScheduling(_ member: Member, _ child: ChildProcess) {
+    /// False: the host's is not known yet.
+    @discardableResult
+    func tellScheduling(_ member: Member, _ child: ChildProcess) -> Bool {
         let thread = member.link.pointee.audioThread.load(ordering: .acquiring)
-        guard thread != 0 else { return }
+        guard thread != 0 else { return false }
         let policy = sched_getscheduler(thread) & ~0x4000_0000  // without the flag that it is not inherited
-        guard policy == SCHED_FIFO || policy == SCHED_RR else { return }
+        guard policy == SCHED_FIFO || policy == SCHED_RR else { return true }
         var parameter = sched_param()
-        guard sched_getparam(thread, &parameter) == 0 else { return }
+        guard sched_getparam(thread, &parameter) == 0 else { return true }
         var frame = FrameWriter(.schedule)
         frame.put(policy)
         frame.put(max(1, parameter.sched_priority - 1))
-        _ = child.post(frame)
+        return child.post(frame)
     }
 
     /// What to tell of a call that had no answer. If the child is at fault, it is gone when this returns.

@@ -58,6 +58,7 @@ extension Keeper {
         var since = now()
         var nextSave = now()
         var saves: [Save] = []
+        var isScheduled = false
         var nextTelling = now()
     }
 
@@ -89,10 +90,16 @@ extension Keeper {
             condemn(child, step == .none ? .mute : .hangs(in: step.name, seconds: policy.patience))
             return 0
         }
+        if !pulse.isScheduled {
+            // The audio thread is known from its first block on; what it is may change later.
+            for member in members where member.isActive && !pulse.isScheduled {
+                pulse.isScheduled = tellScheduling(member, child)
+            }
+        }
         followSaves(child, &pulse)
         if now() >= pulse.nextSave, !isTense, pulse.saves.isEmpty {
             for member in members { if let save = keepState(member, child) { pulse.saves.append(save) } }
-            if let member = members.first(where: \.isActive) { tellScheduling(member, child) }
+            pulse.isScheduled = false
             pulse.nextSave = now() + policy.saveInterval
         }
         if !pulse.saves.isEmpty { return Self.tenseTime }
