@@ -21,6 +21,10 @@ public protocol Driver: AnyObject, Sendable {
     /// Removes ports by name; the schedule that used them must be gone. Unknown ports are ignored. [control]
     func retire(_ ports: [ExternalPort])
 
+    /// Tells how late what leaves is against what enters, for other programs to know; at any time, without waiting.
+    /// [control]
+    func setLatencies(_ routes: [LatencyRoute])
+
     /// Begins to call `engine`. `onEvent` is called from threads of the driver, never from the audio thread; for
     /// `rateOrBlockChanged` the audio waits until it returns. [control]
     func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError)
@@ -28,6 +32,11 @@ public protocol Driver: AnyObject, Sendable {
     /// Ends the calls: after the return `engine` is not used any more. A stopped driver cannot be started again.
     /// [control]
     func stop()
+}
+
+extension Driver {
+    /// A driver without other programs has nobody to tell. [control]
+    public func setLatencies(_ routes: [LatencyRoute]) {}
 }
 
 /// What a driver is and how it runs.

@@ -96,7 +96,7 @@ public final class Schedule: @unchecked Sendable {
 
     let header: UnsafeMutablePointer<ScheduleHeader>
     /// Counts schedules in the order in which they are published; the engine's, under its lock.
-    var number = 0
+    public internal(set) var number = 0
     /// How its steps are timed.
     let segments: [Segment]
     /// What each step does for which node; nil: work between nodes.

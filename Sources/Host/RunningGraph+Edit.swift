@@ -128,6 +128,23 @@ extension RunningGraph {
             followLatency(isHeard)
         }
         release(isHeard)
+        tellLatencies()
+    }
+
+    /// Tells the driver of latencies that are not what they were.
+    private func tellLatencies() {
+        guard let schedule = engine.schedule, schedule.isSettled,
+            state.withLock({ $0.change == nil && $0.toldOf != schedule.number })
+        else { return }
+        let routes = schedule.routes
+        let isNews = state.withLock { state in
+            defer {
+                state.toldOf = schedule.number
+                state.routes = routes
+            }
+            return state.routes != routes
+        }
+        if isNews { driver.setLatencies(routes) }
     }
 
     /// Paths that are longer or shorter than they were are aligned anew.

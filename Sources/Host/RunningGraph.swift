@@ -55,6 +55,9 @@ public final class RunningGraph: @unchecked Sendable {
         /// What is gone from the graph, but perhaps not from the audio thread yet.
         var leaving: [NodeInstance] = []
         var latencyChanged = false
+        /// The latencies that the driver knows, and whose they are.
+        var routes: [LatencyRoute]?
+        var toldOf: Int?
         /// Nodes that are silenced because of what they give, with the reason.
         var silenced: [String: String] = [:]
         var degraded: [String: String]

@@ -24,6 +24,9 @@ extension JackDriver {
             }
             if signals.silent.exchange(false, ordering: .acquiringAndReleasing), revive() { emit(.reactivated) }
             let made = lock.around {
+                if let client, latencies.update({ name in ports.index(of: name).map { ports.entries[$0].slot } }) {
+                    jack_recompute_total_latencies(client)
+                }
                 if let client { loadBits.store((jack_cpu_load(client) / 100).bitPattern, ordering: .relaxed) }
                 return connect()
             }

@@ -22,6 +22,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let lock = PlainLock()
     var client: OpaquePointer?
     let ports = JackPortTable()
+    let latencies: JackLatencies
     let server: ServerProcess?
     var pending: Set<JackConnections.Pair> = []
     /// Our ports whose connections are all to be made, whatever is new at the other end.
@@ -50,6 +51,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
         serverName = server
         self.server = child
         self.client = client
+        latencies = JackLatencies(ports.slots)
         facts = Mutex(
             DriverInfo(
                 kind: child == nil ? .jack : .dummy, server: server ?? JackLibrary.defaultServer,
@@ -100,6 +102,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
         for port in unwanted {
             if let index = ports.index(of: port.name) { remove(index) }
         }
+    }
+
+    /// See `Driver`. [control]
+    public func setLatencies(_ routes: [LatencyRoute]) {
+        latencies.set(routes)
+        signals.wakeup.signal()
     }
 
     /// See `Driver`. The engine's first cycle comes when the desired connections are made: what it plays first is

@@ -87,6 +87,8 @@ extension JackDriver {
             { @Sendable id, registered, argument in
                 if registered != 0 { JackDriver.of(argument).signals.portRegistered(id) }
             }, this)
+        jack_set_latency_callback(
+            client, { @Sendable mode, argument in JackDriver.of(argument).latencies.answer(mode) }, this)
         // PipeWire tells of some deaths through one of these only, jackd through the other.
         jack_on_shutdown(client, { @Sendable in JackDriver.of($0).signals.shutDown(nil) }, this)
         jack_on_info_shutdown(

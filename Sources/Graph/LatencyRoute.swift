@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// A way through a graph from one of the driver's ports to another.
+public struct LatencyRoute: Sendable, Hashable {
+    /// Name of the port that the driver fills.
+    public var from: String
+    /// Name of the port that the driver takes.
+    public var to: String
+    /// Frames between what comes in and what it causes, after alignment.
+    public var frames: Int
+
+    /// Describes a way.
+    public init(from: String, to: String, frames: Int) {
+        self.from = from
+        self.to = to
+        self.frames = frames
+    }
+}
+
+extension Schedule {
+    /// Every way from a port of the driver to another, in the order of the graph. [control]
+    public var routes: [LatencyRoute] {
+        var readers: [[Int]] = Array(repeating: [], count: graph.nodes.count)
+        for link in graph.links where link.portKind == VG_AUDIO_PORT || link.portKind == VG_MIDI_PORT {
+            readers[link.fromNode].append(link.toNode)
+        }
+        var routes: [LatencyRoute] = []
+        for (source, node) in graph.nodes.enumerated() where node.externals.contains(where: \.isCapture) {
+            var reached = [Bool](repeating: false, count: graph.nodes.count)
+            var next = [source]
+            while let node = next.popLast() {
+                for reader in readers[node] where !reached[reader] {
+                    reached[reader] = true
+                    next.append(reader)
+                }
+            }
+            for (sink, other) in graph.nodes.enumerated() where reached[sink] && other.instance.isExternal {
+                for to in other.externals where !to.isCapture {
+                    // Events are not delayed.
+                    let frames = to.isMIDI ? 0 : arrival[sink]
+                    routes += node.externals.map { LatencyRoute(from: $0.name, to: to.name, frames: frames) }
+                }
+            }
+        }
+        return routes
+    }
+}
