@@ -79,6 +79,13 @@ public final class NodeInstance: @unchecked Sendable {
         guardState.deallocate()
     }
 
+    /// Why it cannot be bypassed; nil: it can.
+    public var bypassFault: String? {
+        let (inputs, outputs) = (count(VG_AUDIO_PORT, VG_INPUT), count(VG_AUDIO_PORT, VG_OUTPUT))
+        if outputs > 0, inputs == outputs || inputs == 1 { return nil }
+        return "it has \(inputs) audio input\(inputs == 1 ? "" : "s") and \(outputs) output\(outputs == 1 ? "" : "s")"
+    }
+
     /// The type's name.
     public var typeName: String { String(cString: type.pointee.name) }
     /// Whether the driver fills or takes its buffers.

@@ -43,6 +43,7 @@ struct NodeMaker {
         let before = report.diagnostics.count
         if !problems, let kept = playing[node.name], kept.serves(node) {
             let values = check.parameterValues(node, of: kept.instance, &report)
+            checkBypass(node, kept.instance)
             if report.diagnostics.count > before { return .faulty }
             self.values += kept.instance.allValues(node, given: values)
             return .instance(kept.instance)
@@ -57,6 +58,7 @@ struct NodeMaker {
             for (index, value) in check.parameterValues(node, of: instance, &report) {
                 instance.start(index, at: value)
             }
+            checkBypass(node, instance)
             problems = problems || report.diagnostics.count > before
             return problems ? .faulty : .instance(instance)
         } catch let failure {
@@ -99,6 +101,11 @@ struct NodeMaker {
             return nil
         }
         return type
+    }
+
+    private mutating func checkBypass(_ node: NodeDescription, _ instance: NodeInstance) {
+        guard node.bypass, let fault = instance.bypassFault else { return }
+        report.error("node '\(node.name)' cannot be bypassed: \(fault)", at: node.location, hint: "mute it instead")
     }
 
     private mutating func withoutType(_ node: NodeDescription) -> MadeNode {

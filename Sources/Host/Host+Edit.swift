@@ -109,12 +109,8 @@ extension Host {
     /// Lets what goes into a node through in place of what comes out, or the node again. It runs meanwhile.
     @discardableResult
     public func bypass(_ node: String, _ bypassed: Bool = true) async throws -> GraphDifference {
-        let instance = try graph().instance(node)
-        let (inputs, outputs) = (instance.audioPorts(VG_INPUT), instance.audioPorts(VG_OUTPUT))
-        guard outputs > 0, inputs == outputs || inputs == 1 else {
-            throw HostError(
-                "'\(node)' cannot be bypassed: it has \(inputs) audio inputs and \(outputs) outputs",
-                hint: "mute it instead")
+        if let fault = try graph().instance(node).bypassFault {
+            throw HostError("'\(node)' cannot be bypassed: \(fault)", hint: "mute it instead")
         }
         return try await edit { description in
             let index = try description.index(of: node)
@@ -241,11 +237,5 @@ extension GraphDescription {
     fileprivate func index(of node: String) throws(HostError) -> Int {
         if let index = nodes.firstIndex(where: { $0.name == node }) { return index }
         throw HostError("there is no node '\(node)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
-    }
-}
-
-extension NodeInstance {
-    fileprivate func audioPorts(_ direction: vg_direction) -> Int {
-        ports.count { $0.kind == VG_AUDIO_PORT && $0.direction == direction }
     }
 }

@@ -143,7 +143,7 @@ import TestSupport
         }
         await #expect(
             throws: HostError(
-                "'out' cannot be bypassed: it has 1 audio inputs and 0 outputs", hint: "mute it instead")
+                "'out' cannot be bypassed: it has 1 audio input and 0 outputs", hint: "mute it instead")
         ) { try await host.bypass("out") }
         await #expect(throws: HostError("there is no link gain -> out", hint: "gain -> mute")) {
             try await host.unlink("gain -> out")
