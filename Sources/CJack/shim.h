@@ -31,6 +31,15 @@ VG_JACK_AUDIO static inline void *vg_jack_buffer(jack_port_t *port, jack_nframes
 VG_JACK_AUDIO static inline jack_nframes_t vg_jack_frame_time(const jack_client_t *client) {
   return jack_last_frame_time(client);
 }
+/* Microseconds from the beginning of this cycle to now; 0: not known. */
+VG_JACK_AUDIO static inline uint32_t vg_jack_delay(const jack_client_t *client) {
+  jack_nframes_t frames;
+  jack_time_t begin, next;
+  float period;
+  if (jack_get_cycle_times(client, &frames, &begin, &next, &period) != 0) return 0;
+  jack_time_t now = jack_get_time();
+  return now > begin && now - begin < 0xffffffffu ? (uint32_t)(now - begin) : 0;
+}
 VG_JACK_AUDIO static inline jack_transport_state_t vg_jack_transport(
     const jack_client_t *client, jack_position_t *position) {
   return jack_transport_query(client, position);

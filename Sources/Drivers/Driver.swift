@@ -13,6 +13,9 @@ public protocol Driver: AnyObject, Sendable {
     /// What is measured. [any]
     var status: DriverStatus { get }
 
+    /// The kernel's id of the audio thread; 0: there is none, or the program's own. [any]
+    var audioThread: Int32 { get }
+
     /// Makes the ports that do not exist yet and returns a handle for each, in the order given. A port that exists
     /// with the same name, kind and direction is kept with its connections; of another kind it is replaced. Handles
     /// stay valid until the port is retired, also across the death of a server. [control]
@@ -37,6 +40,9 @@ public protocol Driver: AnyObject, Sendable {
 extension Driver {
     /// A driver without other programs has nobody to tell. [control]
     public func setLatencies(_ routes: [LatencyRoute]) {}
+
+    /// No thread of its own. [any]
+    public var audioThread: Int32 { 0 }
 }
 
 /// What a driver is and how it runs.

@@ -23,6 +23,10 @@ public struct Scheduling: Sendable, Equatable {
     public var priority = 0
     /// Memory of this process that cannot be paged out, in bytes.
     public var lockedMemory = 0
+    /// How much of it this process may lock, in bytes; nil: as much as it likes.
+    public var lockableMemory: Int? = 0
+    /// Whether this process may make threads realtime.
+    public var isPermitted = false
 
     /// Facts that are not known yet.
     public init() {}
@@ -30,6 +34,8 @@ public struct Scheduling: Sendable, Equatable {
     /// Asks the kernel about the thread `id`; 0: no thread yet. [control]
     init(thread id: pid_t) {
         lockedMemory = Self.lockedBytes()
+        lockableMemory = Self.lockableBytes()
+        isPermitted = Self.permitted
         guard id != 0 else { return }
         // The flag that says whether children inherit the policy does not matter here.
         let resetOnFork: Int32 = 0x4000_0000
@@ -48,12 +54,35 @@ public struct Scheduling: Sendable, Equatable {
     /// Whether the thread preempts ordinary ones.
     public var isRealtime: Bool { policy == .fifo || policy == .roundRobin || policy == .deadline }
 
-    /// What to do when the thread is not realtime; empty when it is or nothing is known.
+    /// "SCHED_FIFO 70", "SCHED_OTHER".
+    public var text: String { isRealtime && priority > 0 ? "\(policy.rawValue) \(priority)" : policy.rawValue }
+
+    /// What to do when the thread is not realtime, or its memory may be paged out; empty when all is well or nothing is
+    /// known.
     public var advice: String {
-        guard policy == .other else { return "" }
-        return "the audio thread has no realtime priority: allow it with 'rtprio 95' and 'memlock unlimited' for your "
-            + "group in /etc/security/limits.d/, or run the server with realtime scheduling"
+        switch policy {
+        case .unknown: ""
+        case .other where isPermitted:
+            "the audio thread is \(text), so that other programs can hold it up, though this user may have realtime "
+                + "threads: start the server with realtime scheduling (jackd -R -P 70; PipeWire: the module rt)"
+        case .other:
+            "the audio thread is \(text), so that other programs can hold it up: \(Self.permission); then log in again"
+        default:
+            lockableMemory == nil
+                ? ""
+                : "the audio thread's memory may be paged out, because only \((lockableMemory ?? 0) / 1024) KiB may be "
+                    + "locked: add '@audio - memlock unlimited' to /etc/security/limits.d/audio.conf and log in again; "
+                    + "for a systemd service set LimitMEMLOCK=infinity"
+        }
     }
+
+    private static let permission =
+        "add the lines '@audio - rtprio 95' and '@audio - memlock unlimited' to /etc/security/limits.d/audio.conf and "
+        + "yourself to the group (usermod -aG audio NAME), or install rtkit where PipeWire serves; for a systemd "
+        + "service set LimitRTPRIO=95 and LimitMEMLOCK=infinity"
+
+    /// Found out once: limits do not change while a process runs.
+    private static let permitted = isPermitted(priority: 1)
 
     /// Whether this process may make a thread realtime, found out by trying. [control]
     static func isPermitted(priority: Int32) -> Bool {
@@ -61,6 +90,13 @@ public struct Scheduling: Sendable, Equatable {
             var parameter = sched_param(sched_priority: priority)
             return pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameter) == 0
         }
+    }
+
+    private static func lockableBytes() -> Int? {
+        var limit = rlimit()
+        // Root may lock whatever the limit.
+        if geteuid() == 0 || getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit) != 0 { return nil }
+        return limit.rlim_cur >= UInt(Int.max) ? nil : Int(limit.rlim_cur)
     }
 
     private static func lockedBytes() -> Int {

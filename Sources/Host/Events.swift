@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Drivers
 import NodeKit
 
 /// Levels of one meter or visualizer node: one 60th of a second.
@@ -68,6 +69,14 @@ public struct Status: Sendable, Equatable {
     public var time = 0.0
     /// Names of nodes that failed, with the reason.
     public var degraded: [String: String] = [:]
+    /// "running", "stalled": the server calls no more, "lost": it is gone, "stopped".
+    public var state = ""
+    /// How the kernel runs the audio thread.
+    public var scheduling = Scheduling()
+    /// Late cycles and dropouts since the start, by their cause.
+    public var dropouts: [Dropout.Cause: Int] = [:]
+    /// Cycles of which nothing is known, because this program was held up.
+    public var unrecorded: UInt64 = 0
 
     /// An empty status.
     public init() {}

@@ -112,6 +112,10 @@ public actor Host {
     /// How long each node took per block; empty unless a graph plays.
     public var timings: [NodeTiming] { running?.timings ?? [] }
 
+    /// The last hundred dropouts, oldest first, with their causes; empty unless a graph plays. See `Status.dropouts` for
+    /// all of them.
+    public var dropouts: [Dropout] { running?.dropouts.recent ?? [] }
+
     /// Whether no node has anything of its own left to play and no message waits.
     public var isIdle: Bool { running?.isIdle ?? true }
 
@@ -174,13 +178,13 @@ public actor Host {
     /// Ends the audio; nodes finish what they hold: a recording is complete when this returns. Returns what was
     /// measured; nil if no graph was playing.
     @discardableResult
-    public func stop() -> (status: Status, timings: [NodeTiming])? {
+    public func stop() -> (status: Status, timings: [NodeTiming], dropouts: [Dropout])? {
         guard let graph = running.take() else { return nil }
         pumping?.cancel()
         pumping = nil
         graph.stop()
         resumeWaiters()
-        return (graph.status, graph.timings)
+        return (graph.status, graph.timings, graph.dropouts.recent)
     }
 
     /// Stops, and ends all subscriptions after everything kept was read.

@@ -120,6 +120,10 @@ extension RunningGraph {
             status.blocks = counters.cycles
             status.time = time.now
             status.degraded = state.degraded.merging(state.silenced) { failed, _ in failed }
+            status.state = measured.state.rawValue
+            status.scheduling = measured.scheduling
+            status.dropouts = dropouts.counts
+            status.unrecorded = counters.lostRecords
             return status
         }
     }

@@ -39,6 +39,7 @@ public final class RunningGraph: @unchecked Sendable {
     let time: GraphTime
     let state: Mutex<State>
     let clock = TickClock()
+    let dropouts: DropoutWatch
     /// What nodes tell of themselves: that they failed, or that they started again.
     private let failures: Subscription
     /// What the audio thread is given comes from one thread at a time: the owner's, or the driver's, when it asks for a
@@ -96,6 +97,7 @@ public final class RunningGraph: @unchecked Sendable {
         router = prepared.router
         time = prepared.time
         self.driver = driver
+        dropouts = DropoutWatch(clock)
         failures = bus.subscribe(.bounded(256)) { published in
             guard case .event(let event) = published, event.node != nil, event.name != "node.failed" else {
                 return false
@@ -192,7 +194,7 @@ public final class RunningGraph: @unchecked Sendable {
                 }
             }
             tell("format.changed", ["rate": .number(rate), "block": .integer(Int64(block))])
-        case .xrun(let delay): tell("xrun", ["delay": .number(delay)])
+        case .xrun(let delay): dropouts.report(delay: delay)
         case .stalled: tell("stalled")
         case .resumed: tell("resumed")
         case .serverLost(let reason): tell("server.lost", ["reason": .string(reason)])
@@ -214,7 +216,7 @@ public final class RunningGraph: @unchecked Sendable {
             let reason = event.name.hasSuffix(".failed") ? event.reason ?? event.name : nil
             state.withLock { $0.degraded[node] = reason }
         }
-        engine.collect()
+        tellDropouts()
         watchGuards()
         advance()
     }
@@ -257,6 +259,7 @@ public final class RunningGraph: @unchecked Sendable {
         }
         driver.stop()
         pump()
+        tellDropouts(all: true)
         for node in nodes + state.withLock({ $0.leaving }) { node.deactivate() }
         pump()
         state.withLock { $0.leaving = [] }

@@ -35,6 +35,10 @@ public enum EventJSON {
         line.add("load", number(status.load))
         line.add("xruns", String(status.xruns))
         line.add("blocks", String(status.blocks))
+        line.add("state", JSONText.string(status.state))
+        line.add("scheduling", value(.table(status.scheduling.fields)))
+        line.add("dropouts", value(.table(status.dropoutFields)))
+        line.add("unrecorded", String(status.unrecorded))
         let degraded = status.degraded.sorted { $0.key < $1.key }.map { ($0.key, JSONText.string($0.value)) }
         line.add("degraded", JSONText.object(degraded))
         return line.closed

@@ -29,6 +29,9 @@ public func eventText(_ event: Event) -> String? {
     let about = event.node.map { "\($0): " } ?? ""
     let path = event.text("path") ?? ""
     switch event.name {
+    case "dropout":
+        let cycles = event.integer("cycles") ?? 1
+        return "late: \(event.text("text") ?? "")" + (cycles > 1 ? " (\(cycles) cycles)" : "")
     case "log": return about + (event.text("text") ?? event.text("message") ?? "")
     case "speech.started": return about + "speaking"
     case "speech.synthesized": return about + "speech prepared"

@@ -31,12 +31,24 @@ public struct StatusLine: Sendable {
         return parts.joined(separator: "  ")
     }
 
-    /// What is said once at the start.
+    /// What is said once at the start: what plays it and how the kernel runs it, and in a second line what to do where
+    /// that is not good enough.
     public static func opening(_ status: Status, graph: String) -> String {
         let server = serverText(status).map { " (\($0))" } ?? ""
-        return
-            "\(printable(graph)): \(status.driver)\(server), \(rateText(status.rate)), \(status.block) frames"
+        let line = "\(printable(graph)): \(status.driver)\(server), \(rateText(status.rate)), \(status.block) frames"
+        return ([line + schedulingText(status.scheduling)] + [status.scheduling.advice].filter { !$0.isEmpty })
+            .joined(separator: "\n")
     }
+}
+
+/// ", SCHED_FIFO 70, 3 MB locked"; nothing while there is no audio thread.
+func schedulingText(_ scheduling: Scheduling) -> String {
+    guard scheduling.policy != .unknown else { return "" }
+    let locked = scheduling.lockedMemory
+    let memory =
+        locked == 0
+        ? "memory not locked" : locked < 1 << 20 ? "\(locked >> 10) KiB locked" : "\(locked >> 20) MiB locked"
+    return ", \(scheduling.text), \(memory)"
 }
 
 /// Seconds as m:ss or h:mm:ss.

@@ -95,7 +95,7 @@ public final class TerminalView: Sendable {
             }
             let failed = event.name.hasSuffix(".failed")
             guard let text = eventText(event), failed || !event.name.hasPrefix("speech.") else { return }
-            let level = event.text("level") ?? (failed ? "error" : "")
+            let level = event.text("level") ?? (failed ? "error" : event.name == "dropout" ? "warning" : "")
             inner.state.note(text, level == "error" ? .error : level == "warning" ? .warning : .plain)
         }
     }

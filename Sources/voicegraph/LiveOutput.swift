@@ -71,25 +71,21 @@ final class LiveOutput: Sendable {
     /// Gives the terminal back.
     func close() { if case .view(let device, _) = face { device.close() } }
 
-    /// The last words: time, xruns, and what each node took of a block.
-    func report(_ status: Status, _ timings: [NodeTiming], dropped: Int) {
+    /// The last words: time, dropouts and their causes, and what each node took of a block.
+    func report(_ status: Status, _ timings: [NodeTiming], _ dropouts: [Dropout], dropped: Int) {
         if case .json = face {
-            let nodes = timings.map {
-                (
-                    $0.node,
-                    SettingValue.table([
-                        "average_us": .number($0.average * 1e6), "maximum_us": .number($0.maximum * 1e6),
-                    ])
-                )
-            }
+            let nodes = timings.map { ($0.node, SettingValue.table($0.fields)) }
             let fields: [String: SettingValue] = [
                 "xruns": .integer(Int64(status.xruns)), "blocks": .integer(Int64(status.blocks)),
                 "load": .number(status.load), "events_dropped": .integer(Int64(dropped)),
+                "dropouts": .table(status.dropoutFields), "unrecorded": .integer(Int64(clamping: status.unrecorded)),
+                "recent_dropouts": .list(dropouts.map { .table($0.fields) }),
+                "scheduling": .table(status.scheduling.fields),
                 "nodes": .table(Dictionary(uniqueKeysWithValues: nodes)),
             ]
             writeOut(EventJSON.encode(Event("finished", time: status.time, fields: fields)) + "\n")
         } else {
-            writeOut(FinalReport.text(status, timings, dropped: dropped))
+            writeOut(FinalReport.text(status, timings, dropouts, dropped: dropped))
         }
     }
 }

@@ -74,7 +74,7 @@ struct RunCommand: AsyncParsableCommand {
         showing.cancel()
         await showing.value
         output.close()
-        if let result { output.report(result.status, result.timings, dropped: events.dropped) }
+        if let result { output.report(result.status, result.timings, result.dropouts, dropped: events.dropped) }
         if let failure { throw fail("\(failure)") }
     }
 

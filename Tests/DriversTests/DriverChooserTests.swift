@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Graph
+import Realtime
 import TestSupport
 
 @testable import Drivers
@@ -109,9 +110,56 @@ extension JackDriverTests {
         let scheduling = wire.driver.status.scheduling
         #expect(scheduling.policy == .other)
         #expect(!scheduling.isRealtime)
-        #expect(scheduling.advice.contains("rtprio"))
+        #expect(scheduling.text == "SCHED_OTHER")
+        // Whoever may have realtime threads is told of the server, others of the limits.
+        #expect(scheduling.isPermitted == Scheduling.isPermitted(priority: 1))
+        #expect(scheduling.advice.contains(scheduling.isPermitted ? "jackd -R" : "rtprio"))
         wire.stop()
         server.stop()
+    }
+
+    @Test(
+        "a realtime thread is told as one, whatever the server says", .enabled(if: Scheduling.isPermitted(priority: 1)))
+    func realtimeThread() {
+        let thread = DriverThread.runOnce(name: "rt") {
+            var parameter = sched_param(sched_priority: 42)
+            pthread_setschedparam(pthread_self(), SCHED_RR, &parameter)
+            let scheduling = Scheduling(thread: vg_thread_id())
+            return scheduling.policy == .roundRobin && scheduling.priority == 42 && scheduling.isRealtime
+                && scheduling.text == "SCHED_RR 42"
+        }
+        #expect(thread)
+    }
+
+    @Test("there is advice exactly where something is to be done")
+    func advice() {
+        var scheduling = Scheduling()
+        #expect(scheduling.advice == "")
+        scheduling.policy = .other
+        for word in ["limits.d", "@audio - rtprio", "memlock", "rtkit", "LimitRTPRIO", "LimitMEMLOCK"] {
+            #expect(scheduling.advice.contains(word))
+        }
+        scheduling.isPermitted = true
+        #expect(scheduling.advice.contains("jackd -R") && !scheduling.advice.contains("limits.d"))
+        scheduling.policy = .fifo
+        #expect(scheduling.advice.contains("memlock unlimited") && scheduling.advice.contains("LimitMEMLOCK"))
+        scheduling.lockableMemory = nil
+        #expect(scheduling.advice == "")
+    }
+
+    @Test("how long a thread ran and waited is known")
+    func threadTimes() {
+        #expect(ThreadWatch(thread: 0).times == nil)
+        let works = DriverThread.runOnce(name: "busy") {
+            let watch = ThreadWatch(thread: vg_thread_id())
+            guard let before = watch.times else { return false }
+            var now = before
+            // Counted when the kernel looks, at a tick or a pause.
+            let deadline = secondsNow() + 10
+            while now.ran < before.ran + 0.02, secondsNow() < deadline { now = watch.times ?? now }
+            return now.ran >= before.ran + 0.02 && now.waited >= before.waited
+        }
+        #expect(works)
     }
 
     /// Opens a driver, waiting for the name to be free of other tests.

@@ -20,6 +20,8 @@ public final class JackPeer: @unchecked Sendable {
         let played = Atomic(0)
         let recorded = Atomic(0)
         let cycles = Atomic(0)
+        /// Microseconds for which the next cycle sleeps.
+        let stall = Atomic<UInt32>(0)
     }
 
     /// The name the server gave.
@@ -79,6 +81,11 @@ public final class JackPeer: @unchecked Sendable {
         state.pointee.playing.store(true, ordering: .releasing)
     }
 
+    /// Holds up the server's next cycle, as a program does that waits for something.
+    public func stall(milliseconds: Int) {
+        state.pointee.stall.store(UInt32(milliseconds) * 1000, ordering: .releasing)
+    }
+
     /// Whether the signal has been played to its end.
     public var hasPlayed: Bool { state.pointee.played.load(ordering: .acquiring) >= state.pointee.signalFrames }
 
@@ -124,6 +131,8 @@ public final class JackPeer: @unchecked Sendable {
     }
 
     private static func process(_ state: UnsafeMutablePointer<State>, _ frames: Int) {
+        let stall = state.pointee.stall.exchange(0, ordering: .acquiring)
+        if stall > 0 { usleep(stall) }
         let position = state.pointee.played.load(ordering: .relaxed)
         let total = state.pointee.signalFrames
         let now = state.pointee.playing.load(ordering: .acquiring) ? max(0, min(frames, total - position)) : 0

@@ -29,7 +29,7 @@ public final class JackTurn: Sendable {
 }
 
 /// A real jackd with its dummy driver, under a name from a small pool, for one test. It waits for late clients instead
-/// of dropping samples. Ends and is reaped with `stop` or the last reference.
+/// of dropping samples, unless it is told not to. Ends and is reaped with `stop` or the last reference.
 public final class Jackd: @unchecked Sendable {
     // Sendable: a test uses it from one task at a time.
 
@@ -38,6 +38,7 @@ public final class Jackd: @unchecked Sendable {
     private var process: ServerProcess?
     private let nameLock: ServerNameLock
     private let turn: JackTurn
+    private var synchronous = true
     private static let pool = ["vgt-1", "vgt-2", "vgt-3"]
 
     private init(name: String, nameLock: ServerNameLock, turn: JackTurn) {
@@ -49,7 +50,7 @@ public final class Jackd: @unchecked Sendable {
     deinit { stop() }
 
     /// Starts a server and waits until it answers.
-    public static func start(rate: Int = 48000, block: Int = 256) async throws -> Jackd {
+    public static func start(rate: Int = 48000, block: Int = 256, synchronous: Bool = true) async throws -> Jackd {
         let turn = try await JackTurn.wait()
         let found = Mutex<Jackd?>(nil)
         try await eventually("a server name of \(pool) is free", seconds: 300) {
@@ -61,6 +62,7 @@ public final class Jackd: @unchecked Sendable {
             return false
         }
         let server = found.withLock { $0 }!
+        server.synchronous = synchronous
         try server.launch(rate: rate, block: block)
         return server
     }
@@ -78,7 +80,7 @@ public final class Jackd: @unchecked Sendable {
     /// Starts it again after `crash`, without waiting for an answer.
     public func restart(rate: Int = 48000, block: Int = 256) throws {
         process = try ServerProcess(
-            name: name, format: .init(rate: rate, block: block, realtime: false, synchronous: true))
+            name: name, format: .init(rate: rate, block: block, realtime: false, synchronous: synchronous))
     }
 
     /// Stops its time, as a hang would.

@@ -21,6 +21,8 @@ struct JackCycle: ~Copyable {
     let count = Atomic<UInt64>(0)
     /// The kernel's id of the audio thread; 0 until it runs, and set back before each activation.
     let thread = Atomic<Int32>(0)
+    /// What the next callback answers, once. Only tests make it anything but 0.
+    let answer = Atomic<Int32>(0)
     /// JACK's frame time, carried on past 32 bits. Audio thread only.
     var clock: UInt64 = 0
 
@@ -30,7 +32,7 @@ struct JackCycle: ~Copyable {
 /// The longest cycle that is served; longer ones are silent.
 var maxFrames: UInt32 { @_noLocks get { 16384 } }
 
-/// JACK's process callback. It always returns 0: anything else would end the client's life in the graph. [audio]
+/// JACK's process callback. It returns 0: anything else would end the client's life in the graph. [audio]
 @_noLocks
 func jackProcess(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     vg_realtime_enter()
@@ -39,6 +41,8 @@ func jackProcess(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int3
     // JACK's own callback for new threads comes from threads that never process as well.
     if cycle.pointee.thread.load(ordering: .relaxed) == 0 {
         cycle.pointee.thread.store(vg_thread_id(), ordering: .relaxed)
+        // Before this we were not active, or there was no server.
+        cycle.pointee.engine?.resume()
     }
     cycle.pointee.inside.store(true, ordering: .sequentiallyConsistent)
     let number = cycle.pointee.count.load(ordering: .relaxed) + 1
@@ -51,7 +55,8 @@ func jackProcess(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int3
     cycle.pointee.count.store(number, ordering: .releasing)
     cycle.pointee.inside.store(false, ordering: .releasing)
     vg_realtime_exit()
-    return 0
+    if cycle.pointee.answer.load(ordering: .relaxed) == 0 { return 0 }
+    return cycle.pointee.answer.exchange(0, ordering: .relaxed)
 }
 
 @_noLocks
@@ -59,6 +64,7 @@ private func runCycle(
     _ cycle: UnsafeMutablePointer<JackCycle>, _ engine: AudioEngine, _ client: OpaquePointer, frames: UInt32,
     number: UInt64
 ) {
+    let delay = vg_jack_delay(client)
     let schedule = engine.begin()
     for port in 0..<schedule.externalCount {
         guard let slot = jackSlot(schedule.handle(port)) else { continue }
@@ -72,7 +78,8 @@ private func runCycle(
     let time = vg_jack_frame_time(client)
     cycle.pointee.clock &+= UInt64(time &- UInt32(truncatingIfNeeded: cycle.pointee.clock))
     engine.run(
-        schedule, frames: Int(frames), clock: cycle.pointee.clock, flags: 0, transport: jackTransport(client))
+        schedule, frames: Int(frames), clock: cycle.pointee.clock, flags: 0, transport: jackTransport(client),
+        delay: delay)
     for port in 0..<schedule.externalCount where schedule.isMIDI(port) && !schedule.isCapture(port) {
         if let slot = jackSlot(schedule.handle(port)) { sendMIDI(slot, schedule.midi(port), frames: frames) }
     }

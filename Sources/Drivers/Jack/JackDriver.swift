@@ -79,9 +79,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
         status.cycles = cycle.pointee.count.load(ordering: .acquiring)
         status.xruns = signals.xruns.load(ordering: .acquiring)
         status.load = Double(Float(bitPattern: loadBits.load(ordering: .relaxed)))
-        status.scheduling = Scheduling(thread: cycle.pointee.thread.load(ordering: .relaxed))
+        status.scheduling = Scheduling(thread: audioThread)
         return status
     }
+
+    /// See `Driver`. [any]
+    public var audioThread: Int32 { cycle.pointee.thread.load(ordering: .relaxed) }
 
     /// See `Driver`. Between two servers the ports are noted, and made when the server is back. [control]
     public func register(_ wanted: [ExternalPort]) throws(DriverError) -> [UnsafeMutableRawPointer?] {

@@ -32,20 +32,22 @@ func runTimer(_ cycle: UnsafeMutablePointer<TimerCycle>) {
     var start = vg_nanoseconds()
     var periods = 0.0
     var clock: UInt64 = 0
+    var due = start
     while cycle.pointee.enabled.load(ordering: .acquiring) {
         vg_realtime_enter()
-        if let engine = cycle.pointee.engine { runTimerCycle(engine, cycle.pointee.block, clock) }
+        if let engine = cycle.pointee.engine { runTimerCycle(engine, cycle.pointee.block, clock, due) }
         vg_realtime_exit()
         cycle.pointee.count.add(1, ordering: .releasing)
         clock += UInt64(cycle.pointee.block)
         periods += 1
-        let due = start + UInt64(periods * period)
+        due = start + UInt64(periods * period)
         let now = vg_nanoseconds()
         if now > due + UInt64(period) {
             cycle.pointee.delay.store(now - due, ordering: .relaxed)
             cycle.pointee.late.add(1, ordering: .releasing)
             clock += UInt64(Double(now - due) * 1e-9 * cycle.pointee.rate)
             start = now
+            due = now
             periods = 0
         } else {
             vg_sleep_until(due)
@@ -54,7 +56,8 @@ func runTimer(_ cycle: UnsafeMutablePointer<TimerCycle>) {
 }
 
 @_noLocks
-private func runTimerCycle(_ engine: AudioEngine, _ frames: Int, _ clock: UInt64) {
+private func runTimerCycle(_ engine: AudioEngine, _ frames: Int, _ clock: UInt64, _ due: UInt64) {
+    let delay = UInt32(truncatingIfNeeded: (vg_nanoseconds() &- due) / 1000)
     let schedule = engine.begin()
     for port in 0..<schedule.externalCount {
         if schedule.isMIDI(port) {
@@ -66,5 +69,5 @@ private func runTimerCycle(_ engine: AudioEngine, _ frames: Int, _ clock: UInt64
             schedule.bind(port, slot.pointee.audio.baseAddress.unsafelyUnwrapped)
         }
     }
-    engine.run(schedule, frames: frames, clock: clock, flags: 0, transport: vg_transport())
+    engine.run(schedule, frames: frames, clock: clock, flags: 0, transport: vg_transport(), delay: delay)
 }

@@ -39,9 +39,12 @@ public final class TimerDriver: Driver, @unchecked Sendable {
         status.state = state.withLock { $0 }
         status.cycles = cycle.pointee.count.load(ordering: .acquiring)
         status.xruns = cycle.pointee.late.load(ordering: .acquiring)
-        status.scheduling = Scheduling(thread: cycle.pointee.thread.load(ordering: .relaxed))
+        status.scheduling = Scheduling(thread: audioThread)
         return status
     }
+
+    /// See `Driver`. [any]
+    public var audioThread: Int32 { cycle.pointee.thread.load(ordering: .relaxed) }
 
     /// See `Driver`. [control]
     public func register(_ wanted: [ExternalPort]) throws(DriverError) -> [UnsafeMutableRawPointer?] {

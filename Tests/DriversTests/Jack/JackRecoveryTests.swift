@@ -154,6 +154,27 @@ extension JackDriverTests {
         server.stop()
     }
 
+    @Test("a callback that fails, so that the server throws us out, is followed by another life in the graph")
+    func callbackFails() async throws {
+        let server = try await Jackd.start()
+        let wire = try Wire(server: server, channels: 1, to: ["system:playback_1"])
+        let driver = try #require(wire.driver as? JackDriver)
+        for round in 1...2 {
+            let cycles = driver.status.cycles
+            try await eventually("cycles come") { driver.status.cycles > cycles + 10 }
+            driver.cycle.pointee.answer.store(1, ordering: .relaxed)
+            try await eventually("it is active again") {
+                wire.events.all.filter { $0 == .reactivated }.count == round && driver.status.state == .running
+            }
+        }
+        try await eventually("the connection is back") {
+            try await server.tool("jack_lsp", "-c", "wire:speakers").contains("system:playback_1")
+        }
+        try await expectExact(wire, server, seed: 7)
+        wire.stop()
+        server.stop()
+    }
+
     @Test("stop returns although the server hangs")
     func stopWhileHung() async throws {
         let server = try await Jackd.start()

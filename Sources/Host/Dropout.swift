@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Graph
+import NodeKit
+
+/// A gap in the sound, or a cycle that came so near to one that it was only luck: what was seen, and whose fault it was.
+/// Several cycles in a row with one cause are one dropout. All times are in seconds.
+public struct Dropout: Sendable, Equatable {
+    /// Whose fault it was.
+    public enum Cause: String, Sendable, CaseIterable {
+        /// A node took too long.
+        case node
+        /// All nodes together take too long.
+        case graph
+        /// The audio thread was ready to run, or the whole process stood still, while others had the processors.
+        case scheduling
+        /// We were called late: another program before us in the server's graph was slow.
+        case upstream
+        /// The server itself, or the sound card's driver, was late.
+        case server
+        /// We were called and done in time; another program was late.
+        case elsewhere
+    }
+
+    /// Whose fault it was.
+    public var cause: Cause
+    /// The node at fault, or of several light ones that are timed together all; empty if it was none.
+    public var nodes: [String]
+    /// What the cause took in the worst cycle: the node, the graph, or the waiting.
+    public var took: Double
+    /// What 99 of 100 cycles of the node did not exceed before, or what the graph takes on average.
+    public var usual: Double
+    /// The time that the block lasts.
+    public var period: Double
+    /// How much too late we were called.
+    public var lateness: Double
+    /// How long we worked.
+    public var busy: Double
+    /// How long the audio thread waited for a processor, around that time.
+    public var waited: Double
+    /// Frames since the start, of the worst cycle.
+    public var position: UInt64
+    /// Seconds since the start.
+    public var time: Double
+    /// Cycles that were late.
+    public var cycles: Int
+    /// Dropouts that the driver reported of them.
+    public var xruns: Int
+
+    /// What happened, in plain words.
+    public var text: String {
+        func milliseconds(_ seconds: Double) -> String { decimal(seconds * 1000) + " ms" }
+        let block = "a block of \(milliseconds(period))"
+        switch cause {
+        case .node where nodes.count > 1:
+            return "one of the nodes \(nodes.joined(separator: ", ")) took \(milliseconds(took)) of \(block)"
+        case .node:
+            return "node '\(nodes.first ?? "")' took \(milliseconds(took)) of \(block), usually \(milliseconds(usual))"
+        case .graph:
+            let most = nodes.first.map { ", most of it node '\($0)'" } ?? ""
+            return "the graph took \(milliseconds(took)) of \(block)\(most)"
+        case .scheduling:
+            return "the audio thread was not scheduled for \(milliseconds(took)), in \(block)"
+        case .upstream:
+            return "not triggered by the server/upstream: called \(milliseconds(took)) late, in \(block); "
+                + "a program before this one in the JACK graph was slow"
+        case .server:
+            return "not triggered by the server/upstream: the server was \(milliseconds(took)) late, in \(block)"
+        case .elsewhere:
+            return "another JACK program was late; this graph was done \(milliseconds(took)) into \(block)"
+        }
+    }
+
+    /// What to do about it.
+    public var advice: String {
+        switch cause {
+        case .node: "give that node less to do, isolate it, or use larger blocks"
+        case .graph: "use larger blocks or fewer nodes"
+        case .scheduling: "see that the audio thread is realtime, and what else keeps the processors busy"
+        case .upstream: "look at the programs that this one listens to (jack_lsp -c)"
+        case .server: "use larger blocks, or give the server realtime priority"
+        case .elsewhere: "look at the other JACK programs, or use larger blocks"
+        }
+    }
+
+    /// As fields of an event or of JSON, with the text and the advice.
+    public var fields: [String: SettingValue] {
+        [
+            "cause": .string(cause.rawValue), "nodes": .list(nodes.map { .string($0) }), "took": .number(took),
+            "usual": .number(usual), "period": .number(period), "late": .number(lateness), "busy": .number(busy),
+            "waited": .number(waited), "position": .integer(Int64(clamping: position)),
+            "cycles": .integer(Int64(cycles)), "xruns": .integer(Int64(xruns)), "text": .string(text),
+            "advice": .string(advice),
+        ]
+    }
+}
+
+extension Status {
+    /// How many late cycles each cause made, as fields of JSON.
+    public var dropoutFields: [String: SettingValue] {
+        Dictionary(uniqueKeysWithValues: dropouts.map { ($0.key.rawValue, .integer(Int64($0.value))) })
+    }
+}
+
+extension Scheduling {
+    /// As fields of JSON.
+    public var fields: [String: SettingValue] {
+        [
+            "policy": .string(policy.rawValue), "priority": .integer(Int64(priority)), "realtime": .bool(isRealtime),
+            "permitted": .bool(isPermitted), "locked_bytes": .integer(Int64(lockedMemory)),
+            // -1: no limit.
+            "lockable_bytes": .integer(Int64(lockableMemory ?? -1)), "advice": .string(advice),
+        ]
+    }
+}
+
+extension NodeTiming {
+    /// As fields of JSON, in microseconds.
+    public var fields: [String: SettingValue] {
+        [
+            "blocks": .integer(Int64(clamping: count)), "minimum_us": .number(minimum * 1e6),
+            "average_us": .number(average * 1e6), "p99_us": .number(p99 * 1e6), "maximum_us": .number(maximum * 1e6),
+        ]
+    }
+}
+
+/// With two digits after the point below ten, else one.
+private func decimal(_ value: Double) -> String {
+    let places = value < 10 ? 100.0 : 10
+    let scaled = Int64((max(0, min(value, 1e12)) * places).rounded())
+    let (whole, part) = (scaled / Int64(places), scaled % Int64(places))
+    return "\(whole)." + (places > 10 && part < 10 ? "0" : "") + "\(part)"
+}

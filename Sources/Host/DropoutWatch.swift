@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Graph
+import Realtime
+import Synchronization
+
+/// Collects what tells of dropouts: late cycles from the engine, reports of the driver, and how long the audio thread
+/// waited for a processor. Judges them a tenth of a second later, when all of it is there, and makes one of those that
+/// have one cause.
+final class DropoutWatch: Sendable {
+    /// One dropout with what the driver said of it, in the order in which it spoke.
+    struct Verdict {
+        var dropout: Dropout
+        /// Of each report of the driver: seconds by which it was late itself.
+        var delays: [Double]
+    }
+
+    private struct Xrun {
+        var ticks: UInt64
+        var delay: Double
+    }
+
+    private struct Sample {
+        var ticks: UInt64
+        var waited: Double
+    }
+
+    private struct State {
+        var late: [CycleReport] = []
+        var xruns: [Xrun] = []
+        var samples: [Sample] = []
+        var thread: ThreadWatch?
+        /// When the oldest of what waits to be judged came, in ticks.
+        var since: UInt64?
+        var recent: [Dropout] = []
+        var counts: [Dropout.Cause: Int] = [:]
+    }
+
+    /// Dropouts that are kept to be asked for.
+    static let kept = 100
+
+    private let state = Mutex(State())
+    private let clock: TickClock
+    /// Seconds until what was seen is judged, and at most, while the audio thread works on.
+    private let (patience, limit) = (0.1, 5.0)
+
+    init(_ clock: TickClock) { self.clock = clock }
+
+    /// The driver reports a dropout; `delay` in seconds. [any]
+    func report(delay: Double) {
+        let now = vg_ticks()
+        state.withLock { state in
+            // A flood is told by its number, and judged by its first.
+            if state.xruns.count < 1000 { state.xruns.append(Xrun(ticks: now, delay: delay)) }
+            state.since = state.since ?? now
+        }
+    }
+
+    /// Dropouts of late, oldest first. [any]
+    var recent: [Dropout] { state.withLock { $0.recent } }
+
+    /// How many cycles were late, by cause. [any]
+    var counts: [Dropout.Cause: Int] { state.withLock { $0.counts } }
+
+    /// Takes what the engine knows; returns what can be judged now, with `all` everything. [control]
+    func check(_ engine: Engine, thread: Int32, hasServer: Bool, all: Bool = false) -> [Verdict] {
+        let late = engine.takeLateCycles()
+        let recent = engine.recentCycles
+        let now = vg_ticks()
+        return state.withLock { state in
+            sample(&state, thread, now)
+            state.late += late
+            if !late.isEmpty { state.since = state.since ?? now }
+            guard let since = state.since else { return [] }
+            let ticksPerSecond = clock.rate
+            let age = Double(now &- since) / ticksPerSecond
+            // A cycle that still runs may be the one that was reported.
+            let isOpen = state.xruns.contains { $0.ticks > recent.ended }
+            guard all || age >= limit || (age >= patience && !isOpen) else { return [] }
+            state.since = nil
+            let verdicts = judge(&state, recent.slowest, ticksPerSecond, hasServer)
+            for verdict in verdicts {
+                state.counts[verdict.dropout.cause, default: 0] += verdict.dropout.cycles
+                state.recent.append(verdict.dropout)
+            }
+            state.recent.removeFirst(max(0, state.recent.count - Self.kept))
+            return verdicts
+        }
+    }
+
+    private func judge(
+        _ state: inout State, _ slowest: CycleReport?, _ ticksPerSecond: Double, _ hasServer: Bool
+    ) -> [Verdict] {
+        defer {
+            state.late = []
+            state.xruns = []
+        }
+        var verdicts: [Verdict] = []
+        func add(_ dropout: Dropout, _ delays: [Double]) {
+            let known = verdicts.firstIndex { $0.dropout.cause == dropout.cause && $0.dropout.nodes == dropout.nodes }
+            guard let known else { return verdicts.append(Verdict(dropout: dropout, delays: delays)) }
+            var worst = verdicts[known].dropout.took >= dropout.took ? verdicts[known].dropout : dropout
+            worst.cycles = verdicts[known].dropout.cycles + dropout.cycles
+            worst.xruns = verdicts[known].dropout.xruns + dropout.xruns
+            verdicts[known].dropout = worst
+            verdicts[known].delays += delays
+        }
+        var open = state.xruns
+        for cycle in state.late {
+            // Reported while it was awaited or ran, or soon after.
+            let from = cycle.started &- min(cycle.started, UInt64((cycle.lateness + 2 * cycle.period) * ticksPerSecond))
+            let to = cycle.ended &+ UInt64((2 * cycle.period + 0.05) * ticksPerSecond)
+            let own = open.filter { $0.ticks >= from && $0.ticks <= to }
+            open.removeAll { $0.ticks >= from && $0.ticks <= to }
+            add(DropoutJudge.judge(evidence(state, cycle, own, ticksPerSecond, hasServer)), own.map(\.delay))
+        }
+        if !open.isEmpty {
+            let cycle = slowest.flatMap { slowest in
+                Double(open[0].ticks &- min(open[0].ticks, slowest.ended)) / ticksPerSecond < 0.5 ? slowest : nil
+            }
+            var dropout = DropoutJudge.judge(evidence(state, cycle, open, ticksPerSecond, hasServer))
+            dropout.cycles = open.count
+            add(dropout, open.map(\.delay))
+        }
+        return verdicts
+    }
+
+    private func evidence(
+        _ state: State, _ cycle: CycleReport?, _ xruns: [Xrun], _ ticksPerSecond: Double, _ hasServer: Bool
+    ) -> DropoutEvidence {
+        var evidence = DropoutEvidence(
+            cycle: cycle, xruns: xruns.count, driverDelay: xruns.map(\.delay).max() ?? 0, hasServer: hasServer)
+        guard let cycle else { return evidence }
+        let from = cycle.started &- min(cycle.started, UInt64(max(cycle.lateness, cycle.delay) * ticksPerSecond))
+        let before = state.samples.lastIndex { $0.ticks <= from } ?? 0
+        let after = state.samples.firstIndex { $0.ticks >= cycle.ended } ?? state.samples.count - 1
+        guard before < after else { return evidence }
+        evidence.waited = max(0, state.samples[after].waited - state.samples[before].waited)
+        for index in before..<after {
+            let start = max(state.samples[index].ticks, from)
+            let end = min(state.samples[index + 1].ticks, cycle.started)
+            if end > start { evidence.stoodStill = max(evidence.stoodStill, Double(end &- start) / ticksPerSecond) }
+        }
+        return evidence
+    }
+
+    private func sample(_ state: inout State, _ thread: Int32, _ now: UInt64) {
+        if state.thread?.thread != thread {
+            state.thread = ThreadWatch(thread: thread)
+            state.samples = []
+        }
+        guard let waited = state.thread?.times?.waited else { return }
+        state.samples.append(Sample(ticks: now, waited: waited))
+        // Some seconds of them.
+        if state.samples.count > 2048 { state.samples.removeFirst(1024) }
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Graph
+import NodeKit
+
+/// What went wrong in time, and why.
+extension RunningGraph {
+    /// Publishes the dropouts that can be judged now, by default those of a tenth of a second ago: each as `dropout`,
+    /// and what the driver reported of them as `xrun`. [control]
+    func tellDropouts(all: Bool = false) {
+        let info = driver.info
+        guard info.kind != .offline else { return engine.collect() }
+        let hasServer = !info.server.isEmpty
+        for verdict in dropouts.check(engine, thread: driver.audioThread, hasServer: hasServer, all: all) {
+            let dropout = verdict.dropout
+            for delay in verdict.delays.prefix(16) {
+                let fields: [String: SettingValue] = [
+                    "delay": .number(delay), "cause": .string(dropout.cause.rawValue),
+                ]
+                bus.publish(.event(Event("xrun", node: dropout.nodes.first, time: dropout.time, fields: fields)))
+            }
+            bus.publish(
+                .event(Event("dropout", node: dropout.nodes.first, time: dropout.time, fields: dropout.fields)))
+        }
+    }
+}
