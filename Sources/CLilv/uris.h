@@ -86,6 +86,7 @@ VG_URI(VG_PORT_PROPS__expensive, LV2_PORT_PROPS__expensive);
 VG_URI(VG_PRESETS__Preset, LV2_PRESETS__Preset);
 VG_URI(VG_RESIZE_PORT__asLargeAs, LV2_RESIZE_PORT__asLargeAs);
 VG_URI(VG_RESIZE_PORT__minimumSize, LV2_RESIZE_PORT__minimumSize);
+VG_URI(VG_RESIZE_PORT__resize, LV2_RESIZE_PORT__resize);
 VG_URI(VG_STATE__freePath, LV2_STATE__freePath);
 VG_URI(VG_STATE__interface, LV2_STATE__interface);
 VG_URI(VG_STATE__loadDefaultState, LV2_STATE__loadDefaultState);

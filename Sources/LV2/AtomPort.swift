@@ -20,6 +20,9 @@ struct AtomPort: BitwiseCopyable {
     /// Whether the plugin tells of its properties here.
     let tellsPatches: Bool
 
+    /// Bytes of the whole buffer.
+    var size: Int { Int(capacity) + (isOld ? Self.eventHeaderSize : Self.headerSize) }
+
     static let headerSize = 8
     private static let emptySize: UInt32 = 8
 

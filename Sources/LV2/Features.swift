@@ -14,7 +14,7 @@ final class Features {
             VG_LOG__log, VG_STATE__loadDefaultState, VG_STATE__threadSafeRestore, VG_STATE__mapPath,
             VG_STATE__freePath, VG_STATE__makePath, VG_BUF_SIZE__coarseBlockLength, VG_URI_MAP_URI, VG_EVENT_URI,
             VG_CORE__isLive, VG_CORE__hardRTCapable, VG_CORE__inPlaceBroken,
-            VG_PORT_PROPS__supportsStrictBounds,
+            VG_PORT_PROPS__supportsStrictBounds, VG_RESIZE_PORT__resize,
         ].map(\.string))
 
     /// NULL-terminated, as LV2 wants it.
@@ -23,6 +23,8 @@ final class Features {
     /// What the plugin is told of blocks and rate, also later.
     let options: PluginOptions
     private let paths = PluginPaths()
+    /// What the plugin is told when it asks for larger buffers.
+    let sizes = PortSizes()
 
     /// Where the plugin made files, if it made any.
     var madeFiles: String? { paths.folder }
@@ -47,6 +49,7 @@ final class Features {
             (VG_URI_MAP_URI, UnsafeMutableRawPointer(table.uriMap)),
             (VG_EVENT_URI, UnsafeMutableRawPointer(oldEvents)),
             (VG_PORT_PROPS__supportsStrictBounds, nil),
+            (VG_RESIZE_PORT__resize, UnsafeMutableRawPointer(sizes.resize)),
         ]
         if wantsLive || !preparation.offline { offered.append((VG_CORE__isLive, nil)) }
         features = .allocate(capacity: offered.count)

@@ -73,6 +73,14 @@ final class PluginBuffers {
         latencyFrames.deallocate()
     }
 
+    /// Bytes behind each port of the plugin; 0 where they are the graph's, and may be others in each block.
+    func sizes(of count: Int) -> [Int] {
+        var sizes = [Int](repeating: 0, count: count)
+        for port in ports.parameters + ports.controlOutputs { sizes[port] = MemoryLayout<Float>.size }
+        for (index, entry) in ports.atoms.enumerated() { sizes[entry.port] = atoms[index].size }
+        return sizes
+    }
+
     /// The audio thread's view of a plugin with this memory.
     func processor(
         _ info: PluginInfo, _ code: vg_lv2_code, _ parts: PluginParts

@@ -46,6 +46,7 @@ final class PluginInstance {
         features = Features(
             preparation, worker: worker, log: log, wantsLive: info.requiredFeatures.contains(VG_CORE__isLive.string))
         buffers = PluginBuffers(info, ports, initial, preparation)
+        features.sizes.tell(buffers.sizes(of: info.ports.count))
         let takesPatches = info.patchPort != nil && !info.properties.isEmpty
         let messages = PacketRing(capacity: takesPatches ? patches.reduce(1 << 15) { $0 + $1.bytes.count + 16 } : 64)
         for message in patches where takesPatches {
@@ -70,6 +71,7 @@ final class PluginInstance {
             pause.deallocate()
             throw NodeError("\(info.name) in \(info.bundle) has no run or connect_port function")
         }
+        PluginStep.tell(.extensionData)
         let interface = lilv_instance_get_extension_data(instance, VG_WORKER__interface)
         let workerInterface = interface?.assumingMemoryBound(to: LV2_Worker_Interface.self)
         worker.attach(code.handle, workerInterface.map { UnsafePointer($0) })
@@ -109,7 +111,9 @@ final class PluginInstance {
         PluginStep.tell(.activate)
         PluginThreads.watch(info.binary) { lilv_instance_activate(instance) }
         // A state that loads its files through the worker is complete before the first block.
-        if let worker = processor.extras?.pointee.worker { deliverWaiting(worker) }
+        guard let worker = processor.extras?.pointee.worker else { return }
+        PluginStep.tell(.workResponse)
+        deliverWaiting(worker)
     }
 
     /// Processing has ended. Most plugins forget what they held, so this is no pause.

@@ -50,13 +50,21 @@ public enum PluginTrial {
                 info, ports, ports.layout.parameters.map(\.defaultValue), states: states, patches: [],
                 Preparation(rate: 48_000, maxBlock: 256), log: PluginLog(URIDs(URIDMap.shared)), world: world)
             instance.activate()
-            PluginStep.tell(.run)
             var block = 0
             let end = monotonicTime() + seconds
             while block < 8 || monotonicTime() < end {
-                run(instance.processor, inputs: ports.audioInputs.count, block)
+                run(instance, inputs: ports.audioInputs.count, block)
                 block += 1
                 if seconds > 0 { usleep(5000) }  // about as often as a sound card
+            }
+            if instance.hasState {
+                PluginStep.tell(.save)
+                let state = instance.savedState()
+                PluginStep.tell(.restore)
+                if let state { instance.restore(state) }
+                wait(for: instance.worker)
+                // What it restored may be bad for it.
+                run(instance, inputs: ports.audioInputs.count, block)
             }
             instance.deactivate()
             return nil
@@ -66,7 +74,8 @@ public enum PluginTrial {
     }
 
     /// One block of noise, with a note that begins in the first and ends in the fifth.
-    private static func run(_ processor: LV2Processor, inputs: Int, _ block: Int) {
+    private static func run(_ instance: PluginInstance, inputs: Int, _ block: Int) {
+        let processor = instance.processor
         var seed = UInt32(truncatingIfNeeded: block &+ 1)
         for input in 0..<inputs {
             let samples = processor.inputs[input].connected
@@ -90,9 +99,19 @@ public enum PluginTrial {
             }
         }
         var code = processor.code
+        PluginStep.tell(.run)
         vg_lv2_run(&code, 256)
-        if let worker = processor.extras?.pointee.worker { deliverResponses(worker) }
+        guard let worker = processor.extras?.pointee.worker else { return }
+        wait(for: instance.worker)
+        PluginStep.tell(.workResponse)
+        deliverWaiting(worker)
+        PluginStep.tell(.endRun)
+        endRun(worker)
     }
+
+    /// Work goes on while the plugin runs, but here it ends before something else begins: so it is known which of both
+    /// it is that goes wrong. Work that never ends is found out by the parent.
+    private static func wait(for worker: PluginWorker) { while !worker.isIdle { usleep(200) } }
 }
 
 private func tell(_ descriptor: Int32, _ text: String) {

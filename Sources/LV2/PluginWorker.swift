@@ -161,12 +161,15 @@ private func doWork(
     _ core: UnsafeMutablePointer<WorkerCore>, _ size: UInt32, _ data: UnsafeRawPointer?
 ) -> LV2_Worker_Status {
     guard let work = core.pointee.interface?.pointee.work else { return LV2_WORKER_ERR_UNKNOWN }
-    return work(
-        core.pointee.handle,
-        { core, size, data in
-            guard let core = core?.assumingMemoryBound(to: WorkerCore.self) else { return LV2_WORKER_ERR_UNKNOWN }
-            return core.pointee.responses.push(data, size: Int(size)) ? LV2_WORKER_SUCCESS : LV2_WORKER_ERR_NO_SPACE
-        }, core, size, data)
+    return PluginStep.during(.work) {
+        work(
+            core.pointee.handle,
+            { core, size, data in
+                guard let core = core?.assumingMemoryBound(to: WorkerCore.self) else { return LV2_WORKER_ERR_UNKNOWN }
+                let fits = core.pointee.responses.push(data, size: Int(size))
+                return fits ? LV2_WORKER_SUCCESS : LV2_WORKER_ERR_NO_SPACE
+            }, core, size, data)
+    }
 }
 
 /// The worker's thread. [worker]
@@ -188,8 +191,14 @@ private func workerMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRa
 /// Hands waiting responses to the plugin and ends its cycle; after every `run`. [audio]
 @_noLocks
 func deliverResponses(_ core: UnsafeMutablePointer<WorkerCore>) {
-    guard let interface = core.pointee.interface, let handle = core.pointee.handle else { return }
     deliverWaiting(core)
+    endRun(core)
+}
+
+/// The second half of that. [audio]
+@_noLocks
+func endRun(_ core: UnsafeMutablePointer<WorkerCore>) {
+    guard let interface = core.pointee.interface, let handle = core.pointee.handle else { return }
     vg_lv2_end_run(interface, handle)
 }
 

@@ -3,7 +3,7 @@
 /// What came of trying plugins, in memory and, with a path, in a file: a line for each, `stamp TAB URI TAB bundle`, and
 /// behind that why it refused, or for a fault what it is and what the plugin said.
 struct ProbeCache {
-    private static let heading = "voicegraph lv2 probes 2"
+    private static let heading = "voicegraph lv2 probes 3"
     private let path: String?
     private var known: [ProbedPlugin: (stamp: String, verdict: ProbeVerdict)]
 

@@ -10,6 +10,7 @@ struct TrialProcess: Sendable {
     /// Seconds that a plugin gets which fails at its end: some are still loading when a short trial is over, and cannot
     /// be freed then.
     private static let longTrial = 2.0
+    private static let stepsAtEnd: [PluginStep] = [.save, .restore, .deactivate, .cleanup]
 
     /// One verdict per plugin. As long as all goes well one child tries them all; after each failure a new one goes on
     /// with the next.
@@ -24,7 +25,7 @@ struct TrialProcess: Sendable {
                 // Or a thread of one before it fell over what is gone.
                 (alone, stumble) = runChild([plugins[verdicts.count]], seconds: 0)
             }
-            if stumble?.step == .deactivate || stumble?.step == .cleanup {
+            if let step = stumble?.step, Self.stepsAtEnd.contains(step) {
                 (alone, stumble) = runChild([plugins[verdicts.count]], seconds: Self.longTrial)
             }
             verdicts.append(stumble.map { .fault($0.fault) } ?? alone.first ?? .fine)

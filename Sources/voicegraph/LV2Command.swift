@@ -54,7 +54,10 @@ extension LV2Command {
         @Flag(help: "One JSON object.")
         var json = false
 
-        func run() throws {
+        func run() throws { try Self.show(plugin, json: json) }
+
+        /// Prints all that is known of a plugin, after trying it if need be.
+        static func show(_ plugin: String, json: Bool) throws {
             var description = try describe(plugin)
             useProbe()
             if description.problem == nil { description.problem = PluginProbe.shared.problem(with: description.uri) }

@@ -21,13 +21,20 @@ struct NodesCommand: ParsableCommand {
     }
 }
 
-/// `voicegraph describe TYPE`: ports, parameters and settings of a node type.
+/// `voicegraph describe TYPE`: ports, parameters and settings of a node type, or of an LV2 plugin.
 struct DescribeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "describe", abstract: "Show the ports, parameters and settings of a node type.")
+        commandName: "describe", abstract: "Show the ports, parameters and settings of a node type or an LV2 plugin.",
+        discussion: """
+            `describe lv2 PLUGIN` and `describe URI` show what is behind a node of type lv2 with that plugin, as `lv2 \
+            info` does: parameters with units, ranges and scale points, ports, properties and presets.
+            """)
 
-    @Argument(help: "The node type, as in a file's `type`.")
+    @Argument(help: "The node type, as in a file's `type`, or the URI of an LV2 plugin.")
     var type: String
+
+    @Argument(help: "With the type lv2: the plugin, by URI or unique name.")
+    var plugin: String?
 
     @Flag(help: "One JSON object.")
     var json = false
@@ -35,7 +42,15 @@ struct DescribeCommand: ParsableCommand {
     @OptionGroup
     var plugins: PluginOptions
 
+    func validate() throws {
+        if plugin != nil, type != "lv2" {
+            throw ValidationError("only nodes of type lv2 are described with a plugin, not those of type \(type)")
+        }
+    }
+
     func run() throws {
+        // No node type has a colon in its name, and every URI has one.
+        if let lv2 = plugin ?? (type.contains(":") ? type : nil) { return try LV2Command.Info.show(lv2, json: json) }
         let catalog = NodeRegistry(search: try plugins.search()).catalog(for: [type])
         if let why = catalog.unavailable[type] {
             let remedy = why.package.isEmpty ? "" : "; apt install \(why.package)"

@@ -19,7 +19,8 @@ import TestSupport
         ), (["check", "--help"], ["--format", "--set", "exit code"]),
         (["graph", "--help"], ["--format", "svg", "dot", "mermaid"]),
         (["nodes", "--help"], ["--plugin-path", "--json"]),
-        (["describe", "--help"], ["<type>"]), (["plugin", "new", "--help"], ["--language", "swift", "c"]),
+        (["describe", "--help"], ["<type>", "<plugin>", "lv2 info"]),
+        (["plugin", "new", "--help"], ["--language", "swift", "c"]),
     ])
     func helpNamesWhatThereIs(_ arguments: [String], _ words: [String]) async throws {
         let help = try Program([Program.voicegraph] + arguments)

@@ -53,6 +53,38 @@ final class LV2CommandTests {
         #expect(try await voicegraph("lv2", "presets", "good").output.hasSuffix("good has no presets\n"))
     }
 
+    @Test("describe shows of a plugin what info shows, by name after the type lv2 or by URI")
+    func describing() async throws {
+        let folder = cache + "/bundles"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            atPath: packageRoot + "/Tests/Fixtures/lv2/described.lv2",
+            toPath: folder + "/described.lv2")
+        let uri = "urn:voicegraph:described"
+        for more in [[], ["--json"]] {
+            let information = try await run(["lv2", "info", uri] + more, bundles: folder)
+            #expect(information.status == 0 && information.output.contains(uri))
+            for arguments in [["lv2", uri], ["lv2", "DESCRIBED"], [uri]] {
+                let described = try await run(["describe"] + arguments + more, bundles: folder)
+                #expect(described.status == 0 && described.output == information.output)
+            }
+        }
+        let text = try await run(["describe", uri], bundles: folder).output
+        for fact in ["20 to 20000 Hz, default 440", "0 to 2 octaves", "Warm", "Bright", "an impulse response"] {
+            #expect(text.contains(fact), "\(fact) is missing in:\n\(text)")
+        }
+        let object = try #require(
+            try objects(try await run(["describe", uri, "--json"], bundles: folder).output).first)
+        let ports = try #require(object["ports"] as? [[String: Any]])
+        #expect(ports.map { $0["unit"] as? String } == ["Hz", "octaves", "", "", ""])
+        let points = try #require(ports[2]["scale_points"] as? [[String: Any]])
+        #expect(points.map { $0["label"] as? String } == ["Warm", "Bright"])
+        let wrong = try await run(["describe", "lv2", "descrybed"], bundles: folder)
+        #expect(wrong.status == 1 && wrong.output.contains("did you mean Described"))
+        #expect(try await voicegraph("describe", "gain", "good").status == 64)
+        #expect(try await voicegraph("describe", "lv2").output.contains("an LV2 plugin"))
+    }
+
     @Test("What is wrong with other bundles is not printed among the rest")
     func otherBundlesAreQuiet() async throws {
         for arguments in [["lv2", "info", "good"], ["lv2", "presets", "good"], ["lv2", "info", "no-binary"]] {
@@ -127,6 +159,10 @@ final class LV2CommandTests {
             ("crash-instantiate", "SIGSEGV"), ("exit-instantiate", "exit code 3"), ("crash-connect_port", "SIGBUS"),
             ("crash-activate", "SIGFPE"), ("crash-run", "SIGSEGV"), ("exit-run", "exit code 0"),
             ("crash-deactivate", "SIGILL"), ("crash-cleanup", "SIGSEGV"),
+            ("crash-extension_data", "crashes in extension_data (SIGTRAP)"),
+            ("crash-work", "crashes in work (SIGSEGV)"), ("crash-work_response", "crashes in work_response (SIGBUS)"),
+            ("crash-end_run", "crashes in end_run (SIGFPE)"), ("crash-save", "crashes in save (SIGABRT)"),
+            ("crash-restore", "crashes in restore (SIGILL)"),
         ])
     func hostStaysAlive(plugin: String, reason: String) async throws {
         let out = cache + "/\(plugin).wav"

@@ -115,6 +115,18 @@ struct ProbeTests {
         }
     }
 
+    @Test("Who asks for a larger port hears whether it is that large already, and the port stays as it is")
+    func portsAreNotResized() throws {
+        let probe = try Probe()
+        _ = probe.run(2)
+        let lines = probe.harness.capture.logs.map(\.text).filter { $0.contains("room:") }
+        // Two sizes of its output that are there, two that are not, an input, a control port, audio, and no ports.
+        #expect(lines == ["Host Probe: room: 0 0 2 2 0 0 2 2 2 2"])
+        #expect(try probe.value("capacity") >= 30000)
+        _ = probe.run()
+        #expect(try probe.value("capacity") >= 30000)
+    }
+
     @Test("The position is told when the transport starts, jumps or stops, and not in between")
     func transportIsTold() throws {
         let probe = try Probe()

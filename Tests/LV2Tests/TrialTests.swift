@@ -44,6 +44,12 @@ final class TrialTests {
             ("exit-run", "ends the whole process in run (exit code 0)"),
             ("crash-deactivate", "crashes in deactivate (SIGILL)"),
             ("crash-cleanup", "crashes in cleanup (SIGSEGV)"),
+            ("crash-extension_data", "crashes in extension_data (SIGTRAP)"),
+            ("crash-work", "crashes in work (SIGSEGV)"),
+            ("crash-work_response", "crashes in work_response (SIGBUS)"),
+            ("crash-end_run", "crashes in end_run (SIGFPE)"),
+            ("crash-save", "crashes in save (SIGABRT)"),
+            ("crash-restore", "crashes in restore (SIGILL)"),
         ])
     func crashIsTold(name: String, how: String) throws {
         let error = try #require(try fault(name, probe()))
@@ -52,7 +58,7 @@ final class TrialTests {
         #expect(error.key == "")
     }
 
-    @Test("An endless loop is given up after a while", arguments: ["instantiate", "run"])
+    @Test("An endless loop is given up after a while", arguments: ["instantiate", "run", "work"])
     func loopIsGivenUp(step: String) throws {
         let error = try #require(try fault("loop-\(step)", probe(patience: 1.5)))
         #expect(error.message.contains("does not come back from \(step) within 1.5 s"))
@@ -100,7 +106,7 @@ final class TrialTests {
     func damagedCacheIsNone() throws {
         let folder = URL(fileURLWithPath: cache).deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        for text in ["", "voicegraph lv2 probes 2\n\t\t\n\n\tx\n", "\u{0}\u{1}nonsense", "voicegraph lv2 probes 1\n"] {
+        for text in ["", "voicegraph lv2 probes 3\n\t\t\n\n\tx\n", "\u{0}\u{1}nonsense", "voicegraph lv2 probes 1\n"] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: cache))
             #expect(try fault("good", probe()) == nil)
             #expect(try fault("crash-run", probe()) != nil)

@@ -7,6 +7,7 @@
 #include <lv2/log/log.h>
 #include <lv2/midi/midi.h>
 #include <lv2/options/options.h>
+#include <lv2/resize-port/resize-port.h>
 #include <lv2/state/state.h>
 #include <lv2/time/time.h>
 #include <lv2/urid/urid.h>
@@ -28,6 +29,7 @@ typedef struct {
   const LV2_URID_Map *map;
   const LV2_Worker_Schedule *schedule;
   const LV2_Log_Log *log;
+  const LV2_Resize_Port_Resize *resize;
   float asked, restored;
   int32_t told;
   int cycles, bangs, positions, runs;
@@ -47,6 +49,7 @@ static LV2_Handle make(const LV2_Descriptor *d, double rate, const char *bundle,
     if (!strcmp((*features)->URI, LV2_URID__map)) p->map = (*features)->data;
     if (!strcmp((*features)->URI, LV2_WORKER__schedule)) p->schedule = (*features)->data;
     if (!strcmp((*features)->URI, LV2_LOG__log)) p->log = (*features)->data;
+    if (!strcmp((*features)->URI, LV2_RESIZE_PORT__resize)) p->resize = (*features)->data;
     if (!strcmp((*features)->URI, LV2_OPTIONS__options)) options = (*features)->data;
   }
   const LV2_URID longest = p->map->map(p->map->handle, LV2_BUF_SIZE__maxBlockLength);
@@ -93,6 +96,20 @@ static void events(Probe *p) {
   }
 }
 
+/* What comes of asking for larger buffers, in one line. */
+static void ask_for_room(Probe *p) {
+  const struct { uint32_t port; size_t size; } wanted[] = {
+      {ECHO, 8}, {ECHO, (size_t)get(p, CAPACITY)}, {ECHO, (size_t)get(p, CAPACITY) + 1000}, {ECHO, (size_t)-1},
+      {EVENTS, 4096}, {ANSWER, 4}, {ANSWER, 8}, {SILENT, 4}, {COUNT, 1}, {(uint32_t)-1, 0}};
+  char line[64] = "room:";
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    char answer[8];
+    snprintf(answer, sizeof answer, " %d", (int)p->resize->resize(p->resize->data, wanted[i].port, wanted[i].size));
+    strcat(line, answer);
+  }
+  p->log->printf(p->log->handle, p->map->map(p->map->handle, LV2_LOG__Trace), "%s", line);
+}
+
 static void run(LV2_Handle h, uint32_t frames) {
   Probe *p = h;
   atomic_fetch_add(&p->inside, 1);
@@ -108,6 +125,7 @@ static void run(LV2_Handle h, uint32_t frames) {
   snprintf(fresh, sizeof fresh, PREFIX "fresh-%d", p->runs);
   const LV2_URID first = p->map->map(p->map->handle, fresh);
   set(p, MAPPED, first && first == p->map->map(p->map->handle, fresh) ? 1 : 0);
+  if (p->runs == 2) ask_for_room(p);
   if (p->runs == 3) p->log->printf(p->log->handle, p->map->map(p->map->handle, LV2_LOG__Trace), "third %s", "run");
   set(p, ANSWER, p->answer.value);
   set(p, THREADED, p->answer.threaded);
