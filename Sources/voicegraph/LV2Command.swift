@@ -48,7 +48,7 @@ extension LV2Command {
         static let configuration = CommandConfiguration(
             commandName: "info", abstract: "Show a plugin's ports, features and presets.")
 
-        @Argument(help: "URI or unique name.")
+        @Argument(help: "URI or unique name.", completion: .lv2Plugins)
         var plugin: String
 
         @Flag(help: "One JSON object.")
@@ -70,7 +70,7 @@ extension LV2Command {
         static let configuration = CommandConfiguration(
             commandName: "presets", abstract: "List a plugin's presets.")
 
-        @Argument(help: "URI or unique name.")
+        @Argument(help: "URI or unique name.", completion: .lv2Plugins)
         var plugin: String
 
         @Flag(help: "One JSON object a line.")
@@ -132,6 +132,13 @@ extension LV2Command {
             commandName: "probe-child", abstract: "Try the plugins of standard input.", shouldDisplay: false)
 
         func run() { PluginTrial.serve() }
+    }
+}
+
+extension CompletionKind {
+    /// Short names of the installed plugins.
+    static var lv2Plugins: CompletionKind {
+        .custom { _, _, _ in Set(PluginIndex(cache: cachePath("lv2-index")).plugins.map(\.shortName)).sorted() }
     }
 }
 

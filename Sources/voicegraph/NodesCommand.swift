@@ -30,10 +30,10 @@ struct DescribeCommand: ParsableCommand {
             info` does: parameters with units, ranges and scale points, ports, properties and presets.
             """)
 
-    @Argument(help: "The node type, as in a file's `type`, or the URI of an LV2 plugin.")
+    @Argument(help: "The node type, as in a file's `type`, or the URI of an LV2 plugin.", completion: .nodeTypes)
     var type: String
 
-    @Argument(help: "With the type lv2: the plugin, by URI or unique name.")
+    @Argument(help: "With the type lv2: the plugin, by URI or unique name.", completion: .lv2Plugins)
     var plugin: String?
 
     @Flag(help: "One JSON object.")
@@ -67,5 +67,12 @@ struct DescribeCommand: ParsableCommand {
             ? NodeListing.json(descriptor, origin: entry.origin)
             : NodeListing.description(descriptor, origin: entry.origin)
         print(text, terminator: "")
+    }
+}
+
+extension CompletionKind {
+    /// The names of the node types that are installed.
+    fileprivate static var nodeTypes: CompletionKind {
+        .custom { _, _, _ in NodeRegistry(search: .standard(extra: [])).fullCatalog().types.keys.sorted() }
     }
 }

@@ -12,7 +12,7 @@ extension LV2Command {
                 It is a bundle of its own, in ~/.lv2 unless --folder names another one.
                 """)
 
-        @Argument(help: "URI or unique name.")
+        @Argument(help: "URI or unique name.", completion: .lv2Plugins)
         var plugin: String
 
         @Argument(help: "What the preset is called.")

@@ -85,6 +85,21 @@ final class LV2CommandTests {
         #expect(try await voicegraph("describe", "lv2").output.contains("an LV2 plugin"))
     }
 
+    @Test(
+        "A shell completes the plugins' short names, and behind describe the node types",
+        arguments: [
+            (["describe", "--", "positional@0"], "lv2"), (["describe", "--", "positional@1"], "good"),
+            (["lv2", "info", "--", "positional@0"], "good"), (["lv2", "presets", "--", "positional@0"], "good"),
+            (["lv2", "save-preset", "--", "positional@0"], "good"),
+        ])
+    func completion(words: [String], expected: String) async throws {
+        let script = try await voicegraph("--generate-completion-script", "bash")
+        let asked = ["---completion"] + words
+        #expect(script.output.contains(asked.joined(separator: " ")))
+        let offered = try await run(asked + ["0", "0", ""])
+        #expect(offered.output.split(separator: "\n").contains { $0 == expected }, "\(offered.output)")
+    }
+
     @Test("What is wrong with other bundles is not printed among the rest")
     func otherBundlesAreQuiet() async throws {
         for arguments in [["lv2", "info", "good"], ["lv2", "presets", "good"], ["lv2", "info", "no-binary"]] {
