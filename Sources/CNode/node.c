@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "voicegraph/audio.h"
 #include "voicegraph/foreign.h"
+#include "voicegraph/guard.h"
 
 void vg_foreign_process(void *processor, const vg_io *io, const vg_cycle *cycle) {
   ((const vg_foreign *)processor)->steady(processor, io, cycle);
@@ -56,4 +57,39 @@ vg_process_function vg_foreign_choose(void) {
   if (__builtin_cpu_supports("avx")) return steady_avx;
 #endif
   return steady_plain;
+}
+
+typedef int32_t eight_bits __attribute__((vector_size(32), aligned(4), may_alias));
+
+static inline __attribute__((always_inline)) bool unfit(const float *samples, uint32_t frames) {
+  eight_bits found = {0};
+  uint32_t done = 0;
+  for (; done + 16 <= frames; done += 16) {
+    eight_bits one = *(const eight_bits *)(samples + done) & 0x7fffffff;
+    eight_bits two = *(const eight_bits *)(samples + done + 8) & 0x7fffffff;
+    found |= (one > VG_LOUDEST_BITS) | (two > VG_LOUDEST_BITS);
+  }
+  int32_t any = 0;
+  for (int lane = 0; lane < 8; lane++) any |= found[lane];
+  for (; done < frames; done++) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, samples + done, sizeof bits);
+    any |= (bits & 0x7fffffffu) > VG_LOUDEST_BITS;
+  }
+  return any != 0;
+}
+
+static bool unfit_plain(const float *samples, uint32_t frames) { return unfit(samples, frames); }
+
+#if defined(__x86_64__)
+static __attribute__((target("avx2"))) bool unfit_avx2(const float *samples, uint32_t frames) {
+  return unfit(samples, frames);
+}
+#endif
+
+vg_unfit_function vg_unfit_choose(void) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return unfit_avx2;
+#endif
+  return unfit_plain;
 }

@@ -55,6 +55,7 @@ extension NodeInstance {
 
 /// A guard's step.
 struct GuardStepState: BitwiseCopyable {
+    var isUnfit: vg_unfit_function
     var node: UnsafeMutablePointer<GuardState>
     /// One pointer to samples per channel.
     var channels: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
@@ -66,10 +67,6 @@ struct GuardStepState: BitwiseCopyable {
     var stride: Int
 }
 
-/// The largest sample that is let through: +24 dBFS, which is 15.85, as bits. Bits of positive floats are in the order
-/// of their values, and those of what is infinite or no number come after all others.
-@inline(__always) private var loudest: UInt32 { @_noLocks get { 0x417D_953A } }
-
 /// Silences a node for as long as it gives what is not a number, infinite, or above +24 dBFS, and a tenth of a second
 /// longer. What was heard last decays within 10 ms, and what comes then rises as long.
 @_noLocks
@@ -77,17 +74,18 @@ func guardStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle)
     let state = memory.assumingMemoryBound(to: GuardStepState.self)
     let node = state.pointee.node
     let frames = cycle.frames
-    var worst: UInt32 = 0
+    var isBad = false
     for channel in 0..<state.pointee.count where state.pointee.silent[channel].pointee == 0 {
-        worst = max(worst, largestBits(state.pointee.channels[channel].unsafelyUnwrapped, frames))
+        let samples = state.pointee.channels[channel].unsafelyUnwrapped
+        if vg_call_unfit(state.pointee.isUnfit, samples, UInt32(truncatingIfNeeded: frames)) { isBad = true }
     }
-    if worst <= loudest, node.pointee.gain == 1 {
+    if !isBad, node.pointee.gain == 1 {
         for channel in 0..<state.pointee.count {
             node.pointee.last[channel] = state.pointee.channels[channel].unsafelyUnwrapped[frames &- 1]
         }
         return
     }
-    replace(state, worst, frames, cycle.pointee.rate)
+    replace(state, isBad, frames, cycle.pointee.rate)
 }
 
 /// The bits of the largest sample, without its sign.
@@ -101,14 +99,17 @@ private func largestBits(_ samples: UnsafeMutablePointer<Float>, _ frames: Int) 
 
 /// A block in which the node is not, or not wholly, heard.
 @_noLocks
-private func replace(_ state: UnsafeMutablePointer<GuardStepState>, _ worst: UInt32, _ frames: Int, _ rate: Double) {
+private func replace(_ state: UnsafeMutablePointer<GuardStepState>, _ isBad: Bool, _ frames: Int, _ rate: Double) {
     let node = state.pointee.node
-    let isBad = worst > loudest
     let step = Float(100 / rate)
     if isBad {
         if node.pointee.gain > 0 || node.pointee.rest == 0 && node.pointee.wait == 0 { node.pointee.rest = 1 }
         node.pointee.gain = 0
         node.pointee.wait = Int(rate / 10)
+        var worst: UInt32 = 0
+        for channel in 0..<state.pointee.count where state.pointee.silent[channel].pointee == 0 {
+            worst = max(worst, largestBits(state.pointee.channels[channel].unsafelyUnwrapped, frames))
+        }
         node.pointee.worst.store(worst, ordering: .relaxed)
         node.pointee.badBlocks.store(
             node.pointee.badBlocks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)

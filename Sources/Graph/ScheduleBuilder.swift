@@ -168,7 +168,7 @@ struct ScheduleBuilder {
         return helper(
             guardStep,
             GuardStepState(
-                node: graph.nodes[node].instance.guardState, channels: slots(values),
+                isUnfit: vg_unfit_choose(), node: graph.nodes[node].instance.guardState, channels: slots(values),
                 silent: arena.copy(values.map { flag($0) }), slots: arena.copy(externals), count: ports.count,
                 spare: isCapture ? arena.make(Float.self, ports.count * stride) : nil, stride: stride))
     }
