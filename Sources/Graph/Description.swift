@@ -96,9 +96,12 @@ public struct NodeDescription: Sendable, Equatable {
 
 extension NodeDescription {
     /// Keys that nodes of every type have.
-    public static let commonKeys = ["type", isolateKey] + flags
+    public static let commonKeys = ["type", isolateKey, tailKey] + flags
     /// Those of them that are true or false.
     public static let flags = ["required", "bypass", "mute", "guard"]
+
+    /// Whether it sounds on when it is removed.
+    public var spills: Bool { entries[tailKey]?.value == .string("spill") }
 
     /// Sets one of the `flags`.
     public mutating func setFlag(_ key: String, _ value: Bool) {

@@ -34,7 +34,7 @@ extension ResolvedGraph.Node {
     private func settings(of description: NodeDescription) -> [String: SettingValue] {
         var result: [String: SettingValue] = [:]
         for (key, entry) in description.entries where instance.parameterIndex(key) == nil {
-            if instance.isExternal, key == "connect" { continue }
+            if key == tailKey || instance.isExternal && key == "connect" { continue }
             result[key] = entry.value
             guard key == tableOfParameters, case .table(let table) = entry.value else { continue }
             // The parameter is named, so that leaving it out is a difference: what it would be then is not known.

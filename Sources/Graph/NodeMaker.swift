@@ -39,7 +39,7 @@ struct NodeMaker {
         settingsOfType[node.type] = check
         var problems = check.check(node, baseFolder: baseFolder, &report)
         let isolated = isolation(of: node, entry)
-        problems = problems || isolated == nil
+        problems = problems || isolated == nil || !checkTail(node)
         let before = report.diagnostics.count
         if !problems, let kept = playing[node.name], kept.serves(node) {
             let values = check.parameterValues(node, of: kept.instance, &report)
@@ -49,7 +49,9 @@ struct NodeMaker {
             return .instance(kept.instance)
         }
         do {
-            let kept = node.entries.filter { !check.faulty.contains($0.key) && $0.key != isolateKey }
+            let kept = node.entries.filter {
+                !check.faulty.contains($0.key) && !NodeDescription.commonKeys.contains($0.key)
+            }
             let settings = Settings(kept.mapValues(\.value))
             let instance = try NodeInstance(
                 type: isolated ?? entry.type, name: node.name, settings: settings, baseFolder: baseFolder,
@@ -103,6 +105,18 @@ struct NodeMaker {
         return type
     }
 
+    /// Whether what is said of the node's tail can be understood; if not, it is reported.
+    private mutating func checkTail(_ node: NodeDescription) -> Bool {
+        guard let entry = node.entries[tailKey] else { return true }
+        if case .string(let text) = entry.value, ["spill", "cut"].contains(text) { return true }
+        var given = entry.value.kindText
+        if case .string(let text) = entry.value { given = "'\(shortened(text))'" }
+        report.error(
+            "'\(tailKey)' must be \"spill\" or \"cut\", not \(given)", at: entry.valueLocation,
+            hint: "spill: what still sounds of the node is heard to its end when it is removed")
+        return false
+    }
+
     private mutating func checkBypass(_ node: NodeDescription, _ instance: NodeInstance) {
         guard node.bypass, let fault = instance.bypassFault else { return }
         report.error("node '\(node.name)' cannot be bypassed: \(fault)", at: node.location, hint: "mute it instead")
@@ -149,6 +163,8 @@ struct NodeMaker {
 
 /// The key that puts a node into a process of its own; not a setting of any type.
 let isolateKey = "isolate"
+/// The key by which a node that is removed sounds on.
+let tailKey = "tail"
 
 extension NodeDescription {
     /// The entry that a node's complaint is about: "key", or "table.key" for something inside a table.

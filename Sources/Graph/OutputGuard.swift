@@ -12,6 +12,9 @@ struct GuardState: ~Copyable {
     let worst = Atomic<UInt32>(0)
     /// Whether the node is silenced now.
     let isClosed = Atomic<Bool>(false)
+    /// Whether somebody wants to know how loud the node is, and its loudest sample since, as bits.
+    let isMeasured = Atomic<Bool>(false)
+    let loudest = Atomic<UInt32>(0)
     /// The last sample that was heard of each channel, from which a bad block decays.
     let last: UnsafeMutablePointer<Float>
     /// How much is let through, 0...1.
@@ -40,6 +43,13 @@ public struct GuardReading: Sendable, Equatable {
 }
 
 extension NodeInstance {
+    /// The loudest sample that came out since the last call, linear; nil at the first call. Only of nodes that are
+    /// guarded, other than light ones. [control]
+    public func takePeak() -> Float? {
+        let peak = guardState.pointee.loudest.exchange(0, ordering: .relaxed)
+        return guardState.pointee.isMeasured.exchange(true, ordering: .relaxed) ? Float(bitPattern: peak) : nil
+    }
+
     /// What the guard behind this node found. [any]
     public var guardReading: GuardReading {
         let worst = Float(bitPattern: guardState.pointee.worst.load(ordering: .relaxed))
@@ -75,6 +85,7 @@ func guardStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle)
     let node = state.pointee.node
     let frames = cycle.frames
     var isBad = false
+    if node.pointee.isMeasured.load(ordering: .relaxed) { measure(state, frames) }
     for channel in 0..<state.pointee.count where state.pointee.silent[channel].pointee == 0 {
         let samples = state.pointee.channels[channel].unsafelyUnwrapped
         if vg_call_unfit(state.pointee.isUnfit, samples, UInt32(truncatingIfNeeded: frames)) { isBad = true }
@@ -86,6 +97,15 @@ func guardStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle)
         return
     }
     replace(state, isBad, frames, cycle.pointee.rate)
+}
+
+@_noLocks
+private func measure(_ state: UnsafeMutablePointer<GuardStepState>, _ frames: Int) {
+    var largest = state.pointee.node.pointee.loudest.load(ordering: .relaxed)
+    for channel in 0..<state.pointee.count {
+        largest = max(largest, largestBits(state.pointee.channels[channel].unsafelyUnwrapped, frames))
+    }
+    state.pointee.node.pointee.loudest.store(largest, ordering: .relaxed)
 }
 
 /// The bits of the largest sample, without its sign.

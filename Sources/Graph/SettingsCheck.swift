@@ -19,7 +19,8 @@ struct SettingsCheck {
     mutating func check(_ node: NodeDescription, baseFolder: String, _ report: inout Report) -> Bool {
         faulty = []
         for key in node.keys {
-            guard key != isolateKey, let entry = node.entries[key], let setting = index[key].map({ settings[$0] })
+            guard !NodeDescription.commonKeys.contains(key), let entry = node.entries[key],
+                let setting = index[key].map({ settings[$0] })
             else { continue }
             if let fault = fault(of: entry, setting, baseFolder, &report.suggester) {
                 faulty.insert(key)
@@ -42,7 +43,9 @@ struct SettingsCheck {
         let parameters = instance.parameters
         var values: [Int: Float] = [:]
         for key in node.keys {
-            guard key != isolateKey, index[key] == nil, let entry = node.entries[key] else { continue }
+            guard !NodeDescription.commonKeys.contains(key), index[key] == nil, let entry = node.entries[key] else {
+                continue
+            }
             guard let position = instance.parameterIndex(key) else {
                 let known = settings.map(\.key) + parameters.map(\.key) + NodeDescription.commonKeys
                 report.error(

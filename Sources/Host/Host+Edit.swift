@@ -53,7 +53,13 @@ extension Host {
     /// Adds a node, unlinked.
     @discardableResult
     public func add(_ node: NodeDescription) async throws -> GraphDifference {
-        try await edit { description in
+        let fading = fading
+        return try await edit { description in
+            // One that only sounds on makes room.
+            if fading.contains(node.name) {
+                description.nodes.removeAll { $0.name == node.name }
+                description.links.removeAll { $0.from.node == node.name }
+            }
             if description.nodes.contains(where: { $0.name == node.name }) {
                 throw HostError(
                     "there is a node '\(node.name)' already", hint: "choose another name, or remove it first")
@@ -62,7 +68,7 @@ extension Host {
         }
     }
 
-    /// Removes a node and its links.
+    /// Removes a node and its links. With `tail = "spill"` it sounds on, until nothing is heard of it any more.
     @discardableResult
     public func remove(_ node: String) async throws -> GraphDifference {
         try await edit { description in
@@ -166,6 +172,7 @@ extension Host {
         let old = graph.description
         var wanted = old
         try change(&wanted)
+        let tails = wanted.keepTails(of: old)
         let registry = registry
         let description = wanted
         // Apart from this actor, which pumps the graph meanwhile.
@@ -190,8 +197,40 @@ extension Host {
         let took = (clock.now - started).components
         difference.seconds = Double(took.seconds) + Double(took.attoseconds) * 1e-18
         graph.tell(difference)
+        for name in tails { fadeAway(name, graph) }
         return difference
     }
+
+    /// Removes a node that nothing goes into any more, when nothing is heard of it any more.
+    private func fadeAway(_ name: String, _ graph: RunningGraph) {
+        guard let instance = try? graph.instance(name) else { return }
+        fading.insert(name)
+        Task { [weak self] in
+            let clock = ContinuousClock()
+            let end = clock.now + .seconds(Self.longestTail)
+            var quiet = 0
+            while clock.now < end, quiet < Self.quietLooks, !graph.isStopped {
+                try? await Task.sleep(for: .milliseconds(50))
+                if let peak = instance.takePeak() { quiet = peak < Self.inaudible ? quiet + 1 : 0 }
+            }
+            await self?.faded(name)
+            _ = try? await self?.edit { description in
+                // It may have been wanted again, or made anew.
+                guard graph.playing[name]?.instance === instance,
+                    !description.links.contains(where: { $0.to.node == name })
+                else { return }
+                description.nodes.removeAll { $0.name == name }
+                description.links.removeAll { $0.from.node == name }
+            }
+        }
+    }
+
+    private func faded(_ name: String) { fading.remove(name) }
+
+    /// A tail is cut after so many seconds; it is over when it was below -90 dBFS for four looks, a fifth of a second.
+    private static let longestTail = 60.0
+    private static let inaudible: Float = 3.2e-5
+    private static let quietLooks = 4
 
     /// Waits until no change is under way.
     private func settled() async {
@@ -234,6 +273,17 @@ extension LinkDescription {
 }
 
 extension GraphDescription {
+    /// Puts back the nodes of `old` that are gone but sound on, with nothing that goes in; returns their names.
+    fileprivate mutating func keepTails(of old: GraphDescription) -> [String] {
+        let left = Set(nodes.map(\.name))
+        let tails = old.nodes.filter { node in node.spills && !left.contains(node.name) }
+        for node in tails where old.links.contains(where: { $0.to.node == node.name }) {
+            nodes.append(node)
+            links += old.links.filter { $0.from.node == node.name && left.contains($0.to.node) }
+        }
+        return tails.map(\.name).filter { name in nodes.contains { $0.name == name } }
+    }
+
     fileprivate func index(of node: String) throws(HostError) -> Int {
         if let index = nodes.firstIndex(where: { $0.name == node }) { return index }
         throw HostError("there is no node '\(node)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")

@@ -32,6 +32,8 @@ public actor Host {
     var source: (path: String, overrides: [String])?
     /// The change that was asked for last; the next one waits for it.
     var lastChange: Task<Void, Never>?
+    /// Nodes that were removed and sound on.
+    var fading: Set<String> = []
     /// Who waits until the graph has become what it is becoming.
     var waiters: [CheckedContinuation<Void, Never>] = []
 

@@ -24,6 +24,9 @@ extension RunningGraph {
     /// Whether the audio thread is still on the way to what `change` asked for. [control]
     var isChanging: Bool { state.withLock { $0.change != nil } }
 
+    /// Whether it plays no more. [control]
+    var isStopped: Bool { state.withLock(\.stopped) }
+
     /// The nodes that may go on in a next graph, by name. [control]
     var playing: [String: ResolvedGraph.Node] {
         Dictionary(
