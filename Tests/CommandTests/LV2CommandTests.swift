@@ -178,6 +178,8 @@ final class LV2CommandTests {
             ("crash-work", "crashes in work (SIGSEGV)"), ("crash-work_response", "crashes in work_response (SIGBUS)"),
             ("crash-end_run", "crashes in end_run (SIGFPE)"), ("crash-save", "crashes in save (SIGABRT)"),
             ("crash-restore", "crashes in restore (SIGILL)"),
+            ("bad-constructor", "crashes in dlopen (SIGSEGV)"),
+            ("bad-descriptor", "crashes in lv2_descriptor (SIGBUS)"),
         ])
     func hostStaysAlive(plugin: String, reason: String) async throws {
         let out = cache + "/\(plugin).wav"

@@ -58,6 +58,17 @@ final class TrialTests {
         #expect(error.key == "")
     }
 
+    @Test(
+        "So is a crash before there is a plugin",
+        arguments: [
+            ("bad-constructor", "Bad Constructor", "crashes in dlopen (SIGSEGV)"),
+            ("bad-descriptor", "Bad Descriptor", "crashes in lv2_descriptor (SIGBUS)"),
+        ])
+    func earlyCrashIsTold(bundle: String, name: String, how: String) throws {
+        let error = try #require(try fault(bundle, probe()))
+        #expect(error.message.hasPrefix("\(name) in \(folder)/\(bundle).lv2 \(how)"))
+    }
+
     @Test("An endless loop is given up after a while", arguments: ["instantiate", "run", "work"])
     func loopIsGivenUp(step: String) throws {
         let error = try #require(try fault("loop-\(step)", probe(patience: 1.5)))
