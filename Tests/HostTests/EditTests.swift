@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Drivers
 import Graph
 import NodeKit
 import TestSupport
@@ -218,5 +219,50 @@ struct EditTests {
         #expect(heard(2560).allSatisfy { $0 == 0 })
         try run.edit { $0.nodes[2].mute = false }
         #expect(same(2560))
+    }
+
+    @Test("a sine goes through a thousand random edits on a JACK server without a step, and without a block less")
+    func live() async throws {
+        let server = try await Jackd.start(block: 64)
+        defer { server.stop() }
+        let text =
+            RandomEdits.start.replacing("type = \"output\"\nchannels = 1", with: "type = \"watch\"")
+            + "\n[node.port]\ntype = \"output\"\nchannels = 1\n"
+        let driver = try DriverChooser.open(DriverRequest(kind: .jack, client: "edits", server: server.name))
+        let graph = try RunningGraph.start(try prepared(text, in: Scratch()), on: driver)
+        defer { graph.stop() }
+        var edits = RandomEdits(seed: 5)
+        var recent: [Double] = []
+        // The sine has to be there before its steps can be looked at.
+        try await eventually("it sounds") {
+            graph.pump()
+            return Watch.seen.pointee.loud.load(ordering: .relaxed) > 10
+        }
+        for number in 0..<1000 {
+            let before = graph.description
+            let edit = edits.next(before)
+            var loudest = before.loudest
+            Watch.seen.pointee.step.store(0, ordering: .relaxed)
+            let frames = Watch.seen.pointee.frames.load(ordering: .relaxed)
+            try graph.begin(resetting: true) { description in
+                _ = description.make(edit)
+                loudest = max(loudest, description.loudest) + 0.01
+            }
+            recent = recent.suffix(40) + [loudest]
+            try await eventually("the change is heard") {
+                graph.pump()
+                return !graph.isChanging && Watch.seen.pointee.frames.load(ordering: .relaxed) > frames + 256
+            }
+            let largest = Float(bitPattern: Watch.seen.pointee.step.load(ordering: .relaxed))
+            let most = Float(0.2512 * 2 * recent.max()! * Self.steepest)
+            #expect(largest <= most, "edit \(number), \(edit): a step of \(largest), more than \(most)")
+        }
+        let frames = graph.engine.counters.position
+        #expect(graph.engine.counters.cycles == frames / 64, "every block was played, whole")
+        #expect(Watch.seen.pointee.loud.load(ordering: .relaxed) > 1000)
+        try await eventually("what was replaced is freed") {
+            graph.pump()
+            return graph.engine.liveSchedules == 1
+        }
     }
 }

@@ -55,6 +55,7 @@ final class Relay: Node {
 let testRegistry = NodeRegistry(
     builtIn: NodeRegistry.ownTypes + [
         makeNodeType(Relay.self), makeNodeType(Broken.self), makeNodeType(Late.self), makeNodeType(Faulty.self),
+        makeNodeType(Watch.self),
     ])
 
 /// A prepared graph from text; its diagnostics fail the test if there is an error among them.
@@ -134,21 +135,73 @@ extension [[Float]] {
     }
 }
 
-extension OfflineRun {
-    /// Changes the graph and plays until it has become what it is to be; what cannot be throws.
-    func edit(resetting: Bool = false, _ change: (inout GraphDescription) throws -> Void) throws {
-        var description = graph.description
-        try change(&description)
+extension RunningGraph {
+    /// Begins a change of the graph; what cannot be throws.
+    func begin(resetting: Bool = false, _ change: (inout GraphDescription) throws -> Void) throws {
+        var wanted = description
+        try change(&wanted)
         let built = PreparedGraph.build(
-            description, registry: testRegistry, playing: graph.playing, bus: graph.bus, router: graph.router,
-            time: graph.time)
+            wanted, registry: testRegistry, playing: playing, bus: bus, router: router, time: time)
         guard let resolved = built.graph else { throw InvalidGraph(diagnostics: built.diagnostics) }
         let next = NextGraph(
-            description: description, graph: resolved, degraded: built.degraded, values: resetting ? built.values : [])
-        try graph.prepareNew(next)
-        try graph.change(to: next)
+            description: wanted, graph: resolved, degraded: built.degraded, values: resetting ? built.values : [])
+        try prepareNew(next)
+        try self.change(to: next)
+    }
+}
+
+extension OfflineRun {
+    /// Changes the graph and plays until it has become what it is to be.
+    func edit(resetting: Bool = false, _ change: (inout GraphDescription) throws -> Void) throws {
+        try graph.begin(resetting: resetting, change)
         while graph.isChanging { play(driver.info.block) }
         // What is new is taken, and what is gone comes back.
         play(2 * driver.info.block)
     }
+}
+
+/// Looks for the largest step from one sample to the next, on the audio thread.
+final class Watch: Node {
+    static let descriptor = NodeDescriptor(
+        "watch", "for tests", ports: Port.audio(VG_INPUT, channels: 1), process: watching)
+
+    struct Seen: ~Copyable {
+        let step = Atomic<UInt32>(0)
+        let frames = Atomic<Int>(0)
+        let loud = Atomic<UInt32>(0)
+    }
+
+    struct Processor: BitwiseCopyable {
+        var seen: UnsafeMutablePointer<Seen>
+        var last: Float = 0
+    }
+
+    /// Lives as long as the tests: there is one such node at a time.
+    nonisolated(unsafe) static let seen: UnsafeMutablePointer<Seen> = {
+        let seen = UnsafeMutablePointer<Seen>.allocate(capacity: 1)
+        seen.initialize(to: Seen())
+        return seen
+    }()
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {}
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor(seen: Self.seen) }
+}
+
+@_noLocks
+private func watching(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let state = memory.assumingMemoryBound(to: Watch.Processor.self)
+    let input = io.input(0)
+    var (largest, loud): (Float, Float) = (0, 0)
+    for frame in 0..<cycle.frames {
+        largest = max(largest, abs(input[frame] - state.pointee.last))
+        loud = max(loud, abs(input[frame]))
+        state.pointee.last = input[frame]
+    }
+    // Bits of positive floats are in the order of their values.
+    let seen = state.pointee.seen
+    if largest.bitPattern > seen.pointee.step.load(ordering: .relaxed) {
+        seen.pointee.step.store(largest.bitPattern, ordering: .relaxed)
+    }
+    if loud > 0.01 { seen.pointee.loud.add(1, ordering: .relaxed) }
+    seen.pointee.frames.add(cycle.frames, ordering: .relaxed)
 }

@@ -81,19 +81,13 @@ struct LatencyTests {
             }
         }
 
-        var description = graph.description
-        description.nodes.append(NodeDescription(name: "later", type: "late"))
-        description.links.removeAll { $0.to.node == "out" }
-        description.links += [("late", "later"), ("later", "out")].map {
-            LinkDescription(from: Endpoint($0.0), to: Endpoint($0.1))
+        try graph.begin { description in
+            description.nodes.append(NodeDescription(name: "later", type: "late"))
+            description.links.removeAll { $0.to.node == "out" }
+            description.links += [("late", "later"), ("later", "out")].map {
+                LinkDescription(from: Endpoint($0.0), to: Endpoint($0.1))
+            }
         }
-        let built = PreparedGraph.build(
-            description, registry: testRegistry, playing: graph.playing, bus: graph.bus, router: graph.router,
-            time: graph.time)
-        let next = NextGraph(
-            description: description, graph: try #require(built.graph), degraded: [:], values: [])
-        try graph.prepareNew(next)
-        try graph.change(to: next)
         try await shows("out_1", "capture", "2000 2000", server, graph)
         try await shows("mic_1", "playback", "0 2000", server, graph)
     }
