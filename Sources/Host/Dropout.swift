@@ -47,6 +47,25 @@ public struct Dropout: Sendable, Equatable {
     /// Dropouts that the driver reported of them.
     public var xruns: Int
 
+    /// Describes a dropout.
+    public init(
+        cause: Cause, nodes: [String] = [], took: Double, usual: Double = 0, period: Double, lateness: Double = 0,
+        busy: Double = 0, waited: Double = 0, position: UInt64 = 0, time: Double = 0, cycles: Int = 1, xruns: Int = 0
+    ) {
+        self.cause = cause
+        self.nodes = nodes
+        self.took = took
+        self.usual = usual
+        self.period = period
+        self.lateness = lateness
+        self.busy = busy
+        self.waited = waited
+        self.position = position
+        self.time = time
+        self.cycles = cycles
+        self.xruns = xruns
+    }
+
     /// What happened, in plain words.
     public var text: String {
         func milliseconds(_ seconds: Double) -> String { decimal(seconds * 1000) + " ms" }

@@ -146,6 +146,38 @@ import TestSupport
         #expect(line.line(status) == "0:12  dsp 3.4 %  xruns 0  m[2J -6.0 dBFS  degraded: x")
         #expect(line.line(status) == "0:12  dsp 3.4 %  xruns 0  m[2J -inf dBFS  degraded: x")
         #expect(StatusLine.opening(status, graph: "voice") == "voice: jack (default), 48 kHz, 128 frames")
+        status.scheduling.policy = .fifo
+        status.scheduling.priority = 70
+        status.scheduling.lockedMemory = 3 << 20
+        status.scheduling.lockableMemory = nil
+        let opening = "voice: jack (default), 48 kHz, 128 frames, SCHED_FIFO 70, 3 MiB locked"
+        #expect(StatusLine.opening(status, graph: "voice") == opening)
+        // What to do stands in a line of its own, and only where there is something.
+        status.scheduling.policy = .other
+        let lines = StatusLine.opening(status, graph: "voice").split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].hasSuffix("SCHED_OTHER, 3 MiB locked") && lines[1].contains("limits.d"))
+    }
+
+    @Test func `the last words name the causes of dropouts and what to do`() throws {
+        var status = sampleStatus()
+        status.dropouts = [.node: 3, .upstream: 1]
+        let dropout = Dropout(
+            cause: .node, nodes: ["reverb"], took: 0.012, usual: 0.001, period: 0.004, lateness: 0, busy: 0.013,
+            waited: 0, position: 1, time: 0, cycles: 3, xruns: 1)
+        let timing = NodeTiming(node: "reverb", count: 9, minimum: 1e-6, average: 2e-6, p99: 3e-6, maximum: 4e-6)
+        let lines = FinalReport.text(status, [timing], [dropout]).split(separator: "\n")
+        #expect(
+            lines[1...].starts(with: [
+                "  3 late cycles: node 'reverb' took 12.0 ms of a block of 4.00 ms, usually 1.00 ms",
+                "    give that node less to do, isolate it, or use larger blocks", "  1 late cycle: upstream",
+            ]))
+        #expect(lines.contains { $0.wholeMatch(of: /\s+reverb +2\.0 +3\.0 +4\.0 +0\.0\d %/) != nil })
+        let event = Event("dropout", node: "reverb", fields: dropout.fields)
+        #expect(eventText(event) == "late: \(dropout.text) (3 cycles)")
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(EventJSON.encode(status, pid: 1).utf8)) as? [String: Any])
+        #expect(object["dropouts"] as? [String: Int] == ["node": 3, "upstream": 1])
+        #expect((object["scheduling"] as? [String: Any])?["policy"] as? String == "unknown")
     }
 }
 
