@@ -124,16 +124,12 @@ final class ChildProcess: @unchecked Sendable {
         let number = newCall()
         let deadline = now() + seconds
         let isSent = infant.channel.send(make(number), passing: descriptor, milliseconds: Int32(seconds * 1000))
-        let result: Result<FrameReader, Silence> = state.waiting { state, wait in
-            defer { state.calls[number] = nil }
-            while true {
-                if let answer = state.calls[number] ?? nil { return .success(answer) }
-                if state.isOver { return .failure(.gone) }
-                let rest = deadline - now()
-                if !isSent || rest <= 0 { return .failure(.late) }
-                wait(Int(rest * 1000) + 1)
-            }
+        let result: Result<FrameReader, Silence>? = state.wait(until: isSent ? deadline : 0) { state in
+            if let answer = state.calls[number] ?? nil { return .success(answer) }
+            return state.isOver ? .failure(.gone) : nil
         }
+        state.with { $0.calls[number] = nil }
+        guard let result else { throw .late }
         var answer = try result.get()
         if answer.kind == .refusal { throw .refused(answer.error()) }
         return answer

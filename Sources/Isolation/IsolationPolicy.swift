@@ -64,9 +64,17 @@ final class Guarded<Value>: @unchecked Sendable {
     /// Runs `body` alone; it must not take the same lock. [control]
     func with<R>(_ body: (inout Value) -> R) -> R { monitor.locked { body(&value) } }
 
-    /// The same, for a body that waits for something: `wait` gives up the lock for a while.
-    func waiting<R>(_ body: (inout Value, _ wait: (Int) -> Void) -> R) -> R {
-        monitor.locked { body(&value) { self.monitor.wait(milliseconds: $0) } }
+    /// Runs `body` alone, again and again after each signal, until it returns something or it is `deadline`, in seconds of
+    /// `now`. Between two runs the lock is free, and nothing of the value is held: others change it meanwhile. [control]
+    func wait<R>(until deadline: Double = .infinity, _ body: (inout Value) -> R?) -> R? {
+        monitor.locked {
+            while true {
+                if let result = body(&value) { return result }
+                let rest = deadline - now()
+                if rest <= 0 { return nil }
+                monitor.wait(milliseconds: Int(min(rest, 1) * 1000) + 1)
+            }
+        }
     }
 
     /// Wakes all who wait. [any]

@@ -157,11 +157,7 @@ extension Keeper {
         if case .refused(let error) = silence { return error }
         missed(silence, child)
         // The thread ends it and finds out how it was.
-        let fall: String = state.waiting { state, wait in
-            let deadline = now() + 8
-            while state.child === child, now() < deadline { wait(100) }
-            return state.lastFall
-        }
+        let fall = state.wait(until: now() + 8) { $0.child === child ? nil : $0.lastFall } ?? ""
         let plugin = member?.recipe.plugin ?? "the process of this group"
         return NodeError(
             "\(plugin) \(fall.isEmpty ? "does not answer" : fall)",

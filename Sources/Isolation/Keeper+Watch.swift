@@ -269,7 +269,8 @@ extension Keeper {
             return (state.members.values.filter { state.admitted.contains($0.id) }, state.restarts)
         }
         state.signal()
-        for member in members where member.isThere.load(ordering: .acquiring) {
+        // One that could not be prepared is there, but not heard.
+        for member in members where member.isThere.load(ordering: .acquiring) && member.preparation != nil {
             member.toldBypassed = member.link.pointee.bypassed.load(ordering: .relaxed)
             member.tell(
                 "plugin.started",

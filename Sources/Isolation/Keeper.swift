@@ -53,7 +53,7 @@ final class Keeper: @unchecked Sendable {
     func admit(_ recipe: Member.Recipe, _ host: NodeHost) throws(NodeError) -> Member {
         calls.acquire()
         defer { calls.release() }
-        state.waiting { state, wait in while state.isStopping { wait(100) } }
+        _ = state.wait { $0.isStopping ? nil : true }
         let child = try ensureChild()
         let member: Member = state.with { state in
             defer { state.nextID += 1 }
@@ -203,11 +203,9 @@ final class Keeper: @unchecked Sendable {
         guard !isReady(member) else { return }
         let deadline = now() + patience
         while !isReady(member), now() < deadline {
-            let isHopeless = state.waiting { state, wait in
-                if state.failures < 4 { wait(5) }
-                return state.failures >= 4
-            }
-            if isHopeless { return }
+            // A child that answers late after all signals nothing here.
+            let isHopeless = state.wait(until: now() + 0.005) { $0.failures >= 4 ? true : nil }
+            if isHopeless == true { return }
         }
     }
 

@@ -43,23 +43,27 @@ final class Nursery: Sendable {
 
     /// A child, the spare one if there is one. [control]
     func take(_ policy: IsolationPolicy) throws(NodeError) -> Infant {
-        let result: Result<Infant, NodeError> = state.waiting { state, wait in
-            if let spare = state.spare, spare.policy == policy, Glibc.kill(spare.process, 0) == 0 {
-                state.spare = nil
-                state.gaveUp = false
-                return .success(spare)
-            }
-            start(&state)
-            state.nextNumber += 1
-            let number = state.nextNumber
-            state.wanted.append((number, policy))
-            state.gaveUp = false
-            self.state.signal()
-            while true {
-                if let made = state.ready.removeValue(forKey: number) { return made }
-                wait(1000)
-            }
+        let spare: Infant? = state.with { state in
+            guard let spare = state.spare, spare.policy == policy, Glibc.kill(spare.process, 0) == 0 else { return nil }
+            state.spare = nil
+            return spare
         }
+        if let spare {
+            state.signal()
+            return spare
+        }
+        let number: Int? = state.with { state in
+            start(&state)
+            guard state.hasThread else { return nil }
+            state.nextNumber += 1
+            state.wanted.append((state.nextNumber, policy))
+            state.gaveUp = false
+            return state.nextNumber
+        }
+        guard let number else { throw NodeError("no thread to start a child could be created") }
+        state.signal()
+        // The thread answers every request.
+        let result = state.wait { $0.ready.removeValue(forKey: number) } ?? .failure(Self.missing)
         state.signal()
         return try result.get()
     }
@@ -93,16 +97,15 @@ final class Nursery: Sendable {
     private func serve() -> Never {
         vg_thread_name("vg-nursery")
         while true {
-            let (number, policy): (Int?, IsolationPolicy) = state.waiting { state, wait in
-                while true {
-                    if !state.wanted.isEmpty {
-                        let (number, policy) = state.wanted.removeFirst()
-                        return (number, policy)
-                    }
-                    if let policy = state.users.last, state.spare == nil, !state.gaveUp { return (nil, policy) }
-                    wait(10_000)
+            let task: (number: Int?, policy: IsolationPolicy)? = state.wait { state in
+                if !state.wanted.isEmpty {
+                    let first = state.wanted.removeFirst()
+                    return (first.number, first.policy)
                 }
+                guard let policy = state.users.last, state.spare == nil, !state.gaveUp else { return nil }
+                return (nil, policy)
             }
+            guard let (number, policy) = task else { continue }
             let result = bear(policy)
             let unwanted: Infant? = state.with { state in
                 if let number {

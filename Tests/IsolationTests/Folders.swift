@@ -10,8 +10,18 @@ func filesBelow(_ base: String, _ stem: String) throws -> [String] {
     }
 }
 
-/// What a text file holds; empty when there is none.
-func contents(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+/// What a text file holds; empty when there is none. Also of files in /proc, which have no size.
+func contents(_ path: String) -> String {
+    guard let file = fopen(path, "re") else { return "" }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+        let count = fread(&piece, 1, piece.count, file)
+        if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+        bytes += piece[..<count]
+    }
+}
 
 /// The sanitizers that may be loaded into the tests.
 enum Sanitizers {

@@ -83,13 +83,22 @@ import TestSupport
 
     @Test("What is said to a node while it is away, it hears when it is back")
     func messages() throws {
-        let run = try IsolatedRun(unrulyGraph())
-        try run.play("it plays") { run.children.first?.asked ?? 0 > 3 }
-        kill(run.children[0].process!, SIGKILL)
-        // Pumped, but not played: the fault is noticed without audio.
-        try eventuallyNow("it is noticed") { run.children.first?.process == nil || run.children.first!.restarts > 0 }
+        let run = try IsolatedRun(
+            unrulyGraph(),
+            policy: testPolicy {
+                $0.firstPause = 2
+                $0.longestPause = 2
+            })
+        // The first restart comes at once; before the second there is a pause.
+        for number in 1...2 {
+            try run.play("it plays") { run.children.first?.restarts == number - 1 && run.children[0].process != nil }
+            kill(run.children[0].process!, SIGKILL)
+            try run.play("it is told") { run.all("plugin.failed").count == number }
+        }
+        #expect(run.children.first?.process == nil)
         for number in 1...20 { try run.tell("odd", "remember \(number)") }
-        try run.play("it is back") { !run.all("plugin.started").isEmpty }
+        run.play()
+        try run.play("it is back") { run.all("plugin.started").count == 2 }
         #expect(try run.who("odd").integer("remembered") == 20)
     }
 
@@ -125,29 +134,55 @@ import TestSupport
         #expect(try filesBelow(StateFolder.base, "voicegraph-states-\(getpid())").isEmpty)
     }
 
-    @Test(
-        "A host that is killed takes its children with it, even stopped ones", arguments: [false, true])
-    func hostDies(stopped: Bool) async throws {
+    @Test("A host that is killed takes its children with it, even stopped ones, and one that computes for ever")
+    func hostDies() async throws {
+        for (isStopped, trouble) in [(false, ""), (true, ""), (false, "trouble = \"create loop\"")] {
+            let scratch = try Scratch()
+            let file = try scratch.write("graph.conf", unrulyGraph("isolate = true\n" + trouble))
+            // Without jackd in the path a timer drives: a server would outlive its host as a zombie, and keep its name.
+            let program = try Program(
+                [Program.voicegraph, "run", file, "--json", "--plugin-path", try Unruly.shared.folder],
+                environment: ["PATH": scratch.path, "JACK_DEFAULT_SERVER": "vgt-none"])
+            let host = program.processID
+            @Sendable func isolated() -> [pid_t] {
+                childrenOf(host).filter { contents("/proc/\($0)/cmdline").contains("isolated-child") }
+            }
+            try await program.wait("it runs, or its child computes") { program in
+                trouble.isEmpty
+                    ? program.output.contains("\"running\"")
+                    : isolated().contains { contents("/proc/\($0)/maps").contains("libvg-unruly") }
+            }
+            let children = isolated()
+            #expect(!children.isEmpty)
+            if isStopped { for child in children { kill(child, SIGSTOP) } }
+            kill(host, SIGKILL)
+            // Those that nobody has reaped yet have no command line.
+            try await eventually("they are gone") { children.allSatisfy { contents("/proc/\($0)/cmdline").isEmpty } }
+            _ = try await program.end()
+        }
+    }
+}
+
+extension LifeTests {
+    @Test("The command goes on when a plugin dies, says so, and ends in order")
+    func command() async throws {
         let scratch = try Scratch()
-        let file = try scratch.write(
-            "graph.conf",
-            "[graph]\nlinks = [\"t -> amp -> out\"]\n"
-                + "[node.t]\ntype = \"tone\"\n[node.amp]\ntype = \"tremolo\"\nisolate = true\n"
-                + "[node.out]\ntype = \"output\"\nchannels = 1\n")
-        // Without jackd in the path a timer drives: a server would outlive its host as a zombie, and keep its name.
+        let file = try scratch.write("graph.conf", unrulyGraph())
         let program = try Program(
-            [Program.voicegraph, "run", file, "--json"],
+            [Program.voicegraph, "run", file, "--json", "--plugin-path", try Unruly.shared.folder],
             environment: ["PATH": scratch.path, "JACK_DEFAULT_SERVER": "vgt-none"])
         try await program.wait("it runs") { $0.output.contains("\"running\"") }
-        let host = program.processID
-        let all = childrenOf(host)
-        let children = all.filter { contents("/proc/\($0)/cmdline").contains("isolated-child") }
-        #expect(!children.isEmpty)
-        if stopped { for child in children { kill(child, SIGSTOP) } }
-        kill(host, SIGKILL)
-        // Those that nobody has reaped yet have no command line.
-        try await eventually("they are gone") { all.allSatisfy { contents("/proc/\($0)/cmdline").isEmpty } }
-        _ = try await program.end()
+        let first = childrenOf(program.processID).filter { contents("/proc/\($0)/maps").contains("libvg-unruly") }
+        #expect(first.count == 1)
+        for child in first { kill(child, SIGSEGV) }
+        try await program.wait("the node is back") { $0.output.contains("\"plugin.started\"") }
+        let failed = program.lines.first { $0.contains("\"plugin.failed\"") } ?? ""
+        #expect(failed.contains("\"node\":\"odd\"") && failed.contains("\"signal\":\"SIGSEGV\""), "\(failed)")
+        let children = childrenOf(program.processID)
+        program.signal(SIGINT)
+        #expect(try await program.end() == 0)
+        #expect(program.output.contains("\"finished\""))
+        #expect(children.allSatisfy { contents("/proc/\($0)/cmdline").isEmpty })
     }
 }
 
