@@ -17,7 +17,7 @@ func testPolicy(_ change: (inout IsolationPolicy) -> Void = { _ in }) -> Isolati
     // A sanitizer loaded into the tests is not meant for the child.
     var policy = IsolationPolicy(
         command: ["/usr/bin/env", "-u", "LD_PRELOAD", Program.voicegraph, "isolated-child"])
-    policy.blockShare = 40
+    policy.blockShare = 100
     policy.hangTime = 0.05
     policy.patience = 5
     policy.saveInterval = 0.01

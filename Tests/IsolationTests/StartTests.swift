@@ -19,22 +19,22 @@ import TestSupport
         "A node that crashes or hangs while it is created is left out, with the reason",
         arguments: [
             ("segv", "crashed in create (SIGSEGV)"), ("exit", "ended its process in create (exit code 3)"),
-            ("loop", "hung in create: no answer within 300 ms"),
+            ("loop", "hung in create: no answer within 3 s"),
         ])
     func create(trouble: String, words: String) throws {
         let before = isolatedProcesses()
-        let (graph, diagnostics) = try load("trouble = \"create \(trouble)\"", testPolicy { $0.patience = 0.3 })
+        let (graph, diagnostics) = try load("trouble = \"create \(trouble)\"", testPolicy { $0.patience = 3 })
         #expect(graph?.degraded["odd"]?.contains("libvg-unruly.so \(words)") == true, "\(diagnostics)")
         try eventuallyNow("its process is gone") { isolatedProcesses() == before }
     }
 
     @Test(
         "A node that crashes or hangs while it is prepared is told, and bypassed",
-        arguments: [("abort", "the sky is falling"), ("stop", "hung in prepare: no answer within 300 ms")])
+        arguments: [("abort", "the sky is falling"), ("stop", "hung in prepare: no answer within 3 s")])
     func prepare(trouble: String, words: String) throws {
         let run = try IsolatedRun(
             unrulyGraph("isolate = true\ntrouble = \"prepare \(trouble)\""),
-            policy: testPolicy { $0.patience = 0.3 })
+            policy: testPolicy { $0.patience = 3 })
         run.play(blocks: 5)
         #expect(run.all("node.failed", "odd").first?.text("reason")?.contains(words) == true)
         #expect(run.lastBlock.allSatisfy { $0 == 0.25 })
@@ -80,12 +80,12 @@ import TestSupport
 
     @Test("A control thread that hangs is noticed by its pulse, while the audio goes on")
     func pulse() throws {
-        let run = try IsolatedRun(unrulyGraph(), policy: testPolicy { $0.patience = 0.3 })
+        let run = try IsolatedRun(unrulyGraph(), policy: testPolicy { $0.patience = 3 })
         run.play(blocks: 3)
         try run.tell("odd", "at once loop")
         try run.play("it is told") { !run.all("plugin.failed").isEmpty }
         let reason = run.all("plugin.failed").first?.text("reason")
-        #expect(reason?.contains("hung in receive: no answer within 300 ms") == true, "\(reason ?? "")")
+        #expect(reason?.contains("hung in receive: no answer within 3 s") == true, "\(reason ?? "")")
         try run.play("it is back") { !run.all("plugin.started").isEmpty }
     }
 
