@@ -147,7 +147,8 @@ final class IsolatedRun {
     func play(blocks: Int = 1) {
         for _ in 0..<blocks {
             if let input = buffer("in_1") { for frame in 0..<block { input[frame] = self.input } }
-            graph.wait(frames: block)
+            // Live, nobody waits.
+            if offline != nil { graph.wait(frames: block) }
             hand?.process()
             offline?.process(frames: block)
             graph.pump()
