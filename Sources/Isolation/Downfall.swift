@@ -43,7 +43,7 @@ struct Downfall: Sendable, Equatable {
             cause = "exit"
             text = "ended its process\(during) (exit code \((status >> 8) & 0xff))"
         }
-        if verdict == nil, limit > 0, memory > limit / 4 * 3 {
+        if verdict == nil, limit > 0, memory > limit / 2 {
             cause = "memory"
             text += ", with \(memory >> 20) MiB of the \(limit >> 20) MiB that it may have in use"
         }
