@@ -5,9 +5,10 @@ import Realtime
 import Synchronization
 
 /// Where a transition stands; one for all fades of a schedule.
-struct FadeClock: ~Copyable {
-    /// Whether every fade has ended, for the control side.
-    let settled = Atomic<Bool>(false)
+struct FadeClock: BitwiseCopyable {
+    /// Whether every fade has ended, for the control side. Beside it, since changing one thing here counts as changing
+    /// all.
+    let settled: UnsafeMutablePointer<Atomic<Bool>>
     /// Frames since the schedule began.
     var position = 0
     /// Frames of a fade.
@@ -17,7 +18,8 @@ struct FadeClock: ~Copyable {
     /// Frames before links rise and fall.
     let rising: Int
 
-    init(_ fades: ResolvedGraph.Fades, ramp: Int) {
+    init(_ fades: ResolvedGraph.Fades, ramp: Int, settled: UnsafeMutablePointer<Atomic<Bool>>) {
+        self.settled = settled
         self.ramp = max(1, ramp)
         entering = fades.entering
         rising = fades.rising
@@ -99,5 +101,5 @@ func fadeClockStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cy
     let end = max(clock.pointee.entering, clock.pointee.rising) &+ clock.pointee.ramp
     if clock.pointee.position >= end { return }
     clock.pointee.position &+= cycle.frames
-    if clock.pointee.position >= end { clock.pointee.settled.store(true, ordering: .releasing) }
+    if clock.pointee.position >= end { clock.pointee.settled.pointee.store(true, ordering: .releasing) }
 }

@@ -27,6 +27,7 @@ public final class NodeInstance: @unchecked Sendable {
     let absorbTimes = TimeStatistics()
 
     /// What the guard behind it saw.
+    let guardFindings: UnsafeMutablePointer<GuardFindings>
     let guardState: UnsafeMutablePointer<GuardState>
 
     let node: UnsafeMutableRawPointer
@@ -63,8 +64,10 @@ public final class NodeInstance: @unchecked Sendable {
         node = made
         hostMemory = memory
         values = ControlLock(parameters.map(\.defaultValue))
+        guardFindings = .allocate(capacity: 1)
+        guardFindings.initialize(to: GuardFindings())
         guardState = .allocate(capacity: 1)
-        guardState.initialize(to: GuardState(channels: ports.count(where: { $0.kind == VG_AUDIO_PORT })))
+        guardState.initialize(to: GuardState(guardFindings, channels: ports.count(where: { $0.kind == VG_AUDIO_PORT })))
         ramps = .allocate(capacity: max(1, parameters.count))
         for (index, parameter) in parameters.enumerated() {
             (ramps + index).initialize(to: .steady(parameter.defaultValue))
@@ -77,6 +80,8 @@ public final class NodeInstance: @unchecked Sendable {
         ramps.deallocate()
         guardState.deinitialize(count: 1)
         guardState.deallocate()
+        guardFindings.deinitialize(count: 1)
+        guardFindings.deallocate()
     }
 
     /// Why it cannot be bypassed; nil: it can.

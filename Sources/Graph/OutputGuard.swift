@@ -4,8 +4,8 @@ import NodeKit
 import Realtime
 import Synchronization
 
-/// What a guard has seen of one node; lives as long as the node, since schedules come and go.
-struct GuardState: ~Copyable {
+/// What a guard has seen of one node, for both sides; lives as long as the node, since schedules come and go.
+struct GuardFindings: ~Copyable {
     /// Blocks that were not fit to be heard.
     let badBlocks = Atomic<UInt64>(0)
     /// Of the last of them, the largest sample as bits: what is above infinity's is no number.
@@ -15,6 +15,11 @@ struct GuardState: ~Copyable {
     /// Whether somebody wants to know how loud the node is, and its loudest sample since, as bits.
     let isMeasured = Atomic<Bool>(false)
     let loudest = Atomic<UInt32>(0)
+}
+
+/// What the audio thread keeps of it. Apart, since changing one thing here counts as changing all.
+struct GuardState: ~Copyable {
+    let findings: UnsafeMutablePointer<GuardFindings>
     /// The last sample that was heard of each channel, from which a bad block decays.
     let last: UnsafeMutablePointer<Float>
     /// How much is let through, 0...1.
@@ -24,7 +29,8 @@ struct GuardState: ~Copyable {
     /// Good frames that are still wanted before the node is heard again.
     var wait = 0
 
-    init(channels: Int) {
+    init(_ findings: UnsafeMutablePointer<GuardFindings>, channels: Int) {
+        self.findings = findings
         last = .allocate(capacity: max(1, channels))
         last.initialize(repeating: 0, count: max(1, channels))
     }
@@ -46,20 +52,20 @@ extension NodeInstance {
     /// The loudest sample that came out since the last call, linear; nil at the first call. Only of nodes that are
     /// guarded, other than light ones. [control]
     public func takePeak() -> Float? {
-        let peak = guardState.pointee.loudest.exchange(0, ordering: .relaxed)
-        return guardState.pointee.isMeasured.exchange(true, ordering: .relaxed) ? Float(bitPattern: peak) : nil
+        let peak = guardFindings.pointee.loudest.exchange(0, ordering: .relaxed)
+        return guardFindings.pointee.isMeasured.exchange(true, ordering: .relaxed) ? Float(bitPattern: peak) : nil
     }
 
     /// What the guard behind this node found. [any]
     public var guardReading: GuardReading {
-        let worst = Float(bitPattern: guardState.pointee.worst.load(ordering: .relaxed))
+        let worst = Float(bitPattern: guardFindings.pointee.worst.load(ordering: .relaxed))
         let reason =
             worst.isNaN
             ? "its output is not a number"
             : worst.isInfinite ? "its output is infinite" : "its output is above +24 dBFS"
         return GuardReading(
-            badBlocks: guardState.pointee.badBlocks.load(ordering: .relaxed),
-            isClosed: guardState.pointee.isClosed.load(ordering: .relaxed), reason: reason)
+            badBlocks: guardFindings.pointee.badBlocks.load(ordering: .relaxed),
+            isClosed: guardFindings.pointee.isClosed.load(ordering: .relaxed), reason: reason)
     }
 }
 
@@ -85,7 +91,7 @@ func guardStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle)
     let node = state.pointee.node
     let frames = cycle.frames
     var isBad = false
-    if node.pointee.isMeasured.load(ordering: .relaxed) { measure(state, frames) }
+    if node.pointee.findings.pointee.isMeasured.load(ordering: .relaxed) { measure(state, frames) }
     for channel in 0..<state.pointee.count where state.pointee.silent[channel].pointee == 0 {
         let samples = state.pointee.channels[channel].unsafelyUnwrapped
         if vg_call_unfit(state.pointee.isUnfit, samples, UInt32(truncatingIfNeeded: frames)) { isBad = true }
@@ -101,11 +107,11 @@ func guardStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle)
 
 @_noLocks
 private func measure(_ state: UnsafeMutablePointer<GuardStepState>, _ frames: Int) {
-    var largest = state.pointee.node.pointee.loudest.load(ordering: .relaxed)
+    var largest = state.pointee.node.pointee.findings.pointee.loudest.load(ordering: .relaxed)
     for channel in 0..<state.pointee.count {
         largest = max(largest, largestBits(state.pointee.channels[channel].unsafelyUnwrapped, frames))
     }
-    state.pointee.node.pointee.loudest.store(largest, ordering: .relaxed)
+    state.pointee.node.pointee.findings.pointee.loudest.store(largest, ordering: .relaxed)
 }
 
 /// The bits of the largest sample, without its sign.
@@ -130,10 +136,10 @@ private func replace(_ state: UnsafeMutablePointer<GuardStepState>, _ isBad: Boo
         for channel in 0..<state.pointee.count where state.pointee.silent[channel].pointee == 0 {
             worst = max(worst, largestBits(state.pointee.channels[channel].unsafelyUnwrapped, frames))
         }
-        node.pointee.worst.store(worst, ordering: .relaxed)
-        node.pointee.badBlocks.store(
-            node.pointee.badBlocks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        node.pointee.isClosed.store(true, ordering: .relaxed)
+        node.pointee.findings.pointee.worst.store(worst, ordering: .relaxed)
+        node.pointee.findings.pointee.badBlocks.store(
+            node.pointee.findings.pointee.badBlocks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        node.pointee.findings.pointee.isClosed.store(true, ordering: .relaxed)
     }
     let opens = !isBad && node.pointee.wait == 0
     let (gain, rest) = (node.pointee.gain, node.pointee.rest)
@@ -157,7 +163,7 @@ private func replace(_ state: UnsafeMutablePointer<GuardStepState>, _ isBad: Boo
     node.pointee.rest = max(0, rest - step * Float(frames))
     if opens {
         node.pointee.gain = min(1, gain + step * Float(frames))
-        if node.pointee.gain == 1 { node.pointee.isClosed.store(false, ordering: .relaxed) }
+        if node.pointee.gain == 1 { node.pointee.findings.pointee.isClosed.store(false, ordering: .relaxed) }
     } else if !isBad {
         node.pointee.wait = max(0, node.pointee.wait &- frames)
     }

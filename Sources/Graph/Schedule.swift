@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNode
 import NodeKit
+import Synchronization
 
 /// One entry of the flat list that the audio thread walks.
 struct ScheduleStep: BitwiseCopyable {
@@ -92,7 +93,7 @@ public final class Schedule: @unchecked Sendable {
     /// Frames by which each node lags behind the graph's inputs.
     let arrival: [Int]
     let lines: [Plan.Line: DelayLine]
-    private let clock: UnsafeMutablePointer<FadeClock>?
+    private let settled: UnsafeMutablePointer<Atomic<Bool>>?
 
     let header: UnsafeMutablePointer<ScheduleHeader>
     /// Counts schedules in the order in which they are published; the engine's, under its lock.
@@ -123,12 +124,15 @@ public final class Schedule: @unchecked Sendable {
         lines = plan.lines.values.reduce(into: [:]) { made, line in
             made[line] = previous?.lines[line] ?? DelayLine(frames: line.frames)
         }
+        var clock: UnsafeMutablePointer<FadeClock>?
+        var settled: UnsafeMutablePointer<Atomic<Bool>>?
         if let fades = graph.fades {
-            clock = arena.make(FadeClock.self, 1)
-            clock?.initialize(to: FadeClock(fades, ramp: Int(rate * Schedule.fadeTime)))
-        } else {
-            clock = nil
+            let flag = arena.make(Atomic<Bool>.self, 1)
+            flag.initialize(to: Atomic(false))
+            clock = arena.copy([FadeClock(fades, ramp: Int(rate * Schedule.fadeTime), settled: flag)])
+            settled = flag
         }
+        self.settled = settled
         var builder = ScheduleBuilder(plan, graph, arena, maxBlock: maxBlock, clock: clock, lines: lines)
         header = builder.build(segments, rate: rate, handles: handles)
         ios = builder.ios
@@ -139,7 +143,7 @@ public final class Schedule: @unchecked Sendable {
     static let fadeTime = 0.01
 
     /// Whether no fade is under way any more. [control]
-    public var isSettled: Bool { clock?.pointee.settled.load(ordering: .acquiring) ?? true }
+    public var isSettled: Bool { settled?.pointee.load(ordering: .acquiring) ?? true }
 
     /// Replaces the driver's handles, before the schedule runs. [control]
     public func setHandles(_ handles: [UnsafeMutableRawPointer?]) {
