@@ -62,7 +62,11 @@ final class Member: @unchecked Sendable {
     var preparation: Preparation?
     var isActive = false
     /// The newest complete state; nil: none yet.
-    var state: String?
+    var state: String? {
+        get { kept.with { $0 } }
+        set { kept.with { $0 = newValue } }
+    }
+    private let kept = Guarded<String?>(nil)
     var savedStates = 0
     /// What was done to it since then that a state would hold.
     let deeds = Guarded<[Deed]>([])
