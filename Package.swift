@@ -72,12 +72,13 @@ let package = Package(
                 "Config", "Drivers", "Graph", "Isolation", "LV2", "NodeKit", "Nodes", "Realtime",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
+        code("Control", ["Host", "Realtime"]),
         code("Picture", ["Host"]),
         code("Terminal", ["Host", "Picture"]),
         .executableTarget(
             name: "voicegraph",
             dependencies: [
-                "Host", "Picture", "Terminal",
+                "Control", "Host", "Picture", "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -103,6 +104,7 @@ let package = Package(
         tests("Isolation", ["Drivers", "Graph", "Host", "Isolation", "NodeKit", "Realtime"]),
         tests("Config", ["Config", "Host"]),
         tests("Host", ["Drivers", "Graph", "Host", "NodeKit", "Realtime"]),
+        tests("Control", ["Control", "Host"]),
         tests("Picture", ["Picture"]),
         tests("Terminal", ["Terminal"]),
         tests("Plugins", ["CEspeak", "CSndfile", "Host", "Graph", "NodeKit"]),

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,17 @@ _Bool vg_event_wait(int descriptor, int milliseconds) {
   struct pollfd entry = {descriptor, POLLIN, 0};
   eventfd_t count;
   return poll(&entry, 1, milliseconds) > 0 && eventfd_read(descriptor, &count) == 0;
+}
+
+int vg_accept(int listener, uid_t *user) {
+  int connection = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (connection < 0) return -1;
+  struct ucred peer = {0, (uid_t)-1, (gid_t)-1};
+  socklen_t size = sizeof peer;
+  /* Of a peer about whom nothing can be learned, nothing is believed. */
+  getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+  *user = peer.uid;
+  return connection;
 }
 
 /* Between fork and exec only async-signal-safe calls: other threads may have

@@ -147,7 +147,7 @@ struct GraphReader {
                 "node '\(shortened(name))' must be a table", at: place,
                 hint: "write [node.\(shortened(name))] on a line of its own")
         }
-        guard !name.isEmpty, name.utf8.allSatisfy(isNameByte), !name.contains("->") else {
+        guard NodeDescription.isName(name) else {
             return report(
                 "'\(shortened(name))' cannot be a node's name", at: place,
                 hint: "names are made of letters, digits, '_' and '-'")

@@ -83,6 +83,13 @@ func parseEndpoint(_ text: StringText, _ range: Range<Int>, _ report: (Diagnosti
     return Endpoint(names[0], names.count == 2 ? names[1] : nil, location: text.location(range))
 }
 
+extension NodeDescription {
+    /// Whether a node can be called this. [any]
+    public static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(isNameByte) && !text.contains("->")
+    }
+}
+
 /// Whether a byte may stand in a node's name; all of UTF-8 beyond ASCII may.
 func isNameByte(_ byte: UInt8) -> Bool {
     byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte >= 0x80

@@ -51,6 +51,11 @@ private func set(_ old: Entry?, _ path: ArraySlice<String>, _ value: Entry, _ pl
         .table(table), keyLocation: old?.keyLocation ?? place, valueLocation: old?.valueLocation ?? place, inner: inner)
 }
 
+extension SettingValue {
+    /// What the command line gives: read as TOML, or taken as a string if it is none. [any]
+    public init(argument: String) { self = overrideValue(argument) }
+}
+
 private func overrideValue(_ text: String) -> SettingValue {
     let source = SourceText(file: "", bytes: Array("v = \(text)".utf8))
     guard case .success(let document) = TomlDocument.parse(source), document.root.count == 1,

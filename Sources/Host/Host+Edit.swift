@@ -15,6 +15,8 @@ public struct GraphDifference: Sendable, Equatable {
     public var unlinked = 0
     /// Parameters that were turned.
     public var parameters = 0
+    /// Names of nodes whose bypass or mute was switched.
+    public var switched: [String] = []
     /// What was found on the way.
     public var warnings: [Diagnostic] = []
     /// Seconds from the request until the last fade had ended.
@@ -23,6 +25,7 @@ public struct GraphDifference: Sendable, Equatable {
     /// Whether nothing is different.
     public var isEmpty: Bool {
         added.isEmpty && removed.isEmpty && linked == 0 && unlinked == 0 && parameters == 0
+            && switched.isEmpty
     }
 }
 
@@ -246,6 +249,8 @@ extension GraphDifference {
         linked = next.description.links.count { link in !old.links.contains { $0.isSame(as: link) } }
         unlinked = old.links.count { link in !next.description.links.contains { $0.isSame(as: link) } }
         parameters = next.values.count { $0.instance.value($0.index) != $0.value }
+        let gates = Dictionary(old.nodes.map { ($0.name, $0.gate) }, uniquingKeysWith: { first, _ in first })
+        switched = next.description.nodes.filter { $0.gate != gates[$0.name, default: $0.gate] }.map(\.name)
     }
 }
 
@@ -259,7 +264,9 @@ extension RunningGraph {
                         "added": .list(difference.added.map(SettingValue.string)),
                         "removed": .list(difference.removed.map(SettingValue.string)),
                         "linked": .integer(Int64(difference.linked)), "unlinked": .integer(Int64(difference.unlinked)),
-                        "parameters": .integer(Int64(difference.parameters)), "seconds": .number(difference.seconds),
+                        "parameters": .integer(Int64(difference.parameters)),
+                        "switched": .list(difference.switched.map(SettingValue.string)),
+                        "seconds": .number(difference.seconds),
                     ])))
     }
 }

@@ -7,6 +7,12 @@ extension Event {
         if case .string(let text)? = fields[key] { text } else { nil }
     }
 
+    /// The texts of a field that is a list.
+    func texts(_ key: String) -> [String] {
+        guard case .list(let items)? = fields[key] else { return [] }
+        return items.compactMap { if case .string(let text) = $0 { text } else { nil } }
+    }
+
     /// A field that is a number.
     func number(_ key: String) -> Double? {
         switch fields[key] {
@@ -18,6 +24,29 @@ extension Event {
 
     /// A field that is a whole number within reason.
     func integer(_ key: String) -> Int? { number(key).flatMap { Int(exactly: $0.rounded(.down)) } }
+}
+
+/// What a change did, in a few words.
+public func changeText(
+    added: [String], removed: [String], linked: Int, unlinked: Int, parameters: Int, switched: [String] = [],
+    seconds: Double
+) -> String {
+    func count(_ number: Int, _ noun: String, _ verb: String) -> String? {
+        number == 0 ? nil : "\(number) \(noun)\(number == 1 ? "" : "s") \(verb)"
+    }
+    let both = Set(added).intersection(removed)
+    let parts = [
+        removed.filter { !both.contains($0) }.map { "-\(printable($0))" },
+        added.filter { !both.contains($0) }.map { "+\(printable($0))" },
+        added.filter { both.contains($0) }.map { "\(printable($0)) anew" },
+        [
+            switched.isEmpty ? nil : "switched \(printable(switched.joined(separator: ", ")))",
+            count(linked, "link", "added"), count(unlinked, "link", "removed"),
+            count(parameters, "parameter", "turned"),
+        ].compactMap(\.self),
+    ].flatMap(\.self)
+    guard !parts.isEmpty else { return "nothing changed" }
+    return "\(parts.joined(separator: ", ")) in \(fixed(seconds * 1000, 0)) ms"
 }
 
 /// An event as a line for people; nil for those that other parts of a face show better.
@@ -42,6 +71,12 @@ public func eventText(_ event: Event) -> String? {
     case "record.started": return about + "recording to " + path
     case "record.finished":
         return about + "recorded " + (event.number("seconds").map { "\(clock($0)) to " } ?? "") + path
+    case "graph.changed":
+        return "graph: "
+            + changeText(
+                added: event.texts("added"), removed: event.texts("removed"), linked: event.integer("linked") ?? 0,
+                unlinked: event.integer("unlinked") ?? 0, parameters: event.integer("parameters") ?? 0,
+                switched: event.texts("switched"), seconds: event.number("seconds") ?? 0)
     case let name where name.hasSuffix(".failed"):
         let reason = event.text("message") ?? event.text("reason") ?? event.text("error") ?? "no reason given"
         let what = name.hasPrefix("node.") ? "" : String(name.dropLast(".failed".count)) + " "

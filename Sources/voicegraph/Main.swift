@@ -9,6 +9,7 @@ struct VoiceGraph: AsyncParsableCommand {
         version: "voicegraph \(hostVersion)",
         subcommands: [
             RunCommand.self, RenderCommand.self, CheckCommand.self, GraphCommand.self, NodesCommand.self,
-            DescribeCommand.self, LV2Command.self, PluginCommand.self, IsolatedChildCommand.self,
+            DescribeCommand.self, StatusCommand.self, ControlCommand.self, LV2Command.self, PluginCommand.self,
+            IsolatedChildCommand.self,
         ])
 }

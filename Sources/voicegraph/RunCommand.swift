@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Control
 import Dispatch
 import Glibc
 import Host
@@ -59,6 +60,7 @@ struct RunCommand: AsyncParsableCommand {
             throw fail("\(error)")
         }
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
+        let control = openControl(of: host, status.client)
         let output = LiveOutput(description, json: json)
         output.begin(status)
         let reading = Task { for await published in events { output.show(published) } }
@@ -68,6 +70,7 @@ struct RunCommand: AsyncParsableCommand {
         if saveState {
             do throws(HostError) { try await host.saveStates() } catch { failure = error }
         }
+        control?.close()
         let result = await host.stop()
         await host.close()
         await reading.value
@@ -76,6 +79,14 @@ struct RunCommand: AsyncParsableCommand {
         output.close()
         if let result { output.report(result.status, result.timings, result.dropouts, dropped: events.dropped) }
         if let failure { throw fail("\(failure)") }
+    }
+
+    /// Where other programs reach this run; it plays without that, too.
+    private func openControl(of host: Host, _ client: String) -> ControlServer? {
+        do throws(HostError) { return try ControlServer(host, client: client) } catch {
+            writeOut("voicegraph: this run cannot be controlled: \(error)\n", to: STDERR_FILENO)
+            return nil
+        }
     }
 
     /// The status after the first block, so that "running" is true when it is said; of a server that gives none, after

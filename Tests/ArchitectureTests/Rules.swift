@@ -15,9 +15,10 @@ let allowedImports: [String: Set<String>] = [
         "Config", "Drivers", "Graph", "Isolation", "LV2", "NodeKit", "Nodes", "Realtime", "CNode", "CRealtime",
         "DequeModule",
     ],
+    "Control": ["Host", "Realtime", "CRealtime"],
     "Picture": ["Host"],
     "Terminal": ["Host", "Picture"],
-    "voicegraph": ["Host", "Picture", "Terminal", "ArgumentParser"],
+    "voicegraph": ["Control", "Host", "Picture", "Terminal", "ArgumentParser"],
     "Plugins": ["NodeKit", "Realtime", "CNode", "CRealtime", "Resampling"],
 ]
 

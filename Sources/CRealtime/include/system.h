@@ -22,6 +22,10 @@ void vg_event_signal(int descriptor);
  * them; false: none came. [control] */
 _Bool vg_event_wait(int descriptor, int milliseconds);
 
+/* Takes one connection of a listening local socket, non-blocking, and tells the
+ * user at the other end; -1 with errno when there is none. [control] */
+int vg_accept(int listener, uid_t *user);
+
 /* Sleeps until vg_nanoseconds() reaches `due`: for a timer-driven audio thread
  * between two cycles, and nowhere else on one. */
 VG_AUDIO_SAFE static inline void vg_sleep_until(uint64_t due) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Host
+import Graph
+import NodeKit
 
 /// Events as JSON, one object a line: keys in a fixed order, `event` and `time` first. Numbers that JSON cannot hold
 /// become null.
@@ -45,7 +46,7 @@ public enum EventJSON {
     }
 
     /// A value; strings with or without quotes.
-    static func value(_ value: SettingValue, quoted: Bool = true) -> String {
+    public static func value(_ value: SettingValue, quoted: Bool = true) -> String {
         switch value {
         case .bool(let bool): bool ? "true" : "false"
         case .integer(let integer): String(integer)
@@ -60,7 +61,7 @@ public enum EventJSON {
     }
 
     /// The shortest text that reads back as the same number; whole numbers without a fraction.
-    static func number(_ value: Double, _ text: String? = nil) -> String {
+    public static func number(_ value: Double, _ text: String? = nil) -> String {
         guard value.isFinite else { return "null" }
         let text = text ?? value.description
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
@@ -70,12 +71,20 @@ public enum EventJSON {
         var text: String
 
         init(_ event: String, _ time: Double, node: String?) {
-            text = "{\"event\":\(JSONText.string(event)),\"time\":\(fixed(time, 6))"
-            if !time.isFinite { text = "{\"event\":\(JSONText.string(event)),\"time\":null" }
+            text = "{\"event\":\(JSONText.string(event)),\"time\":\(seconds(time))"
             if let node { add("node", JSONText.string(node)) }
         }
 
         mutating func add(_ key: String, _ value: String) { text += ",\(JSONText.string(key)):\(value)" }
         var closed: String { text + "}" }
+    }
+
+    /// With six digits after the point.
+    private static func seconds(_ time: Double) -> String {
+        guard abs(time) < 1e12 else { return "null" }
+        let micros = Int64((abs(time) * 1e6).rounded())
+        let part = String(micros % 1_000_000)
+        let sign = time < 0 && micros > 0 ? "-" : ""
+        return "\(sign)\(micros / 1_000_000)." + String(repeating: "0", count: 6 - part.count) + part
     }
 }

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Host
+
+/// The private folder where the hosts of one user can be reached, a socket for each.
+public struct ControlFolder: Sendable {
+    /// Where it is.
+    public let path: String
+
+    static let suffix = ".sock"
+
+    /// The folder of this user: in the runtime directory, or where there is none among temporary files.
+    public static func standard() -> ControlFolder {
+        if let runtime = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), runtime.hasPrefix("/") {
+            return ControlFolder(path: runtime + "/voicegraph")
+        }
+        return ControlFolder(path: "\(P_tmpdir)/voicegraph-\(getuid())")
+    }
+
+    /// A folder somewhere else.
+    public init(path: String) { self.path = path }
+
+    /// Where the host with this client name is reached.
+    public func socket(_ client: String) -> String {
+        // A name may hold anything but a colon.
+        let name = client.replacing("%", with: "%25").replacing("/", with: "%2F")
+        return "\(path)/\(name)\(Self.suffix)"
+    }
+
+    /// The client names with a socket, whether anyone listens or not; in alphabetical order.
+    func clients() -> [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasSuffix(Self.suffix), !name.hasPrefix(".") else { continue }
+            names.append(
+                String(name.dropLast(Self.suffix.count)).replacing("%2F", with: "/").replacing("%25", with: "%"))
+        }
+        return names.sorted()
+    }
+
+    /// The client names of hosts that can be reached now.
+    public func running() -> [String] {
+        guard (try? check()) != nil else { return [] }
+        return clients().filter { client in
+            let probe = LocalSocket.connect(socket(client))
+            if probe.error == 0 { close(probe.descriptor) }
+            return probe.error == 0
+        }
+    }
+
+    /// Makes the folder if it is not there. Throws unless it is ours alone: whoever could replace a socket in it would
+    /// hear what is meant for us.
+    func make() throws(HostError) {
+        if mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw HostError(
+                "cannot make \(path): \(reason(errno))", hint: "set XDG_RUNTIME_DIR to a private folder that is there")
+        }
+        try check()
+    }
+
+    func check() throws(HostError) {
+        var entry = stat()
+        guard lstat(path, &entry) == 0 else { throw HostError("cannot look at \(path): \(reason(errno))") }
+        let hint = "remove it, or set XDG_RUNTIME_DIR to a private folder"
+        guard entry.st_mode & S_IFMT == S_IFDIR else { throw HostError("\(path) is not a folder", hint: hint) }
+        guard entry.st_uid == getuid() else { throw HostError("\(path) belongs to another user", hint: hint) }
+        guard entry.st_mode & 0o077 == 0 else {
+            throw HostError("\(path) is open to other users", hint: "chmod 700 \(path)")
+        }
+    }
+
+    /// Listens under the client's name, or where that is taken "NAME-2" and so on; sockets that nobody listens on any
+    /// more are removed. One program at a time does this.
+    func listen(_ client: String) throws(HostError) -> (descriptor: Int32, client: String) {
+        try make()
+        let lock = try claim()
+        defer { close(lock) }
+        for name in clients() {
+            let probe = LocalSocket.connect(socket(name))
+            if probe.error == 0 { close(probe.descriptor) }
+            // A host that is merely busy or stopped does not refuse.
+            if probe.error == ECONNREFUSED { unlink(socket(name)) }
+        }
+        for number in 1...99 {
+            let name = number == 1 ? client : "\(client)-\(number)"
+            if let descriptor = try LocalSocket.listen(socket(name)) { return (descriptor, name) }
+        }
+        throw HostError("too many hosts are called \(client)")
+    }
+
+    private func claim() throws(HostError) -> Int32 {
+        let lock = open(path + "/.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { throw HostError("cannot lock \(path): \(reason(errno))") }
+        // Held for a moment only, unless its holder was stopped there.
+        for _ in 0..<200 {
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
+            usleep(10_000)
+        }
+        close(lock)
+        throw HostError("\(path) is locked by another program", hint: "it may have been stopped; end it")
+    }
+}
+
+/// What the system says of an error number.
+func reason(_ number: Int32) -> String { String(cString: strerror(number)) }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Host
+import Realtime
+
+/// Lets other programs of the same user control a host, through a socket: one JSON object a line each way. One thread
+/// serves all clients and waits for none of them; the calls are done by the host's actor.
+public final class ControlServer: Sendable {
+    /// Where it listens.
+    public let path: String
+    /// The name by which it is found: the JACK client's, with a number if that was taken.
+    public let name: String
+
+    private let mailbox: Mailbox
+    private let thread: pthread_t
+    /// Device and inode of the socket: another one in its place is not ours.
+    private let identity: (dev_t, ino_t)?
+
+    /// Begins to listen under a client's name. [any]
+    public init(_ host: Host, client: String, folder: ControlFolder = .standard()) throws(HostError) {
+        let mailbox = try Mailbox()
+        let (listener, name) = try folder.listen(client)
+        let path = folder.socket(name)
+        let service = Service(host, listener, mailbox)
+        var thread = pthread_t()
+        let argument = Unmanaged.passRetained(service)
+        let failed = pthread_create(
+            &thread, nil,
+            { argument in
+                vg_thread_name("vg-control")
+                Unmanaged<Service>.fromOpaque(argument!).takeRetainedValue().serve()
+                return nil
+            }, argument.toOpaque())
+        if failed != 0 {
+            argument.release()
+            unlink(path)
+            throw HostError("cannot start a thread: \(reason(failed))")
+        }
+        self.mailbox = mailbox
+        self.thread = thread
+        self.name = name
+        self.path = path
+        identity = Self.identity(path)
+    }
+
+    deinit { mailbox.end() }
+
+    /// What became of the clients. [any]
+    public var counts: ControlCounts { mailbox.counts }
+
+    /// Ends all connections and removes the socket; to be called once. [any]
+    public func close() {
+        if let identity, let now = Self.identity(path), identity == now { unlink(path) }
+        mailbox.end()
+        pthread_join(thread, nil)
+    }
+
+    private static func identity(_ path: String) -> (dev_t, ino_t)? {
+        var entry = stat()
+        return lstat(path, &entry) == 0 ? (entry.st_dev, entry.st_ino) : nil
+    }
+}

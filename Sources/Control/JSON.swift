@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Host
+
+/// A JSON value that was read.
+public enum JSON: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case list([JSON])
+    case object([String: JSON])
+
+    /// Why a text is not JSON.
+    public struct Fault: Error, Sendable, Equatable {
+        /// What is wrong.
+        public var message: String
+        /// Where, in bytes from 0.
+        public var offset: Int
+    }
+
+    /// Nothing deeper than this is read: the reader calls itself for every level.
+    public static let depthLimit = 32
+
+    /// Reads one value, with nothing after it. Any bytes will do. [any]
+    public init(_ bytes: some Sequence<UInt8>) throws(Fault) {
+        var reader = JSONReader(bytes: Array(bytes))
+        self = try reader.whole()
+    }
+
+    /// A setting's value.
+    public init(_ value: SettingValue) {
+        switch value {
+        case .bool(let value): self = .bool(value)
+        case .integer(let value): self = .integer(value)
+        case .number(let value): self = .number(value)
+        case .string(let value): self = .string(value)
+        case .list(let items): self = .list(items.map { JSON($0) })
+        case .table(let table): self = .object(table.mapValues { JSON($0) })
+        }
+    }
+
+    /// As JSON; the keys of objects in alphabetical order.
+    public var text: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .integer(let value): String(value)
+        case .number(let value): EventJSON.number(value)
+        case .string(let value): JSONText.string(value)
+        case .list(let items): "[" + items.map(\.text).joined(separator: ",") + "]"
+        case .object(let fields): JSONText.object(fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value.text) })
+        }
+    }
+
+    /// As a setting's value; nil for null and what contains it.
+    public var setting: SettingValue? {
+        switch self {
+        case .null: return nil
+        case .bool(let value): return .bool(value)
+        case .integer(let value): return .integer(value)
+        case .number(let value): return .number(value)
+        case .string(let value): return .string(value)
+        case .list(let items):
+            let values = items.compactMap(\.setting)
+            return values.count == items.count ? .list(values) : nil
+        case .object(let fields):
+            let values = fields.compactMapValues(\.setting)
+            return values.count == fields.count ? .table(values) : nil
+        }
+    }
+
+    /// The kind in words.
+    public var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "true or false"
+        case .integer, .number: "a number"
+        case .string: "a text"
+        case .list: "a list"
+        case .object: "an object"
+        }
+    }
+
+    /// What an object has under a key; nil of anything else.
+    public subscript(key: String) -> JSON? {
+        if case .object(let fields) = self { fields[key] } else { nil }
+    }
+
+    /// A text, if it is one.
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// True or false, if it is one of them.
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// A number, if it is one.
+    public var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+    /// A whole number, if it is one.
+    public var integer: Int? { double.flatMap { Int(exactly: $0) } }
+    /// The items of a list; none of anything else.
+    public var items: [JSON] { if case .list(let items) = self { items } else { [] } }
+    /// The fields of an object; none of anything else.
+    public var fields: [String: JSON] { if case .object(let fields) = self { fields } else { [:] } }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Host
+
+/// Sockets of one machine, by path.
+enum LocalSocket {
+    /// Connects, or tells the system's error. Waits at most `seconds` for a listener that is busy.
+    static func connect(_ path: String, seconds: Int = 2) -> (descriptor: Int32, error: Int32) {
+        guard var address = try? Self.address(path) else { return (-1, ENAMETOOLONG) }
+        guard let descriptor = try? make() else { return (-1, EMFILE) }
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard with(&address, { Glibc.connect(descriptor, $0, $1) }) == 0 else {
+            let error = errno
+            close(descriptor)
+            return (-1, error)
+        }
+        return (descriptor, 0)
+    }
+
+    /// Listens at a path; nil if something is there already.
+    static func listen(_ path: String) throws(HostError) -> Int32? {
+        var address = try Self.address(path)
+        let descriptor = try make()
+        guard with(&address, { bind(descriptor, $0, $1) }) == 0 else {
+            let number = errno
+            close(descriptor)
+            if number == EADDRINUSE { return nil }
+            throw HostError("cannot make \(path): \(reason(number))")
+        }
+        // Nobody can connect before it listens, and only we before the mode is set: the folder is ours alone.
+        guard chmod(path, 0o600) == 0, Glibc.listen(descriptor, 128) == 0,
+            fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
+        else {
+            let number = errno
+            close(descriptor)
+            unlink(path)
+            throw HostError("cannot listen at \(path): \(reason(number))")
+        }
+        return descriptor
+    }
+
+    private static func make() throws(HostError) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { throw HostError("cannot make a socket: \(reason(errno))") }
+        return descriptor
+    }
+
+    private static func address(_ path: String) throws(HostError) -> sockaddr_un {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let size = MemoryLayout.size(ofValue: address.sun_path)
+        guard path.utf8.count < size else {
+            throw HostError(
+                "the path of the socket is too long: \(path)",
+                hint: "set XDG_RUNTIME_DIR to a folder with a shorter path")
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return address
+    }
+
+    private static func with(
+        _ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Host
+import Realtime
+
+/// What became of the clients of a server.
+public struct ControlCounts: Sendable, Equatable {
+    /// Those that are there.
+    public var clients = 0
+    /// Those that did not read, or were idle when others came.
+    public var dropped = 0
+    /// Those that came when all others were busy, or were another user's.
+    public var refused = 0
+    /// Events that were lost because a client did not read them in time.
+    public var eventsLost = 0
+
+    var json: String {
+        JSONText.object([
+            ("clients", String(clients)), ("dropped_clients", String(dropped)), ("refused_clients", String(refused)),
+            ("events_lost", String(eventsLost)),
+        ])
+    }
+}
+
+/// What others leave for the server's thread, and what it tells.
+final class Mailbox: @unchecked Sendable {
+    // Sendable: `lock` guards what changes.
+
+    /// A line for a client.
+    struct Letter: Sendable {
+        var client: Int
+        var line: String
+        /// Whether it is the answer that the client waits for.
+        var isAnswer: Bool
+    }
+
+    /// Signalled when there is something.
+    let wake: Int32
+    private let lock = PlainLock()
+    private var letters: [Letter] = []
+    private var closing = false
+    private var told = ControlCounts()
+
+    init() throws(HostError) {
+        wake = vg_event_open()
+        if wake < 0 { throw HostError("out of file descriptors") }
+    }
+
+    deinit { close(wake) }
+
+    /// Leaves a line. [any]
+    func post(_ letter: Letter) {
+        lock.around { letters.append(letter) }
+        vg_event_signal(wake)
+    }
+
+    /// Takes all lines. [server]
+    func take() -> [Letter] {
+        lock.around {
+            defer { letters = [] }
+            return letters
+        }
+    }
+
+    /// Asks the server to end. [any]
+    func end() {
+        lock.around { closing = true }
+        vg_event_signal(wake)
+    }
+
+    var isClosing: Bool { lock.around { closing } }
+    var counts: ControlCounts { lock.around { told } }
+    func tell(_ counts: ControlCounts) { lock.around { told = counts } }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import Host
+
+extension Status {
+    /// Reads what `EventJSON` wrote; what is missing stays empty.
+    public init(_ json: JSON) {
+        self.init()
+        func text(_ key: String) -> String { json[key]?.string ?? "" }
+        driver = text("driver")
+        server = text("server")
+        client = text("client")
+        ownServer = json["own_server"]?.bool ?? false
+        rate = json["rate"]?.double ?? 0
+        block = json["block"]?.integer ?? 0
+        load = json["load"]?.double ?? 0
+        xruns = json["xruns"]?.integer ?? 0
+        blocks = UInt64(max(0, json["blocks"]?.integer ?? 0))
+        time = json["time"]?.double ?? 0
+        degraded = (json["degraded"]?.fields ?? [:]).compactMapValues(\.string)
+    }
+}
+
+extension NodeTiming {
+    /// Reads one of the answer to `timings`.
+    public init(node: String, _ json: JSON) {
+        func seconds(_ key: String) -> Double { (json[key]?.double ?? 0) * 1e-6 }
+        self.init(
+            node: node, count: UInt64(max(0, json["blocks"]?.integer ?? 0)), minimum: seconds("minimum_us"),
+            average: seconds("average_us"), p99: seconds("p99_us"), maximum: seconds("maximum_us"))
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import NodeKit
+
+/// A parameter of a node that plays, and what it was last set to.
+public struct ParameterState: Sendable {
+    /// What it is.
+    public var parameter: Parameter
+    /// What it was last set to.
+    public var value: Float
+}
+
+extension Host {
+    /// The parameters of every node, by the node's name; empty unless a graph plays.
+    public var parameters: [String: [ParameterState]] {
+        guard let graph = try? graph() else { return [:] }
+        return Dictionary(graph.nodes.map { ($0.name, $0.parameterStates) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The parameters of one node, in the order in which it declares them.
+    public func parameters(of node: String) throws(HostError) -> [ParameterState] {
+        try graph().instance(node).parameterStates
+    }
+}
+
+extension NodeInstance {
+    fileprivate var parameterStates: [ParameterState] {
+        parameters.enumerated().map { ParameterState(parameter: $0.element, value: value($0.offset)) }
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import Host
+
+/// What `voicegraph status` prints.
+public enum StatusTable {
+    /// A line for each fact.
+    public static func text(_ status: Status, clients: Int) -> String {
+        var rows = [
+            ("graph", printable(status.client)),
+            ("driver", ([status.driver] + [serverText(status)].compactMap { $0 }).joined(separator: " ")),
+            ("rate", rateText(status.rate)),
+        ]
+        if status.rate > 0 {
+            let milliseconds = fixed(Double(status.block) / status.rate * 1000, 2)
+            rows.append(("block", "\(status.block) frames, \(milliseconds) ms"))
+        }
+        rows += [
+            ("playing", clock(status.time)), ("load", fixed(status.load * 100, 1) + " %"),
+            ("xruns", String(status.xruns)), ("blocks", String(status.blocks)), ("clients", String(clients)),
+        ]
+        rows += status.degraded.sorted { $0.key < $1.key }.map {
+            ("failed", "\(printable($0.key)): \(printable($0.value))")
+        }
+        return rows.map { "\($0.0)" + String(repeating: " ", count: 9 - $0.0.count) + printable($0.1) + "\n" }.joined()
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Control
+import Glibc
+import Host
+import Terminal
+
+/// `ctl set`: turns a parameter.
+struct SetCall: ControlCall {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Turn a parameter of a node.",
+        discussion: "For example: voicegraph ctl set low gain_db -12")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The parameter's key.") var parameter: String
+    // A list, since otherwise a negative number is taken for an option.
+    @Argument(parsing: .allUnrecognized, help: "The value.") var value: [String]
+
+    func validate() throws {
+        if let unknown = value.first(where: { Double($0)?.isFinite != true }) {
+            throw ValidationError(unknown.hasPrefix("-") ? "Unknown option '\(unknown)'" : "'\(unknown)' is no number")
+        }
+        if value.count > 1 { throw ValidationError("one value, not \(value.count)") }
+    }
+
+    func request() -> (String, [String: JSON]) {
+        let number = Double(value[0]) ?? 0
+        return ("set", ["node": .string(node), "parameter": .string(parameter), "value": .number(number)])
+    }
+}
+
+/// `ctl get`: what parameters are set to.
+struct GetCall: ControlCall {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Print what a parameter of a node is set to, or all of them.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The parameter's key; without one, all.") var parameter: String?
+
+    func request() -> (String, [String: JSON]) {
+        ("get", ["node": .string(node)].merging(parameter.map { ["parameter": .string($0)] } ?? [:]) { $1 })
+    }
+
+    func text(_ answer: JSON) -> String {
+        if let value = answer["value"] { return value.text + "\n" }
+        return parametersText(answer["parameters"]?.items ?? [])
+    }
+}
+
+/// Parameters, one a line.
+func parametersText(_ parameters: [JSON], indent: String = "") -> String {
+    let rows = parameters.map { parameter -> [String] in
+        func number(_ key: String) -> String { parameter[key]?.text ?? "" }
+        let unit = parameter["unit"]?.string ?? ""
+        return [
+            printable(parameter["key"]?.string ?? ""), number("value") + (unit.isEmpty ? "" : " " + printable(unit)),
+            "(\(number("minimum")) to \(number("maximum")))",
+        ]
+    }
+    let widths = (0..<2).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+        let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) } + [row[2]]
+        return indent + cells.joined(separator: "  ") + "\n"
+    }.joined()
+}
+
+/// `ctl status`: what the host measures of itself.
+struct StatusCall: ControlCall {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show driver, load and xruns; the same as `voicegraph status`.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+
+    func request() -> (String, [String: JSON]) { ("status", [:]) }
+    func text(_ answer: JSON) -> String { statusText(answer) }
+}
+
+/// The status as a table of two columns.
+func statusText(_ answer: JSON) -> String {
+    let status = Status(answer["status"] ?? .null)
+    return StatusTable.text(status, clients: answer["control"]?["clients"]?.integer ?? 0)
+}
+
+/// `ctl list`: the hosts that run.
+struct ListCall: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the hosts that run, by name.")
+
+    func run() throws { writeOut(ControlFolder.standard().running().map { $0 + "\n" }.joined()) }
+}

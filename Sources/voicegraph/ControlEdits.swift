@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Control
+import Glibc
+import Host
+import Terminal
+
+/// A call that changes the graph, and says what it did.
+protocol ChangeCall: ControlCall {}
+
+extension ChangeCall {
+    func text(_ answer: JSON) -> String {
+        var text = change(answer["changed"] ?? .null) + "\n"
+        for warning in answer["warnings"]?.items.map(Diagnostic.init) ?? [] {
+            text += "warning: \(printable("\(HostError(warning.message, hint: warning.hint))"))\n"
+        }
+        return text
+    }
+}
+
+private func change(_ json: JSON) -> String {
+    func names(_ key: String) -> [String] { json[key]?.items.compactMap(\.string) ?? [] }
+    func count(_ key: String) -> Int { json[key]?.integer ?? 0 }
+    return changeText(
+        added: names("added"), removed: names("removed"), linked: count("linked"), unlinked: count("unlinked"),
+        parameters: count("parameters"), switched: names("switched"), seconds: json["seconds"]?.double ?? 0)
+}
+
+/// `ctl add`: a new node.
+struct AddCall: ChangeCall {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a node; link it then.",
+        discussion: """
+            Settings are written as for --set, values as in a file: \
+            voicegraph ctl add fuzz lv2 plugin=eg-amp params.gain=-6
+            """)
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "The new node's name.") var name: String
+    @Argument(help: "Its type; `voicegraph nodes` lists them.") var type: String
+    @Argument(help: ArgumentHelp("Settings and parameters.", valueName: "key=value")) var settings: [String] = []
+
+    func validate() throws {
+        if let wrong = settings.first(where: { !$0.contains("=") || $0.hasPrefix("=") }) {
+            throw ValidationError("'\(wrong)' is no setting; write key=value")
+        }
+    }
+
+    func request() throws -> (String, [String: JSON]) {
+        var node = JSON.object(["name": .string(name), "type": .string(type)])
+        for setting in settings {
+            let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = JSON(SettingValue(argument: String(parts[1])))
+            node.place(value, at: parts[0].split(separator: ".").map(String.init)[...])
+        }
+        return ("add", ["node": node])
+    }
+}
+
+extension JSON {
+    /// Sets what a path of keys leads to.
+    fileprivate mutating func place(_ value: JSON, at path: ArraySlice<String>) {
+        guard let key = path.first else { return self = value }
+        var fields = fields
+        fields[key, default: .object([:])].place(value, at: path.dropFirst())
+        self = .object(fields)
+    }
+}
+
+/// `ctl remove`: a node and its links.
+struct RemoveCall: ChangeCall {
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a node and its links.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "The node's name.") var node: String
+
+    func request() -> (String, [String: JSON]) { ("remove", ["node": .string(node)]) }
+}
+
+/// `ctl link`: new links.
+struct LinkCall: ChangeCall {
+    static let configuration = CommandConfiguration(
+        commandName: "link", abstract: "Add links, written as in a file: \"a -> b.in_2 -> c\".")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Option(parsing: .unconditional, help: ArgumentHelp("Gain of the links in dB.", valueName: "dB"))
+    var gainDb: Double = 0
+    @Argument(help: "The links.") var link: String
+
+    func request() -> (String, [String: JSON]) { ("link", ["link": .string(link), "gain_db": .number(gainDb)]) }
+}
+
+/// `ctl unlink`: links that end.
+struct UnlinkCall: ChangeCall {
+    static let configuration = CommandConfiguration(
+        commandName: "unlink", abstract: "Remove links, written as in a file.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "The links.") var link: String
+
+    func request() -> (String, [String: JSON]) { ("unlink", ["link": .string(link)]) }
+}
+
+/// On or off.
+enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
+
+/// `ctl bypass`: lets through what goes into a node.
+struct BypassCall: ChangeCall {
+    static let configuration = CommandConfiguration(
+        commandName: "bypass", abstract: "Let through what goes into a node in place of what comes out.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "on, or off: the node again.") var state = Switch.on
+
+    func request() -> (String, [String: JSON]) { ("bypass", ["node": .string(node), "on": .bool(state == .on)]) }
+}
+
+/// `ctl mute`: silences a node.
+struct MuteCall: ChangeCall {
+    static let configuration = CommandConfiguration(commandName: "mute", abstract: "Silence a node; it runs on.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "on, or off: it is heard again.") var state = Switch.on
+
+    func request() -> (String, [String: JSON]) { ("mute", ["node": .string(node), "on": .bool(state == .on)]) }
+}
+
+/// `ctl reload`: what the file says now.
+struct ReloadCall: ChangeCall {
+    static let configuration = CommandConfiguration(
+        commandName: "reload", abstract: "Read the graph's file again, or another in its place.",
+        discussion: "Nodes that are the same go on as they are. With a faulty file nothing changes.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "Another file.", completion: .file(extensions: ["conf", "toml"])) var file: String?
+
+    func request() -> (String, [String: JSON]) {
+        // The host may run in another folder.
+        ("reload", file.map { ["path": .string(absolute($0))] } ?? [:])
+    }
+}
+
+/// A path that means the same in every folder.
+func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    return String(cString: folder) + "/" + path
+}

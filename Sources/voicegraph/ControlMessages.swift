@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Control
+import Glibc
+import Host
+import Terminal
+
+/// `ctl say`: speech.
+struct SayCall: ControlCall {
+    static let configuration = CommandConfiguration(commandName: "say", abstract: "Speak a text.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Option(help: "The node that speaks; by default the first that can.") var node: String?
+    @Argument(help: "The text.") var words: [String]
+
+    func request() -> (String, [String: JSON]) {
+        let text = ["text": JSON.string(words.joined(separator: " "))]
+        return ("say", text.merging(node.map { ["node": .string($0)] } ?? [:]) { $1 })
+    }
+}
+
+/// `ctl send`: a message to any message input.
+struct SendCall: ControlCall {
+    static let configuration = CommandConfiguration(
+        commandName: "send", abstract: "Send a message to a message input of a node.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Flag(help: "The message is a number.") var number = false
+    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The input's symbol.") var port: String
+    @Argument(help: "The message.") var message: String
+
+    func validate() throws {
+        if number, Double(message) == nil { throw ValidationError("'\(message)' is no number") }
+    }
+
+    func request() -> (String, [String: JSON]) {
+        let content: [String: JSON] =
+            if number, let value = Double(message) { ["number": .number(value)] } else { ["text": .string(message)] }
+        return ("send", content.merging(["node": .string(node), "port": .string(port)]) { $1 })
+    }
+}
+
+/// `ctl preset`: another preset of a plugin.
+struct PresetCall: ControlCall {
+    static let configuration = CommandConfiguration(
+        commandName: "preset", abstract: "Go over to a preset of a plugin, by label or URI.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The preset; `voicegraph lv2 presets` lists them.") var preset: String
+
+    func request() -> (String, [String: JSON]) { ("preset", ["node": .string(node), "preset": .string(preset)]) }
+}
+
+/// `ctl property`: a file or another value that a plugin takes by message.
+struct PropertyCall: ControlCall {
+    static let configuration = CommandConfiguration(
+        commandName: "property", abstract: "Print a property of a plugin, or set it.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The property's symbol, label or URI.") var key: String
+    @Argument(help: "A value as in a file, to set it.") var value: String?
+
+    func request() -> (String, [String: JSON]) {
+        let value = value.map { ["value": JSON(SettingValue(argument: $0))] } ?? [:]
+        return ("property", value.merging(["node": .string(node), "key": .string(key)]) { $1 })
+    }
+
+    func text(_ answer: JSON) -> String {
+        guard let value = answer["value"] else { return "" }
+        return printable(value.string ?? value.text) + "\n"
+    }
+}
+
+/// `ctl save`: what plugins hold.
+struct SaveCall: ControlCall {
+    static let configuration = CommandConfiguration(
+        commandName: "save", abstract: "Save every plugin into the folder that its node names with state.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+
+    func request() -> (String, [String: JSON]) { ("save", [:]) }
+
+    func text(_ answer: JSON) -> String {
+        let names = answer["saved"]?.items.compactMap(\.string) ?? []
+        return names.isEmpty
+            ? "no node has something to keep and says where\n" : "saved \(printable(names.joined(separator: ", ")))\n"
+    }
+}
+
+/// `ctl nodes`: what plays.
+struct NodesCall: ControlCall {
+    static let configuration = CommandConfiguration(
+        commandName: "nodes", abstract: "Print the graph that plays: nodes with their parameters, and links.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+
+    func request() -> (String, [String: JSON]) { ("nodes", [:]) }
+
+    func text(_ answer: JSON) -> String {
+        var text = ""
+        for node in answer["nodes"]?.items ?? [] {
+            var line = [node["name"]?.string ?? "", node["type"]?.string ?? ""].map(printable).joined(separator: "  ")
+            for flag in ["bypass", "mute"] where node[flag]?.bool == true { line += "  \(flag)" }
+            if let reason = node["degraded"]?.string { line += "  failed: \(printable(reason))" }
+            text += line + "\n" + parametersText(node["parameters"]?.items ?? [], indent: "  ")
+        }
+        for link in answer["links"]?.items ?? [] {
+            let gain = link["gain_db"]?.double ?? 0
+            text += printable("\(link["from"]?.string ?? "") -> \(link["to"]?.string ?? "")")
+            text += gain == 0 ? "\n" : "  \(link["gain_db"]?.text ?? "") dB\n"
+        }
+        return text
+    }
+}
+
+/// `ctl events`: what happens, as it happens.
+struct EventsCall: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events", abstract: "Print what happens as JSON, one object a line, until the run ends.",
+        discussion:
+            "The lines are those of `voicegraph run --json`. What is lost because they are not read in time is told.")
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "Names of events, for example levels or speech.started; without any, all.") var only: [String] = []
+
+    func run() throws {
+        let connection = try connect(target.client ?? parent.target.client)
+        do throws(HostError) {
+            let wanted: [String: JSON] = only.isEmpty ? [:] : ["only": .list(only.map(JSON.string))]
+            _ = try connection.call("events", wanted)
+            while let line = try connection.nextLine(patiently: true) {
+                if !writeOut(String(decoding: line, as: UTF8.self) + "\n") { return }
+            }
+        } catch { throw fail("\(error)") }
+    }
+}

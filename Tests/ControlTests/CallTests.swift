@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import TestSupport
+
+/// What clients ask of a run, and what they get.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CallTests {
+    @Test func everyCallDoesWhatItSays() async throws {
+        let run = try await Playing()
+        let client = try run.client()
+        func ok(_ text: String) throws -> [String: Any] {
+            let answer = try client.call(text)
+            #expect(answer["ok"] as? Bool == true, "\(text): \(answer)")
+            return answer
+        }
+        func changed(_ text: String) throws -> [String: Any] {
+            try #require(try ok(text)["changed"] as? [String: Any])
+        }
+        #expect(try ok("{\"id\":7,\"call\":\"status\"}")["id"] as? Int == 7)
+        #expect(try ok("{\"id\":\"x\",\"call\":\"status\"}")["id"] as? String == "x")
+        #expect(
+            try ok("{\"call\":\"set\",\"node\":\"gain\",\"parameter\":\"gain_db\",\"value\":-6.5}")["value"] as? Double
+                == -6.5)
+        #expect(try ok("{\"call\":\"get\",\"node\":\"gain\",\"parameter\":\"gain_db\"}")["value"] as? Double == -6.5)
+        let parameters = try #require(
+            try ok("{\"call\":\"get\",\"node\":\"gain\"}")["parameters"] as? [[String: Any]])
+        #expect(parameters.first?["key"] as? String == "gain_db" && parameters.first?["maximum"] as? Int == 36)
+        let added = try changed(
+            "{\"call\":\"add\",\"node\":{\"name\":\"low\",\"type\":\"gain\",\"gain_db\":-20,\"mute\":true}}")
+        #expect(added["added"] as? [String] == ["low"])
+        #expect(
+            try changed("{\"call\":\"link\",\"link\":\"tone -> low -> out\",\"gain_db\":-3}")["linked"] as? Int == 2)
+        let nodes = try run.nodes()
+        #expect(nodes.contains("{\"from\":\"low\",\"gain_db\":-3,\"to\":\"out\"}"))
+        #expect(nodes.contains("\"gain_db\":-20"))
+        #expect(
+            try changed("{\"call\":\"mute\",\"node\":\"low\",\"on\":false}")["switched"] as? [String] == ["low"])
+        #expect(try changed("{\"call\":\"bypass\",\"node\":\"low\"}")["switched"] as? [String] == ["low"])
+        #expect(try run.nodes().contains("\"bypass\":true,\"mute\":false,\"name\":\"low\""))
+        #expect(try changed("{\"call\":\"unlink\",\"link\":\"low -> out\"}")["unlinked"] as? Int == 1)
+        #expect(try changed("{\"call\":\"remove\",\"node\":\"low\"}")["removed"] as? [String] == ["low"])
+        // The file has the gain at 0 dB.
+        #expect(try changed("{\"call\":\"reload\"}")["parameters"] as? Int == 1)
+        #expect(try ok("{\"call\":\"get\",\"node\":\"gain\",\"parameter\":\"gain_db\"}")["value"] as? Int == 0)
+        #expect(try ok("{\"call\":\"save\"}")["saved"] as? [String] == [])
+        try await eventually("times are there") {
+            try (run.client().call("{\"call\":\"timings\"}")["timings"] as? [String: Any])?["gain"] != nil
+        }
+        try await run.end()
+        #expect(try run.program.lines.contains { $0.contains("\"event\":\"graph.changed\"") })
+        #expect(!FileManager.default.fileExists(atPath: run.socket))
+    }
+
+    @Test func whatCannotBeDoneIsToldAndChangesNothing() async throws {
+        let run = try await Playing()
+        let broken = try run.scratch.write("broken.conf", toneGraph + "[node.x]\ntype = \"gian\"\n")
+        let before = try run.nodes()
+        let client = try run.client()
+        let set = "\"call\":\"set\",\"node\":\"gain\",\"parameter\":\"gain_db\""
+        for (call, message, hint) in [
+            ("[1]", "a call is an object, not a list", "for example"), ("{}", "'call' is missing", "for example"),
+            ("{\"call\":3}", "'call' must be a text", ""), ("{\"id\":{},\"call\":\"status\"}", "'id' must be", ""),
+            ("{\"call\":\"sett\"}", "no call 'sett'", "did you mean 'set'?"),
+            ("{\"call\":\"sing\u{7}\"}", "this is not JSON", "one object a line"),
+            ("{\"call\":\"status\",\"x\":1}", "takes no 'x'", "takes nothing"),
+            ("{\(set),\"valeu\":1}", "'value' is missing", ""),
+            ("{\(set),\"value\":1,\"valeu\":1}", "no 'valeu'", "did you mean 'value'?"),
+            ("{\(set),\"value\":\"loud\"}", "'value' must be a number, not a text", ""),
+            ("{\(set),\"value\":36.1}", "must be from -120.0 to 36.0", ""),
+            ("{\(set),\"value\":1e300}", "too large", ""), ("{\(set),\"value\":1e999}", "too large", ""),
+            ("{\(set),\"value\":null}", "not null", ""),
+            (
+                "{\"call\":\"set\",\"node\":\"gian\",\"parameter\":\"gain_db\",\"value\":1}", "no node 'gian'",
+                "nodes: tone"
+            ),
+            (
+                "{\"call\":\"set\",\"node\":\"gain\",\"parameter\":\"x\",\"value\":1}", "no parameter 'x'",
+                "it has: gain_db"
+            ),
+            ("{\"call\":\"get\",\"node\":\"nobody\"}", "no node 'nobody'", "nodes:"),
+            ("{\"call\":\"say\",\"text\":\"x\"}", "no node speaks", "tts"),
+            (
+                "{\"call\":\"send\",\"node\":\"gain\",\"port\":\"text\",\"text\":\"x\"}", "no message input",
+                "takes no messages"
+            ),
+            ("{\"call\":\"send\",\"node\":\"gain\",\"port\":\"text\"}", "a text or a number", "one of"),
+            ("{\"call\":\"add\",\"node\":\"x\"}", "must be an object, not a text", "for example"),
+            ("{\"call\":\"add\",\"node\":{\"name\":\"x\"}}", "no 'type'", ""),
+            ("{\"call\":\"add\",\"node\":{\"name\":\"a b\",\"type\":\"gain\"}}", "cannot be a node's name", "letters"),
+            ("{\"call\":\"add\",\"node\":{\"name\":\"tone\",\"type\":\"gain\"}}", "'tone' already", "another name"),
+            ("{\"call\":\"add\",\"node\":{\"name\":\"x\",\"type\":\"gian\"}}", "'gian'", "gain"),
+            ("{\"call\":\"add\",\"node\":{\"name\":\"x\",\"type\":\"gain\",\"gain_db\":99}}", "outside its range", ""),
+            ("{\"call\":\"add\",\"node\":{\"name\":\"x\",\"type\":\"gain\",\"mute\":1}}", "must be true or false", ""),
+            (
+                "{\"call\":\"add\",\"node\":{\"name\":\"x\",\"type\":\"gain\",\"gain_db\":null}}", "must not be null",
+                "leave it out"
+            ),
+            ("{\"call\":\"remove\",\"node\":\"x\"}", "no node 'x'", "nodes:"),
+            ("{\"call\":\"link\",\"link\":\"tone -> gain\"}", "linked already", "unlink"),
+            ("{\"call\":\"link\",\"link\":\"tone -> \"}", "", ""),
+            ("{\"call\":\"link\",\"link\":\"tone -> nobody\"}", "nobody", ""),
+            ("{\"call\":\"link\",\"link\":\"gain -> gain\"}", "", ""),
+            ("{\"call\":\"unlink\",\"link\":\"tone -> out\"}", "no link tone -> out", "tone -> gain"),
+            ("{\"call\":\"bypass\",\"node\":\"tone\"}", "cannot be bypassed", "mute it"),
+            ("{\"call\":\"mute\",\"node\":\"gain\",\"on\":\"yes\"}", "must be true or false", ""),
+            ("{\"call\":\"reload\",\"path\":\"/nowhere.conf\"}", "cannot read", ""),
+            ("{\"call\":\"reload\",\"path\":\"\(broken)\"}", "broken.conf:14:8: ", "gain"),
+            ("{\"call\":\"preset\",\"node\":\"gain\",\"preset\":\"x\"}", "", ""),
+            ("{\"call\":\"property\",\"node\":\"gain\",\"key\":\"x\",\"value\":1}", "", ""),
+            ("{\"call\":\"property\",\"node\":\"gain\",\"key\":\"x\",\"value\":[null]}", "null", ""),
+            ("{\"call\":\"events\",\"only\":\"x\"}", "must be a list", ""),
+        ] {
+            let answer = try client.call(call)
+            let error = try #require(answer["error"] as? [String: Any], "\(call): \(answer)")
+            #expect(answer["ok"] as? Bool == false)
+            let told = try #require(error["message"] as? String)
+            #expect(!told.isEmpty && (message.isEmpty || told.contains(message)), "\(call): \(told)")
+            let advice = try #require(error["hint"] as? String)
+            #expect(!advice.isEmpty && (hint.isEmpty || advice.contains(hint)), "\(call): \(error)")
+            #expect(error["diagnostics"] is [Any])
+        }
+        #expect(try run.nodes() == before)
+        try await run.end()
+        let names = try run.program.lines.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        .compactMap { $0["event"] as? String }
+        #expect(!names.contains("graph.changed"))
+        #expect(names.last == "finished")
+    }
+
+    @Test func bytesOfAnyKindGetAnAnswerAndTheNextLineIsReadAllTheSame() async throws {
+        let run = try await Playing()
+        let status = Array("{\"id\":9,\"call\":\"status\"}\n".utf8)
+        for (bytes, message) in [
+            (Array("{\"call\":\"st\n".utf8), "not JSON"), ([0, 10], "not JSON"), ([0xFF, 0xFE, 10], "not UTF-8"),
+            (Array("{\"call\":\"stat\0us\"}\n".utf8), "control character"),
+            (Array(String(repeating: "[", count: 500_000).utf8) + [10], "nested more than 32"),
+            (Array(repeating: 120, count: 1 << 21) + [10], "longer than 1 MB"),
+            (Array(repeating: 32, count: (1 << 20) + 1) + [10], "longer than 1 MB"),
+        ] {
+            let client = try run.client()
+            client.send(bytes + status)
+            let error = try #require(try client.line()?["error"] as? [String: Any])
+            #expect((error["message"] as? String)?.contains(message) == true, "\(error)")
+            #expect(try client.line()?["id"] as? Int == 9)
+        }
+        // Half a call and the end: an answer, and the end.
+        let half = try run.client()
+        half.send("{\"call\":\"status\"".utf8)
+        shutdown(half.descriptor, Int32(SHUT_WR))
+        #expect(try half.line()?["ok"] as? Bool == false)
+        #expect(try half.line() == nil)
+        // A whole one without the end of its line is done.
+        let whole = try run.client()
+        whole.send("\n \r\n{\"call\":\"status\"}".utf8)
+        shutdown(whole.descriptor, Int32(SHUT_WR))
+        #expect(try whole.line()?["ok"] as? Bool == true)
+        #expect(try whole.line() == nil)
+        // One that does not wait for its answer is heard.
+        var hasty: Wire? = try run.client()
+        hasty?.send("{\"call\":\"set\",\"node\":\"gain\",\"parameter\":\"gain_db\",\"value\":-3}\n".utf8)
+        hasty = nil
+        try await eventually("the gain is set") {
+            try run.client().call("{\"call\":\"get\",\"node\":\"gain\",\"parameter\":\"gain_db\"}")["value"] as? Int
+                == -3
+        }
+        // Many at once are answered in their order.
+        let many = try run.client()
+        many.send((0..<5000).flatMap { Array("{\"id\":\($0),\"call\":\"get\",\"node\":\"gain\"}\n".utf8) })
+        for number in 0..<5000 {
+            let line = try many.line()
+            #expect(line?["id"] as? Int == number)
+        }
+        try await run.end()
+    }
+}
