@@ -28,6 +28,15 @@ public enum ConfigFile {
         }
     }
 
+    /// The graph file at `path` and all that it includes, as far as that can be found out: also files that are not there
+    /// or faulty. [any]
+    public static func files(of path: String, environment: [String: String]? = nil) -> [String] {
+        guard case .success(let bytes) = readFile(path) else { return [path] }
+        var reader = GraphReader(environment ?? processEnvironment())
+        reader.readMain(SourceText(file: path, bytes: bytes), canonical: canonical(path))
+        return reader.files
+    }
+
     /// Reads a graph from text in memory; `file` is what diagnostics call it, and includes start at its folder. Any
     /// bytes will do. [any]
     public static func load(

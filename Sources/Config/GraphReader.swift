@@ -16,11 +16,14 @@ struct GraphReader {
     /// The files that are being read, outermost first, as canonical and shown names.
     private var chain: [(canonical: String, shown: String)] = []
     private var finished: Set<String> = []
+    /// The files that are part of it, whether they could be read or not.
+    private(set) var files: [String] = []
     private var unreadable = false
 
     init(_ environment: [String: String]) { self.environment = environment }
 
     mutating func readMain(_ source: SourceText, canonical: String) {
+        files.append(source.file)
         read(source, canonical: canonical)
     }
 
@@ -69,6 +72,7 @@ struct GraphReader {
             return report("a cycle of includes: \(names.joined(separator: " -> "))", at: location)
         }
         guard !finished.contains(real) else { return }
+        files.append(path)
         switch readFile(path, onlyFiles: true) {
         case .success(let bytes): read(SourceText(file: path, bytes: bytes), canonical: real)
         case .failure(let fault):

@@ -11,6 +11,7 @@ struct Calls: Sendable {
     /// Their names, and how each is written.
     static let usage: [String: String] = [
         "status": "status takes nothing", "nodes": "nodes takes nothing", "timings": "timings takes nothing",
+        "dropouts": "dropouts takes nothing",
         "save": "save takes nothing",
         "set": "set takes node, parameter and value, a number in the range that nodes tells",
         "get": "get takes node and perhaps parameter", "say": "say takes text and perhaps node",
@@ -48,7 +49,12 @@ struct Calls: Sendable {
             return await nodes()
         case "timings":
             try request.end()
-            return [("timings", JSONText.object(await host.timings.map { ($0.node, $0.json) }))]
+            return [
+                ("timings", JSONText.object(await host.timings.map { ($0.node, EventJSON.value(.table($0.fields))) }))
+            ]
+        case "dropouts":
+            try request.end()
+            return [("dropouts", EventJSON.value(.list(await host.dropouts.map { .table($0.fields) })))]
         case "set", "get", "say", "send", "preset", "property", "save": return try await turn(&request)
         case "add", "remove", "link", "unlink", "bypass", "mute", "reload": return try await edit(&request)
         default:
@@ -98,14 +104,4 @@ extension ParameterState {
     }
 
     private func number(_ value: Float) -> String { EventJSON.number(Double(value), value.description) }
-}
-
-extension NodeTiming {
-    var json: String {
-        JSONText.object([
-            ("blocks", String(count)), ("minimum_us", EventJSON.number(minimum * 1e6)),
-            ("average_us", EventJSON.number(average * 1e6)), ("p99_us", EventJSON.number(p99 * 1e6)),
-            ("maximum_us", EventJSON.number(maximum * 1e6)),
-        ])
-    }
 }

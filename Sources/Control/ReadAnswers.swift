@@ -16,7 +16,24 @@ extension Status {
         xruns = json["xruns"]?.integer ?? 0
         blocks = UInt64(max(0, json["blocks"]?.integer ?? 0))
         time = json["time"]?.double ?? 0
+        state = text("state")
+        for (cause, number) in json["dropouts"]?.fields ?? [:] {
+            if let cause = Dropout.Cause(rawValue: cause) { dropouts[cause] = number.integer ?? 0 }
+        }
+        scheduling = Scheduling(json["scheduling"] ?? .null)
         degraded = (json["degraded"]?.fields ?? [:]).compactMapValues(\.string)
+    }
+}
+
+extension Scheduling {
+    fileprivate init(_ json: JSON) {
+        self.init()
+        policy = json["policy"]?.string.flatMap(Policy.init) ?? .unknown
+        priority = json["priority"]?.integer ?? 0
+        isPermitted = json["permitted"]?.bool ?? false
+        lockedMemory = json["locked_bytes"]?.integer ?? 0
+        let limit = json["lockable_bytes"]?.integer ?? 0
+        lockableMemory = limit < 0 ? nil : limit
     }
 }
 

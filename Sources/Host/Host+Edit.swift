@@ -37,6 +37,13 @@ extension Host {
     /// says. Throws `InvalidGraph` with all that is wrong with the file.
     @discardableResult
     public func reload(_ path: String? = nil) async throws -> GraphDifference {
+        do { return try await read(path) } catch {
+            running?.tellFailure(error)
+            throw error
+        }
+    }
+
+    private func read(_ path: String?) async throws -> GraphDifference {
         guard let source else { throw HostError("no graph is playing", hint: "load and run one") }
         let path = path ?? source.path
         let overrides = source.overrides
@@ -255,6 +262,20 @@ extension GraphDifference {
 }
 
 extension RunningGraph {
+    /// Publishes why a file was not taken.
+    fileprivate func tellFailure(_ error: any Error) {
+        var fields: [String: SettingValue] = [:]
+        switch error {
+        case let error as InvalidGraph:
+            let faults = error.diagnostics.filter { $0.severity == .error }
+            fields["reason"] = .string(faults.first?.summary(faults.count) ?? "the graph is faulty")
+            fields["diagnostics"] = .list(error.diagnostics.map(\.fields))
+        case let error as HostError: fields["reason"] = .string(error.description)
+        default: fields["reason"] = .string("\(error)")
+        }
+        bus.publish(.event(Event("reload.failed", time: time.now, fields: fields)))
+    }
+
     fileprivate func tell(_ difference: GraphDifference) {
         bus.publish(
             .event(
@@ -268,6 +289,22 @@ extension RunningGraph {
                         "switched": .list(difference.switched.map(SettingValue.string)),
                         "seconds": .number(difference.seconds),
                     ])))
+    }
+}
+
+extension Diagnostic {
+    /// In a line, with its place and how many there are.
+    fileprivate func summary(_ count: Int) -> String {
+        let place = location.line > 0 ? "\(location.file):\(location.line):\(location.column): " : ""
+        return place + message + (count > 1 ? ", and \(count - 1) more" : "")
+    }
+
+    fileprivate var fields: SettingValue {
+        .table([
+            "file": .string(location.file), "line": .integer(Int64(location.line)),
+            "column": .integer(Int64(location.column)), "severity": .string(severity.rawValue),
+            "message": .string(message), "hint": .string(hint),
+        ])
     }
 }
 

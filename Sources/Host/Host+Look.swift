@@ -11,6 +11,9 @@ public struct ParameterState: Sendable {
 }
 
 extension Host {
+    /// The file that the graph was read from; nil before.
+    public var path: String? { source?.path }
+
     /// The parameters of every node, by the node's name; empty unless a graph plays.
     public var parameters: [String: [ParameterState]] {
         guard let graph = try? graph() else { return [:] }

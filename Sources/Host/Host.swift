@@ -25,7 +25,7 @@ public actor Host {
     let registry: NodeRegistry
     private nonisolated let bus = EventBus()
     private var loaded: PreparedGraph?
-    private var running: RunningGraph?
+    private(set) var running: RunningGraph?
     private var pumping: Task<Void, Never>?
     private var closed = false
     /// Where the graph was read from, and with what said on top.

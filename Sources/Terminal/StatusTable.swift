@@ -18,6 +18,17 @@ public enum StatusTable {
             ("playing", clock(status.time)), ("load", fixed(status.load * 100, 1) + " %"),
             ("xruns", String(status.xruns)), ("blocks", String(status.blocks)), ("clients", String(clients)),
         ]
+        if !status.state.isEmpty, status.state != "running" { rows.insert(("server", status.state), at: 2) }
+        for (cause, number) in status.dropouts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            rows.append(("late", "\(number) cycle\(number == 1 ? "" : "s"), cause: \(cause.rawValue)"))
+        }
+        let scheduling = status.scheduling
+        if scheduling.policy != .unknown {
+            let priority = scheduling.isRealtime ? ", priority \(scheduling.priority)" : ""
+            let locked = scheduling.lockedMemory >> 20
+            rows.append(("thread", "\(scheduling.policy.rawValue)\(priority), \(locked) MB locked in memory"))
+            if !scheduling.advice.isEmpty { rows.append(("advice", scheduling.advice)) }
+        }
         rows += status.degraded.sorted { $0.key < $1.key }.map {
             ("failed", "\(printable($0.key)): \(printable($0.value))")
         }

@@ -2,6 +2,16 @@
 import Glibc
 import Synchronization
 
+/// What can be shown on a terminal.
+public protocol DeviceView: AnyObject, Sendable {
+    /// Takes the terminal's size. [any]
+    func resize(width: Int, height: Int)
+    /// The terminal was used by others: the next frame paints everything. [any]
+    func repaint()
+    /// The bytes that bring the terminal up to date; none when it is. [any]
+    func frame(at time: Double) -> [UInt8]
+}
+
 /// The terminal of this process while a screen is shown on it: alternate screen, hidden cursor, keys without echo.
 /// It is given back on every way out: `close`, exit, a fatal signal, stop and continue. There is one at a time.
 public final class TerminalDevice: Sendable {
@@ -51,7 +61,7 @@ public final class TerminalDevice: Sendable {
 
     /// Shows a view until the user asks to quit (q, Ctrl-C or Ctrl-D as keys; true) or the task is cancelled (false),
     /// 30 frames a second. A terminal that does not take bytes (Ctrl-S) is not waited for. [any]
-    public func show(_ view: TerminalView) async -> Bool {
+    public func show(_ view: any DeviceView) async -> Bool {
         while !Task.isCancelled {
             if step(view) { return true }
             do { try await Task.sleep(nanoseconds: 33_000_000) } catch { return false }
@@ -60,7 +70,7 @@ public final class TerminalDevice: Sendable {
     }
 
     /// One frame; true: the user asks to quit.
-    private func step(_ view: TerminalView) -> Bool {
+    private func step(_ view: any DeviceView) -> Bool {
         guard isForeground(output) else { return false }
         if stopped.exchange(false, ordering: .relaxed) {
             enter()

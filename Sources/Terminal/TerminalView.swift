@@ -6,7 +6,7 @@ import Synchronization
 /// The screen of `voicegraph run`: takes what the host publishes, gives the bytes that bring a terminal up to date.
 /// It draws nothing by itself and knows no clock: every call brings its time, in seconds of any steady clock. All
 /// calls may come from any thread.
-public final class TerminalView: Sendable {
+public final class TerminalView: DeviceView {
     private struct Inner: Sendable {
         var state: FaceState
         var painter = Painter()

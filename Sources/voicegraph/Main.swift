@@ -9,7 +9,8 @@ struct VoiceGraph: AsyncParsableCommand {
         version: "voicegraph \(hostVersion)",
         subcommands: [
             RunCommand.self, RenderCommand.self, CheckCommand.self, GraphCommand.self, NodesCommand.self,
-            DescribeCommand.self, StatusCommand.self, ControlCommand.self, LV2Command.self, PluginCommand.self,
+            DescribeCommand.self, StatusCommand.self, TopCommand.self, ControlCommand.self, LV2Command.self,
+            PluginCommand.self,
             IsolatedChildCommand.self,
         ])
 }

@@ -13,7 +13,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run", abstract: "Run a graph in real time.",
         discussion: """
             With --driver auto the running JACK server is used; without one, a server of our own with the dummy \
-            driver, so that other JACK programs can still connect. Ctrl-C, SIGTERM or q end the run with exit code 0.
+            driver, so that other JACK programs can still connect. Ctrl-C, SIGTERM or q end the run with exit code 0. \
+            SIGHUP reads the file again; `voicegraph ctl` changes the graph while it plays.
             """)
 
     @OptionGroup
@@ -30,6 +31,9 @@ struct RunCommand: AsyncParsableCommand {
 
     @Flag(help: "Print events as JSON, one object a line.")
     var json = false
+
+    @Flag(help: "Read the graph again whenever its file, or one it includes, changes.")
+    var watch = false
 
     @Option(help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
     var duration: Double?
@@ -61,6 +65,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
         let control = openControl(of: host, status.client)
+        let reloader = try makeReloader(of: host, ended)
         let output = LiveOutput(description, json: json)
         output.begin(status)
         let reading = Task { for await published in events { output.show(published) } }
@@ -70,6 +75,7 @@ struct RunCommand: AsyncParsableCommand {
         if saveState {
             do throws(HostError) { try await host.saveStates() } catch { failure = error }
         }
+        reloader.stop()
         control?.close()
         let result = await host.stop()
         await host.close()
@@ -87,6 +93,14 @@ struct RunCommand: AsyncParsableCommand {
             writeOut("voicegraph: this run cannot be controlled: \(error)\n", to: STDERR_FILENO)
             return nil
         }
+    }
+
+    private func makeReloader(of host: Host, _ ended: EndFlag) throws -> Reloader {
+        // With --json the event tells it, and the terminal view has no room for more than a line.
+        let quiet = json || isatty(STDOUT_FILENO) == 1
+        do throws(HostError) {
+            return try Reloader(host, watching: watch, ended: ended) { if !quiet { report($0) } }
+        } catch { throw fail("\(error)") }
     }
 
     /// The status after the first block, so that "running" is true when it is said; of a server that gives none, after

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import Host
+
+/// Tells when files change. The folders are watched, not the files, since editors put a new file in the old one's place;
+/// for a symbolic link the folder of what it leads to as well. Several changes in quick succession are told once.
+public final class FileWatch: @unchecked Sendable {
+    // Sendable: everything happens on `queue`.
+    private let queue = DispatchQueue(label: "voicegraph.watch")
+    private let descriptor: Int32
+    private let changed: @Sendable () -> Void
+    private var source: (any DispatchSourceRead)?
+    /// The folders by their watch, and the names in them that matter.
+    private var names: [Int32: Set<String>] = [:]
+    private var files: [String] = []
+    private var due: DispatchWorkItem?
+    private var firstChange: DispatchTime?
+
+    /// A change is told when there was none after it for so long, or after ten times as long in any case.
+    static let rest = 0.1
+    private static let mask = UInt32(
+        IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | Int32(IN_ONLYDIR))
+
+    /// Watches nothing yet; `changed` is called on a thread of its own. [any]
+    public init(changed: @escaping @Sendable () -> Void) throws(HostError) {
+        self.changed = changed
+        descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        guard descriptor >= 0 else {
+            throw HostError(
+                "files cannot be watched: \(reason(errno))", hint: "see /proc/sys/fs/inotify/max_user_instances")
+        }
+        let descriptor = descriptor
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { [weak self] in self?.read() }
+        source.setCancelHandler { close(descriptor) }
+        self.source = source
+        source.resume()
+    }
+
+    deinit { source?.cancel() }
+
+    /// From now on these files are watched, and no others. Those that are not there are told when they come. [any]
+    public func watch(_ files: [String]) {
+        queue.async { [self] in
+            self.files = files
+            arm()
+        }
+    }
+
+    private func arm() {
+        var wanted: [Int32: Set<String>] = [:]
+        for file in files {
+            let real = realpath(file, nil).map { path -> String in
+                defer { free(path) }
+                return String(cString: path)
+            }
+            for path in Set([file, real ?? file]) {
+                let slash = path.lastIndex(of: "/")
+                let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+                let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+                let watch = inotify_add_watch(descriptor, folder, Self.mask)
+                if watch >= 0 { wanted[watch, default: []].insert(name) }
+            }
+        }
+        for watch in names.keys where wanted[watch] == nil { inotify_rm_watch(descriptor, watch) }
+        names = wanted
+    }
+
+    private func read() {
+        var isNews = false
+        var isLost = false
+        withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 8) { buffer in
+            while true {
+                let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                guard count > 0 else { return }
+                var offset = 0
+                while offset + MemoryLayout<inotify_event>.size <= count {
+                    let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
+                    let start = offset + MemoryLayout<inotify_event>.size
+                    offset = start + Int(event.len)
+                    let name = String(decoding: buffer[start..<offset].prefix { $0 != 0 }, as: UTF8.self)
+                    if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isNews = true }
+                    if event.mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF) != 0 { isLost = names[event.wd] != nil }
+                    if names[event.wd]?.contains(name) == true { isNews = true }
+                }
+            }
+        }
+        if isNews { settle() }
+        if isLost { lookAgain() }
+    }
+
+    private func settle() {
+        let first = firstChange ?? .now()
+        firstChange = first
+        due?.cancel()
+        let work = DispatchWorkItem { [weak self] in
+            self?.firstChange = nil
+            self?.arm()
+            self?.changed()
+        }
+        due = work
+        queue.asyncAfter(deadline: min(.now() + Self.rest, first + 10 * Self.rest), execute: work)
+    }
+
+    /// A folder is gone; another may come in its place.
+    private func lookAgain() {
+        arm()
+        if files.allSatisfy({ access($0, R_OK) == 0 }) { return settle() }
+        queue.asyncAfter(deadline: .now() + 1) { [weak self] in self?.lookAgain() }
+    }
+}

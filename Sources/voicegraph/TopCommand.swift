@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Control
+import Glibc
+import Host
+import Terminal
+
+/// `voicegraph top`: what each node of a running host takes, as it changes.
+struct TopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "top", abstract: "Show what each node takes of a block, live.",
+        discussion: """
+            On a terminal until q or Ctrl-C; elsewhere one table. With --json one object a second until it is ended.
+            """)
+
+    @Option(
+        help: ArgumentHelp("The host, by its JACK client's name; needed if several run.", valueName: "name"),
+        completion: .shellCommand("voicegraph ctl list 2>/dev/null"))
+    var client: String?
+
+    @Flag(help: "Print JSON, one object a second.")
+    var json = false
+
+    func run() async throws {
+        let connection = try connect(client)
+        if json { return try await printLines(connection) }
+        let capabilities = TerminalCapabilities(environment: environment())
+        guard let device = TerminalDevice(capabilities: capabilities) else {
+            do throws(HostError) { writeOut(TopTable.text(try look(connection))) } catch { throw fail("\(error)") }
+            return
+        }
+        let (width, height) = device.size
+        let view = TopView(capabilities: capabilities, width: width, height: height)
+        let name = connection.name
+        let watching = Task {
+            var connection: ControlClient? = try? ControlClient(name)
+            var last = TopState()
+            while !Task.isCancelled {
+                do throws(HostError) {
+                    let current = if let connection { connection } else { try ControlClient(name) }
+                    connection = current
+                    last = try look(current)
+                } catch {
+                    // It may come back; until then what it was last is shown.
+                    connection = nil
+                    last.lost = error.message
+                }
+                view.update(last)
+                try? await Task.sleep(for: .milliseconds(500))
+            }
+        }
+        let ended = EndFlag()
+        let showing = Task { await device.show(view) }
+        let ending = Task {
+            while !ended.isSet, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(50)) }
+            showing.cancel()
+        }
+        _ = await showing.value
+        device.close()
+        ending.cancel()
+        watching.cancel()
+    }
+
+    private func printLines(_ connection: ControlClient) async throws {
+        while true {
+            do throws(HostError) {
+                let answers = ["status", "timings", "dropouts"].map { (call: String) in (call, JSON.null) }
+                var all = Dictionary(uniqueKeysWithValues: answers)
+                for call in all.keys { all[call] = try connection.call(call).answer[call] }
+                guard writeOut(JSON.object(all).text + "\n") else { return }
+            } catch { throw fail("\(error)") }
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+}
+
+/// Asks a host for all that `top` shows.
+private func look(_ connection: ControlClient) throws(HostError) -> TopState {
+    let status = try connection.call("status").answer["status"] ?? .null
+    let timings = try connection.call("timings").answer["timings"]?.fields ?? [:]
+    let dropouts = try connection.call("dropouts").answer["dropouts"]?.items ?? []
+    return TopState(
+        Status(status), timings.map { NodeTiming(node: $0.key, $0.value) },
+        dropouts: dropouts.reversed().map { ($0["text"]?.string ?? "", $0["advice"]?.string ?? "") })
+}
