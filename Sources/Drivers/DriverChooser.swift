@@ -63,13 +63,22 @@ public enum DriverChooser {
     /// A server under the first name that is free.
     private static func ownServer(_ request: DriverRequest) throws(DriverError) -> JackDriver {
         let names = request.server.map { [$0] } ?? ownNames
+        var refusal: DriverError?
         for name in names {
             guard let right = ServerNameLock(name), !answers(name) else { continue }
             let server = try ServerProcess(
                 name: name, format: .init(rate: request.rate, block: request.block), nameLock: right)
-            let client = try server.client(named: request.client)
-            return JackDriver(adopting: client, name: request.client, server: name, child: server)
+            do throws(DriverError) {
+                let client = try server.client(named: request.client)
+                return JackDriver(adopting: client, name: request.client, server: name, child: server)
+            } catch {
+                // JACK takes a name for used as long as a dead server of that name is not buried, which is not ours to
+                // do if its parent died too.
+                if server.isRunning { throw error }
+                refusal = refusal ?? error
+            }
         }
+        if let refusal { throw refusal }
         throw DriverError(
             names.count == 1
                 ? "a JACK server named '\(names[0])' is running already"

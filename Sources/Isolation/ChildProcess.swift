@@ -135,7 +135,8 @@ final class ChildProcess: @unchecked Sendable {
         return answer
     }
 
-    /// Ends the child, and all that it started; returns how it ended and the most memory it had. Nil: not within a few
+    /// Ends the child, and all that it started; returns how it ended and the most memory it had, 0 if it was no more than
+    /// this program's own. Nil: not within a few
     /// seconds, as the kernel holds it. [control, one thread]
     @discardableResult
     func end() -> (status: Int32, memory: UInt64)? {
@@ -155,6 +156,7 @@ final class ChildProcess: @unchecked Sendable {
         Glibc.kill(-process, SIGKILL)
         var (status, memory): (Int32, UInt64) = (0, 0)
         guard vg_isolate_reap(process, &status, &memory) else { return nil }
+        if memory <= infant.inherited { memory = 0 }
         state.with { $0.end = (status, memory) }
         return (status, memory)
     }

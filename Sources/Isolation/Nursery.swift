@@ -11,6 +11,8 @@ struct Infant {
     let output: Int32
     let page: SharedMemory
     let policy: IsolationPolicy
+    /// The most memory that this program had when it started the child: the kernel counts that as the child's too.
+    var inherited = peakMemory()
 
     /// Ends it.
     func kill() {
@@ -160,4 +162,10 @@ final class Nursery: Sendable {
         _ = channel.send(hello, passing: page.descriptor)
         return .success(Infant(process: process, channel: channel, output: output, page: page, policy: policy))
     }
+}
+
+/// The most memory that this program has had in use, in bytes.
+private func peakMemory() -> UInt64 {
+    var usage = rusage()
+    return getrusage(RUSAGE_SELF.rawValue, &usage) == 0 ? UInt64(max(0, usage.ru_maxrss)) * 1024 : 0
 }

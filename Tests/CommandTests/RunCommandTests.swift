@@ -19,7 +19,7 @@ import TestSupport
         let children = run.children()
         #expect(children.count == 1)
         run.signal(number)
-        #expect(try await run.end() == 0)
+        #expect(try await run.end() == 0, "\(run.errors)")
         let events = try run.events()
         let first = try #require(events.first)
         #expect(first["event"] as? String == "running")
@@ -60,7 +60,7 @@ import TestSupport
         func gain(_ arguments: String...) async throws -> Substring? {
             let run = try Program(
                 [Program.voicegraph, "run", graph, "--driver", "dummy", "--duration", "0.2"] + arguments)
-            #expect(try await run.end() == 0)
+            #expect(try await run.end() == 0, "\(run.errors)")
             let text = try? String(contentsOf: state, encoding: .utf8)
             return text?.firstMatch(of: /pset:value (-?[0-9.]+)/)?.1
         }
@@ -83,7 +83,7 @@ import TestSupport
 
     @Test func withoutATerminalThereIsALineASecondAndAReport() async throws {
         let run = try voicegraph("run", graph, "--driver", "dummy", "--duration", "2.1")
-        #expect(try await run.end() == 0)
+        #expect(try await run.end() == 0, "\(run.errors)")
         let lines = run.lines
         let opening = /endless: dummy \(voicegraph(-\d)?, own\), 48 kHz, 256 frames, SCHED_.*locked/
         #expect(lines.first?.wholeMatch(of: opening) != nil)
@@ -108,7 +108,7 @@ import TestSupport
             type = "output"
             """)
         let run = try voicegraph("run", speech, "--driver", "dummy", "--json", "--until-idle")
-        #expect(try await run.end() == 0)
+        #expect(try await run.end() == 0, "\(run.errors)")
         let names = try run.events().compactMap { $0["event"] as? String }
         #expect(names.contains("speech.finished") && names.last == "finished")
     }
@@ -116,7 +116,7 @@ import TestSupport
     @Test func overridesTakeEffect() async throws {
         let run = try voicegraph(
             "run", graph, "--driver", "dummy", "--json", "--duration", "0.5", "--set", "node.gain.gain_db=-20")
-        #expect(try await run.end() == 0)
+        #expect(try await run.end() == 0, "\(run.errors)")
         let peaks = try run.events().compactMap { ($0["peak"] as? [Double])?.first }
         #expect(peaks.count > 10)
         #expect(peaks.allSatisfy { abs(20 * log10($0) + 26) < 0.1 })
@@ -145,7 +145,7 @@ import TestSupport
     @Test func aRunningServerIsUsedAndOneThatIsNotThereIsToldOf() async throws {
         let server = try await Jackd.start(rate: 44_100, block: 64)
         let run = try voicegraph("run", graph, "--server", server.name, "--json", "--duration", "0.3")
-        #expect(try await run.end() == 0)
+        #expect(try await run.end() == 0, "\(run.errors)")
         let first = try #require(try run.events().first)
         #expect(first["driver"] as? String == "jack" && first["server"] as? String == server.name)
         #expect(first["rate"] as? Int == 44_100 && first["block"] as? Int == 64)

@@ -47,7 +47,7 @@ import TestSupport
             try (run.client().call("{\"call\":\"timings\"}")["timings"] as? [String: Any])?["gain"] != nil
         }
         try await run.end()
-        #expect(try run.program.lines.contains { $0.contains("\"event\":\"graph.changed\"") })
+        #expect(run.program.lines.contains { $0.contains("\"event\":\"graph.changed\"") })
         #expect(!FileManager.default.fileExists(atPath: run.socket))
     }
 
