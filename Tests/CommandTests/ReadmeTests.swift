@@ -23,10 +23,14 @@ struct ReadmeTests {
     @Test("every command in it succeeds, on the graphs shown in it", .timeLimit(.minutes(3)))
     func commands() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "voicegraph-readme-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let tools = URL(filePath: own).deletingLastPathComponent().path
+        let environment = [
+            "PATH": tools + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? ""), "XDG_RUNTIME_DIR": folder.path,
+        ]
         var commands = 0
         for block in try blocks() {
             if block.language == "toml" {
@@ -34,17 +38,29 @@ struct ReadmeTests {
                     block.text.split(separator: "\n").first?.dropFirst(2), "a name on the first line")
                 try block.text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
             } else if block.language == "sh" {
+                var playing: Program?
                 for line in block.text.split(separator: "\n") {
                     var command = String(line)
+                    if command.hasSuffix(" --watch") {
+                        // It plays while the rest of the block is typed.
+                        playing = try Program(
+                            ["bash", "-c", "exec \(command) --driver dummy --json"],
+                            environment: environment, folder: folder.path)
+                        try await playing?.wait("it plays") { $0.output.contains("\"event\":\"levels\"") }
+                        commands += 1
+                        continue
+                    }
                     if command.hasPrefix("voicegraph run") {
                         // The reader's own server or ours, and for ever: here always ours, and briefly.
                         command += " --driver dummy" + (command.contains("--until-idle") ? "" : " --duration 0.3")
                     }
                     let result = try await runTool(
-                        ["bash", "-c", "cd '\(folder.path)' && PATH='\(tools)':$PATH && \(command)"], seconds: 40)
+                        ["bash", "-c", "cd '\(folder.path)' && \(command)"], environment: environment, seconds: 40)
                     #expect(result.status == 0, "\(command)\n\(result.output)")
                     commands += 1
                 }
+                playing?.signal(SIGINT)
+                if let playing { #expect(try await playing.end() == 0, "\(playing.errors)") }
             }
         }
         #expect(commands >= 10)
