@@ -96,6 +96,9 @@ public final class ControlClient {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             if count > 0 {
                 rest = rest.dropFirst(count)
+            } else if errno == EPIPE || errno == ECONNRESET {
+                // It may have said why before.
+                return
             } else if errno != EINTR {
                 throw HostError("the host '\(name)' does not listen: \(reason(errno))")
             }

@@ -12,10 +12,11 @@ final class Reloader: Sendable {
     // Kept for as long as it is to be heard.
     private let hangup: Hangup
 
-    /// `failed` gets what is wrong with a file. A SIGHUP because the terminal is gone sets `ended`. Call this before the
+    /// `read` is the file that plays, and when it was read. `failed` gets what is wrong with a file. A SIGHUP because the terminal is gone sets `ended`. Call this before the
     /// terminal is taken.
     init(
-        _ host: Host, watching: Bool, ended: EndFlag, failed: @escaping @Sendable ([Diagnostic]) -> Void
+        _ host: Host, read: (path: String, time: Double), watching: Bool, ended: EndFlag,
+        failed: @escaping @Sendable ([Diagnostic]) -> Void
     ) throws(HostError) {
         let (stream, requests) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.requests = requests
@@ -42,10 +43,11 @@ final class Reloader: Sendable {
                 false
             }
         }
+        watch.watch(ConfigFile.files(of: read.path), since: read.time)
         following = Task {
-            repeat {
+            while await changes.next() != nil {
                 if let path = await host.path { watch.watch(ConfigFile.files(of: path)) }
-            } while await changes.next() != nil
+            }
         }
     }
 

@@ -53,6 +53,7 @@ struct RunCommand: AsyncParsableCommand {
         let ended = EndFlag()
         let host = Host(plugins: try graph.plugins.search())
         let events = host.subscribe(.bounded(4096))
+        let readAt = calendarTime()
         do {
             report(try await host.load(graph.file, overrides: graph.overrides), json: json)
             try await host.run(
@@ -65,7 +66,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
         let control = openControl(of: host, status.client)
-        let reloader = try makeReloader(of: host, ended)
+        let reloader = try makeReloader(of: host, ended, readAt)
         let output = LiveOutput(description, json: json)
         output.begin(status)
         let reading = Task { for await published in events { output.show(published) } }
@@ -95,11 +96,13 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    private func makeReloader(of host: Host, _ ended: EndFlag) throws -> Reloader {
+    private func makeReloader(of host: Host, _ ended: EndFlag, _ readAt: Double) throws -> Reloader {
         // With --json the event tells it, and the terminal view has no room for more than a line.
         let quiet = json || isatty(STDOUT_FILENO) == 1
         do throws(HostError) {
-            return try Reloader(host, watching: watch, ended: ended) { if !quiet { report($0) } }
+            return try Reloader(host, read: (graph.file, readAt), watching: watch, ended: ended) {
+                if !quiet { report($0) }
+            }
         } catch { throw fail("\(error)") }
     }
 
@@ -132,6 +135,13 @@ struct RunCommand: AsyncParsableCommand {
             try? await Task.sleep(for: .seconds(min(0.1, rest)))
         }
     }
+}
+
+/// Seconds since 1970.
+private func calendarTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }
 
 extension DriverRequest.Kind: ExpressibleByArgument {}

@@ -5,11 +5,19 @@ import TestSupport
 /// What the command says of itself.
 @Suite(.timeLimit(.minutes(2))) struct HelpTests {
     @Test(arguments: [
-        (["--help"], ["run", "render", "check", "graph", "nodes", "describe", "plugin", "--version"]),
+        (
+            ["--help"],
+            ["run", "render", "check", "graph", "nodes", "describe", "status", "top", "ctl", "plugin", "--version"]
+        ),
         (
             ["run", "--help"],
-            ["--driver", "--set", "--server", "--plugin-path", "--json", "--duration", "--until-idle", "Ctrl-C"]
-        ),
+            [
+                "--driver", "--set", "--server", "--plugin-path", "--json", "--duration", "--until-idle", "--watch",
+                "SIGHUP", "Ctrl-C",
+            ]
+        ), (["ctl", "--help"], ["set", "reload", "bypass", "--client", "events", "exit code 1"]),
+        (["ctl", "add", "--help"], ["params.gain=-6", "<key=value>"]), (["top", "--help"], ["--json", "Ctrl-C"]),
+        (["status", "--help"], ["--client"]),
         (
             ["render", "--help"],
             [

@@ -3,49 +3,145 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// Clients that mean no good, or are many.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct ClientTests {
-    @Test func aThousandClientsThatStallKeepNobodyOut() async throws {
+/// Clients that do harm, or nothing at all; and who may be one.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ClientTests {
+    @Test func aThousandClientsThatStallKeepNobodyElseOut() async throws {
         let run = try await Playing()
         let before = try run.nodes()
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(run.program.processID)/task").count
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = min(4096, limit.rlim_max)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         var stalled: [Wire] = []
-        for number in 0..<1000 {
-            let wire = try run.client()
-            // Some begin a call and never end it.
-            if number % 2 == 0 { wire.send("{\"call\":\"set\",\"node\":\"gain\",\"par".utf8) }
-            stalled.append(wire)
-            // Descriptors are few.
-            if stalled.count > 200 { stalled.removeFirst(100) }
+        for _ in 0..<1000 {
+            let client = try run.client()
+            client.send("{\"call\":\"stat".utf8)
+            stalled.append(client)
         }
-        let answer = try run.client().call(
-            "{\"id\":7,\"call\":\"set\",\"node\":\"gain\",\"parameter\":\"gain_db\",\"value\":0}")
-        #expect(answer["ok"] as? Bool == true && answer["id"] as? Int == 7)
-        #expect(try run.nodes() == before, "nothing that was begun was done")
         let blocks = try #require(try run.status()["blocks"] as? Int)
-        try await eventually("the audio goes on") { try run.status()["blocks"] as? Int ?? 0 > blocks + 20 }
-        let first = try #require(stalled.first)
-        #expect(try first.line().map { $0["ok"] as? Bool == false } != false, "it was told, or let go")
-        stalled = []
+        let control = try run.status("control")
+        let clients = try #require(control["clients"] as? Int)
+        #expect(clients <= 64)
+        #expect(try #require(control["dropped_clients"] as? Int) >= 1000 - 64)
+        #expect(try run.nodes() == before)
+        // The first one was told.
+        let error = try stalled[0].line()?["error"] as? [String: Any]
+        #expect((error?["message"] as? String)?.hasPrefix("too many clients") == true)
+        #expect(try stalled[0].line() == nil)
+        // Those that are left are served as ever.
+        let last = try #require(stalled.last)
+        #expect(try last.call("us\"}")["ok"] as? Bool == true)
+        let after = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(run.program.processID)/task").count
+        #expect(after < threads + 8)
+        try await eventually("the audio goes on") { try #require(try run.status()["blocks"] as? Int) > blocks }
         try await run.end()
     }
 
-    @Test func onlyTheUserCanOpenTheSocketAndItIsGoneAtTheEnd() async throws {
+    @Test func whoeverDoesNotReadAnswersIsDropped() async throws {
         let run = try await Playing()
-        var entry = stat()
-        #expect(lstat(run.socket, &entry) == 0 && entry.st_mode & 0o777 == 0o600)
-        #expect(
-            lstat((run.socket as NSString).deletingLastPathComponent, &entry) == 0 && entry.st_mode & 0o777 == 0o700)
+        let deaf = try run.client()
+        // Far more answers than the socket holds.
+        deaf.send((0..<20_000).flatMap { _ in Array("{\"call\":\"nodes\"}\n".utf8) })
+        try await eventually("it is dropped", seconds: 60) { try run.status("control")["dropped_clients"] as? Int == 1 }
+        #expect(try run.status("control")["clients"] as? Int == 1)
         try await run.end()
-        #expect(lstat(run.socket, &entry) != 0)
     }
 
-    @Test func aFolderThatOthersCanOpenIsNotUsedAndTheGraphPlaysAllTheSame() async throws {
-        let scratch = try Scratch()
-        #expect(mkdir(scratch.file("voicegraph"), 0o755) == 0)
-        let run = try await Playing(toneGraph, in: scratch)
-        #expect(!FileManager.default.fileExists(atPath: run.socket))
-        try await run.program.wait("it is told why") { ($0.output + $0.errors).contains("is open to other users") }
+    @Test func eventsThatAreNotReadAreLostCountedAndTold() async throws {
+        // Sixty meters: more than any buffer holds for long.
+        var graph = "[graph]\nname = \"wired\"\nlinks = ["
+        graph += (0..<60).map { "\"tone -> m\($0)\"" }.joined(separator: ", ") + "]\n[node.tone]\ntype = \"tone\"\n"
+        graph += (0..<60).map { "[node.m\($0)]\ntype = \"meter\"\n" }.joined()
+        let run = try await Playing(graph)
+        let sleeper = try run.client()
+        #expect(try sleeper.call("{\"id\":5,\"call\":\"events\"}")["id"] as? Int == 5)
+        try await eventually("events are lost", seconds: 60) {
+            try #require(try run.status("control")["events_lost"] as? Int) > 0
+        }
+        // It wakes up, reads, and is told.
+        var lost = 0
+        for _ in 0..<100_000 where lost == 0 {
+            let line = try #require(try sleeper.line())
+            if line["event"] as? String == "events.lost" { lost = try #require(line["count"] as? Int) }
+        }
+        #expect(lost > 0)
+        let first = try #require(try run.status()["blocks"] as? Int)
+        try await eventually("the audio goes on") { try #require(try run.status()["blocks"] as? Int) > first }
         try await run.end()
+    }
+
+    @Test func eventsAreThoseOfTheRunAndCanBeChosen() async throws {
+        let run = try await Playing()
+        let all = try run.client()
+        _ = try all.call("{\"call\":\"events\"}")
+        let some = try run.client()
+        _ = try some.call("{\"call\":\"events\",\"only\":[\"graph.changed\"]}")
+        var seen: Set<String> = []
+        while !seen.isSuperset(of: ["levels", "status"]) {
+            seen.insert(try #require(try all.line()?["event"] as? String))
+        }
+        _ = try run.client().call("{\"call\":\"mute\",\"node\":\"gain\"}")
+        let change = try #require(try some.line())
+        #expect(change["event"] as? String == "graph.changed" && change["switched"] as? [String] == ["gain"])
+        run.program.signal(SIGTERM)
+        #expect(try some.line() == nil)
+        let code = try await run.program.end()
+        #expect(code == 0)
+    }
+
+    @Test func theSocketIsForTheUserAloneAndSoIsItsFolder() async throws {
+        let run = try await Playing()
+        func mode(_ path: String) -> mode_t {
+            var entry = stat()
+            return lstat(path, &entry) == 0 ? entry.st_mode & 0o7777 : 0
+        }
+        #expect(mode(run.socket) == 0o600)
+        #expect(mode(run.scratch.file("voicegraph")) == 0o700)
+        try await run.end()
+        #expect(mode(run.socket) == 0)
+    }
+
+    @Test(arguments: ["link", "open", "file"])
+    func aFolderThatOthersCouldReachIsNotUsed(_ how: String) async throws {
+        let scratch = try Scratch()
+        let folder = scratch.file("voicegraph")
+        switch how {
+        case "link":
+            mkdir(scratch.file("elsewhere"), 0o700)
+            symlink(scratch.file("elsewhere"), folder)
+        case "open":
+            mkdir(folder, 0o700)
+            chmod(folder, 0o755)
+        default: try scratch.write("voicegraph", "")
+        }
+        let run = try await Playing(toneGraph, in: scratch)
+        #expect(run.program.errors.contains("this run cannot be controlled: \(folder) is "), "\(run.program.errors)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("elsewhere/wired.sock")))
+        let ctl = try Program(
+            [Program.voicegraph, "ctl", "status"], environment: ["XDG_RUNTIME_DIR": scratch.path])
+        let code = try await ctl.end()
+        #expect(code == 1 && ctl.errors.contains("\(folder) is "), "\(ctl.errors)")
+        try await run.end()
+    }
+
+    @Test func socketsOfTheDeadAreRemovedAndThoseOfTheLivingAreNot() async throws {
+        let scratch = try Scratch()
+        let killed = try await Playing(toneGraph, in: scratch)
+        killed.program.signal(SIGKILL)
+        _ = try await killed.program.end()
+        #expect(FileManager.default.fileExists(atPath: killed.socket))
+        let first = try await Playing(toneGraph, in: scratch)
+        #expect(try first.status()["pid"] as? Int == Int(first.program.processID))
+        // A second one of the same name is found under another.
+        let second = try await Playing(toneGraph, in: scratch)
+        let other = try Wire(scratch.file("voicegraph/wired-2.sock"))
+        let status = try #require(try other.call("{\"call\":\"status\"}")["status"] as? [String: Any])
+        #expect(status["pid"] as? Int == Int(second.program.processID))
+        #expect(try first.status()["pid"] as? Int == Int(first.program.processID))
+        try await second.end()
+        try await first.end()
+        let left = try FileManager.default.contentsOfDirectory(atPath: scratch.file("voicegraph"))
+        #expect(left == [".lock"])
     }
 }

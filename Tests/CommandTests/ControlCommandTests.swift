@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import TestSupport
+
+/// `voicegraph ctl`, `status` and `top`, and the files that a run reads again.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ControlCommandTests {
+    private let scratch: Scratch
+    private let graph: String
+
+    init() throws {
+        scratch = try Scratch()
+        graph = try scratch.write("graph.conf", endless)
+    }
+
+    private func start(_ arguments: String...) async throws -> Program {
+        let run = try Program(
+            [Program.voicegraph, "run", graph, "--driver", "dummy"] + arguments,
+            environment: ["XDG_RUNTIME_DIR": scratch.path])
+        try await run.wait("it plays") { !$0.lines.isEmpty }
+        return run
+    }
+
+    private func call(_ arguments: String...) async throws -> (code: Int32, output: String, errors: String) {
+        let program = try Program(
+            [Program.voicegraph] + arguments, environment: ["XDG_RUNTIME_DIR": scratch.path])
+        return (try await program.end(), program.output, program.errors)
+    }
+
+    private func end(_ run: Program) async throws {
+        run.signal(SIGTERM)
+        let code = try await run.end()
+        #expect(code == 0)
+    }
+
+    @Test func theOnlyHostIsFoundAndWithoutOneThereIsAHint() async throws {
+        let none = try await call("ctl", "status")
+        #expect(none.code == 1)
+        #expect(none.errors == "voicegraph: no host is running (start one with `voicegraph run FILE`)\n")
+        let run = try await start("--json")
+        #expect(try await call("ctl", "list").output == "endless\n")
+        let second = try await start("--json")
+        let two = try await call("ctl", "status")
+        #expect(two.code == 1)
+        #expect(two.errors.contains("2 hosts are running: endless, endless-2 (choose one with --client NAME)"))
+        #expect(try await call("ctl", "--client", "endless-2", "get", "gain", "gain_db").output == "0\n")
+        #expect(try await call("ctl", "get", "gain", "gain_db", "--client", "endless").code == 0)
+        try await end(second)
+        let wrong = try await call("status", "--client", "nobody")
+        #expect(wrong.code == 1 && wrong.errors.contains("no host 'nobody' is running (running: endless)"))
+        try await end(run)
+    }
+
+    @Test func aGraphIsChangedFromTheShell() async throws {
+        let run = try await start("--json")
+        for (arguments, output) in [
+            (["set", "gain", "gain_db", "-6.5"], ""), (["get", "gain", "gain_db"], "-6.5\n"),
+            (["add", "low", "gain", "gain_db=-20", "mute=true"], "+low in "),
+            (["link", "tone -> low -> out", "--gain-db", "-3"], "2 links added in "),
+            (["mute", "low", "off"], "switched low in "), (["bypass", "low"], "switched low in "),
+            (["nodes"], "low  gain  bypass\n  gain_db  -20 dB  (-120 to 36)\n"),
+            (["unlink", "low -> out"], "1 link removed in "), (["remove", "low"], "-low, 1 link removed in "),
+            (["reload"], "1 parameter turned in "), (["reload", graph], "nothing changed"),
+            (["save"], "no node has something to keep"), (["status"], "graph    endless\n"),
+            (["--json", "get", "gain", "gain_db"], "{\"id\":1,\"ok\":true,\"value\":0}\n"),
+        ] {
+            let program = try Program(
+                [Program.voicegraph, "ctl"] + arguments, environment: ["XDG_RUNTIME_DIR": scratch.path])
+            let code = try await program.end()
+            #expect(
+                code == 0 && (output.isEmpty ? program.output.isEmpty : program.output.contains(output)),
+                "\(arguments): \(program.output)\(program.errors)")
+        }
+        for (arguments, code, message) in [
+            (
+                ["set", "gian", "gain_db", "1"], 1,
+                "voicegraph: there is no node 'gian' (nodes: tone, gain, meter, out)\n"
+            ),
+            (["set", "gain", "gain_db", "99"], 1, "must be from -120.0 to 36.0"),
+            (["set", "gain", "gain_db", "loud"], 64, "'loud' is no number"), (["set", "gain"], 64, "Usage"),
+            (["set", "gain", "gain_db", "--lod", "1"], 64, "Unknown option '--lod'"),
+            (["add", "x", "gain", "gain_db"], 64, "'gain_db' is no setting; write key=value"),
+            (["mute", "gain", "maybe"], 64, "provide one of 'on' and 'off'"), (["sing"], 64, "sing"),
+            (["reload", "nowhere.conf"], 1, "cannot read"), (["say", "x"], 1, "no node speaks"),
+        ] as [([String], Int32, String)] {
+            let program = try Program(
+                [Program.voicegraph, "ctl"] + arguments, environment: ["XDG_RUNTIME_DIR": scratch.path])
+            let got = try await program.end()
+            #expect(got == code && program.errors.contains(message), "\(arguments): \(got) \(program.errors)")
+        }
+        let refused = try await call("ctl", "--json", "set", "gain", "x", "1")
+        #expect(refused.code == 1 && refused.output.hasPrefix("{\"id\":1,\"ok\":false,\"error\":{\"message\":"))
+        try await end(run)
+    }
+
+    @Test func topAndStatusTellWhatNodesTake() async throws {
+        let run = try await start("--json")
+        try await run.wait("blocks are timed") { $0.lines.contains { $0.contains("\"event\":\"status\"") } }
+        let top = try await call("top")
+        #expect(top.code == 0)
+        #expect(top.output.contains(/endless  dummy  48 kHz  256 frames  load \d+\.\d %  xruns \d+/), "\(top.output)")
+        #expect(top.output.contains(/node +mean us +99 % us +longest us +of a block\n/))
+        #expect(top.output.contains(/\ngain +\d+\.\d +\d+\.\d +\d+\.\d +\d+\.\d\d %\n/))
+        let lines = try Program([Program.voicegraph, "top", "--json"], environment: ["XDG_RUNTIME_DIR": scratch.path])
+        try await lines.wait("two objects") { $0.lines.count >= 2 }
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(lines.lines[0].utf8)) as? [String: Any])
+        #expect((object["timings"] as? [String: Any])?["gain"] is [String: Any] && object["status"] is [String: Any])
+        let status = try await call("status")
+        for word in ["graph    endless", "driver   dummy", "rate     48 kHz", "block    256 frames, 5.33 ms"] {
+            #expect(status.output.contains(word + (word.contains("dummy") ? "" : "\n")))
+        }
+        #expect(try await call("status", "--json").output.contains("\"status\":{\"event\":\"status\""))
+        try await end(run)
+        // It ends with the host.
+        let code = try await lines.end()
+        #expect(code == 1 && lines.errors.contains("has ended"))
+    }
+
+    @Test func eventsArePrintedUntilTheEnd() async throws {
+        let run = try await start("--json")
+        let events = try Program(
+            [Program.voicegraph, "ctl", "events", "graph.changed", "levels"],
+            environment: ["XDG_RUNTIME_DIR": scratch.path])
+        try await events.wait("levels") { !$0.lines.isEmpty }
+        _ = try await call("ctl", "mute", "gain")
+        try await events.wait("the change") { $0.lines.contains { $0.contains("\"graph.changed\"") } }
+        try await end(run)
+        let code = try await events.end()
+        #expect(code == 0)
+        #expect(try events.events().allSatisfy { ["graph.changed", "levels"].contains($0["event"] as? String) })
+    }
+
+    @Test func aRunThatWatchesFollowsItsFilesAndKeepsPlayingWhenTheyAreFaulty() async throws {
+        let part = try scratch.write("part.conf", "[node.more]\ntype = \"gain\"\ngain_db = -3\n")
+        try scratch.write("graph.conf", "include = \"part.conf\"\n" + endless)
+        let run = try await start("--watch")
+        // Put in the old one's place, as editors do.
+        func replace(_ path: String, _ text: String) throws {
+            let new = try scratch.write(".new", text)
+            #expect(rename(new, path) == 0)
+        }
+        try replace(graph, "include = \"part.conf\"\n" + endless.replacing("-6", with: "-12"))
+        try await run.wait("the change") { $0.lines.contains { $0.hasPrefix("graph: 1 parameter turned in ") } }
+        // Written over.
+        try endless.replacing("\"gain\"", with: "\"gian\"").write(toFile: graph, atomically: false, encoding: .utf8)
+        try await run.wait("the fault") { $0.errors.contains("^~~~~~") }
+        #expect(run.errors.contains("graph.conf:8:8: error: unknown node type 'gian'"))
+        #expect(run.lines.contains { $0.contains("reload failed: ") && $0.contains("graph.conf:8:8: ") })
+        #expect(try await call("ctl", "get", "tone", "level_db").output == "-12\n")
+        // Whole again, with an included file; then that one changes.
+        try replace(graph, "include = \"part.conf\"\n" + endless)
+        try await eventually("it is as it was") { try await call("ctl", "get", "tone", "level_db").output == "-6\n" }
+        try replace(part, "[node.more]\ntype = \"gain\"\ngain_db = -9\n")
+        try await eventually("the include is read") { try await call("ctl", "get", "more").output.contains("-9 dB") }
+        try await end(run)
+    }
+}
