@@ -12,8 +12,8 @@ final class Reloader: Sendable {
     // Kept for as long as it is to be heard.
     private let hangup: Hangup
 
-    /// `read` is the file that plays, and when it was read. `failed` gets what is wrong with a file. A SIGHUP because the terminal is gone sets `ended`. Call this before the
-    /// terminal is taken.
+    /// `read` is the file that plays, and when it was read. `failed` gets what is wrong with a file. A SIGHUP because
+    /// the terminal is gone sets `ended`. Call this before the terminal is taken.
     init(
         _ host: Host, read: (path: String, time: Double), watching: Bool, ended: EndFlag,
         failed: @escaping @Sendable ([Diagnostic]) -> Void
