@@ -23,6 +23,8 @@ final class CycleMonitor {
 
     /// Late cycles kept at most, until they are taken.
     static let kept = 256
+    /// Records taken in one call at most.
+    private static let atATime = 4096
 
     /// What the parts of a schedule are, and where their times are counted.
     private struct View {
@@ -39,7 +41,10 @@ final class CycleMonitor {
     /// Takes all records that wait; `schedules` are those that may have made them. [control]
     func drain(_ schedules: [Schedule]) {
         var rateIsKnown = false
-        while ring.next(&lines) {
+        // Bounded: an audio thread that never rests makes records as fast as they are taken.
+        var left = Self.atATime
+        while left > 0, ring.next(&lines) {
+            left -= 1
             if !rateIsKnown {
                 secondsPerTick = 1 / clock.rate
                 rateIsKnown = true
@@ -73,12 +78,12 @@ final class CycleMonitor {
             if seen % 32 == 0 { slow = (slow.now, nil) }
             let finish = record.period == 0 ? 0 : finish(record)
             let isSlowest = finish > slow.now?.finish ?? 0
-            if isSlowest || record.isLate {
+            let keeps = record.isLate && late.count < Self.kept
+            if record.isLate, !keeps { unkept.add(1, ordering: .relaxed) }
+            if isSlowest || keeps {
                 let report = report(record, ticks, view)
                 if isSlowest { slow.now = report }
-                if record.isLate {
-                    if late.count < Self.kept { late.append(report) } else { unkept.add(1, ordering: .relaxed) }
-                }
+                if keeps { late.append(report) }
             }
         }
         if detailed {
