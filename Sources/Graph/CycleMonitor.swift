@@ -23,8 +23,6 @@ final class CycleMonitor {
 
     /// Late cycles kept at most, until they are taken.
     static let kept = 256
-    /// Records taken in one call at most.
-    private static let atATime = 4096
 
     /// What the parts of a schedule are, and where their times are counted.
     private struct View {
@@ -41,10 +39,7 @@ final class CycleMonitor {
     /// Takes all records that wait; `schedules` are those that may have made them. [control]
     func drain(_ schedules: [Schedule]) {
         var rateIsKnown = false
-        // Bounded: an audio thread that never rests makes records as fast as they are taken.
-        var left = Self.atATime
-        while left > 0, ring.next(&lines) {
-            left -= 1
+        while ring.next(&lines) {
             if !rateIsKnown {
                 secondsPerTick = 1 / clock.rate
                 rateIsKnown = true
