@@ -36,14 +36,13 @@ final class CycleMonitor {
         self.clock = clock
     }
 
-    /// Takes all records that wait; `schedules` are those that may have made them. [control]
+    /// Takes all records that wait now, but none that come meanwhile: an audio thread that never rests may make them
+    /// as fast. `schedules` are those that may have made them. [control]
     func drain(_ schedules: [Schedule]) {
-        var rateIsKnown = false
-        while ring.next(&lines) {
-            if !rateIsKnown {
-                secondsPerTick = 1 / clock.rate
-                rateIsKnown = true
-            }
+        var waiting = ring.waiting
+        if waiting > 0 { secondsPerTick = 1 / clock.rate }
+        while waiting > 0, ring.next(&lines) {
+            waiting -= lines.count
             let record = lines.withUnsafeBytes { $0.load(as: CycleRecord.self) }
             newestEnd = record.started &+ record.busy
             guard let view = view(Int(record.schedule), schedules) else { continue }
@@ -81,15 +80,13 @@ final class CycleMonitor {
                 if keeps { late.append(report) }
             }
         }
-        if detailed {
-            for (index, statistics) in view.steps.enumerated() where index < ticks.count {
-                statistics?.add(ticks[index])
-            }
+        guard detailed else {
+            for index in 0..<min(view.segments.count, ticks.count) { view.segments[index].statistics.add(ticks[index]) }
+            return
         }
-        for (index, segment) in view.segments.enumerated() {
-            if !detailed {
-                if index < ticks.count { segment.statistics.add(ticks[index]) }
-            } else if segment.part.node != nil, segment.part.steps.upperBound <= ticks.count {
+        for index in 0..<min(view.steps.count, ticks.count) { view.steps[index]?.add(ticks[index]) }
+        for segment in view.segments {
+            if segment.part.node != nil, segment.part.steps.upperBound <= ticks.count {
                 // Single steps of others are too short to be measured beside the clock.
                 segment.statistics.add(
                     UInt32(clamping: ticks[segment.part.steps].reduce(UInt64(0)) { $0 + UInt64($1) }))

@@ -68,6 +68,9 @@ final class CycleRing: Sendable {
     /// `kilobytes` of records.
     init(kilobytes: Int = 512) { ring = Ring(minimumCapacity: kilobytes * 1024 / MemoryLayout<CycleLine>.size) }
 
+    /// Lines that can be taken. [control]
+    var waiting: Int { ring.reader.available }
+
     /// Takes the oldest record into `lines`, which grows as needed; false: there is none. [control]
     func next(_ lines: inout [CycleLine]) -> Bool {
         let reader = ring.reader

@@ -9,6 +9,8 @@ final class TimeStatistics {
     private(set) var maximum: UInt64 = 0
     /// How often each length came; four of them an octave.
     private var buckets: [UInt32] = []
+    /// What was computed last, and for how many: it hardly changes with one more of many.
+    private var known: (share: Double, count: UInt64, value: Double) = (0, 0, 0)
 
     /// Counts one.
     func add(_ ticks: UInt32) {
@@ -25,6 +27,11 @@ final class TimeStatistics {
 
     /// What `share` of them did not exceed, to about a tenth.
     func quantile(_ share: Double) -> Double {
+        if known.share != share || count - known.count > known.count / 64 { known = (share, count, computed(share)) }
+        return known.value
+    }
+
+    private func computed(_ share: Double) -> Double {
         let counted = buckets.reduce(0.0) { $0 + Double($1) }
         guard counted > 0 else { return 0 }
         var below = 0.0
