@@ -7,7 +7,7 @@ import TestSupport
 @testable import LV2
 
 /// Bundles that are broken in one way each: what is said of them names the bundle and the reason.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(2)))
 struct BrokenBundleTests {
     private let folder: String
     private let world: World

@@ -57,11 +57,12 @@ extension JackDriverTests {
         #expect(peer.connect("peer:out_1", "wire:mic_1"))
         let mic = ExternalPort(node: "mic", number: 1, isCapture: true)
         #expect(try wire.driver.register([mic]) == [wire.handles[0]])
-        #expect(peer.connections(of: "peer:out_1") == ["wire:mic_1"])
+        // What the server did is seen by its clients from one of its next cycles on.
+        try await eventually("connected") { peer.connections(of: "peer:out_1") == ["wire:mic_1"] }
         var midi = mic
         midi.isMIDI = true
         _ = try wire.driver.register([midi])
-        #expect(peer.connections(of: "peer:out_1") == [])
+        try await eventually("disconnected") { peer.connections(of: "peer:out_1") == [] }
         let list = try await server.tool("jack_lsp", "-t")
         #expect(list.contains("wire:mic_1\n\t8 bit raw midi"), "\(list)")
         wire.driver.retire([midi])
