@@ -61,13 +61,15 @@ struct Player: BitwiseCopyable {
             done += 1
         }
         let start = reader.total
-        let count = reader.read(into: output + done, count: frames - done)
+        let count = min(frames - done, reader.available)
         if count > 0 {
+            // Told before it is taken: who sees that a sample was played knows where.
             let at = position + UInt64(done)
             if Int(at) - start != state.pointee.offset {
                 state.pointee.offset = Int(at) - start
                 _ = segments.push(Segment(index: start, position: at))
             }
+            _ = reader.read(into: output + done, count: count)
         }
         if done < frames { state.pointee.playing = count == frames - done }
         done += count
@@ -108,6 +110,43 @@ final class Playback: @unchecked Sendable {
     /// Makes samples before `index` stale. [any]
     func setStale(before index: Int) { player.staleBefore.pointee.store(index, ordering: .releasing) }
 
-    /// Samples played or dropped so far. [any]
-    var consumed: Int { ring.reader.total }
+    /// Samples played or dropped so far; where they were played is in `segments` already. [any]
+    var consumed: Int {
+        let total = ring.reader.total
+        atomicMemoryFence(ordering: .acquiring)
+        return total
+    }
+}
+
+/// Where samples of the ring were heard, as far as it still matters. Under the speaker's lock.
+struct HeardSegments {
+    /// Silence in the midst of a speech, because the voice was not made in time.
+    struct Gap: Equatable {
+        var position: UInt64
+        var frames: Int
+    }
+
+    private var segments: [Segment] = []
+
+    /// Adds the next; `isStart` says whether a speech begins there, and no gap comes before it.
+    mutating func add(_ segment: Segment, isStart: Bool) -> Gap? {
+        defer { segments.append(segment) }
+        guard let last = segments.last, !isStart else { return nil }
+        let due = last.position + UInt64(segment.index - last.index)
+        return Gap(position: due, frames: Int(segment.position - due))
+    }
+
+    /// The frame at which a sample was heard.
+    func position(of index: Int) -> UInt64 {
+        guard let segment = segments.last(where: { $0.index <= index }) ?? segments.first else { return 0 }
+        return UInt64(max(0, Int(segment.position) + index - segment.index))
+    }
+
+    /// Nobody asks for samples before `index` any more; nil: for none that was heard.
+    mutating func forget(before index: Int?) {
+        if let last = segments.last, segments.count > 1, index.map({ $0 >= last.index }) ?? true { segments = [last] }
+    }
+
+    /// Begins with another ring.
+    mutating func forget() { segments = [] }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import NodeKit
 import Realtime
-import Resampling
 
 /// What is spoken, by a thread of its own, into the ring of the playback.
 final class Speaker: @unchecked Sendable {
@@ -25,7 +24,9 @@ final class Speaker: @unchecked Sendable {
     private let host: NodeHost
     private var jobs: [Job] = []
     private var marks: [Mark] = []
-    private var segments: [Segment] = []
+    private var segments = HeardSegments()
+    /// Where in the ring the speech began that was told last.
+    private var startIndex = -1
     /// Raised by each stop; work of an older one is void.
     private var generation = 0
     /// Whether the worker has yet to say where the next speech begins in the ring.
@@ -61,7 +62,8 @@ final class Speaker: @unchecked Sendable {
             jobs = again.map { Job(text: $0.text, voice: $0.voice, generation: generation) }
             heard = nil
             marks = []
-            segments = []
+            segments.forget()
+            startIndex = -1
             settling = false
             playback = fresh
             monitor.signal()
@@ -125,25 +127,32 @@ final class Speaker: @unchecked Sendable {
     /// Publishes what was heard since the last call. [control]
     func poll() {
         var due: [(Mark, UInt64)] = []
+        var gaps: [HeardSegments.Gap] = []
         monitor.locked {
             guard let playback else { return }
-            while let segment = playback.segments.reader.pop() { segments.append(segment) }
             let consumed = playback.consumed
+            while let segment = playback.segments.reader.pop() {
+                if let gap = segments.add(segment, isStart: isStart(segment.index)) { gaps.append(gap) }
+            }
             while let mark = marks.first, isHeard(mark, consumed) {
-                due.append((mark, position(of: mark.index)))
+                due.append((mark, segments.position(of: mark.index)))
                 marks.removeFirst()
                 switch mark.kind {
-                case .started: heard = (Job(text: mark.text, voice: working?.voice ?? Voice(), generation: 0), 0)
+                case .started:
+                    startIndex = mark.index
+                    heard = (Job(text: mark.text, voice: working?.voice ?? Voice(), generation: 0), 0)
                 case .word(_, let start, _): heard?.scalars = start
                 case .finished: heard = nil
                 }
             }
-            if let last = segments.last, segments.count > 1, marks.first.map({ $0.index >= last.index }) ?? true {
-                segments = [last]
-            }
+            segments.forget(before: marks.first?.index)
             monitor.signal()  // there may be room in the ring
         }
         for (mark, position) in due { publish(mark, position) }
+        for gap in gaps {
+            host.publish(
+                "speech.gap", [("position", .integer(Int64(gap.position))), ("frames", .integer(Int64(gap.frames)))])
+        }
     }
 
     /// Whether nothing is spoken and nothing waits. [control]
@@ -163,9 +172,9 @@ final class Speaker: @unchecked Sendable {
         if case .finished = mark.kind { consumed >= mark.index } else { consumed > mark.index }
     }
 
-    private func position(of index: Int) -> UInt64 {
-        guard let segment = segments.last(where: { $0.index <= index }) ?? segments.first else { return 0 }
-        return UInt64(max(0, Int(segment.position) + index - segment.index))
+    private func isStart(_ index: Int) -> Bool {
+        index == startIndex
+            || marks.contains { mark in if case .started = mark.kind { mark.index == index } else { false } }
     }
 
     private func publish(_ mark: Mark, _ position: UInt64) {
@@ -214,7 +223,7 @@ final class Speaker: @unchecked Sendable {
     }
 
     private func speak(_ job: Job, _ playback: Playback) {
-        let output = Output(playback)
+        let output = VoiceOutput(playback)
         mark(job, .started, output.total)
         var offset = 0
         for piece in pieces(job.text) {
@@ -256,7 +265,7 @@ final class Speaker: @unchecked Sendable {
 
     /// Waits for room and moves what waits for it: everything, or until little enough is left that the next piece may
     /// be made. False: the job is void. [worker]
-    private func drain(_ output: Output, _ job: Job, _ playback: Playback, all: Bool) -> Bool {
+    private func drain(_ output: VoiceOutput, _ job: Job, _ playback: Playback, all: Bool) -> Bool {
         while true {
             output.flush { write(job, playback, $0) }
             let valid = monitor.locked {
@@ -286,77 +295,4 @@ final class Speaker: @unchecked Sendable {
             if job.generation == generation { marks.append(Mark(kind: kind, index: index, text: job.text)) }
         }
     }
-}
-
-/// Samples on their way from the voice to the ring; what does not fit waits here.
-private final class Output {
-    let start: Int
-    /// Index in the ring of the next sample made.
-    private(set) var total: Int
-    private let rate: Double
-    private var resampler: Resampler?
-    private var backlog: [Float] = []
-    private var backlogStart = 0
-
-    init(_ playback: Playback) {
-        rate = playback.rate
-        start = playback.ring.writer.total
-        total = start
-    }
-
-    /// Samples that wait for room.
-    var waiting: Int { backlog.count - backlogStart }
-
-    func begin(rate voiceRate: Double) { resampler = try? Resampler(from: voiceRate, to: rate, channels: 1) }
-
-    func take(_ samples: UnsafeBufferPointer<Int16>, write: (UnsafeBufferPointer<Float>) -> Int) {
-        let floats = samples.map { Float($0) * (1 / 32768) }
-        floats.withUnsafeBufferPointer { append(resampler?.process($0, end: false) ?? [], write) }
-    }
-
-    func end(write: (UnsafeBufferPointer<Float>) -> Int) {
-        append(resampler?.process(UnsafeBufferPointer(start: nil, count: 0), end: true) ?? [], write)
-        resampler = nil
-    }
-
-    private func append(_ samples: [Float], _ write: (UnsafeBufferPointer<Float>) -> Int) {
-        total += samples.count
-        backlog += samples
-        flush(write: write)
-    }
-
-    func flush(write: (UnsafeBufferPointer<Float>) -> Int) {
-        backlogStart += backlog.withUnsafeBufferPointer { write(UnsafeBufferPointer(rebasing: $0[backlogStart...])) }
-        if backlogStart == backlog.count {
-            backlog.removeAll(keepingCapacity: true)
-            backlogStart = 0
-        }
-    }
-}
-
-/// Cuts a long text at ends of sentences, so that no call of the library holds its lock for long.
-func pieces(_ text: String, limit: Int = 2000) -> [String] {
-    var result: [String] = []
-    var piece = ""
-    var count = 0
-    for character in text {
-        piece.append(character)
-        count += 1
-        let ends = character == "." || character == "!" || character == "?" || character.isNewline
-        if (ends && count >= limit) || (character.isWhitespace && count >= 2 * limit) || count >= 4 * limit {
-            result.append(piece)
-            piece = ""
-            count = 0
-        }
-    }
-    if !piece.isEmpty { result.append(piece) }
-    return result
-}
-
-/// Without white space at both ends.
-func trimmed(_ text: String) -> String {
-    var rest = text[...]
-    while let first = rest.first, first.isWhitespace { rest.removeFirst() }
-    while let last = rest.last, last.isWhitespace { rest.removeLast() }
-    return String(rest)
 }

@@ -10,7 +10,8 @@ final class TTS: Node {
         doc: """
             Speaks what `text` says when it starts, then every message that arrives: a message stops the speech before \
             it, a blank one only stops. Publishes speech.started, speech.word and speech.finished when they are heard, \
-            speech.synthesized when the last sample was made, speech.stopped when a speech was cut short.
+            speech.synthesized when the last sample was made, speech.stopped when a speech was cut short, speech.gap \
+            when silence had to be played because the voice was not made in time.
             """,
         ports: [
             Port(VG_AUDIO_PORT, VG_OUTPUT, "out", doc: "the voice"),

@@ -65,6 +65,7 @@ public func eventText(_ event: Event) -> String? {
     case "speech.started": return about + "speaking"
     case "speech.synthesized": return about + "speech prepared"
     case "speech.finished": return about + "finished speaking"
+    case "speech.gap": return about + "the voice was late: \(event.integer("frames") ?? 0) frames of silence"
     case "speech.stopped": return about + "stopped speaking"
     case "file.started": return about + "playing " + path
     case "file.finished": return about + "played " + path

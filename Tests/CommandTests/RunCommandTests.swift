@@ -178,8 +178,15 @@ import TestSupport
         let file = try scratch.write("voice.conf", text)
         // A server that waits for late clients, so that no sample is lost on a busy machine.
         let server = try await Jackd.start(block: 256)
-        let live = try voicegraph("run", file, "--server", server.name, "--until-idle")
-        #expect(try await live.end() == 0)
+        // A voice that was late, on a machine that is busy with others, is told, and is no longer the same.
+        for _ in 0..<5 {
+            let live = try voicegraph(
+                "run", file, "--server", server.name, "--until-idle", "--json", "--set",
+                "node.take.path=\(scratch.file("live.wav"))")
+            #expect(try await live.end() == 0)
+            if !live.output.contains("speech.gap") { break }
+            try FileManager.default.removeItem(atPath: scratch.file("live.wav"))
+        }
         server.stop()
         let render = try voicegraph(
             "render", file, "-o", scratch.file("out.wav"), "--block", "256", "--set", "node.take.path=again.wav")

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import Resampling
+
+/// Samples on their way from the voice to the ring; what does not fit waits here.
+final class VoiceOutput {
+    let start: Int
+    /// Index in the ring of the next sample made.
+    private(set) var total: Int
+    private let rate: Double
+    private var resampler: Resampler?
+    private var backlog: [Float] = []
+    private var backlogStart = 0
+
+    init(_ playback: Playback) {
+        rate = playback.rate
+        start = playback.ring.writer.total
+        total = start
+    }
+
+    /// Samples that wait for room.
+    var waiting: Int { backlog.count - backlogStart }
+
+    func begin(rate voiceRate: Double) { resampler = try? Resampler(from: voiceRate, to: rate, channels: 1) }
+
+    func take(_ samples: UnsafeBufferPointer<Int16>, write: (UnsafeBufferPointer<Float>) -> Int) {
+        let floats = samples.map { Float($0) * (1 / 32768) }
+        floats.withUnsafeBufferPointer { append(resampler?.process($0, end: false) ?? [], write) }
+    }
+
+    func end(write: (UnsafeBufferPointer<Float>) -> Int) {
+        append(resampler?.process(UnsafeBufferPointer(start: nil, count: 0), end: true) ?? [], write)
+        resampler = nil
+    }
+
+    private func append(_ samples: [Float], _ write: (UnsafeBufferPointer<Float>) -> Int) {
+        total += samples.count
+        backlog += samples
+        flush(write: write)
+    }
+
+    func flush(write: (UnsafeBufferPointer<Float>) -> Int) {
+        backlogStart += backlog.withUnsafeBufferPointer { write(UnsafeBufferPointer(rebasing: $0[backlogStart...])) }
+        if backlogStart == backlog.count {
+            backlog.removeAll(keepingCapacity: true)
+            backlogStart = 0
+        }
+    }
+}
+
+/// Cuts a long text at ends of sentences, so that no call of the library holds its lock for long.
+func pieces(_ text: String, limit: Int = 2000) -> [String] {
+    var result: [String] = []
+    var piece = ""
+    var count = 0
+    for character in text {
+        piece.append(character)
+        count += 1
+        let ends = character == "." || character == "!" || character == "?" || character.isNewline
+        if (ends && count >= limit) || (character.isWhitespace && count >= 2 * limit) || count >= 4 * limit {
+            result.append(piece)
+            piece = ""
+            count = 0
+        }
+    }
+    if !piece.isEmpty { result.append(piece) }
+    return result
+}
+
+/// Without white space at both ends.
+func trimmed(_ text: String) -> String {
+    var rest = text[...]
+    while let first = rest.first, first.isWhitespace { rest.removeFirst() }
+    while let last = rest.last, last.isWhitespace { rest.removeLast() }
+    return String(rest)
+}
