@@ -164,15 +164,12 @@ final class FileWriter: @unchecked Sendable {
 
     private func open() {
         if file != nil || failed { return }
-        path = freePath()
+        let descriptor = claim()
+        guard descriptor >= 0 else { return fail(String(cString: strerror(errno))) }
         var info = SF_INFO()
         info.samplerate = Int32(rate)
         info.channels = Int32(channels)
         info.format = format
-        // Not sf_open: without O_EXCL another process could lose its take to this one.
-        let flags = O_RDWR | O_CREAT | (overwrites ? O_TRUNC : O_EXCL)
-        let descriptor = Glibc.open(path, flags, 0o644)
-        guard descriptor >= 0 else { return fail(String(cString: strerror(errno))) }
         file = sf_open_fd(descriptor, Int32(SFM_WRITE), &info, 1)
         guard let file else {
             return fail(String(cString: sf_strerror(nil)))
@@ -199,15 +196,45 @@ final class FileWriter: @unchecked Sendable {
             [("path", .string(path)), ("reason", .string(reason)), ("frames", .integer(Int64(frames)))])
     }
 
-    private func freePath() -> String {
+    /// Opens a file that is nobody else's, as `path`; negative: `errno` says why not.
+    private func claim() -> Int32 {
+        let first = firstPath()
+        var name = overwrites ? first : freePath(first)
+        for _ in 0..<100 {
+            path = name
+            // Not sf_open: without O_EXCL another process could lose its take to this one.
+            let isFirst = overwrites && name == first
+            let descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_CLOEXEC | (isFirst ? 0 : O_EXCL), 0o644)
+            if descriptor < 0, errno != EEXIST || isFirst { return descriptor }
+            if descriptor >= 0 {
+                // Held as long as it is recorded to, by another node of this process too: one that makes room for this
+                // one goes on for some blocks. Where files cannot be locked there is nothing to look at.
+                if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK {
+                    if isFirst { ftruncate(descriptor, 0) }
+                    return descriptor
+                }
+                close(descriptor)
+                host.log(VG_LOG_INFO, "\(name) is being recorded, so that it is kept")
+            }
+            name = freePath(first)
+        }
+        errno = EEXIST
+        return -1
+    }
+
+    private func firstPath() -> String {
         var now = time(nil)
         var parts = tm()
         localtime_r(&now, &parts)
         func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let date = "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
         let clock = "\(two(parts.tm_hour))-\(two(parts.tm_min))-\(two(parts.tm_sec))"
-        let first = replace("{time}", clock, replace("{date}", date, template))
-        if overwrites || access(first, F_OK) != 0 { return first }
+        return replace("{time}", clock, replace("{date}", date, template))
+    }
+
+    /// The first of NAME, NAME-2, NAME-3, ... that there is not.
+    private func freePath(_ first: String) -> String {
+        if access(first, F_OK) != 0 { return first }
         let dot = first.lastIndex(of: ".") ?? first.endIndex
         for number in 2...9999 {
             let next = "\(first[..<dot])-\(number)\(first[dot...])"

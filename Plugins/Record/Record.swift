@@ -10,7 +10,7 @@ final class Record: Node {
         doc: """
             The suffix of `path` chooses the format: .wav (32-bit float), .flac (24 bits), .ogg. {date} and {time} in it \
             stand for the start of the recording. An existing file is kept: the new one is called NAME-2, NAME-3, ... \
-            unless `overwrite` is set. Publishes record.started, record.finished, record.dropped and record.failed.
+            unless `overwrite` is set; one that is being recorded is kept even then. Publishes record.started, record.finished, record.dropped and record.failed.
             """,
         ports: Port.audio(VG_INPUT, channels: 1),
         settings: [

@@ -88,6 +88,8 @@ public final class NodeInstance: @unchecked Sendable {
     public var bypassFault: String? {
         let (inputs, outputs) = (count(VG_AUDIO_PORT, VG_INPUT), count(VG_AUDIO_PORT, VG_OUTPUT))
         if outputs > 0, inputs == outputs || inputs == 1 { return nil }
+        let events = count(VG_MIDI_PORT, VG_OUTPUT)
+        if outputs == 0, events > 0, count(VG_MIDI_PORT, VG_INPUT) == events { return nil }
         return "it has \(inputs) audio input\(inputs == 1 ? "" : "s") and \(outputs) output\(outputs == 1 ? "" : "s")"
     }
 

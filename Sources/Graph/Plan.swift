@@ -37,6 +37,18 @@ struct Plan: Sendable {
         case drive(node: Int, parameter: Int, cell: Int)
         /// A MIDI buffer = events of several, in order of time.
         case merge(into: Int, from: [Int])
+        /// Remembers the notes that sound through the links into a MIDI input: see `Inlet`.
+        case follow(inlet: Int)
+    }
+
+    /// A MIDI input with its links.
+    struct Inlet {
+        /// Those that carry something, and the buffer that each reads.
+        var live: [(link: NoteLink, buffer: Int)]
+        /// Those of the graph before that end: what sounds through them ends.
+        var ended: [NoteLink]
+        /// The buffer that the input reads.
+        var buffer: Int
     }
 
     struct Term: Equatable {
@@ -83,6 +95,8 @@ struct Plan: Sendable {
     var midiInputs: [[Int]] = []
     var midiOutputs: [[Int]] = []
     var midiCount = 1
+    /// MIDI inputs that have links, or had some until now.
+    var inlets: [Inlet] = []
     /// External port of a MIDI buffer, by buffer.
     var midiExternals: [Int: Int] = [:]
     /// Frames by which what each node takes lags behind the graph's inputs.

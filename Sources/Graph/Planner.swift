@@ -20,6 +20,8 @@ struct Planner {
     private var delayed: [Plan.Line: Int] = [:]
     /// What values are, for the names of delay lines.
     private var origins: [Int: Origin] = [:]
+    /// MIDI links of the graph before that end.
+    private let ended: [NoteLink]
 
     private struct Origin {
         var node: Int
@@ -28,8 +30,8 @@ struct Planner {
     }
 
     /// The plan for `graph`, nodes running in the order of `ordering`.
-    static func plan(_ graph: ResolvedGraph, _ ordering: Ordering) -> Plan {
-        var planner = Planner(graph, ordering.closesLoop)
+    static func plan(_ graph: ResolvedGraph, _ ordering: Ordering, ended: [NoteLink] = []) -> Plan {
+        var planner = Planner(graph, ordering.closesLoop, ended)
         planner.declareOutputs()
         for turn in ordering.turns { planner.take(turn) }
         if graph.fades != nil { planner.plan.steps.append(.tick) }
@@ -37,9 +39,10 @@ struct Planner {
         return planner.plan
     }
 
-    private init(_ graph: ResolvedGraph, _ closesLoop: [Bool]) {
+    private init(_ graph: ResolvedGraph, _ closesLoop: [Bool], _ ended: [NoteLink]) {
         self.graph = graph
         self.closesLoop = closesLoop
+        self.ended = ended
         rank = graph.nodes.map { node in
             var counts: [UInt32: Int] = [:]
             return node.instance.ports.map { port in
@@ -237,15 +240,18 @@ struct Planner {
     private mutating func connectControlsAndMIDI(_ node: Int) {
         let instance = graph.nodes[node].instance
         var cells: [[Int]] = Array(repeating: [], count: instance.count(VG_CONTROL_PORT, VG_INPUT))
-        var events: [[Int]] = Array(repeating: [], count: instance.count(VG_MIDI_PORT, VG_INPUT))
+        var events: [[(link: NoteLink, buffer: Int)]] = Array(
+            repeating: [], count: instance.count(VG_MIDI_PORT, VG_INPUT))
         var driven: [Int: [Int]] = [:]
         for link in otherLinks[node] where link.portKind != VG_MESSAGE_PORT {
             let source = rank[link.fromNode][link.fromPort]
             switch link.target {
             case .parameter(let index): driven[index, default: []].append(plan.controlOutputs[link.fromNode][source])
             case .port(let port) where link.portKind == VG_MIDI_PORT:
-                let buffer = plan.midiOutputs[link.fromNode][source]
-                if buffer != 0 { events[rank[node][port]].append(buffer) }
+                let buffer = graph.carries(link) ? heardMIDI(link.fromNode, source) : 0
+                if buffer != 0, let name = graph.noteLink(link) {
+                    events[rank[node][port]].append((name, buffer))
+                }
             case .port(let port): cells[rank[node][port]].append(plan.controlOutputs[link.fromNode][source])
             }
         }
@@ -256,11 +262,30 @@ struct Planner {
         for (parameter, cells) in driven.sorted(by: { $0.key < $1.key }) {
             plan.steps.append(.drive(node: node, parameter: parameter, cell: sum(cells)))
         }
-        plan.midiInputs[node] = events.map { sources in
-            if sources.count < 2 { return sources.first ?? 0 }
-            let all = plan.newMIDI()
-            plan.steps.append(.merge(into: all, from: sources))
-            return all
+        plan.midiInputs[node] = events.enumerated().map { input, sources in
+            let gone = ended.filter { $0.to == instance.number && $0.input == input }
+            if sources.isEmpty, gone.isEmpty { return 0 }
+            var inlet = Plan.Inlet(live: sources, ended: gone, buffer: sources.first?.buffer ?? 0)
+            if sources.count > 1 || !gone.isEmpty {
+                inlet.buffer = plan.newMIDI()
+                plan.steps.append(.merge(into: inlet.buffer, from: sources.map(\.buffer)))
+            }
+            plan.inlets.append(inlet)
+            // After the merge, which ends what no link holds any more.
+            if !sources.isEmpty { plan.steps.append(.follow(inlet: plan.inlets.count - 1)) }
+            return inlet.buffer
+        }
+    }
+
+    /// The events that readers of a MIDI output get: those of a bypassed node are what goes into it.
+    private func heardMIDI(_ node: Int, _ output: Int) -> Int {
+        switch graph.nodes[node].gate {
+        case .open: return plan.midiOutputs[node][output]
+        case .muted: return 0
+        case .bypassed:
+            guard !graph.nodes[node].instance.isExternal else { return plan.midiOutputs[node][output] }
+            let inputs = plan.midiInputs[node]
+            return inputs.count == plan.midiOutputs[node].count ? inputs[output] : 0
         }
     }
 

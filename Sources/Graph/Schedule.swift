@@ -94,6 +94,11 @@ public final class Schedule: @unchecked Sendable {
     let arrival: [Int]
     let lines: [Plan.Line: DelayLine]
     private let settled: UnsafeMutablePointer<Atomic<Bool>>?
+    /// What sounds through its MIDI links, and through those that end with it.
+    private let notes: [NoteLink: HeldNotes]
+    private let endedLinks: [NoteLink]
+    /// MIDI inputs at which something is still to end; nil: none.
+    private let unended: UnsafeMutablePointer<Atomic<Int>>?
 
     let header: UnsafeMutablePointer<ScheduleHeader>
     /// Counts schedules in the order in which they are published; the engine's, under its lock.
@@ -133,7 +138,21 @@ public final class Schedule: @unchecked Sendable {
             settled = flag
         }
         self.settled = settled
-        var builder = ScheduleBuilder(plan, graph, arena, maxBlock: maxBlock, clock: clock, lines: lines)
+        notes = plan.inlets.reduce(into: [:]) { made, inlet in
+            for link in inlet.live.map(\.link) + inlet.ended {
+                made[link] = made[link] ?? previous?.notes[link] ?? HeldNotes()
+            }
+        }
+        endedLinks = plan.inlets.flatMap(\.ended)
+        var unended: UnsafeMutablePointer<Atomic<Int>>?
+        if !endedLinks.isEmpty {
+            let count = arena.make(Atomic<Int>.self, 1)
+            count.initialize(to: Atomic(plan.inlets.count { !$0.ended.isEmpty }))
+            unended = count
+        }
+        self.unended = unended
+        var builder = ScheduleBuilder(
+            plan, graph, arena, maxBlock: maxBlock, clock: clock, lines: lines, notes: notes, unended: unended)
         header = builder.build(segments, rate: rate, handles: handles)
         ios = builder.ios
         header.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
@@ -144,6 +163,12 @@ public final class Schedule: @unchecked Sendable {
 
     /// Whether no fade is under way any more. [control]
     public var isSettled: Bool { settled?.pointee.load(ordering: .acquiring) ?? true }
+
+    /// MIDI links through which notes may sound, those that ended with it among them until they did. [control]
+    var soundingLinks: [NoteLink] {
+        let isOver = unended?.pointee.load(ordering: .acquiring) ?? 0 == 0
+        return notes.keys.filter { link in !isOver || !endedLinks.contains(link) }
+    }
 
     /// Replaces the driver's handles, before the schedule runs. [control]
     public func setHandles(_ handles: [UnsafeMutableRawPointer?]) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNode
 import NodeKit
+import Synchronization
 
 /// Lays a plan out in memory.
 struct ScheduleBuilder {
@@ -10,6 +11,8 @@ struct ScheduleBuilder {
     private let maxBlock: Int
     private let clock: UnsafeMutablePointer<FadeClock>?
     private let lines: [Plan.Line: DelayLine]
+    private let notes: [NoteLink: HeldNotes]
+    private let unended: UnsafeMutablePointer<Atomic<Int>>?
 
     private typealias Sample = UnsafeMutablePointer<Float>
     private typealias Slot = UnsafeMutablePointer<Sample?>
@@ -33,7 +36,8 @@ struct ScheduleBuilder {
 
     init(
         _ plan: Plan, _ graph: ResolvedGraph, _ arena: Arena, maxBlock: Int,
-        clock: UnsafeMutablePointer<FadeClock>?, lines: [Plan.Line: DelayLine]
+        clock: UnsafeMutablePointer<FadeClock>?, lines: [Plan.Line: DelayLine], notes: [NoteLink: HeldNotes],
+        unended: UnsafeMutablePointer<Atomic<Int>>?
     ) {
         self.plan = plan
         self.graph = graph
@@ -41,6 +45,8 @@ struct ScheduleBuilder {
         self.maxBlock = maxBlock
         self.clock = clock
         self.lines = lines
+        self.notes = notes
+        self.unended = unended
         stride = (maxBlock + 15) & ~15
         pool = arena.make(Float.self, plan.poolCount * stride)
         silence = arena.make(Float.self, stride)
@@ -225,8 +231,27 @@ struct ScheduleBuilder {
                 mergeStep,
                 MergeState(
                     sources: arena.copy(sources.map { midi[$0] }), count: sources.count, target: midi[into],
-                    next: arena.make(UInt32.self, sources.count)))
+                    next: arena.make(UInt32.self, sources.count), ending: ending(into)))
+        case .follow(let inlet):
+            let terms = plan.inlets[inlet].live.map {
+                FollowTerm(source: midi[$0.buffer], table: notes[$0.link]!.table)
+            }
+            return helper(followStep, FollowState(terms: arena.copy(terms), count: terms.count))
         }
+    }
+
+    /// What ends in a merged buffer.
+    private func ending(_ buffer: Int) -> UnsafeMutablePointer<EndingState>? {
+        guard let unended, let inlet = plan.inlets.first(where: { $0.buffer == buffer }), !inlet.ended.isEmpty else {
+            return nil
+        }
+        let ended = inlet.ended.map { notes[$0]!.table }
+        let live = inlet.live.map { notes[$0.link]!.table }
+        return arena.copy([
+            EndingState(
+                ended: arena.copy(ended), endedCount: ended.count, live: arena.copy(live), liveCount: live.count,
+                left: unended)
+        ])
     }
 
     private func nodeStep(_ node: Int, _ function: @escaping vg_process_function) -> ScheduleStep {

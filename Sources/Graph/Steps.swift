@@ -141,6 +141,8 @@ struct MergeState: BitwiseCopyable {
     var target: UnsafeMutablePointer<vg_midi>
     /// How far each source has been read; as many as sources.
     var next: UnsafeMutablePointer<UInt32>
+    /// What ends first; nil: nothing.
+    var ending: UnsafeMutablePointer<EndingState>?
 }
 
 /// All events of several buffers in order of time; at the same frame, in the order of the links.
@@ -150,6 +152,7 @@ func mergeStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle)
     let target = state.pointee.target
     target.pointee.count = 0
     target.pointee.used = 0
+    if let ending = state.pointee.ending { endNotes(ending, target) }
     for index in 0..<state.pointee.count { state.pointee.next[index] = 0 }
     while true {
         var earliest = -1

@@ -86,6 +86,11 @@ public struct Transition: Sendable {
             let isAudio = link.portKind == VG_AUDIO_PORT
             // Controls and events of nodes that stay come from the new graph alone.
             if new.has(to), !isAudio { continue }
+            if link.portKind == VG_MIDI_PORT, to.instance.isExternal {
+                // Who listens at a port that goes away is told that the notes end.
+                result.fades = result.fades ?? ResolvedGraph.Fades()
+                continue
+            }
             if isAudio, let count = left[Wire(link, old.graph)], count > 0 {
                 left[Wire(link, old.graph)] = count - 1
                 continue
@@ -159,6 +164,12 @@ public struct Transition: Sendable {
             result.links[index].fade = .falling
             result.fades = ResolvedGraph.Fades()
         }
+        let count = result.links.count
+        result.links.removeAll { link in
+            let to = old.graph.nodes[link.toNode]
+            return link.portKind == VG_MIDI_PORT && to.instance.isExternal && !new.has(to)
+        }
+        if result.links.count < count { result.fades = ResolvedGraph.Fades() }
         return result
     }
 }

@@ -49,6 +49,16 @@ extension Verifier {
         try set(&midi, into, try all(midi, sources, "a merge of MIDI"), "a merge of MIDI")
     }
 
+    /// What is remembered of a link must be what comes through it, and the input must get all of it.
+    func follow(_ inlet: Int) throws(PlanFault) {
+        guard plan.inlets.indices.contains(inlet) else { throw PlanFault("there is no MIDI input \(inlet) to follow") }
+        let (live, buffer) = (plan.inlets[inlet].live, plan.inlets[inlet].buffer)
+        let parts = try all(midi, live.map(\.buffer), "what follows a MIDI input")
+        if try all(midi, [buffer], "what follows a MIDI input") != parts {
+            throw PlanFault("what is followed is not what a MIDI input gets")
+        }
+    }
+
     mutating func drive(_ node: Int, _ parameter: Int, _ cell: Int) throws(PlanFault) {
         guard instance(node).parameters.indices.contains(parameter), driven[node]?[parameter] == nil else {
             throw PlanFault("\(name(node)) parameter \(parameter) cannot be driven")
@@ -68,7 +78,14 @@ extension Verifier {
             case .parameter(let index): parameters[index, default: []].append(source)
             case .port(let port) where link.portKind == VG_CONTROL_PORT: controls[port, default: []].append(source)
             case .port(let port) where link.portKind == VG_MIDI_PORT:
-                if from.isExternal || from.runs { events[port, default: []].append(source) }
+                guard graph.carries(link), from.isExternal || from.runs else { break }
+                if graph.nodes[link.fromNode].gate != .bypassed || from.isExternal {
+                    events[port, default: []].append(source)
+                } else if plan.midiInputs[link.fromNode].count == plan.midiOutputs[link.fromNode].count {
+                    // As it was when that node was looked at.
+                    let buffer = plan.midiInputs[link.fromNode][source.output]
+                    events[port, default: []] += try all(midi, [buffer], "a bypass")
+                }
             case .port: break
             }
         }

@@ -160,6 +160,7 @@ struct Verifier {
             }
             try drive(node, parameter, cell)
         case .merge(let into, let sources): try merge(into, sources)
+        case .follow(let inlet): try follow(inlet)
         }
     }
 
