@@ -45,7 +45,7 @@ public struct Entry: Sendable, Equatable {
     }
 }
 
-/// What the readers of a node's audio outputs hear. A node without audio outputs is gated at its inputs.
+/// What the readers of a node's audio and MIDI outputs get. A node without any is gated at its inputs.
 public enum Gate: String, Sendable, Hashable {
     /// The node.
     case open
