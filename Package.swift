@@ -109,6 +109,7 @@ let package = Package(
         tests("Terminal", ["Terminal"]),
         tests("Plugins", ["CEspeak", "CSndfile", "Host", "Graph", "NodeKit"]),
         tests("Command", ["CSndfile"]),
+        tests("Fault", ["Control"]),
         tests("Architecture", []),
         // `make lv2-conformance`.
         .executableTarget(

@@ -5,6 +5,9 @@ import Glibc
 public struct NeverHappened: Error, CustomStringConvertible {
     /// What it was.
     public let description: String
+
+    /// Says what it was.
+    public init(description: String) { self.description = description }
 }
 
 /// Asks every few milliseconds until `condition` holds; throws when it does not within `seconds`.

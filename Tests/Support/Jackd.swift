@@ -71,8 +71,11 @@ public final class Jackd: @unchecked Sendable {
     public var processID: pid_t { process?.processID ?? 0 }
 
     /// Kills it as a crash would, reaps it.
-    public func crash() {
-        kill(processID, SIGKILL)
+    public func crash() { end(SIGKILL) }
+
+    /// Ends it with a signal of one's choice and reaps it; `restart` starts it again.
+    public func end(_ signal: Int32) {
+        kill(processID, signal)
         process?.stop()
         process = nil
     }
