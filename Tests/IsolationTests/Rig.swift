@@ -45,6 +45,8 @@ final class Unruly: Sendable {
             try compiler.run()
             compiler.waitUntilExit()
             guard compiler.terminationStatus == 0 else { throw NodeError("the fixture cannot be compiled") }
+            // What lives as long as the process is not freed at its end.
+            atexit { if let folder = try? Unruly.shared.folder { try? FileManager.default.removeItem(atPath: folder) } }
             return scratch
         }
     }
