@@ -126,7 +126,7 @@ final class Session: Sendable {
     /// Waits until it plays.
     @discardableResult
     func plays() async throws -> RunStatus {
-        try await run.wait("it plays") { $0.lines.contains { $0.hasPrefix("{\"event\":\"levels\"") } }
+        try await run.wait("it runs") { $0.lines.contains { $0.hasPrefix("{\"event\":\"running\"") } }
         return try await until("cycles come") { $0.state == "running" && $0.blocks > 10 }
     }
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import TestSupport
+
+/// Compiles `Tests/Fixtures/FOLDER/NAME.c` into a shared object in `scratch`; returns its path.
+func compile(_ source: String, in scratch: Scratch, as name: String) async throws -> String {
+    let output = scratch.file(name)
+    let result = try await runTool([
+        "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-I\(packageRoot)/Sources/CNode/include",
+        "\(packageRoot)/Tests/Fixtures/\(source).c", "-o", output, "-ldl",
+    ])
+    try #require(result.status == 0, "\(result.output)")
+    return output
+}
+
+/// Whether all of these programs are in $PATH.
+func isInstalled(_ programs: String...) -> Bool {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+    return programs.allSatisfy { program in
+        (folders + ["/usr/sbin", "/sbin"]).contains { access("\($0)/\(program)", X_OK) == 0 }
+    }
+}
+
+/// Whether this user may do what root may.
+let isRoot = geteuid() == 0
+
+/// A thread of a process by what the kernel counts of it.
+struct ThreadCounts {
+    var thread: Int
+    var seconds: Double
+    var switches: Int
+
+    /// All threads of a process.
+    static func all(of process: pid_t) -> [ThreadCounts] {
+        let folder = "/proc/\(process)/task"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.compactMap { name in
+            guard let thread = Int(name),
+                let times = try? String(contentsOfFile: "\(folder)/\(name)/schedstat", encoding: .utf8),
+                let status = try? String(contentsOfFile: "\(folder)/\(name)/status", encoding: .utf8),
+                let ran = times.split(separator: " ").first.flatMap({ Double($0) })
+            else { return nil }
+            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            let switches = line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
+            return ThreadCounts(thread: thread, seconds: ran * 1e-9, switches: switches)
+        }
+    }
+
+    /// The processor time of the thread that waited most often meanwhile: of a JACK client, that of its audio.
+    static func busiest(_ before: [ThreadCounts], _ after: [ThreadCounts]) -> Double {
+        let differences = after.compactMap { now in
+            before.first { $0.thread == now.thread }.map { (now.switches - $0.switches, now.seconds - $0.seconds) }
+        }
+        return differences.max { $0.0 < $1.0 }?.1 ?? 0
+    }
+}
