@@ -156,10 +156,11 @@ extension Calls {
 extension GraphDifference {
     var json: String {
         func list(_ names: [String]) -> String { "[" + names.map(JSONText.string).joined(separator: ",") + "]" }
-        return JSONText.object([
-            ("added", list(added)), ("removed", list(removed)), ("linked", String(linked)),
-            ("unlinked", String(unlinked)), ("parameters", String(parameters)), ("switched", list(switched)),
-            ("seconds", EventJSON.number(seconds)),
-        ])
+        return JSONText.object(
+            [
+                ("added", list(added)), ("removed", list(removed)), ("linked", String(linked)),
+                ("unlinked", String(unlinked)), ("parameters", String(parameters)), ("switched", list(switched)),
+                ("seconds", EventJSON.number(seconds)),
+            ] + (times?.fields ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, EventJSON.value($0.value)) })
     }
 }

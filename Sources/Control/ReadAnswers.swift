@@ -20,8 +20,17 @@ extension Status {
         for (cause, number) in json["dropouts"]?.fields ?? [:] {
             if let cause = Dropout.Cause(rawValue: cause) { dropouts[cause] = number.integer ?? 0 }
         }
+        lastChange = json["last_change"].flatMap(ChangeTimes.init)
         scheduling = Scheduling(json["scheduling"] ?? .null)
         degraded = (json["degraded"]?.fields ?? [:]).compactMapValues(\.string)
+    }
+}
+
+extension ChangeTimes {
+    /// Reads what was written as `fields`; nil: it is not that.
+    public init?(_ json: JSON) {
+        guard let done = json["done_ms"]?.double else { return nil }
+        self.init(firstBlock: json["first_block_ms"]?.double.map { $0 * 1e-3 }, done: done * 1e-3)
     }
 }
 
@@ -40,9 +49,11 @@ extension Scheduling {
 extension NodeTiming {
     /// Reads one of the answer to `timings`.
     public init(node: String, _ json: JSON) {
-        func seconds(_ key: String) -> Double { (json[key]?.double ?? 0) * 1e-6 }
+        func known(_ key: String) -> Double? { json[key]?.double.map { $0 * 1e-6 } }
+        func seconds(_ key: String) -> Double { known(key) ?? 0 }
         self.init(
             node: node, count: UInt64(max(0, json["blocks"]?.integer ?? 0)), minimum: seconds("minimum_us"),
-            average: seconds("average_us"), p99: seconds("p99_us"), maximum: seconds("maximum_us"))
+            average: seconds("average_us"), p99: seconds("p99_us"), maximum: seconds("maximum_us"),
+            recent: known("recent_average_us"), recentMaximum: known("recent_maximum_us"))
     }
 }

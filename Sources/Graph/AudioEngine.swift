@@ -17,6 +17,9 @@ struct ParameterCommand: BitwiseCopyable {
 struct SharedState: ~Copyable {
     /// The schedule to adopt at the next cycle; 0: none.
     let pending = Atomic<UInt>(0)
+    /// The number of the schedule that was adopted last, and when, by the counter.
+    let adopted = Atomic<UInt32>(0)
+    let adoptedAt = Atomic<UInt64>(0)
     let position = Atomic<UInt64>(0)
     let cycles = Atomic<UInt64>(0)
     let oversized = Atomic<UInt64>(0)
@@ -97,6 +100,8 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             if before.pointee.rate != next.pointee.rate || before.pointee.maxBlock != next.pointee.maxBlock { resume() }
             state.pointee.retirer.retire(state.pointee.current.pointee.owner)
             state.pointee.current = next
+            state.pointee.shared.pointee.adoptedAt.store(vg_ticks(), ordering: .relaxed)
+            state.pointee.shared.pointee.adopted.store(next.pointee.number, ordering: .releasing)
         }
         if moved || state.pointee.current.pointee.drivenCount > 0 { state.pointee.revision &+= 1 }
         return ActiveSchedule(header: state.pointee.current)

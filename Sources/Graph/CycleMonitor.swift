@@ -20,6 +20,11 @@ final class CycleMonitor {
     private var slow: (before: CycleReport?, now: CycleReport?) = (nil, nil)
     private var seen = 0
     private var secondsPerTick = 0.0
+    /// When the times of nodes began to be counted for the window that is open, in ticks.
+    private var windowStart: UInt64 = 0
+
+    /// How long a window of recent times is, in seconds; two are looked at.
+    static let window = 0.5
 
     /// Late cycles kept at most, until they are taken.
     static let kept = 256
@@ -29,6 +34,12 @@ final class CycleMonitor {
         var segments: [(part: Segment, statistics: TimeStatistics)]
         var steps: [TimeStatistics?]
         var names: [String?]
+
+        /// A new window of time begins.
+        func turn() {
+            for segment in segments { segment.statistics.turn() }
+            for step in steps { step?.turn() }
+        }
     }
 
     init(_ ring: CycleRing, _ clock: TickClock) {
@@ -46,6 +57,10 @@ final class CycleMonitor {
             let record = lines.withUnsafeBytes { $0.load(as: CycleRecord.self) }
             newestEnd = record.started &+ record.busy
             guard let view = view(Int(record.schedule), schedules) else { continue }
+            if Double(record.started &- windowStart) * secondsPerTick > Self.window {
+                windowStart = record.started
+                view.turn()
+            }
             let line = MemoryLayout<CycleLine>.size
             lines.withUnsafeBytes { bytes in
                 take(record, bytes[line...].bindMemory(to: UInt32.self).prefix(Int(record.ticks)), view)
@@ -164,6 +179,7 @@ extension NodeInstance {
         func sum(_ value: (TimeStatistics) -> Double) -> Double { parts.reduce(0) { $0 + value($1) } * secondsPerTick }
         return NodeTiming(
             node: name, count: first.count, minimum: sum { Double($0.minimum) }, average: sum(\.average),
-            p99: sum { $0.quantile(0.99) }, maximum: sum { Double($0.maximum) })
+            p99: sum { $0.quantile(0.99) }, maximum: sum { Double($0.maximum) }, recent: sum(\.recent.average),
+            recentMaximum: sum(\.recent.maximum))
     }
 }

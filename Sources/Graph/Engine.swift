@@ -122,6 +122,13 @@ public final class Engine: @unchecked Sendable {
     /// Schedules that are alive: one, after a while without edits. [control]
     public var liveSchedules: Int { lock.withLock { $0.alive.count } }
 
+    /// When the audio thread adopted a schedule of this number or a later one, by the counter; nil: not yet. Ask before
+    /// the next one is published. [any]
+    public func adoption(of number: Int) -> UInt64? {
+        let adopted = shared.pointee.adopted.load(ordering: .acquiring)
+        return Int(adopted) >= number ? shared.pointee.adoptedAt.load(ordering: .relaxed) : nil
+    }
+
     /// The schedule published last. [control]
     public var schedule: Schedule? { lock.withLock { $0.newest } }
 

@@ -7,10 +7,19 @@ final class TimeStatistics {
     private(set) var total: UInt64 = 0
     private(set) var minimum: UInt64 = .max
     private(set) var maximum: UInt64 = 0
+    /// Those since the last `turn`, and those before that until the one before.
+    private var window = Window()
+    private var windowBefore = Window()
     /// How often each length came; four of them an octave.
     private var buckets: [UInt32] = []
     /// What was computed last, and for how many: it hardly changes with one more of many.
     private var known: (share: Double, count: UInt64, value: Double) = (0, 0, 0)
+
+    private struct Window {
+        var count: UInt64 = 0
+        var total: UInt64 = 0
+        var maximum: UInt32 = 0
+    }
 
     /// Counts one.
     func add(_ ticks: UInt32) {
@@ -20,6 +29,26 @@ final class TimeStatistics {
         minimum = min(minimum, UInt64(ticks))
         maximum = max(maximum, UInt64(ticks))
         buckets[Self.bucket(ticks)] &+= 1
+        window.count += 1
+        window.total += UInt64(ticks)
+        window.maximum = max(window.maximum, ticks)
+    }
+
+    /// A new window of time begins. One in which nothing was counted goes on.
+    func turn() {
+        guard window.count > 0 else { return }
+        windowBefore = window
+        window = Window()
+    }
+
+    /// Mean and longest of the last two windows.
+    var recent: (average: Double, maximum: Double) {
+        let count = window.count + windowBefore.count
+        guard count > 0 else { return (0, 0) }
+        return (
+            Double(window.total + windowBefore.total) / Double(count),
+            Double(max(window.maximum, windowBefore.maximum))
+        )
     }
 
     /// Mean; 0 without any.
@@ -75,14 +104,23 @@ public struct NodeTiming: Sendable, Equatable {
     public var p99: Double
     /// The longest.
     public var maximum: Double
+    /// Mean of the last second, or half of it.
+    public var recent: Double
+    /// The longest of that time.
+    public var recentMaximum: Double
 
-    /// Describes what was counted.
-    public init(node: String, count: UInt64, minimum: Double, average: Double, p99: Double, maximum: Double) {
+    /// Describes what was counted; where nothing is said of the last second, it was as ever.
+    public init(
+        node: String, count: UInt64, minimum: Double, average: Double, p99: Double, maximum: Double,
+        recent: Double? = nil, recentMaximum: Double? = nil
+    ) {
         self.node = node
         self.count = count
         self.minimum = minimum
         self.average = average
         self.p99 = p99
         self.maximum = maximum
+        self.recent = recent ?? average
+        self.recentMaximum = recentMaximum ?? maximum
     }
 }

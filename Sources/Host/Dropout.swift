@@ -139,6 +139,7 @@ extension NodeTiming {
         [
             "blocks": .integer(Int64(clamping: count)), "minimum_us": .number(minimum * 1e6),
             "average_us": .number(average * 1e6), "p99_us": .number(p99 * 1e6), "maximum_us": .number(maximum * 1e6),
+            "recent_average_us": .number(recent * 1e6), "recent_maximum_us": .number(recentMaximum * 1e6),
         ]
     }
 }

@@ -40,6 +40,7 @@ public enum EventJSON {
         line.add("scheduling", value(.table(status.scheduling.fields)))
         line.add("dropouts", value(.table(status.dropoutFields)))
         line.add("unrecorded", String(status.unrecorded))
+        if let change = status.lastChange { line.add("last_change", value(.table(change.fields))) }
         let degraded = status.degraded.sorted { $0.key < $1.key }.map { ($0.key, JSONText.string($0.value)) }
         line.add("degraded", JSONText.object(degraded))
         return line.closed

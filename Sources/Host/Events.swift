@@ -77,9 +77,34 @@ public struct Status: Sendable, Equatable {
     public var dropouts: [Dropout.Cause: Int] = [:]
     /// Cycles of which nothing is known, because this program was held up.
     public var unrecorded: UInt64 = 0
+    /// How long the last change of the graph took; nil: there was none.
+    public var lastChange: ChangeTimes?
 
     /// An empty status.
     public init() {}
+}
+
+/// How long a change of a running graph took.
+public struct ChangeTimes: Sendable, Equatable {
+    /// Seconds from the request to the first block that has something of it; nil: no audio ran.
+    public var firstBlock: Double?
+    /// Seconds from the request until the last fade had ended.
+    public var done: Double
+
+    /// Describes a change.
+    public init(firstBlock: Double?, done: Double) {
+        self.firstBlock = firstBlock
+        self.done = done
+    }
+
+    /// As fields of JSON, in milliseconds.
+    public var fields: [String: SettingValue] {
+        var fields = ["done_ms": SettingValue.number(Self.milliseconds(done))]
+        if let firstBlock { fields["first_block_ms"] = .number(Self.milliseconds(firstBlock)) }
+        return fields
+    }
+
+    private static func milliseconds(_ seconds: Double) -> Double { (seconds * 1e6).rounded() / 1e3 }
 }
 
 /// Something that happened, other than levels and audio.

@@ -2,6 +2,7 @@
 import Config
 import Graph
 import NodeKit
+import Realtime
 
 /// What a change did.
 public struct GraphDifference: Sendable, Equatable {
@@ -19,8 +20,10 @@ public struct GraphDifference: Sendable, Equatable {
     public var switched: [String] = []
     /// What was found on the way.
     public var warnings: [Diagnostic] = []
+    /// How long it took; nil: only a parameter was turned.
+    public var times: ChangeTimes?
     /// Seconds from the request until the last fade had ended.
-    public var seconds = 0.0
+    public var seconds: Double { times?.done ?? 0 }
 
     /// Whether nothing is different.
     public var isEmpty: Bool {
@@ -164,19 +167,18 @@ extension Host {
         resetting: Bool = false, _ change: @escaping @Sendable (inout GraphDescription) throws -> Void
     ) async throws -> GraphDifference {
         let before = lastChange
+        let asked = vg_ticks()
         let task = Task { () throws -> GraphDifference in
             await before?.value
-            return try await perform(resetting, change)
+            return try await perform(resetting, asked, change)
         }
         lastChange = Task { _ = await task.result }
         return try await task.value
     }
 
     private func perform(
-        _ resetting: Bool, _ change: @Sendable (inout GraphDescription) throws -> Void
+        _ resetting: Bool, _ asked: UInt64, _ change: @Sendable (inout GraphDescription) throws -> Void
     ) async throws -> GraphDifference {
-        let clock = ContinuousClock()
-        let started = clock.now
         await settled()
         let graph = try graph()
         let old = graph.description
@@ -204,8 +206,11 @@ extension Host {
         difference.warnings = built.diagnostics
         try graph.change(to: next)
         await settled()
-        let took = (clock.now - started).components
-        difference.seconds = Double(took.seconds) + Double(took.attoseconds) * 1e-18
+        let times = ChangeTimes(
+            firstBlock: graph.firstBlock.map { graph.clock.seconds($0 &- asked) },
+            done: graph.clock.seconds(vg_ticks() &- asked))
+        difference.times = times
+        graph.state.withLock { $0.lastChange = times }
         graph.tell(difference)
         for name in tails { fadeAway(name, graph) }
         return difference
@@ -281,14 +286,14 @@ extension RunningGraph {
             .event(
                 Event(
                     "graph.changed", time: time.now,
-                    fields: [
+                    fields: (difference.times?.fields ?? [:]).merging([
                         "added": .list(difference.added.map(SettingValue.string)),
                         "removed": .list(difference.removed.map(SettingValue.string)),
                         "linked": .integer(Int64(difference.linked)), "unlinked": .integer(Int64(difference.unlinked)),
                         "parameters": .integer(Int64(difference.parameters)),
                         "switched": .list(difference.switched.map(SettingValue.string)),
                         "seconds": .number(difference.seconds),
-                    ])))
+                    ]) { $1 })))
     }
 }
 

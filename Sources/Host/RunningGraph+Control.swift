@@ -124,6 +124,7 @@ extension RunningGraph {
             status.scheduling = measured.scheduling
             status.dropouts = dropouts.counts
             status.unrecorded = counters.lostRecords
+            status.lastChange = state.lastChange
             return status
         }
     }

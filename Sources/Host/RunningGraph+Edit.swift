@@ -22,7 +22,13 @@ struct NextGraph: Sendable {
 /// How a graph changes while it plays. Everything here is called by the owner, who also pumps.
 extension RunningGraph {
     /// Whether the audio thread is still on the way to what `change` asked for. [control]
-    var isChanging: Bool { state.withLock { $0.change != nil } }
+    var isChanging: Bool {
+        let isHeard = driver.status.state == .running
+        return state.withLock { $0.change != nil || ($0.awaited != nil && isHeard && !$0.stopped) }
+    }
+
+    /// When the first block of the last change began, by the counter of `vg_ticks`; nil: none did. [control]
+    var firstBlock: UInt64? { state.withLock(\.firstBlock) }
 
     /// Whether it plays no more. [control]
     var isStopped: Bool { state.withLock(\.stopped) }
@@ -111,7 +117,11 @@ extension RunningGraph {
         }
         publish(schedules[0])
         let left = schedules.dropFirst()
-        state.withLock { $0.change = left.isEmpty ? nil : GraphChange(schedules: left) }
+        state.withLock {
+            $0.change = left.isEmpty ? nil : GraphChange(schedules: left)
+            $0.awaited = schedules[0].number
+            $0.firstBlock = nil
+        }
     }
 
     /// Goes on with a change, when the fades of the schedule that plays have ended; lets go of nodes that the audio
@@ -119,6 +129,11 @@ extension RunningGraph {
     func advance() {
         // Without cycles no fade ends, and nobody hears one.
         let isHeard = driver.status.state == .running
+        state.withLock { state in
+            guard let awaited = state.awaited, let time = engine.adoption(of: awaited) else { return }
+            state.awaited = nil
+            state.firstBlock = time
+        }
         publishing.withLock { _ in
             if let next = state.withLock({ $0.change?.schedules.first }), engine.schedule?.isSettled == true || !isHeard
             {

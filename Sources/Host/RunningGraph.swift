@@ -53,6 +53,11 @@ public final class RunningGraph: @unchecked Sendable {
         /// What the driver gave for ports, by name.
         var handles: [String: DriverHandle] = [:]
         var change: GraphChange?
+        /// The first schedule of the last change, by its number, until its first block.
+        var awaited: Int?
+        /// When that block began, by the counter; nil: there was none.
+        var firstBlock: UInt64?
+        var lastChange: ChangeTimes?
         /// What is gone from the graph, but perhaps not from the audio thread yet.
         var leaving: [NodeInstance] = []
         var latencyChanged = false

@@ -29,7 +29,7 @@ extension Event {
 /// What a change did, in a few words.
 public func changeText(
     added: [String], removed: [String], linked: Int, unlinked: Int, parameters: Int, switched: [String] = [],
-    seconds: Double
+    times: ChangeTimes?
 ) -> String {
     func count(_ number: Int, _ noun: String, _ verb: String) -> String? {
         number == 0 ? nil : "\(number) \(noun)\(number == 1 ? "" : "s") \(verb)"
@@ -46,7 +46,13 @@ public func changeText(
         ].compactMap(\.self),
     ].flatMap(\.self)
     guard !parts.isEmpty else { return "nothing changed" }
-    return "\(parts.joined(separator: ", ")) in \(fixed(seconds * 1000, 0)) ms"
+    return parts.joined(separator: ", ") + (times.map { "; \(timesText($0))" } ?? "")
+}
+
+/// How long a change took.
+func timesText(_ times: ChangeTimes) -> String {
+    let first = times.firstBlock.map { "heard after \(fixed($0 * 1000, 1)) ms, " } ?? ""
+    return first + "done after \(fixed(times.done * 1000, 1)) ms"
 }
 
 /// An event as a line for people; nil for those that other parts of a face show better.
@@ -77,7 +83,10 @@ public func eventText(_ event: Event) -> String? {
             + changeText(
                 added: event.texts("added"), removed: event.texts("removed"), linked: event.integer("linked") ?? 0,
                 unlinked: event.integer("unlinked") ?? 0, parameters: event.integer("parameters") ?? 0,
-                switched: event.texts("switched"), seconds: event.number("seconds") ?? 0)
+                switched: event.texts("switched"),
+                times: event.number("done_ms").map {
+                    ChangeTimes(firstBlock: event.number("first_block_ms").map { $0 * 1e-3 }, done: $0 * 1e-3)
+                })
     case let name where name.hasSuffix(".failed"):
         let reason = event.text("message") ?? event.text("reason") ?? event.text("error") ?? "no reason given"
         let what = name.hasPrefix("node.") ? "" : String(name.dropLast(".failed".count)) + " "

@@ -16,6 +16,12 @@ public struct StatusLine: Sendable {
         loudest[frame.node] = max(loudest[frame.node] ?? 0, peak)
     }
 
+    /// Forgets all nodes but these.
+    public mutating func keep(_ nodes: Set<String>) {
+        order.removeAll { !nodes.contains($0) }
+        loudest = loudest.filter { nodes.contains($0.key) }
+    }
+
     /// The line, and a fresh start for the next. Only ASCII but for names.
     public mutating func line(_ status: Status) -> String {
         var parts = [clock(status.time)]

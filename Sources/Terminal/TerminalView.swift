@@ -15,6 +15,9 @@ public final class TerminalView: DeviceView {
         var changedAt = -Double.infinity
         var loadShownAt = -Double.infinity
         var painted = false
+        /// Every node of the graph, and those that it had once.
+        var names: Set<String>
+        var gone: Set<String> = []
     }
 
     private let inner: Mutex<Inner>
@@ -27,7 +30,16 @@ public final class TerminalView: DeviceView {
 
     /// A view of a graph; its meter and visualizer nodes are shown in the order of the file, others as they turn up.
     public init(graph: GraphDescription, capabilities: TerminalCapabilities, width: Int, height: Int) {
-        let nodes = graph.nodes.compactMap { node -> NodeFace? in
+        screen = Screen(theme: Theme(capabilities))
+        unicode = capabilities.unicode
+        inner = Mutex(
+            Inner(
+                state: FaceState(graph: graph.name, nodes: Self.faces(graph)), width: width, height: height,
+                names: Set(graph.nodes.map(\.name))))
+    }
+
+    private static func faces(_ graph: GraphDescription) -> [NodeFace] {
+        graph.nodes.compactMap { node in
             func setting(_ key: String) -> String? {
                 if case .string(let text)? = node.entries[key]?.value { text } else { nil }
             }
@@ -40,14 +52,33 @@ public final class TerminalView: DeviceView {
             default: return nil
             }
         }
-        screen = Screen(theme: Theme(capabilities))
-        unicode = capabilities.unicode
-        inner = Mutex(Inner(state: FaceState(graph: graph.name, nodes: nodes), width: width, height: height))
+    }
+
+    /// Takes a graph that has changed: nodes that are gone are shown no more, and their last levels, which may still
+    /// come, are not either. Those that stay as they were go on. [any]
+    public func update(graph: GraphDescription, at time: Double) {
+        inner.withLock { inner in
+            let names = Set(graph.nodes.map(\.name))
+            inner.gone = inner.gone.union(inner.names).subtracting(names)
+            inner.names = names
+            let known = inner.state.nodes
+            let listed = Self.faces(graph).map { face in
+                known.first { $0.name == face.name && $0.style == face.style && $0.preset == face.preset } ?? face
+            }
+            let others = known.filter { one in
+                !inner.gone.contains(one.name) && !listed.contains { $0.name == one.name } && one.style == nil
+            }
+            inner.state.nodes = listed + others
+            inner.state.speaking.subtract(inner.gone)
+            if let node = inner.state.speech?.node, inner.gone.contains(node) { inner.state.speech = nil }
+            inner.changedAt = time
+        }
     }
 
     /// Takes levels. [any]
     public func update(levels: LevelFrame, at time: Double) {
         inner.withLock { inner in
+            guard !inner.gone.contains(levels.node) else { return }
             let index = inner.state.nodes.firstIndex { $0.name == levels.node }
             if index == nil { inner.state.nodes.append(NodeFace(name: levels.node)) }
             let changed = inner.state.nodes[index ?? inner.state.nodes.count - 1].update(levels, at: time)

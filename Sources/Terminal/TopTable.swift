@@ -35,22 +35,25 @@ public enum TopTable {
     /// One row.
     struct Row {
         var node: String
-        /// Mean, 99 %, longest in microseconds; share of a block in percent.
+        /// Of the last second: mean and longest in microseconds, share of a block in percent; then mean, 99 % and longest
+        /// since it was added.
         var cells: [String]
         /// Share of a block, 0...1.
         var share: Double
     }
 
-    static let titles = ["mean us", "99 % us", "longest us", "of a block"]
+    static let titles = ["now us", "peak us", "of a block", "mean us", "99 % us", "longest us"]
     static let width = 12
 
     static func rows(_ state: TopState) -> [Row] {
         let period = state.status.rate > 0 ? Double(state.status.block) / state.status.rate : 0
-        return state.timings.sorted { ($0.average, $1.node) > ($1.average, $0.node) }.map { timing in
-            let share = period > 0 ? timing.average / period : 0
-            let times = [timing.average, timing.p99, timing.maximum].map { fixed($0 * 1e6, 1) }
-            return Row(
-                node: timing.node, cells: times + [period > 0 ? fixed(100 * share, 2) + " %" : ""], share: share)
+        return state.timings.sorted { ($0.recent, $1.node) > ($1.recent, $0.node) }.map { timing in
+            let share = period > 0 ? timing.recent / period : 0
+            var cells = [timing.recent, timing.recentMaximum, timing.average, timing.p99, timing.maximum].map {
+                fixed($0 * 1e6, 1)
+            }
+            cells.insert(period > 0 ? fixed(100 * share, 2) + " %" : "", at: 2)
+            return Row(node: timing.node, cells: cells, share: share)
         }
     }
 

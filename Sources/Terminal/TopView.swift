@@ -69,7 +69,8 @@ public final class TopView: DeviceView {
         if height >= 4 { facts(&canvas, rest.takeTop(1).inset(1), state) }
         if height >= 12 { rest.y += 1; rest.height -= 1 }
         if height >= 6 {
-            let keys = state.lost ?? "q or Ctrl-C quits; the most expensive nodes first, since they were added"
+            let keys =
+                state.lost ?? "q or Ctrl-C quits; now, peak, of a block: last second; else since it was added"
             line(&canvas, rest.takeBottom(1).inset(1), keys, state.lost == nil ? theme.quiet : theme.error, theme)
         }
         notes(&canvas, &rest, state, height: height)
@@ -104,16 +105,17 @@ public final class TopView: DeviceView {
         var rest = area
         let rows = TopTable.rows(state)
         // Columns from the right go first when there is no room.
+        let column = area.width >= 100 ? TopTable.width : TopTable.width - 1
         let longest = max(8, rows.map { columns($0.node) }.max() ?? 0)
-        let count = max(1, min(TopTable.titles.count, (area.width - min(longest, 16)) / TopTable.width))
-        let tableWidth = count * TopTable.width
+        let count = max(1, min(TopTable.titles.count, (area.width - min(longest, 16)) / column))
+        let tableWidth = count * column
         let bar = area.width - tableWidth - longest - 2
         let name = min(longest, area.width - tableWidth)
-        func cells(_ texts: [String], _ place: Area, _ style: Style) {
-            for (column, text) in shown(texts, count).enumerated() {
+        func cells(_ texts: [String], _ at: Area, _ style: Style) {
+            for (place, text) in shown(texts, count).enumerated() {
                 let glyphs = glyphs(text)
-                let x = place.x + name + (column + 1) * TopTable.width - glyphs.count
-                canvas.put(glyphs, x: x, y: place.y, style: style)
+                let x = at.x + name + (place + 1) * column - glyphs.count
+                canvas.put(glyphs, x: x, y: at.y, style: style)
             }
         }
         guard rest.height > 0 else { return }
@@ -136,13 +138,9 @@ public final class TopView: DeviceView {
         if shownRows < rows.count { line(&canvas, rest, "and \(rows.count - shownRows) more", theme.quiet, theme) }
     }
 
-    /// The mean and the share matter most.
+    /// What a node takes now matters most, then the worst.
     private func shown(_ cells: [String], _ count: Int) -> [String] {
-        switch count {
-        case 4...: cells
-        case 3: [cells[0], cells[1], cells[3]]
-        case 2: [cells[0], cells[3]]
-        default: [cells[3]]
-        }
+        let places = [[2], [0, 2], [0, 2, 5], [0, 1, 2, 5], [0, 1, 2, 4, 5]]
+        return count > places.count ? cells : places[max(1, count) - 1].map { cells[$0] }
     }
 }

@@ -23,7 +23,7 @@ private func change(_ json: JSON) -> String {
     func count(_ key: String) -> Int { json[key]?.integer ?? 0 }
     return changeText(
         added: names("added"), removed: names("removed"), linked: count("linked"), unlinked: count("unlinked"),
-        parameters: count("parameters"), switched: names("switched"), seconds: json["seconds"]?.double ?? 0)
+        parameters: count("parameters"), switched: names("switched"), times: ChangeTimes(json))
 }
 
 /// `ctl add`: a new node.

@@ -58,6 +58,12 @@ final class LiveOutput: Sendable {
         }
     }
 
+    /// The graph has changed.
+    func update(_ graph: GraphDescription) {
+        if case .view(_, let view) = face { view.update(graph: graph, at: TerminalDevice.now()) }
+        line.withLock { $0.keep(Set(graph.nodes.map(\.name))) }
+    }
+
     func status(_ status: Status, everySecond: Bool) {
         switch face {
         case .view(_, let view): view.update(status: status, at: TerminalDevice.now())

@@ -69,7 +69,16 @@ struct RunCommand: AsyncParsableCommand {
         let reloader = try makeReloader(of: host, ended, readAt)
         let output = LiveOutput(description, json: json)
         output.begin(status)
-        let reading = Task { for await published in events { output.show(published) } }
+        let reading = Task {
+            for await published in events {
+                output.show(published)
+                if case .event(let event) = published, event.name == "graph.changed",
+                    let graph = await host.description
+                {
+                    output.update(graph)
+                }
+            }
+        }
         let showing = Task { if await output.draw() { ended.set() } }
         await showUntilEnd(host, output, ended)
         var failure: HostError?

@@ -55,12 +55,12 @@ import TestSupport
         let run = try await start("--json")
         for (arguments, output) in [
             (["set", "gain", "gain_db", "-6.5"], ""), (["get", "gain", "gain_db"], "-6.5\n"),
-            (["add", "low", "gain", "gain_db=-20", "mute=true"], "+low in "),
-            (["link", "tone -> low -> out", "--gain-db", "-3"], "2 links added in "),
-            (["mute", "low", "off"], "switched low in "), (["bypass", "low"], "switched low in "),
+            (["add", "low", "gain", "gain_db=-20", "mute=true"], "+low; heard after "),
+            (["link", "tone -> low -> out", "--gain-db", "-3"], "2 links added; heard after "),
+            (["mute", "low", "off"], "switched low; heard after "), (["bypass", "low"], "switched low; heard after "),
             (["nodes"], "low  gain  bypass\n  gain_db  -20 dB  (-120 to 36)\n"),
-            (["unlink", "low -> out"], "1 link removed in "), (["remove", "low"], "-low, 1 link removed in "),
-            (["reload"], "1 parameter turned in "), (["reload", graph], "nothing changed"),
+            (["unlink", "low -> out"], "1 link removed; heard after "), (["remove", "low"], "-low, 1 link removed; heard after "),
+            (["reload"], "1 parameter turned; heard after "), (["reload", graph], "nothing changed"),
             (["save"], "no node has something to keep"), (["status"], "graph    endless\n"),
             (["--json", "get", "gain", "gain_db"], "{\"id\":1,\"ok\":true,\"value\":0}\n"),
         ] {
@@ -99,8 +99,8 @@ import TestSupport
         let top = try await call("top")
         #expect(top.code == 0)
         #expect(top.output.contains(/endless  dummy  48 kHz  256 frames  load \d+\.\d %  xruns \d+/), "\(top.output)")
-        #expect(top.output.contains(/node +mean us +99 % us +longest us +of a block\n/))
-        #expect(top.output.contains(/\ngain +\d+\.\d +\d+\.\d +\d+\.\d +\d+\.\d\d %\n/))
+        #expect(top.output.contains(/node +now us +peak us +of a block +mean us +99 % us +longest us\n/))
+        #expect(top.output.contains(/\ngain +\d+\.\d +\d+\.\d +\d+\.\d\d % +\d+\.\d +\d+\.\d +\d+\.\d\n/))
         let lines = try Program([Program.voicegraph, "top", "--json"], environment: ["XDG_RUNTIME_DIR": scratch.path])
         try await lines.wait("two objects") { $0.lines.count >= 2 }
         let object = try #require(
@@ -141,7 +141,7 @@ import TestSupport
             #expect(rename(new, path) == 0)
         }
         try replace(graph, "include = \"part.conf\"\n" + endless.replacing("-6", with: "-12"))
-        try await run.wait("the change") { $0.lines.contains { $0.hasPrefix("graph: 1 parameter turned in ") } }
+        try await run.wait("the change") { $0.lines.contains { $0.hasPrefix("graph: 1 parameter turned; heard after ") } }
         // Written over.
         try endless.replacing("\"gain\"", with: "\"gian\"").write(toFile: graph, atomically: false, encoding: .utf8)
         try await run.wait("the fault") { $0.errors.contains("^~~~~~") }

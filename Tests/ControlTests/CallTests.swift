@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import Host
 import TestSupport
 
 /// What clients ask of a run, and what they get.
@@ -43,11 +44,20 @@ import TestSupport
         #expect(try changed("{\"call\":\"reload\"}")["parameters"] as? Int == 1)
         #expect(try ok("{\"call\":\"get\",\"node\":\"gain\",\"parameter\":\"gain_db\"}")["value"] as? Int == 0)
         #expect(try ok("{\"call\":\"save\"}")["saved"] as? [String] == [])
+        // How long an edit takes to be heard, and to be done, in its answer and in the status.
+        let edit = try changed("{\"call\":\"mute\",\"node\":\"gain\"}")
+        let (first, done) = (edit["first_block_ms"] as? Double ?? -1, edit["done_ms"] as? Double ?? -1)
+        #expect(first > 0 && done >= first + 9, "\(edit)")
+        #expect(abs((edit["seconds"] as? Double ?? 0) * 1000 - done) < 0.01)
+        let status = try #require(try ok("{\"call\":\"status\"}")["status"] as? [String: Any])
+        let last = try #require(status["last_change"] as? [String: Any], "\(status)")
+        #expect(last["first_block_ms"] as? Double == first && last["done_ms"] as? Double == done)
         try await eventually("times are there") {
             try (run.client().call("{\"call\":\"timings\"}")["timings"] as? [String: Any])?["gain"] != nil
         }
         try await run.end()
         #expect(run.program.lines.contains { $0.contains("\"event\":\"graph.changed\"") })
+        #expect(run.program.lines.contains { $0.contains("\"first_block_ms\":\(EventJSON.number(first))") })
         #expect(!FileManager.default.fileExists(atPath: run.socket))
     }
 

@@ -66,6 +66,43 @@ struct TimingTests {
 
     // MARK: Times
 
+    @Test("recent times follow what a node takes now, the mean what it took since the start")
+    func recent() {
+        let times = TimeStatistics()
+        #expect(times.recent == (0, 0))
+        for _ in 0..<1000 { times.add(100) }
+        times.add(900)
+        #expect(times.recent.maximum == 900 && abs(times.recent.average - times.average) < 0.01)
+        times.turn()
+        for _ in 0..<10 { times.add(10) }
+        times.turn()
+        // A window without a block of this node is none.
+        times.turn()
+        for _ in 0..<10 { times.add(20) }
+        #expect(times.recent == (15, 20))
+        #expect(times.average > 90 && times.maximum == 900)
+    }
+
+    @Test("the recent times of a node that has become slow are those, and it is so for no longer than it lasts")
+    func slowNow() throws {
+        let graph = try chain(["slow", "slow"])
+        let rig = try rig(graph)
+        let node = graph.nodes[0].instance
+        func recent() -> Double { rig.engine.timings.first { $0.node == "n0" }?.recent ?? -1 }
+        func run(until condition: () -> Bool) {
+            let end = ContinuousClock.now + .seconds(20)
+            while !condition(), ContinuousClock.now < end { rig.run([64]) }
+        }
+        rig.run([64])
+        #expect(rig.engine.set(node, parameter: 0, to: 5))
+        run { recent() > 0.004 }
+        #expect(recent() > 0.004)
+        #expect(rig.engine.set(node, parameter: 0, to: 0))
+        run { recent() < 0.001 }
+        let timing = try #require(rig.engine.timings.first { $0.node == "n0" })
+        #expect(timing.recent < 0.001 && timing.recentMaximum <= timing.maximum && timing.maximum > 0.004)
+    }
+
     @Test("a node is timed in every block, light ones that share a segment in one of 31")
     func everyBlock() throws {
         let rig = try rig(try chain(["slow", "light", "light", "slow"]))

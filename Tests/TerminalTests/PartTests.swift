@@ -145,6 +145,8 @@ import TestSupport
         status.degraded = ["x": "y"]
         #expect(line.line(status) == "0:12  dsp 3.4 %  xruns 0  m[2J -6.0 dBFS  degraded: x")
         #expect(line.line(status) == "0:12  dsp 3.4 %  xruns 0  m[2J -inf dBFS  degraded: x")
+        line.keep(["other"])
+        #expect(line.line(status) == "0:12  dsp 3.4 %  xruns 0  degraded: x")
         #expect(StatusLine.opening(status, graph: "voice") == "voice: jack (default), 48 kHz, 128 frames")
         status.scheduling.policy = .fifo
         status.scheduling.priority = 70
@@ -181,6 +183,45 @@ import TestSupport
     }
 }
 
+@Suite struct TopTests {
+    private var state: TopState {
+        var status = sampleStatus()
+        (status.rate, status.block) = (48_000, 480)
+        return TopState(
+            status,
+            [
+                NodeTiming(
+                    node: "idle", count: 9, minimum: 1e-6, average: 900e-6, p99: 950e-6, maximum: 990e-6,
+                    recent: 1e-6, recentMaximum: 2e-6),
+                NodeTiming(
+                    node: "busy", count: 9, minimum: 1e-6, average: 2e-6, p99: 3e-6, maximum: 4000e-6,
+                    recent: 1000e-6, recentMaximum: 2500e-6),
+            ])
+    }
+
+    @Test func `what a node takes now comes first, whatever it took before`() {
+        let lines = TopTable.text(state).split(separator: "\n")
+        #expect(lines[1].wholeMatch(of: /node +now us +peak us +of a block +mean us +99 % us +longest us/) != nil)
+        #expect(lines[2].wholeMatch(of: /busy +1000\.0 +2500\.0 +10\.00 % +2\.0 +3\.0 +4000\.0/) != nil, "\(lines)")
+        #expect(lines[3].hasPrefix("idle"))
+    }
+
+    @Test(arguments: [
+        (80, ["now us", "peak us", "of a block", "mean us", "99 % us", "longest us", "1000.0", "2500.0", "10.00 %"]),
+        (66, ["now us", "peak us", "of a block", "99 % us", "longest us", "1000.0", "2500.0", "10.00 %", "4000.0"]),
+        (40, ["now us", "of a block", "1000.0", "10.00 %"]), (20, ["10.00 %"]),
+    ])
+    func `a narrow screen keeps what matters most`(width: Int, texts: [String]) {
+        let view = TopView(capabilities: TerminalCapabilities(), width: width, height: 24)
+        view.update(state)
+        var terminal = Emulator(width: width, height: 24)
+        terminal.apply(view.frame(at: 0))
+        #expect(terminal.faults.isEmpty)
+        for text in texts { #expect(terminal.text.contains(text), "\(width): no \(text) in\n\(terminal.text)") }
+        if width < 80 { #expect(!terminal.text.contains("mean us")) }
+    }
+}
+
 @Suite struct EventTextTests {
     @Test(arguments: [
         (Event("node.failed", node: "n", fields: ["message": .string("why")]), "n: failed: why"),
@@ -190,6 +231,14 @@ import TestSupport
             "r: recorded 1:01 to a.wav"
         ),
         (Event("log", node: "n", fields: ["text": .string("hello")]), "n: hello"),
+        (
+            Event(
+                "graph.changed",
+                fields: [
+                    "added": .list([.string("low")]), "linked": .integer(2), "first_block_ms": .number(2.66),
+                    "done_ms": .number(13.2), "seconds": .number(0.0132),
+                ]), "graph: +low, 2 links added; heard after 2.7 ms, done after 13.2 ms"
+        ),
         (Event("other", fields: ["b": .integer(2), "a": .string("x")]), "other a x b 2"),
     ])
     func `events read as sentences`(event: Event, text: String) {

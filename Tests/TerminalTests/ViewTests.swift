@@ -22,6 +22,37 @@ import TestSupport
         }
     }
 
+    @Test func `a node that is removed is shown no more, whatever levels still come`() {
+        func graph(_ nodes: [(String, String)]) -> GraphDescription {
+            var graph = GraphDescription()
+            graph.name = "voice"
+            graph.nodes = nodes.map { NodeDescription(name: $0.0, type: $0.1) }
+            return graph
+        }
+        let view = TerminalView(
+            graph: graph([("meter", "meter"), ("second", "meter"), ("orb", "visualizer"), ("gain", "gain")]),
+            capabilities: TerminalCapabilities(), width: 80, height: 24)
+        func levels(_ node: String, at time: Double) {
+            view.update(levels: LevelFrame(node: node, time: 0, peak: [0.5], rms: [0.2], orb: 0.4), at: time)
+        }
+        view.update(event: Event("speech.started", node: "gain", fields: ["text": .string("hello there")]), at: 10)
+        for node in ["meter", "second", "orb", "gain"] { levels(node, at: 10) }
+        var terminal = shown(view, 80, 24)
+        for text in ["meter", "second", "orb", "gain", "hello there"] { #expect(terminal.text.contains(text)) }
+        view.update(graph: graph([("third", "meter"), ("second", "meter")]), at: 10.1)
+        for node in ["meter", "second", "third", "orb", "gain"] { levels(node, at: 10.2) }
+        terminal.apply(view.frame(at: 10.3))
+        for text in ["meter", "orb", "gain", "hello there"] {
+            #expect(!terminal.text.contains(text), "\(text) is still there")
+        }
+        for text in ["second", "third"] { #expect(terminal.text.contains(text), "no \(text)") }
+        // Back again.
+        view.update(graph: graph([("meter", "meter"), ("second", "meter")]), at: 10.4)
+        levels("meter", at: 10.5)
+        terminal.apply(view.frame(at: 10.6))
+        #expect(terminal.text.contains("meter") && !terminal.text.contains("third"))
+    }
+
     @Test(arguments: [(80, 24), (200, 50), (40, 10)])
     func `the same state twice gives no bytes the second time`(size: (Int, Int)) {
         let view = scene(TerminalCapabilities(), width: size.0, height: size.1)
