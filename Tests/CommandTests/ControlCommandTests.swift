@@ -59,7 +59,8 @@ import TestSupport
             (["link", "tone -> low -> out", "--gain-db", "-3"], "2 links added; heard after "),
             (["mute", "low", "off"], "switched low; heard after "), (["bypass", "low"], "switched low; heard after "),
             (["nodes"], "low  gain  bypass\n  gain_db  -20 dB  (-120 to 36)\n"),
-            (["unlink", "low -> out"], "1 link removed; heard after "), (["remove", "low"], "-low, 1 link removed; heard after "),
+            (["unlink", "low -> out"], "1 link removed; heard after "),
+            (["remove", "low"], "-low, 1 link removed; heard after "),
             (["reload"], "1 parameter turned; heard after "), (["reload", graph], "nothing changed"),
             (["save"], "no node has something to keep"), (["status"], "graph    endless\n"),
             (["--json", "get", "gain", "gain_db"], "{\"id\":1,\"ok\":true,\"value\":0}\n"),
@@ -141,7 +142,9 @@ import TestSupport
             #expect(rename(new, path) == 0)
         }
         try replace(graph, "include = \"part.conf\"\n" + endless.replacing("-6", with: "-12"))
-        try await run.wait("the change") { $0.lines.contains { $0.hasPrefix("graph: 1 parameter turned; heard after ") } }
+        try await run.wait("the change") {
+            $0.lines.contains { $0.hasPrefix("graph: 1 parameter turned; heard after ") }
+        }
         // Written over.
         try endless.replacing("\"gain\"", with: "\"gian\"").write(toFile: graph, atomically: false, encoding: .utf8)
         try await run.wait("the fault") { $0.errors.contains("^~~~~~") }
