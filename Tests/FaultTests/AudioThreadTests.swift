@@ -30,7 +30,7 @@ struct AudioThreadTests {
         let turn = try await JackTurn.wait()
         // Root may always; without this right it is like any other user.
         let without = isRoot ? ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"] : []
-        let session = try Session(toneGraph, ["--driver", "dummy"], alone: without + ["prlimit", "--rtprio=0:0"])
+        let session = try Session(toneGraph, ["--driver", "dummy"], through: without + ["prlimit", "--rtprio=0:0"])
         let status = try await session.plays()
         #expect(status.policy == "SCHED_OTHER" && !status.isRealtime)
         #expect(status.advice.contains("rtprio") || status.advice.contains("limits"), "\(status.advice)")

@@ -28,6 +28,12 @@ let toneGraph = """
 
     """
 
+/// `toneGraph` under another name, with other connections.
+func toneGraph(_ name: String, to sinks: String, from source: String) -> String {
+    toneGraph.replacing("\"faulted\"", with: "\"\(name)\"").replacing("system:playback_*", with: sinks)
+        .replacing("system:capture_1", with: source)
+}
+
 /// What `voicegraph status --json` says.
 struct RunStatus: Sendable {
     var state = ""
@@ -67,42 +73,42 @@ final class Session: Sendable {
     let scratch: Scratch
     let run: Program
     let environment: [String: String]
-    private let through: [String]
+    private let client: [String]
 
     /// Starts it; `through` is what comes before the command, such as `pw-jack`. Without a server it looks for one.
     init(
         _ graph: String = toneGraph, _ options: [String] = [], server: String? = nil, through: [String] = [],
-        alone: [String] = [], environment: [String: String] = [:], in scratch: Scratch? = nil
+        environment: [String: String] = [:], in scratch: Scratch? = nil
     ) throws {
         let scratch = try scratch ?? Scratch()
         chmod(scratch.path, 0o700)
         self.scratch = scratch
-        self.through = through
+        client = graph.firstMatch(of: /name = "(\w+)"/).map { ["--client", String($0.1)] } ?? []
         self.environment = ["XDG_RUNTIME_DIR": scratch.path].merging(environment) { $1 }
         let file = try scratch.write("graph.conf", graph)
         let driver = server.map { ["--driver", "jack", "--server", $0] } ?? []
         run = try Program(
-            alone + through + [Program.voicegraph, "run", file, "--json"] + driver + options,
+            through + [Program.voicegraph, "run", file, "--json"] + driver + options,
             environment: self.environment)
     }
 
     /// Makes a call of the command and returns how it ended.
     func call(_ arguments: String..., seconds: Double = 60) async throws -> (code: Int32, output: String) {
-        let program = try Program(through + [Program.voicegraph] + arguments, environment: environment)
+        let program = try Program([Program.voicegraph] + arguments + client, environment: environment)
         let code = try await program.end(seconds: seconds)
         return (code, program.output + program.errors)
     }
 
     /// Makes a call that must be done.
     func done(_ arguments: String..., sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws {
-        let program = try Program(through + [Program.voicegraph] + arguments, environment: environment)
+        let program = try Program([Program.voicegraph] + arguments + client, environment: environment)
         let code = try await program.end()
         #expect(code == 0, "\(arguments): \(program.output)\(program.errors)", sourceLocation: sourceLocation)
     }
 
     /// Asks for the status.
     func status() async throws -> RunStatus {
-        let program = try Program(through + [Program.voicegraph, "status", "--json"], environment: environment)
+        let program = try Program([Program.voicegraph, "status", "--json"] + client, environment: environment)
         guard try await program.end() == 0 else { throw NeverHappened(description: program.errors + run.errors) }
         return try RunStatus(program.output)
     }

@@ -12,6 +12,7 @@ public struct ToolResult: Sendable {
 }
 
 /// Runs a program found in $PATH to its end; after `seconds` it is killed and this throws.
+@discardableResult
 public func runTool(
     _ arguments: [String], environment: [String: String] = [:], seconds: Double = 60
 ) async throws -> ToolResult {

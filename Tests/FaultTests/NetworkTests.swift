@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import TestSupport
+
+/// Servers that are joined by NetJACK: one end dies, then the cable is pulled, then the other end dies. Row 13.
+@Suite("Faults of a network", .serialized, .timeLimit(.minutes(5)))
+struct NetworkTests {
+    private static let names = ["vgt-net-1", "vgt-net-2"]
+
+    /// The server whose clock both ends follow.
+    private func master(_ network: Network) async throws -> Program {
+        let server = try network.start(0, "jackd", "-n", Self.names[0], "-r", "-d", "dummy", "-r", "48000", "-p", "256")
+        try await eventually("the master serves the network") {
+            let environment = ["JACK_DEFAULT_SERVER": Self.names[0], "JACK_NO_START_SERVER": "1"]
+            return try await runTool(["jack_load", "netmanager"], environment: environment).status == 0
+        }
+        return server
+    }
+
+    private func slave(_ network: Network) throws -> Program {
+        try network.start(1, "jackd", "-n", Self.names[1], "-r", "-d", "net", "-l", "2", "-n", "far")
+    }
+
+    private func die(_ server: Program) async throws {
+        server.signal(SIGKILL)
+        try await server.end()
+    }
+
+    private func isJoined() async throws -> Bool {
+        let list = try await runTool(
+            ["jack_lsp", "-c", "near"],
+            environment: ["JACK_DEFAULT_SERVER": Self.names[0], "JACK_NO_START_SERVER": "1"])
+        return ["near:out_1\n   far", "near:out_2\n   far", "near:mic_1\n   far"].allSatisfy(list.output.contains)
+    }
+
+    private func goesOn(_ session: Session) async throws {
+        let blocks = try await session.status().blocks
+        try await session.until("local audio goes on") { $0.blocks > blocks + 100 && $0.state == "running" }
+    }
+
+    /// Waits until the three runs play and the two ends hear each other.
+    private func healed(_ what: String, _ sessions: [Session], since start: ContinuousClock.Instant) async throws {
+        try await eventually("\(what): connections are back", seconds: 40) { try await isJoined() }
+        for session in sessions {
+            let blocks = try await session.status().blocks
+            try await session.until("\(what): cycles come") { $0.state == "running" && $0.blocks > blocks }
+        }
+        within(3, start.duration(to: .now), what)
+    }
+
+    @Test(
+        "13: a slave, the link and a master come back, and so do all connections; local audio goes on meanwhile",
+        .enabled(
+            if: Network.isPossible, "needs root, the command ip and a kernel that lets it make network namespaces"))
+    func heals() async throws {
+        let network = try Network()
+        var near = try await master(network)
+        var far = try slave(network)
+        let local = try Session(
+            toneGraph("local", to: "system:playback_*", from: "system:capture_1"), server: Self.names[0])
+        let joined = try Session(
+            toneGraph("near", to: "far*:to_slave_*", from: "far*:from_slave_1"), server: Self.names[0])
+        try await eventually("the slave is attached") { try await isJoined() }
+        let remote = try Session(
+            toneGraph("remote", to: "system:playback_*", from: "system:capture_1"), server: Self.names[1])
+        for session in [local, joined, remote] { try await session.plays() }
+
+        var since = ContinuousClock.now
+        try await die(far)
+        try await remote.run.wait("the loss is told") { _ in remote.count("server.lost") == 1 }
+        try await goesOn(local)
+        far = try slave(network)
+        try await healed("attached after a slave's return", [joined, remote], since: since)
+
+        try network.unplug(1)
+        try await eventually("the other end is away") { try await !isJoined() }
+        try await remote.run.wait("it has noticed") { _ in remote.count("stalled") > 0 }
+        try await goesOn(local)
+        since = .now
+        try network.plug(1)
+        try await healed("attached after the link's return", [joined, remote], since: since)
+        // Whoever waits for a network that is away stands still for seconds, as the joined one does.
+        #expect(local.count("stalled") == 0 && local.count("server.lost") == 0)
+
+        try await die(near)
+        for session in [local, joined] {
+            try await session.run.wait("the loss is told") { _ in session.count("server.lost") == 1 }
+        }
+        since = .now
+        near = try await master(network)
+        try await healed("attached after a master's return", [local, joined, remote], since: since)
+        for session in [local, joined, remote] { try await session.end() }
+        try await die(far)
+        try await die(near)
+    }
+}
