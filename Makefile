@@ -5,10 +5,12 @@
 SWIFT ?= swift
 GRAPH ?= config/demo.conf
 PREFIX ?= /usr/local
+SECONDS = 600
+SEED = $(shell date +%s)
 RELEASE = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build debug setup setup-test install format lint bench lv2-conformance lv2-example clean
+.PHONY: help run test build debug setup setup-test install format lint bench lv2-conformance lv2-example soak clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +57,11 @@ lv2-conformance: ## run every LV2 plugin of the distribution, each in its own pr
 	@scripts/setup lv2
 	$(SWIFT) build -c release --product lv2-conformance
 	@$(RELEASE)/lv2-conformance $(ARGS)
+
+soak: setup-test ## edit at random and break things under load for SECONDS (600); SEED=... does the same again
+	$(SWIFT) build --build-tests
+	VOICEGRAPH_SOAK_SECONDS=$(SECONDS) VOICEGRAPH_SOAK_SEED=$(SEED) \
+		$(SWIFT) test --skip-build --no-parallel --filter FaultTests.SoakTests
 
 clean: ## remove what was built
 	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench

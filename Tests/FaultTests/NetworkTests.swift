@@ -66,10 +66,10 @@ struct NetworkTests {
             toneGraph("remote", to: "system:playback_*", from: "system:capture_1"), server: Self.names[1])
         for session in [local, joined, remote] { try await session.plays() }
 
-        var since = ContinuousClock.now
         try await die(far)
         try await remote.run.wait("the loss is told") { _ in remote.count("server.lost") == 1 }
         try await goesOn(local)
+        var since = ContinuousClock.now
         far = try slave(network)
         try await healed("attached after a slave's return", [joined, remote], since: since)
 
@@ -93,5 +93,9 @@ struct NetworkTests {
         for session in [local, joined, remote] { try await session.end() }
         try await die(far)
         try await die(near)
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/dev/shm")
+        where Self.names.contains(where: { name.contains("_\($0)_") }) {
+            try FileManager.default.removeItem(atPath: "/dev/shm/" + name)
+        }
     }
 }

@@ -74,6 +74,7 @@ final class Session: Sendable {
     let run: Program
     let environment: [String: String]
     private let client: [String]
+    private let server: String
 
     /// Starts it; `through` is what comes before the command, such as `pw-jack`. Without a server it looks for one.
     init(
@@ -83,6 +84,7 @@ final class Session: Sendable {
         let scratch = try scratch ?? Scratch()
         chmod(scratch.path, 0o700)
         self.scratch = scratch
+        self.server = server ?? "none"
         client = graph.firstMatch(of: /name = "(\w+)"/).map { ["--client", String($0.1)] } ?? []
         self.environment = ["XDG_RUNTIME_DIR": scratch.path].merging(environment) { $1 }
         let file = try scratch.write("graph.conf", graph)
@@ -147,7 +149,7 @@ final class Session: Sendable {
     }
 
     /// What it occupies now.
-    var resources: Resources { Resources(of: run.processID) }
+    var resources: Resources { Resources(of: run.processID, server: server) }
 }
 
 /// What a process occupies.
@@ -155,10 +157,10 @@ struct Resources: Sendable, CustomStringConvertible {
     var kilobytes = 0
     var descriptors = 0
     var threads = 0
-    /// Names below /dev/shm of servers and of ours, of all processes.
+    /// Names below /dev/shm of the server and its clients.
     var shared = 0
 
-    init(of process: pid_t) {
+    init(of process: pid_t, server: String) {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         for line in status.split(separator: "\n") {
             let words = line.split(whereSeparator: { " \t".contains($0) })
@@ -167,7 +169,7 @@ struct Resources: Sendable, CustomStringConvertible {
         }
         descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count) ?? 0
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/shm")) ?? []
-        shared = names.count { $0.contains("vgt-") || $0.contains("voicegraph") }
+        shared = names.count { $0.contains("_\(server)_") }
     }
 
     var description: String { "\(kilobytes) kB, \(descriptors) descriptors, \(threads) threads, \(shared) shared" }

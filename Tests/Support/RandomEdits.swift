@@ -2,12 +2,12 @@
 import Foundation
 import Graph
 import NodeKit
-import TestSupport
 
 /// Random changes of a graph in which a sine runs from "sine" to "out". Links go from lower to higher numbers, so that
 /// most can be made; what they add up to stays bounded.
-struct RandomEdits {
-    static let start = """
+public struct RandomEdits: Sendable {
+    /// The graph they start from.
+    public static let start = """
         [graph]
         name = "edits"
         links = ["sine -> n5 -> out"]
@@ -25,22 +25,38 @@ struct RandomEdits {
     private var random: TestRandom
     private let gains = [0.0, -3, -6, -12]
 
-    init(seed: UInt64) { random = TestRandom(seed: seed) }
+    private let late: Bool
+
+    /// Starts a sequence; equal seeds give equal sequences. With `late`, the graph knows the type `late`, an effect.
+    public init(seed: UInt64, late: Bool = true) {
+        random = TestRandom(seed: seed)
+        self.late = late
+    }
 
     /// What an edit asks for.
-    enum Edit {
+    public enum Edit: Sendable {
+        /// Adds a node, unlinked.
         case add(NodeDescription)
+        /// Removes a node and its links.
         case remove(String)
+        /// Adds a link.
         case link(LinkDescription)
+        /// Removes the link at a place.
         case unlink(Int)
+        /// Makes the link at a place so loud, in dB.
         case gain(Int, Double)
+        /// Switches the bypass of a node.
         case bypass(String, Bool)
+        /// Switches the mute of a node.
         case mute(String, Bool)
+        /// Turns a parameter of a node.
         case set(String, String, Double)
+        /// Puts another node in the place of one.
         case replace(String, NodeDescription)
     }
 
-    mutating func next(_ graph: GraphDescription) -> Edit {
+    /// The next edit of a graph as it is now.
+    public mutating func next(_ graph: GraphDescription) -> Edit {
         let inner = graph.nodes.filter { $0.name.hasPrefix("n") }
         func pick<T>(_ items: [T]) -> T? { items.randomElement(using: &random) }
         // What is silent shows nothing.
@@ -82,7 +98,7 @@ struct RandomEdits {
     }
 
     private mutating func node(_ name: String) -> NodeDescription {
-        switch Int.random(in: 0..<3, using: &random) {
+        switch Int.random(in: 0..<(late ? 3 : 2), using: &random) {
         case 0:
             let gain = Double.random(in: -12...0, using: &random)
             return NodeDescription(
@@ -100,7 +116,7 @@ struct RandomEdits {
 
 extension GraphDescription {
     /// Makes the change; false where there is nothing to change.
-    mutating func make(_ edit: RandomEdits.Edit) -> Bool {
+    public mutating func make(_ edit: RandomEdits.Edit) -> Bool {
         func place(_ name: String) -> Int { nodes.firstIndex { $0.name == name }! }
         switch edit {
         case .add(let node):
@@ -125,7 +141,7 @@ extension GraphDescription {
     }
 
     /// The sum of the gains of all ways from the sine to the output: no sample is larger than this times the sine's.
-    var loudest: Double {
+    public var loudest: Double {
         var sums: [String: Double] = ["sine": 1]
         let order = nodes.map(\.name).sorted { Int($0.dropFirst()) ?? 0 < Int($1.dropFirst()) ?? 0 }
         for name in order.filter({ $0.hasPrefix("n") }) + ["out"] {
@@ -134,42 +150,5 @@ extension GraphDescription {
             }
         }
         return sums["out"] ?? 0
-    }
-}
-
-/// An effect that is late by 1000 frames and says so.
-final class Late: Node {
-    static let frames = 1000
-    static let descriptor = NodeDescriptor(
-        "late", "for tests", ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
-        process: delayed)
-    static let calls: NodeCalls = [.latency]
-
-    struct Line: BitwiseCopyable {
-        var samples: UnsafeMutablePointer<Float>
-        var position = 0
-    }
-
-    private let samples = UnsafeMutablePointer<Float>.allocate(capacity: frames)
-    init(settings: Settings, host: NodeHost) throws(NodeError) {}
-    deinit { samples.deallocate() }
-
-    func prepare(_ preparation: Preparation) throws(NodeError) -> Line {
-        samples.initialize(repeating: 0, count: Self.frames)
-        return Line(samples: samples)
-    }
-
-    var latency: Int { Self.frames }
-}
-
-@_noLocks
-private func delayed(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let line = memory.assumingMemoryBound(to: Late.Line.self)
-    let input = io.input(0)
-    let output = io.output(0)
-    for frame in 0..<cycle.frames {
-        output[frame] = line.pointee.samples[line.pointee.position]
-        line.pointee.samples[line.pointee.position] = input[frame]
-        line.pointee.position = line.pointee.position == 999 ? 0 : line.pointee.position + 1
     }
 }

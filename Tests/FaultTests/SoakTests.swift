@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// Everything at once, for as long as is asked for: `make soak` for ten minutes, here for some seconds.
+@Suite("Soak", .serialized) struct SoakTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let seconds = environment["VOICEGRAPH_SOAK_SECONDS"].flatMap(Double.init) ?? 8
+    private static let seed = environment["VOICEGRAPH_SOAK_SEED"].flatMap(UInt64.init) ?? 4
+
+    @Test(
+        "random edits and faults under load: every promise holds", .timeLimit(.minutes(5 + Int(seconds / 30))))
+    func soak() async throws {
+        print("figure: soak of \(Self.seconds) s with seed \(Self.seed)")
+        let soak = try await Soak(seed: Self.seed)
+        try await soak.run(seconds: Self.seconds)
+        let figures = soak.figures
+        print(figures.table)
+        #expect(figures.refused.isEmpty, "calls that can be done are done")
+        #expect(figures.stepsAboveRamp == 0, "no sample is further from the one before than ramps allow")
+        #expect(figures.edits > 10 && figures.frames > 48000)
+        #expect(figures.reconnectTimes.allSatisfy { $0 < .seconds(10) }, "back in a second, on a quiet machine")
+        #expect(figures.pluginTimes.allSatisfy { $0 < .seconds(10) }, "back in 0.3 s, on a quiet machine")
+        if let settled = figures.settled, let last = figures.last {
+            #expect(last.kilobytes - settled.kilobytes < 8192, "memory is flat")
+        }
+    }
+}
