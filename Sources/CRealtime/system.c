@@ -4,13 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +36,37 @@ _Bool vg_event_wait(int descriptor, int milliseconds) {
   struct pollfd entry = {descriptor, POLLIN, 0};
   eventfd_t count;
   return poll(&entry, 1, milliseconds) > 0 && eventfd_read(descriptor, &count) == 0;
+}
+
+void vg_nap(const void *word, uint32_t value, uint64_t nanoseconds) {
+  struct timespec time = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+  int error = errno;
+  vg_realtime_pause();
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds ? &time : NULL, NULL, 0);
+  vg_realtime_resume();
+  errno = error;
+}
+
+void vg_rouse(const void *word, int count) {
+  int error = errno;
+  vg_realtime_pause();
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+  vg_realtime_resume();
+  errno = error;
+}
+
+int vg_processor_count(void) {
+  /* The kernel refuses a set that is smaller than its own. */
+  for (int size = 1024; size <= 1 << 20; size *= 2) {
+    cpu_set_t *set = CPU_ALLOC(size);
+    if (!set) return 1;
+    size_t bytes = CPU_ALLOC_SIZE(size);
+    int failed = sched_getaffinity(0, bytes, set);
+    int count = failed ? 0 : CPU_COUNT_S(bytes, set);
+    CPU_FREE(set);
+    if (count > 0) return count;
+  }
+  return 1;
 }
 
 int vg_accept(int listener, uid_t *user) {

@@ -113,7 +113,9 @@ struct GraphReader {
             switch document.key(entry) {
             case "name": readName(entry, document)
             case "links": readLinks(entry, document)
-            case let key: unknownKey(key, entry, document, ["name", "links"], "name and links")
+            case "threads": readThreads(entry, document)
+            case let key:
+                unknownKey(key, entry, document, ["name", "links", "threads"], "name, links and threads")
             }
         }
     }
@@ -129,6 +131,24 @@ struct GraphReader {
                 hint: "it becomes the JACK client's name: 1 to 48 bytes, no ':' and no control characters")
         }
         description.name = text.string
+    }
+
+    private mutating func readThreads(_ entry: TomlDocument.Node, _ document: TomlDocument) {
+        if entry.kind == VG_TOML_INTEGER, (1...Int64(Threads.most)).contains(entry.integer) {
+            description.threads = .count(Int(entry.integer))
+            return
+        }
+        let isText = entry.kind == VG_TOML_STRING
+        if isText, StringText(entry, in: document).string == "auto" {
+            description.threads = .automatic
+            return
+        }
+        let found =
+            entry.kind == VG_TOML_INTEGER
+            ? "\(entry.integer)" : isText ? "'\(shortened(document.string(entry)))'" : kindText(entry)
+        report(
+            "'threads' cannot be \(found)", at: document.valueLocation(entry),
+            hint: "write a number from 1 to \(Threads.most), or \"auto\" for one thread per processor")
     }
 
     private mutating func readNodes(_ nodes: TomlDocument.Node, _ document: TomlDocument) {

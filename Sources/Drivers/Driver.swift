@@ -28,6 +28,10 @@ public protocol Driver: AnyObject, Sendable {
     /// [control]
     func setLatencies(_ routes: [LatencyRoute])
 
+    /// So many threads shall help the audio thread with what the engine shares, each scheduled as that is, from `start`
+    /// on. [control]
+    func setHelpers(_ count: Int)
+
     /// Begins to call `engine`. `onEvent` is called from threads of the driver, never from the audio thread; for
     /// `rateOrBlockChanged` the audio waits until it returns. [control]
     func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError)
@@ -40,6 +44,9 @@ public protocol Driver: AnyObject, Sendable {
 extension Driver {
     /// A driver without other programs has nobody to tell. [control]
     public func setLatencies(_ routes: [LatencyRoute]) {}
+
+    /// A driver that has no threads has no helpers either. [control]
+    public func setHelpers(_ count: Int) {}
 
     /// No thread of its own. [any]
     public var audioThread: Int32 { 0 }

@@ -31,12 +31,12 @@ struct SharedState: ~Copyable {
     let lostRecords = Atomic<UInt64>(0)
 }
 
-/// All that the audio thread owns, in memory that never moves.
+/// All that the audio thread owns, but for `notes`, to which its helpers write too, in memory that never moves.
 struct EngineState: BitwiseCopyable {
     let shared: UnsafeMutablePointer<SharedState>
     var current: UnsafeMutablePointer<ScheduleHeader>
     var commands: RingReader<ParameterCommand>
-    var notes: RingWriter<vg_note>
+    let notes: NoteWriter
     var retirer: Retirer
     /// Parameters on the way to their target.
     var active: UnsafeMutablePointer<UnsafeMutablePointer<vg_ramp>>
@@ -44,6 +44,7 @@ struct EngineState: BitwiseCopyable {
     var activeCapacity: Int
     let cycle: UnsafeMutablePointer<vg_cycle>
     var records: CycleWriter
+    let crew: Crew
     /// Cycles until single steps are timed again.
     var untilDetails = 0
     /// When the next cycle should begin, by the counter; 0: not known.
@@ -55,18 +56,28 @@ struct EngineState: BitwiseCopyable {
 }
 
 /// What of a cycle was timed.
-private struct Timed: BitwiseCopyable {
+struct Timed: BitwiseCopyable {
     /// How many, with the last.
     var ticks: Int
     /// When the last of them began.
     var before: UInt64
     /// Whether they are those of steps.
     var detailed: Bool
+    /// Whether helpers took part, and so each of them was timed to its end.
+    var shared: Bool
+
+    @_noLocks
+    init(ticks: Int, before: UInt64, detailed: Bool, shared: Bool = false) {
+        self.ticks = ticks
+        self.before = before
+        self.detailed = detailed
+        self.shared = shared
+    }
 }
 
 /// What fits, else the most that does.
 @_noLocks @inline(__always)
-private func saturated(_ value: UInt64) -> UInt32 {
+func saturated(_ value: UInt64) -> UInt32 {
     value > 0xffff_ffff ? 0xffff_ffff : UInt32(truncatingIfNeeded: value)
 }
 
@@ -149,13 +160,14 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             state.pointee.shared.pointee.cycles.load(ordering: .relaxed) &+ 1, ordering: .releasing)
         let ended = vg_ticks()
         let ticks = ended &- started
-        if timed.ticks > 0 { header.pointee.ticks[timed.ticks &- 1] = saturated(ended &- timed.before) }
+        if timed.ticks > 0, !timed.shared { header.pointee.ticks[timed.ticks &- 1] = saturated(ended &- timed.before) }
+        let period = frames > 0 ? UInt64(Double(frames) * header.pointee.ticksPerFrame) : 0
+        if header.pointee.tasks.count != 0 { judgeSharing(header, timed.ticks, timed.shared, ticks, period) }
         record(
             header,
             CycleRecord(
                 ticks: UInt32(truncatingIfNeeded: timed.ticks),
-                schedule: header.pointee.number, started: started, busy: ticks, position: position,
-                period: frames > 0 ? UInt64(Double(frames) * header.pointee.ticksPerFrame) : 0,
+                schedule: header.pointee.number, started: started, busy: ticks, position: position, period: period,
                 frames: UInt32(truncatingIfNeeded: frames), delay: delay,
                 flags: (timed.detailed ? CycleRecord.detailed : 0)
                     | (flags & UInt32(VG_CYCLE_OFFLINE) != 0 ? CycleRecord.offline : 0)),
@@ -181,6 +193,9 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         for index in 0..<header.pointee.writtenMIDICount {
             header.pointee.midi[index].pointee.count = 0
             header.pointee.midi[index].pointee.used = 0
+        }
+        if header.pointee.tasks.count != 0, header.pointee.sharing.isShared, state.pointee.crew.isManned {
+            return share(header, started)
         }
         let steps = header.pointee.steps
         let cycle = UnsafePointer<vg_cycle>(state.pointee.cycle)

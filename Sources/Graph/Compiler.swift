@@ -6,21 +6,28 @@ public enum Compiler {
     /// Orders the nodes, plans sums and delays, assigns buffers, and lays the result out in memory. Nodes without a
     /// processor pass their audio through if they have as many inputs as outputs, or are silent. Delay lines that
     /// `previous`, made for the same rate, has too go on with what they hold; notes that sound through links that it had
-    /// and `graph` has not end. [control]
+    /// and `graph` has not end. Where there are sharers, and something for them to do at the same time, it is divided
+    /// into tasks. [control]
     public static func compile(
         _ graph: ResolvedGraph, rate: Double, maxBlock: Int, handles: [UnsafeMutableRawPointer?] = [],
-        after previous: Schedule? = nil, verifying: Bool = isDebug
+        after previous: Schedule? = nil, sharers: Sharers = Sharers(), verifying: Bool = isDebug
     ) throws(CompileError) -> Schedule {
-        let plan = try plan(graph, verifying: verifying, after: previous)
+        let plan = try plan(graph, sharers: sharers, verifying: verifying, after: previous)
         return Schedule(plan, graph, rate: rate, maxBlock: maxBlock, handles: handles, after: previous)
     }
 
     /// Everything up to memory.
     static func plan(
-        _ graph: ResolvedGraph, verifying: Bool, after previous: Schedule? = nil
+        _ graph: ResolvedGraph, sharers: Sharers = Sharers(), verifying: Bool, after previous: Schedule? = nil
     ) throws(CompileError) -> Plan {
         var plan = Planner.plan(graph, try order(graph), ended: graph.ended(of: previous?.soundingLinks ?? []))
-        assignBuffers(&plan) { graph.nodes[$0].instance.worksInPlace }
+        if let division = Division(plan, graph, sharers) {
+            plan.steps = division.steps
+            plan.tasks = division.tasks
+            assignBuffers(&plan, division.tasks, graph)
+        } else {
+            assignBuffers(&plan) { graph.nodes[$0].instance.worksInPlace }
+        }
         if verifying, let fault = verify(plan, graph) { throw .wrongPlan(fault) }
         return plan
     }

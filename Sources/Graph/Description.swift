@@ -170,6 +170,8 @@ public struct GraphDescription: Sendable, Equatable {
     public var baseFolder: String
     /// Where what concerns the whole graph is reported: the start of the main file.
     public var location: SourceLocation
+    /// How many threads may run it together.
+    public var threads = Threads.one
     /// Whether something was too faulty to be here, so that what seems to be missing is no news.
     public var isPartial = false
 

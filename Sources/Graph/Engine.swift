@@ -19,7 +19,7 @@ public final class Engine: @unchecked Sendable {
     /// Under the lock, but for its count.
     private let monitor: CycleMonitor
     private let commands = Ring<ParameterCommand>(minimumCapacity: 4096)
-    private let notes = Ring<vg_note>(minimumCapacity: 1024)
+    private let notes = NoteQueue(capacity: 1024)
     private let retired = RetireQueue(capacity: 16)
     private let records = CycleRing()
     private let clock = TickClock()
@@ -53,7 +53,7 @@ public final class Engine: @unchecked Sendable {
                 shared: shared, current: empty.header, commands: commands.reader, notes: notes.writer,
                 retirer: retired.retirer,
                 active: .allocate(capacity: capacity), activeCapacity: capacity, cycle: .allocate(capacity: 1),
-                records: CycleWriter(records),
+                records: CycleWriter(records), crew: Crew(),
                 // Room for more changes than an engine sees in centuries.
                 revision: engineCount.wrappingAdd(1, ordering: .relaxed).newValue << 40))
         state.pointee.cycle.initialize(to: vg_cycle())
@@ -63,6 +63,7 @@ public final class Engine: @unchecked Sendable {
     }
 
     deinit {
+        state.pointee.crew.free()
         state.pointee.active.deallocate()
         state.pointee.cycle.deallocate()
         state.deallocate()
@@ -87,7 +88,10 @@ public final class Engine: @unchecked Sendable {
             owned.published += 1
             schedule.number = owned.published
             schedule.header.pointee.number = UInt32(truncatingIfNeeded: schedule.number)
-            schedule.header.pointee.ticksPerFrame = clock.rate / schedule.rate
+            let rate = clock.rate
+            schedule.header.pointee.ticksPerFrame = rate / schedule.rate
+            schedule.header.pointee.leastShared = rate * Schedule.leastShared
+            state.pointee.crew.setPatience(ticks: UInt64(rate * Schedule.patience))
             owned.alive.append(schedule)
             owned.newest = schedule
             let skipped = shared.pointee.pending.exchange(
@@ -129,6 +133,9 @@ public final class Engine: @unchecked Sendable {
         return Int(adopted) >= number ? shared.pointee.adoptedAt.load(ordering: .relaxed) : nil
     }
 
+    /// Threads that schedules that are alive can use, with the audio thread. [control]
+    public var threads: Int { lock.withLock { $0.alive.reduce(1) { max($0, $1.threads) } } }
+
     /// The schedule published last. [control]
     public var schedule: Schedule? { lock.withLock { $0.newest } }
 
@@ -139,6 +146,19 @@ public final class Engine: @unchecked Sendable {
             collect(&owned)
             let secondsPerTick = 1 / clock.rate
             return owned.newest?.nodes.compactMap { $0.timing(secondsPerTick: secondsPerTick) } ?? []
+        }
+    }
+
+    /// What nodes took per block on average, in seconds, those that were measured; by their numbers. [control]
+    public var costs: [UInt32: Double] {
+        lock.withLock { owned in
+            collect(&owned)
+            let secondsPerTick = 1 / clock.rate
+            var costs: [UInt32: Double] = [:]
+            for node in owned.newest?.nodes ?? [] {
+                if let timing = node.timing(secondsPerTick: secondsPerTick) { costs[node.number] = timing.average }
+            }
+            return costs
         }
     }
 
@@ -158,7 +178,7 @@ public final class Engine: @unchecked Sendable {
     }
 
     /// The oldest note of a processor, if there is one. [control]
-    public func nextNote() -> vg_note? { notes.reader.pop() }
+    public func nextNote() -> vg_note? { notes.pop() }
 
     /// What was counted so far. [any]
     public var counters: EngineCounters {
@@ -210,17 +230,11 @@ private func pushNote(_ handle: UnsafeMutableRawPointer?, _ note: UnsafePointer<
     guard let handle, let note else { return false }
     let state = handle.assumingMemoryBound(to: EngineState.self)
     if state.pointee.notes.put(note.pointee) { return true }
-    let shared = state.pointee.shared
-    shared.pointee.lostNotes.store(shared.pointee.lostNotes.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    state.pointee.shared.pointee.lostNotes.add(1, ordering: .relaxed)
     return false
 }
 
 extension RingReader<ParameterCommand> {
     @_noLocks
     func next() -> ParameterCommand? { pop() }
-}
-
-extension RingWriter<vg_note> {
-    @_noLocks
-    func put(_ note: vg_note) -> Bool { push(note) }
 }

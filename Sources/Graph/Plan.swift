@@ -67,8 +67,27 @@ struct Plan: Sendable {
         var frames: Int
     }
 
-    /// In the order of execution.
+    /// How the steps are divided among threads.
+    struct Tasks: Equatable, Sendable {
+        /// Threads that are of use, with the audio thread.
+        var threads: Int
+        /// The end of each task: the index after its last step. Tasks wait for earlier ones only.
+        var ends: [Int] = []
+        /// Per task: those that wait for it, the most urgent first.
+        var targets: [[Int]] = []
+
+        /// Per task: how many it waits for.
+        var sources: [Int] {
+            var count = [Int](repeating: 0, count: ends.count)
+            for target in targets.joined() where count.indices.contains(target) { count[target] += 1 }
+            return count
+        }
+    }
+
+    /// In the order of execution, if one thread runs all.
     var steps: [Step] = []
+    /// nil: one thread runs all.
+    var tasks: Tasks?
     /// The buffer of each audio value. Value 0 is silence.
     var values: [BufferID] = [.silence]
     /// Pool buffers needed.

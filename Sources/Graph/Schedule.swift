@@ -32,6 +32,9 @@ struct ScheduleHeader: BitwiseCopyable {
     var segmentCount: Int
     /// Whether single steps are timed now and then, because some segments have several.
     var hasDetails: Bool
+    /// What can be shared with helpers, if it has been found to pay.
+    var tasks: ScheduleTasks
+    var sharing = Sharing()
     /// The record of the cycle that runs, and the ticks of its segments or steps right after it.
     var record: UnsafeMutablePointer<CycleLine>
     var ticks: UnsafeMutablePointer<UInt32>
@@ -39,6 +42,8 @@ struct ScheduleHeader: BitwiseCopyable {
     var number: UInt32 = 0
     /// Of the processor's counter, per frame.
     var ticksPerFrame = 0.0
+    /// Ticks of work in a block that are worth sharing.
+    var leastShared = 0.0
     var externals: UnsafeMutablePointer<ExternalSlot>
     var externalCount: Int
     /// One per value, cleared before each cycle.
@@ -84,6 +89,8 @@ public final class Schedule: @unchecked Sendable {
     public let stepCount: Int
     /// Samples buffers of its own.
     public let bufferCount: Int
+    /// Threads that it can use, with the audio thread; 1: its nodes run one after the other.
+    public let threads: Int
     /// Delay lines that align parallel paths.
     public var delayLines: Int { lines.count }
 
@@ -123,6 +130,7 @@ public final class Schedule: @unchecked Sendable {
         nodes = graph.nodes.map(\.instance)
         stepCount = plan.steps.count
         bufferCount = plan.poolCount
+        threads = plan.tasks?.threads ?? 1
         arena = Arena()
         segments = plan.segments(graph)
         roles = plan.steps.map(\.role)
@@ -161,6 +169,12 @@ public final class Schedule: @unchecked Sendable {
     /// How long links fade, in seconds.
     static let fadeTime = 0.01
 
+    /// Work per block that is worth sharing, in seconds: waking a helper takes some microseconds.
+    static let leastShared = 15e-6
+
+    /// How long who waits for the others' part of a block looks around before it sleeps, in seconds.
+    static let patience = 25e-6
+
     /// Whether no fade is under way any more. [control]
     public var isSettled: Bool { settled?.pointee.load(ordering: .acquiring) ?? true }
 
@@ -176,6 +190,9 @@ public final class Schedule: @unchecked Sendable {
             header.pointee.externals[index].handle = handle
         }
     }
+
+    /// Shares every block, however little there is to do, before it runs; for tests. [control]
+    func forceSharing() { header.pointee.sharing.isForced = true }
 
     /// Where processors leave their notes, before it runs. [control]
     func setNotes(_ sink: UnsafePointer<vg_note_sink>) {

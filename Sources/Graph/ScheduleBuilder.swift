@@ -98,7 +98,7 @@ struct ScheduleBuilder {
             to: ScheduleHeader(
                 steps: arena.copy(steps), stepCount: steps.count,
                 segmentEnds: arena.copy(segments.map(\.steps.upperBound)), segmentCount: segments.count,
-                hasDetails: segments.contains { $0.node == nil }, record: record,
+                hasDetails: segments.contains { $0.node == nil }, tasks: makeTasks(segments), record: record,
                 ticks: UnsafeMutableRawPointer(record + 1).assumingMemoryBound(to: UInt32.self),
                 externals: externals,
                 externalCount: plan.externals.count, silenceFlags: flags + 1, silenceCount: plan.values.count - 1,
@@ -108,6 +108,29 @@ struct ScheduleBuilder {
                 owner: UnsafeMutableRawPointer(header),
                 forgotten: arena.make(RampRange.self, 0), forgottenCount: 0))
         return header
+    }
+
+    /// Tasks by the segments that they run; the latter end where the former do.
+    private func makeTasks(_ segments: [Segment]) -> ScheduleTasks {
+        let tasks = plan.tasks ?? Plan.Tasks(threads: 1)
+        let sources = tasks.sources
+        let roots = sources.indices.filter { sources[$0] == 0 }.map { UInt32($0) }
+        let first = arena.make(ScheduleTask.self, tasks.ends.count)
+        var target = 0
+        var segment = 0
+        for (index, end) in tasks.ends.enumerated() {
+            let start = segment
+            while segment < segments.count, segments[segment].steps.upperBound <= end { segment += 1 }
+            (first + index).initialize(
+                to: ScheduleTask(
+                    waiting: Atomic(sources[index]), sources: sources[index],
+                    segments: SegmentRange(first: start, end: segment), firstTarget: target,
+                    endTarget: target + tasks.targets[index].count))
+            target += tasks.targets[index].count
+        }
+        return ScheduleTasks(
+            first: first, count: tasks.ends.count, targets: arena.copy(tasks.targets.joined().map { UInt32($0) }),
+            roots: arena.copy(roots), rootCount: roots.count)
     }
 
     /// Where a value's samples are; a pointer to the driver's buffer is filled in when that is known.

@@ -14,7 +14,7 @@ extension Plan {
     static let longestSegment = 32
 
     /// Divides the steps so that the clock is read once for each node, but only once for up to 32 steps of nodes that
-    /// take less time than reading it. What is summed or delayed for a node right before it counts as its own time.
+    /// take less time than reading it; and where a task ends. What is summed or delayed for a node right before it counts as its own time.
     func segments(_ graph: ResolvedGraph) -> [Segment] {
         var segments: [Segment] = []
         var start = 0
@@ -26,7 +26,13 @@ extension Plan {
             segments.append(Segment(steps: start..<end, node: node ?? (nodes.count == 1 ? nodes[0] : nil)))
             start = end
         }
+        let ends = Set(tasks?.ends ?? [])
         for (index, step) in steps.enumerated() {
+            // Each thread reads the clock for itself.
+            if ends.contains(index) {
+                close(at: index)
+                helpers = index
+            }
             guard let node = step.role?.node else { continue }
             defer { helpers = index + 1 }
             if graph.nodes[node].instance.isLight {

@@ -87,6 +87,7 @@ struct Verifier {
         try openEvents()
         if graph.fades != nil, plan.steps.last != .tick { throw PlanFault("fades never go on") }
         for step in plan.steps { try play(step) }
+        try checkTasks()
         for (node, entry) in graph.nodes.enumerated() {
             if entry.instance.isExternal {
                 try checkPlayback(node)
@@ -209,7 +210,7 @@ struct Verifier {
             }
             let dry = try content(plan.dry[node][index], "the gate of \(name)")
             let late = instance(node).runs ? instance(node).latency : 0
-            let closed = splits(node) && !absorbed.contains(node)
+            let closed = splits(node) && looping[node]
             let want: [Part] =
                 closed || inputs != outputs.count && inputs != 1
                 ? [] : expected(node, inputs == outputs.count ? index : 0)

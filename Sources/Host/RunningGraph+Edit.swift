@@ -63,7 +63,7 @@ extension RunningGraph {
             for node in next.graph.nodes where !known.contains(ObjectIdentifier(node.instance)) {
                 activate(node.instance)
             }
-            try begin(next.graph)
+            try begin(next.graph, next.description.threads)
             state.withLock { state in
                 state.graph = next.graph
                 state.nodes = next.graph.nodes.map(\.instance)
@@ -76,6 +76,7 @@ extension RunningGraph {
             }
             router.connect(next.graph)
         }
+        followThreads()
         for wanted in next.values where wanted.instance.value(wanted.index) != wanted.value {
             _ = engine.set(wanted.instance, parameter: wanted.index, to: wanted.value)
         }
@@ -104,7 +105,7 @@ extension RunningGraph {
     }
 
     /// Compiles the way to `graph` and publishes its first schedule.
-    private func begin(_ graph: ResolvedGraph) throws(HostError) {
+    private func begin(_ graph: ResolvedGraph, _ threads: Threads) throws(HostError) {
         guard let current = engine.schedule else { return }
         let transition: Transition
         do { transition = try Transition(from: current, to: graph) } catch {
@@ -113,7 +114,9 @@ extension RunningGraph {
         var schedules: [Schedule] = []
         for stage in transition.stages + [graph] {
             schedules.append(
-                try compile(stage, rate: current.rate, block: current.maxBlock, after: schedules.last ?? current))
+                try compile(
+                    stage, rate: current.rate, block: current.maxBlock, threads: threads,
+                    after: schedules.last ?? current))
         }
         publish(schedules[0])
         let left = schedules.dropFirst()
@@ -167,13 +170,13 @@ extension RunningGraph {
 
     /// Paths that are longer or shorter than they were are aligned anew.
     private func followLatency(_ isHeard: Bool) {
-        let graph = state.withLock { state -> ResolvedGraph? in
+        let next = state.withLock { state -> (ResolvedGraph, Threads)? in
             guard state.latencyChanged, state.change == nil, isHeard else { return nil }
             state.latencyChanged = false
-            return state.graph
+            return (state.graph, state.description.threads)
         }
-        guard let graph else { return }
-        do { try begin(graph) } catch {
+        guard let (graph, threads) = next else { return }
+        do { try begin(graph, threads) } catch {
             bus.publish(.event(Event("failed", time: time.now, fields: ["reason": .string(error.message)])))
         }
     }

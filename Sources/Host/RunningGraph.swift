@@ -61,6 +61,8 @@ public final class RunningGraph: @unchecked Sendable {
         /// What is gone from the graph, but perhaps not from the audio thread yet.
         var leaving: [NodeInstance] = []
         var latencyChanged = false
+        /// Threads that help the audio thread, as the driver knows.
+        var helpers = 0
         /// The latencies that the driver knows, and whose they are.
         var routes: [LatencyRoute]?
         var toldOf: Int?
@@ -83,6 +85,7 @@ public final class RunningGraph: @unchecked Sendable {
         let running = RunningGraph(prepared, driver)
         do {
             try running.prepare(rate: driver.info.rate, block: driver.info.block, first: true)
+            running.followThreads()
             try driver.start(running.engine.audio) { [weak running] in running?.handle($0) }
         } catch let error as HostError {
             driver.stop()
@@ -120,9 +123,9 @@ public final class RunningGraph: @unchecked Sendable {
     /// Prepares every node and hands the audio thread a schedule. A change under way ends with that.
     private func prepare(rate: Double, block: Int, first: Bool) throws(HostError) {
         time.rate.store(rate.bitPattern, ordering: .relaxed)
-        let graph = state.withLock { $0.graph }
+        let (graph, threads) = state.withLock { ($0.graph, $0.description.threads) }
         for node in graph.nodes { try prepare(node, rate: rate, block: block) }
-        let schedule = try compile(graph, rate: rate, block: block)
+        let schedule = try compile(graph, rate: rate, block: block, threads: threads)
         if first { try register(schedule.externals) }
         state.withLock {
             $0.prepared = (rate, block)
@@ -158,9 +161,13 @@ public final class RunningGraph: @unchecked Sendable {
     }
 
     func compile(
-        _ graph: ResolvedGraph, rate: Double, block: Int, after previous: Schedule? = nil
+        _ graph: ResolvedGraph, rate: Double, block: Int, threads: Threads, after previous: Schedule? = nil
     ) throws(HostError) -> Schedule {
-        do { return try Compiler.compile(graph, rate: rate, maxBlock: block, after: previous) } catch {
+        let limit = threads.limit
+        let sharers = Sharers(limit: limit, costs: limit > 1 ? engine.costs : [:])
+        do {
+            return try Compiler.compile(graph, rate: rate, maxBlock: block, after: previous, sharers: sharers)
+        } catch {
             throw HostError("the graph cannot be compiled: \(error)")
         }
     }
@@ -180,6 +187,16 @@ public final class RunningGraph: @unchecked Sendable {
         let handles = state.withLock { $0.handles }
         schedule.setHandles(schedule.externals.map { handles[$0.name]?.pointer })
         engine.publish(schedule)
+    }
+
+    /// Lets the driver have as many helpers as there is use for. [control]
+    func followThreads() {
+        let helpers = engine.threads - 1
+        let isNews = state.withLock { state in
+            defer { state.helpers = helpers }
+            return state.helpers != helpers
+        }
+        if isNews { driver.setHelpers(helpers) }
     }
 
     func tellFailure(_ node: String, _ reason: String) {
@@ -224,6 +241,7 @@ public final class RunningGraph: @unchecked Sendable {
         tellDropouts()
         watchGuards()
         advance()
+        followThreads()
     }
 
     /// Messages are lost only when a node sends more than others take; that must not go unseen.

@@ -55,16 +55,26 @@ final class Rig {
     private(set) var ports: [String: RigPort] = [:]
     private(set) var position = 0
     var transport = vg_transport()
+    private var sharers = Sharers()
+    private let helpers: Helpers
 
-    init(rate: Double = 48000, maxBlock: Int) {
+    /// With `threads` above 1 every schedule that can be divided is shared by so many.
+    init(rate: Double = 48000, maxBlock: Int, threads: Int = 1) {
         self.rate = rate
         self.maxBlock = maxBlock
+        sharers.limit = threads
+        sharers.isForced = true
+        helpers = Helpers(engine, threads - 1)
     }
+
+    deinit { helpers.end() }
 
     /// Compiles a graph and hands it to the audio thread.
     @discardableResult
     func publish(_ graph: ResolvedGraph) throws -> Schedule {
-        let schedule = try Compiler.compile(graph, rate: rate, maxBlock: maxBlock, verifying: true)
+        let schedule = try Compiler.compile(
+            graph, rate: rate, maxBlock: maxBlock, sharers: sharers, verifying: true)
+        schedule.forceSharing()
         publish(schedule)
         return schedule
     }

@@ -339,7 +339,7 @@ struct VerifierTests {
 
 extension ResolvedGraph {
     /// Adds guards, gates and fades, at random.
-    fileprivate mutating func adorn(seed: UInt64) {
+    mutating func adorn(seed: UInt64) {
         var random = TestRandom(seed: seed)
         func gate() -> Gate { [.open, .open, .bypassed, .muted].randomElement(using: &random)! }
         fades = Fades()

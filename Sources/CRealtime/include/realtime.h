@@ -72,4 +72,13 @@ VG_AUDIO_SAFE static inline uint64_t vg_ticks(void) {
 #endif
 }
 
+/* Tells the processor that this is a loop which waits for another thread. [audio] */
+VG_AUDIO_SAFE static inline void vg_relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 #endif

@@ -22,6 +22,16 @@ void vg_event_signal(int descriptor);
  * them; false: none came. [control] */
 _Bool vg_event_wait(int descriptor, int milliseconds);
 
+/* Sleeps while `*word == value`, for `nanoseconds` at most (0: any time); also
+ * returns without a reason. For threads that share a block's work: between two
+ * cycles, or while another has the last part of it in hand. [audio] */
+VG_AUDIO_SAFE void vg_nap(const void *word, uint32_t value, uint64_t nanoseconds);
+/* Wakes up to `count` threads of this process that nap on `word`: a system call
+ * that waits for nothing. [audio] */
+VG_AUDIO_SAFE void vg_rouse(const void *word, int count);
+/* Processors that this process may use; at least 1. [any] */
+int vg_processor_count(void);
+
 /* Takes one connection of a listening local socket, non-blocking, and tells the
  * user at the other end; -1 with errno when there is none. [control] */
 int vg_accept(int listener, uid_t *user);

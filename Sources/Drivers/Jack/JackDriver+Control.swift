@@ -111,6 +111,7 @@ extension JackDriver {
         lock.acquire()
         defer { lock.release() }
         if let dead = client {
+            helpers.end()
             JackLibrary.markLost(dead)
             client = nil
             for entry in ports.entries { ports.exchange(entry.slot, nil) }
@@ -160,6 +161,7 @@ extension JackDriver {
             client = nil
             return false
         }
+        if let engine = cycle.pointee.engine { beginHelping(engine, opened) }
         state.withLock { $0 = .running }
         signals.connectAll.store(true, ordering: .releasing)
         signals.wakeup.signal()

@@ -23,6 +23,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     var client: OpaquePointer?
     let ports = JackPortTable()
     let latencies: JackLatencies
+    /// Made anew with each client: the next server may have another priority.
+    let helpers = HelperThreads()
     let server: ServerProcess?
     var pending: Set<JackConnections.Pair> = []
     /// Our ports whose connections are all to be made, whatever is new at the other end.
@@ -113,6 +115,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
         signals.wakeup.signal()
     }
 
+    /// See `Driver`. [control]
+    public func setHelpers(_ count: Int) { helpers.want(count) }
+
     /// See `Driver`. The engine's first cycle comes when the desired connections are made: what it plays first is
     /// heard. [control]
     public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
@@ -136,6 +141,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
                 details: Array(JackLibrary.recentLines.suffix(4)))
         }
         state.withLock { $0 = .running }
+        beginHelping(engine, client)
         signals.connectAll.store(true, ordering: .releasing)
         let made = connect()
         cycle.pointee.enabled.store(true, ordering: .sequentiallyConsistent)
@@ -157,6 +163,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
         let done = Wakeup()
         _ = DriverThread(name: "vg-close") {
             for thread in self.threads { thread.join() }
+            self.helpers.end()
             self.lock.acquire()
             if let client = self.client { JackLibrary.close(client) }
             self.client = nil
@@ -171,6 +178,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
         server?.stop()
         state.withLock { $0 = .stopped }
         listener.withLock { $0 = nil }
+    }
+
+    func beginHelping(_ engine: AudioEngine, _ client: OpaquePointer) {
+        helpers.begin(engine) { index, engine in HelperThreads.jack(client, index, engine) }
     }
 
     /// Tells the owner. [any]

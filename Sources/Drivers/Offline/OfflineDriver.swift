@@ -21,6 +21,7 @@ public final class OfflineDriver: Driver, @unchecked Sendable {
     private let tempo: Double
     private var engine: AudioEngine?
     private var clock: UInt64 = 0
+    private let helpers = HelperThreads()
     private let measured = Mutex(DriverStatus())
 
     /// Makes a driver of `rate` Hz for blocks of at most `maxBlock` frames. Its transport rolls from frame 0 on; with a
@@ -42,15 +43,20 @@ public final class OfflineDriver: Driver, @unchecked Sendable {
     /// See `Driver`. [control]
     public func retire(_ unwanted: [ExternalPort]) { for port in unwanted { ports.remove(port) } }
 
+    /// See `Driver`. [control]
+    public func setHelpers(_ count: Int) { helpers.want(count) }
+
     /// See `Driver`; nothing happens until `process`. There are no events. [control]
     public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
         self.engine = engine
+        helpers.begin(engine) { index, engine in HelperThreads.plain(index, engine) }
         measured.withLock { $0.state = .running }
     }
 
     /// See `Driver`. [control]
     public func stop() {
         engine = nil
+        helpers.end()
         measured.withLock { $0.state = .stopped }
     }
 

@@ -16,6 +16,7 @@ public final class TimerDriver: Driver, @unchecked Sendable {
     private let listener = Mutex<(@Sendable (DriverEvent) -> Void)?>(nil)
     private let state = Mutex(DriverStatus.State.stopped)
     private var audio: DriverThread?
+    private let helpers = HelperThreads()
     private var reporter: DriverThread?
     private let stopping = Atomic(false)
     private let wakeup = Wakeup()
@@ -55,16 +56,23 @@ public final class TimerDriver: Driver, @unchecked Sendable {
     public func retire(_ unwanted: [ExternalPort]) { for port in unwanted { ports.remove(port) } }
 
     /// See `Driver`. [control]
+    public func setHelpers(_ count: Int) { helpers.want(count) }
+
+    /// See `Driver`. [control]
     public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
         precondition(audio == nil && !stopping.load(ordering: .relaxed), "a driver starts once")
         listener.withLock { $0 = onEvent }
         cycle.pointee.engine = engine
         cycle.pointee.enabled.store(true, ordering: .releasing)
         state.withLock { $0 = .running }
-        audio = DriverThread(name: "vg-audio") {
+        // Without the right to it the threads run as ordinary ones, which `status` tells.
+        let hurry: @Sendable () -> Void = {
             var parameter = sched_param(sched_priority: 70)
-            // Without the right to it the thread runs as an ordinary one, which `status` tells.
             pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameter)
+        }
+        helpers.begin(engine) { index, engine in HelperThreads.plain(index, engine, hurry) }
+        audio = DriverThread(name: "vg-audio") {
+            hurry()
             self.cycle.pointee.thread.store(vg_thread_id(), ordering: .relaxed)
             runTimer(self.cycle)
         }
@@ -78,6 +86,7 @@ public final class TimerDriver: Driver, @unchecked Sendable {
         wakeup.signal()
         audio?.join()
         reporter?.join()
+        helpers.end()
         state.withLock { $0 = .stopped }
         listener.withLock { $0 = nil }
     }

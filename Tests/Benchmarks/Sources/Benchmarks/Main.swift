@@ -23,11 +23,12 @@ struct Effort {
 }
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
-    case schedule, instructions, ring, meter, isolation, chain, start, say, memory, offline, check
+    case schedule, parallel, instructions, ring, meter, isolation, chain, start, say, memory, offline, check
 
     var summary: String {
         switch self {
         case .schedule: "cost of a step, beyond what the node does"
+        case .parallel: "branches and a chain on two threads, beside one"
         case .instructions: "of the host around LV2 plugins, beside jalv and C"
         case .ring: "our ring beside a C11 ring and libjack's"
         case .meter: "peak and RMS beside a plain loop"
@@ -44,6 +45,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
     func run(_ effort: Effort) throws -> [Row] {
         switch self {
         case .schedule: try scheduleBenchmark(effort)
+        case .parallel: try parallelBenchmark(effort)
         case .instructions: try instructionBenchmark(effort)
         case .ring: try ringBenchmark(effort)
         case .meter: try meterBenchmark(effort)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// The tasks of a schedule that helpers may take part in.
+struct ScheduleTasks: BitwiseCopyable {
+    var first: UnsafeMutablePointer<ScheduleTask>
+    /// 0: it is run by the audio thread alone.
+    var count: Int
+    /// Whom tasks wake, one range for each.
+    var targets: UnsafeMutablePointer<UInt32>
+    /// Those that wait for nobody, the most urgent first.
+    var roots: UnsafeMutablePointer<UInt32>
+    var rootCount: Int
+}
+
+/// Steps that one thread takes in a row.
+struct ScheduleTask: ~Copyable {
+    /// How many tasks it still waits for in this cycle.
+    let waiting: Atomic<Int>
+    /// How many it waits for in every cycle.
+    let sources: Int
+    let segments: SegmentRange
+    /// Of those that wait for it.
+    let firstTarget: Int
+    let endTarget: Int
+}
+
+/// A range that the audio thread can read without a check.
+struct SegmentRange: BitwiseCopyable {
+    var first: Int
+    var end: Int
+}
+
+/// Decides from what was measured whether the blocks of a schedule are shared: there must be enough to do, and it must
+/// help. The samples are the same either way, so this may change from block to block.
+struct Sharing: BitwiseCopyable {
+    /// Whether the next block is shared if anybody helps.
+    private(set) var isShared = true
+    /// Always shared; for tests.
+    var isForced = false
+    /// Mean ticks of all threads together, and from the start of a shared block to its end; 0: none yet.
+    private var work = 0.0
+    private var length = 0.0
+    /// Shared blocks since it was last tried, and blocks until it is tried again.
+    private var tried = 0
+    private var rest = 0
+
+    /// Shared blocks before it is judged whether that helps, and blocks before that is tried again.
+    private static var trial: Int { @_noLocks get { 64 } }
+    private static var pause: Int { @_noLocks get { 4096 } }
+
+    init() {}
+
+    /// Takes note of a shared block: the ticks of all threads, from start to end, of its frames, and of the least work
+    /// that is worth sharing. [audio]
+    @_noLocks
+    mutating func tookShared(work ticks: UInt64, length busy: UInt64, period: UInt64, least: Double) {
+        if isForced { return }
+        work = work == 0 ? Double(ticks) : work + (Double(ticks) - work) / 8
+        length = length == 0 ? Double(busy) : length + (Double(busy) - length) / 8
+        tried &+= 1
+        if work < least {
+            isShared = false
+        } else if tried >= Self.trial, length > 0.98 * work, work < 0.5 * Double(period) {
+            // Nobody came in time, or what can be shared is too little.
+            isShared = false
+            rest = Self.pause
+        }
+    }
+
+    /// Takes note of a block that the audio thread ran alone though it could have been shared. [audio]
+    @_noLocks
+    mutating func tookAlone(length busy: UInt64, period: UInt64, least: Double) {
+        work = work == 0 ? Double(busy) : work + (Double(busy) - work) / 8
+        if rest > 0 { rest &-= 1 }
+        // Where there is much to do, one thread alone is a risk whatever was measured.
+        guard work > 0.5 * Double(period) || rest == 0 && work > 1.5 * least else { return }
+        isShared = true
+        tried = 0
+        length = 0
+    }
+}
