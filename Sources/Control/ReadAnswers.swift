@@ -12,6 +12,7 @@ extension Status {
         ownServer = json["own_server"]?.bool ?? false
         rate = json["rate"]?.double ?? 0
         block = json["block"]?.integer ?? 0
+        threads = max(1, json["threads"]?.integer ?? 1)
         load = json["load"]?.double ?? 0
         xruns = json["xruns"]?.integer ?? 0
         blocks = UInt64(max(0, json["blocks"]?.integer ?? 0))

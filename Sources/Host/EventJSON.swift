@@ -31,6 +31,7 @@ public enum EventJSON {
         line.add("own_server", status.ownServer ? "true" : "false")
         line.add("rate", number(status.rate))
         line.add("block", String(status.block))
+        line.add("threads", String(status.threads))
         line.add("client", JSONText.string(status.client))
         line.add("pid", String(pid))
         line.add("load", number(status.load))

@@ -59,6 +59,8 @@ public struct Status: Sendable, Equatable {
     public var rate = 0.0
     /// Frames.
     public var block = 0
+    /// Threads that the graph is run by, with the audio thread.
+    public var threads = 1
     /// Share of a block's time spent in the schedule, 0...1, smoothed.
     public var load = 0.0
     /// Since the start.

@@ -99,6 +99,7 @@ extension RunningGraph {
     /// What is measured now. [control]
     public var status: Status {
         let (info, measured, counters) = (driver.info, driver.status, engine.counters)
+        let threads = engine.schedule?.threads ?? 1
         return state.withLock { state in
             let frames = counters.position &- state.lastPosition
             if frames > 0 {
@@ -115,6 +116,7 @@ extension RunningGraph {
             status.client = info.client
             status.rate = info.rate
             status.block = info.block
+            status.threads = threads
             status.load = state.load
             status.xruns = measured.xruns + Int(counters.oversizedBlocks)
             status.blocks = counters.cycles

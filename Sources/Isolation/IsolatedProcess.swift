@@ -109,9 +109,8 @@ private func answer(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ cycle: Cy
 private func allowance(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ cycle: Cycle) -> UInt64 {
     if cycle.isOffline { return node.pointee.offlineWait }
     let whole = UInt64(node.pointee.waitPerFrame * Double(cycle.pointee.frames))
-    let budget = node.pointee.budget
-    guard budget.pointee.position.load(ordering: .relaxed) == cycle.pointee.position else { return whole }
-    let spent = budget.pointee.spent.load(ordering: .relaxed)
+    let spent = node.pointee.budget.pointee.spent(cycle.pointee.position)
+    if spent == 0 { return whole }
     // The others in this block are as good as ever, and answer long before that.
     return max(whole / 8, whole > spent ? whole &- spent : 0)
 }
@@ -119,16 +118,11 @@ private func allowance(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ cycle:
 @_noLocks
 private func miss(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ cycle: Cycle, waited: UInt64) {
     let link = node.pointee.link
-    let budget = node.pointee.budget
     LinkState.add(link.pointee.timeouts)
     if waited > link.pointee.longestWait.load(ordering: .relaxed) {
         link.pointee.longestWait.store(waited, ordering: .relaxed)
     }
-    if budget.pointee.position.load(ordering: .relaxed) != cycle.pointee.position {
-        budget.pointee.position.store(cycle.pointee.position, ordering: .relaxed)
-        budget.pointee.spent.store(0, ordering: .relaxed)
-    }
-    budget.pointee.spent.store(budget.pointee.spent.load(ordering: .relaxed) &+ waited, ordering: .relaxed)
+    node.pointee.budget.pointee.add(waited, cycle.pointee.position)
     link.pointee.missedSince.store(vg_nanoseconds(), ordering: .releasing)
     vg_event_alarm(node.pointee.alarm)
 }

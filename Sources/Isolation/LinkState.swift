@@ -29,10 +29,30 @@ struct LinkState: ~Copyable {
 /// How much of the block in hand was waited in vain, over all isolated nodes of this process, so that several that fail
 /// in one block do not add up to a missed one.
 struct WaitBudget: ~Copyable {
-    /// The block's `vg_cycle.position`.
-    let position = Atomic<UInt64>(0)
-    /// Nanoseconds waited in vain in it.
-    let spent = Atomic<UInt64>(0)
+    /// The lower half of the block's `vg_cycle.position` << 32 | nanoseconds waited in vain in it: several threads may
+    /// run parts of a block.
+    private let state = Atomic<UInt64>(0)
+
+    /// Nanoseconds waited in vain in the block at `position`. [audio]
+    @_noLocks
+    func spent(_ position: UInt64) -> UInt64 {
+        let seen = state.load(ordering: .relaxed)
+        return seen >> 32 == position & 0xffff_ffff ? seen & 0xffff_ffff : 0
+    }
+
+    /// Counts a wait in vain in the block at `position`. [audio]
+    @_noLocks
+    func add(_ waited: UInt64, _ position: UInt64) {
+        var seen = state.load(ordering: .relaxed)
+        while true {
+            let before = seen >> 32 == position & 0xffff_ffff ? seen & 0xffff_ffff : 0
+            let sum = before &+ waited > 0xffff_ffff ? 0xffff_ffff : before &+ waited
+            let (done, found) = state.compareExchange(
+                expected: seen, desired: position << 32 | sum, ordering: .relaxed)
+            if done { return }
+            seen = found
+        }
+    }
 
     /// The one of this process.
     static let shared = Shared()

@@ -41,7 +41,9 @@ public struct StatusLine: Sendable {
     /// that is not good enough.
     public static func opening(_ status: Status, graph: String) -> String {
         let server = serverText(status).map { " (\($0))" } ?? ""
-        let line = "\(printable(graph)): \(status.driver)\(server), \(rateText(status.rate)), \(status.block) frames"
+        let line =
+            "\(printable(graph)): \(status.driver)\(server), \(rateText(status.rate)), \(status.block) frames"
+            + (status.threads > 1 ? ", \(status.threads) threads" : "")
         return ([line + schedulingText(status.scheduling)] + [status.scheduling.advice].filter { !$0.isEmpty })
             .joined(separator: "\n")
     }

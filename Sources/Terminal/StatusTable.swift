@@ -30,6 +30,9 @@ public enum StatusTable {
             rows.append(("thread", "\(scheduling.policy.rawValue)\(priority), \(locked) MB locked in memory"))
             if !scheduling.advice.isEmpty { rows.append(("advice", scheduling.advice)) }
         }
+        if status.threads > 1 {
+            rows.append(("threads", "up to \(status.threads) run the graph"))
+        }
         rows += status.degraded.sorted { $0.key < $1.key }.map {
             ("failed", "\(printable($0.key)): \(printable($0.value))")
         }

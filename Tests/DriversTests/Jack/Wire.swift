@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import Graph
+import Foundation
 import NodeKit
 import Nodes
+import Realtime
 import Synchronization
 import TestSupport
 
 @testable import Drivers
+@testable import Graph
 
 /// Keeps what a driver told.
 final class EventLog: Sendable {
@@ -20,7 +22,7 @@ final class Wire: Sendable {
     let driver: any Driver
     let events = EventLog()
     nonisolated(unsafe) private(set) var handles: [UnsafeMutableRawPointer?] = []
-    private let engine = Engine()
+    let engine = Engine()
 
     convenience init(
         name: String = "wire", server: Jackd, channels: Int, from sources: [String] = [], to sinks: [String] = []
@@ -53,9 +55,69 @@ final class Wire: Sendable {
         try driver.start(engine.audio, onEvent: { [events] in events.append($0) })
     }
 
+    /// The first channel by two ways, each half as loud, which two threads may take: exactly what came in.
+    init(halvesOn driver: any Driver) throws {
+        self.driver = driver
+        func make(_ name: String, _ type: UnsafePointer<vg_node_type>) throws -> ResolvedGraph.Node {
+            let instance = try NodeInstance(type: type, name: name, settings: Settings([:]))
+            try instance.prepare(Preparation(rate: driver.info.rate, maxBlock: 8192))
+            return ResolvedGraph.Node(
+                instance: instance, description: NodeDescription(name: name, type: instance.typeName))
+        }
+        func link(_ from: Int, _ port: Int, _ to: Int, _ target: Int) -> ResolvedGraph.Link {
+            ResolvedGraph.Link(fromNode: from, fromPort: port, toNode: to, target: .port(target), kind: VG_AUDIO_PORT)
+        }
+        let half = makeNodeType(Half.self)
+        let graph = ResolvedGraph(
+            nodes: [
+                try make("mic", try #require(builtInNodeType("input"))), try make("a", half), try make("b", half),
+                try make("speakers", try #require(builtInNodeType("output"))),
+            ], links: [link(0, 0, 1, 0), link(0, 0, 2, 0), link(1, 1, 3, 0), link(2, 1, 3, 0)])
+        var sharers = Sharers(limit: 2)
+        sharers.isForced = true
+        let schedule = try Compiler.compile(graph, rate: driver.info.rate, maxBlock: 8192, sharers: sharers)
+        schedule.forceSharing()
+        handles = try driver.register(schedule.externals)
+        schedule.setHandles(handles)
+        engine.publish(schedule)
+        driver.setHelpers(schedule.threads - 1)
+        try driver.start(engine.audio, onEvent: { [events] in events.append($0) })
+    }
+
     deinit { stop() }
 
     func stop() { driver.stop() }
+}
+
+/// Half as loud, and slow.
+final class Half: Node {
+    static let calls: NodeCalls = []
+    static let descriptor = NodeDescriptor(
+        "half", "half as loud", ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
+        process: halfProcess)
+    init(settings: Settings, host: NodeHost) throws(NodeError) {}
+    func prepare(_ preparation: Preparation) throws(NodeError) -> UInt64 { 0 }
+}
+
+@_noLocks
+private func halfProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
+    for frame in 0..<cycle.frames { io.output(0)[frame] = io.input(0)[frame] * 0.5 }
+    // Long enough for the other thread to come.
+    let end = vg_nanoseconds() &+ 50_000
+    while vg_nanoseconds() < end {}
+}
+
+/// The threads of this process that help an audio thread, by the kernel's numbers.
+var helperThreads: [Int32] {
+    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task"))?.compactMap(Int32.init).filter {
+        (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8))?.hasPrefix("vg-helper") == true
+    } ?? []
+}
+
+/// Nanoseconds of processor time that a thread has had.
+func processorTime(of thread: Int32) -> UInt64 {
+    let text = (try? String(contentsOfFile: "/proc/self/task/\(thread)/schedstat", encoding: .utf8)) ?? ""
+    return text.split(separator: " ").first.flatMap { UInt64($0) } ?? 0
 }
 
 /// Noise without a zero in it.
