@@ -72,7 +72,10 @@ extension Plan {
             // It also ends what sounds.
             let inlet = inlets.firstIndex { $0.buffer == into && !$0.ended.isEmpty }
             return (sources.map { .midi($0) }, [.midi(into)] + (inlet.map { [.notes($0)] } ?? []))
-        case .follow(let inlet): return (inlets[inlet].live.map { .midi($0.buffer) }, [.notes(inlet)])
+        case .follow(let inlet):
+            return (
+                (inlets[inlet].live.map(\.buffer) + [inlets[inlet].buffer]).map { .midi($0) }, [.notes(inlet)]
+            )
         }
     }
 
