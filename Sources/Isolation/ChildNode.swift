@@ -15,6 +15,12 @@ final class ChildNode {
     private var memory: SharedMemory?
     private var audio: ChildAudio?
     private var isActive = false
+    /// Whether parameters stay as they are: the host's values are newer than a preset that is loaded again. Only this
+    /// thread's.
+    private let deafness = Deafness()
+
+    /// Whether turns are not passed on.
+    private final class Deafness { var isDeaf = false }
 
     init(
         _ id: UInt32, _ type: UnsafePointer<vg_node_type>, _ name: String, _ settings: Settings, _ folder: String,
@@ -39,7 +45,9 @@ final class ChildNode {
                     frame.put(message)
                     return channel.send(frame)
                 }))
+        nonisolated(unsafe) let deafness = deafness  // nodes turn during calls, which this thread makes
         instance.onTurn { place, value, atOnce in
+            if deafness.isDeaf { return true }
             var frame = FrameWriter(.turn, node: id)
             frame.put(UInt32(place))
             frame.put(value)
@@ -109,7 +117,9 @@ final class ChildNode {
         try page.doing(.save, id) { () throws(NodeError) in try instance.save(to: folder) }
     }
 
-    func loadPreset(_ preset: String) throws(NodeError) {
+    /// `again`: after a restart; what it turns is not turned, also when that comes a little later.
+    func loadPreset(_ preset: String, again: Bool) throws(NodeError) {
+        deafness.isDeaf = again
         try page.doing(.preset, id) { () throws(NodeError) in try instance.loadPreset(preset) }
     }
 

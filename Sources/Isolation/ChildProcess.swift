@@ -108,6 +108,25 @@ final class ChildProcess: @unchecked Sendable {
         }
     }
 
+    /// Waits for the answer to `ask`; nil: there is none within so long, and it can be waited for again. [control]
+    func answer(_ number: UInt32, within seconds: Double) throws(Silence) -> FrameReader? {
+        let result: Result<FrameReader, Silence>? = state.wait(until: now() + seconds) { state in
+            if let answer = state.calls[number] ?? nil { return .success(answer) }
+            return state.isOver ? .failure(.gone) : nil
+        }
+        guard let result else { return nil }
+        forget(number)
+        var answer = try result.get()
+        if answer.kind == .refusal { throw .refused(answer.error()) }
+        return answer
+    }
+
+    /// Whether nothing comes from it any more. [any]
+    var isOver: Bool { state.with(\.isOver) }
+
+    /// The answer to `ask` is of no use any more. [control]
+    func forget(_ number: UInt32) { state.with { $0.calls[number] = nil } }
+
     private func newCall() -> UInt32 {
         state.with { state in
             state.nextCall &+= 1

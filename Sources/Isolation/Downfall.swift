@@ -50,7 +50,8 @@ struct Downfall: Sendable, Equatable {
     }
 }
 
-private func duration(_ seconds: Double) -> String {
+/// For people.
+func duration(_ seconds: Double) -> String {
     seconds < 1 ? "\(Int(seconds * 1000)) ms" : seconds == seconds.rounded(.down) ? "\(Int(seconds)) s" : "\(seconds) s"
 }
 

@@ -105,7 +105,9 @@ private final class ChildService {
         case .poll: node.poll()
         case .idle: answer.put(UInt8(node.isIdle ? 1 : 0))
         case .save: try node.save(to: frame.text())
-        case .loadPreset: try node.loadPreset(frame.text())
+        case .loadPreset:
+            let preset = frame.text()
+            try node.loadPreset(preset, again: frame.number(UInt8.self) != 0)
         case .setProperty:
             let key = frame.text()
             try node.setProperty(key, to: frame.value())

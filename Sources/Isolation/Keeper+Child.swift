@@ -76,14 +76,9 @@ extension Keeper {
         member.link.pointee.missedSince.store(0, ordering: .relaxed)
         if let preparation = member.preparation {
             try prepare(member, child, preparation)
+            // Before it is heard, and in order.
+            for record in member.deeds.with({ $0 }) where record.call == nil { try redo(record, member, child) }
             if member.isActive { try activate(member, child) }
-        }
-        for deed in member.deeds.with({ $0 }) {
-            do throws(ChildProcess.Silence) {
-                _ = try child.call(seconds: patience) { deed.frame(member.id, $0) }
-            } catch {
-                guard case .refused = error else { throw error }
-            }
         }
         member.isThere.store(true, ordering: .releasing)
         for (port, message) in member.takeMessages() {
@@ -94,10 +89,30 @@ extension Keeper {
         }
     }
 
+    /// Does again what was done before the restart. What cannot be, or ends the child, is not tried once more.
+    private func redo(
+        _ record: Member.Record, _ member: Member, _ child: ChildProcess
+    ) throws(ChildProcess.Silence) {
+        do throws(ChildProcess.Silence) {
+            _ = try child.call(seconds: patience) { record.deed.frame(member.id, $0, again: true) }
+        } catch {
+            member.end(record.number, done: false)
+            guard case .refused(let refusal) = error else {
+                member.log(VG_LOG_WARNING, "\(record.deed.text) is lost: the restart failed at it")
+                throw error
+            }
+            member.log(VG_LOG_WARNING, "\(record.deed.text) is lost: \(refusal.message)")
+        }
+    }
+
     func create(_ member: Member, _ child: ChildProcess, state folder: String?) throws(ChildProcess.Silence) {
         let recipe = member.recipe
         var settings = recipe.settings.values
-        if let folder, recipe.takesState { settings["state"] = .string(folder) }
+        if let folder, recipe.takesState {
+            settings["state"] = .string(folder)
+            // The host's own types know that it is newer than what else the settings say.
+            if recipe.path.isEmpty { settings["resumes"] = .bool(true) }
+        }
         var answer = try child.call(seconds: patience) { call in
             var frame = FrameWriter(.create, node: member.id, call: call)
             for text in [recipe.type, recipe.path, recipe.name, recipe.baseFolder] { frame.put(text) }

@@ -97,6 +97,7 @@ extension Keeper {
             }
         }
         followSaves(child, &pulse)
+        for member in members { followDeeds(member, child) }
         if now() >= pulse.nextSave, !isTense, pulse.saves.isEmpty {
             for member in members { if let save = keepState(member, child) { pulse.saves.append(save) } }
             pulse.isScheduled = false
@@ -126,8 +127,8 @@ extension Keeper {
         var member: Member
         var path: String
         var call: UInt32
-        /// How many deeds it holds.
-        var deeds: Int
+        /// The newest deed that it holds.
+        var deed: Int
     }
 
     /// Has the state of a node saved, beside the last complete one; nil: it has none.
@@ -139,13 +140,13 @@ extension Keeper {
         }
         guard let path else { return nil }
         member.savedStates += 1
-        let deeds = member.deeds.with(\.count)
+        let deed = member.settledDeed(after: isolation.policy?.settling ?? 5)
         let call = child.ask { call in
             var frame = FrameWriter(.save, node: member.id, call: call)
             frame.put(path)
             return frame
         }
-        return call.map { Save(member: member, path: path, call: $0, deeds: deeds) }
+        return call.map { Save(member: member, path: path, call: $0, deed: deed) }
     }
 
     private func followSaves(_ child: ChildProcess, _ pulse: inout Pulse) {
@@ -156,9 +157,23 @@ extension Keeper {
             } else {
                 if let old = save.member.state { removeTree(old) }
                 save.member.state = save.path
-                save.member.deeds.with { $0.removeFirst(min($0.count, save.deeds)) }
+                save.member.deeds.with { $0.removeAll { $0.call == nil && $0.number <= save.deed } }
             }
             return true
+        }
+    }
+
+    /// Deeds whose callers were told that they take long.
+    private func followDeeds(_ member: Member, _ child: ChildProcess) {
+        let waiting = member.deeds.with { $0.filter { $0.call != nil && now() - $0.time > callPatience + 0.2 } }
+        for record in waiting {
+            guard let call = record.call, var answer = child.answer(call) else { continue }
+            member.end(record.number, done: answer.kind != .refusal)
+            if answer.kind == .refusal {
+                member.log(VG_LOG_ERROR, "\(record.deed.text): \(answer.error().message)")
+            } else {
+                member.log(VG_LOG_INFO, "\(record.deed.text) is there now")
+            }
         }
     }
 
@@ -186,13 +201,18 @@ extension Keeper {
         let policy = isolation.policy
         let downfall = Downfall(
             status: end.status, memory: end.memory, limit: policy?.memory ?? 0, place: place, verdict: verdict)
+        // What it was doing when it ended is not done again.
+        for member in members { member.deeds.with { $0.removeAll { $0.call != nil } } }
+        var wasCalm = false
         let (said, admitted) = bury(child) { state, said in
-            if now() - state.startedAt >= policy?.calm ?? 10 { state.failures = 0 }
+            wasCalm = now() - state.startedAt >= policy?.calm ?? 10
+            if wasCalm { state.failures = 0 }
             state.failures += 1
             state.nextStart = now() + (policy?.pause(state.failures) ?? 0)
             state.lastFall = downfall.text + (said.isEmpty ? "" : "; it printed: \(said)")
         }
         for member in members where admitted.contains(member.id) {
+            if wasCalm { member.failures = 0 }
             report(member, downfall, culprits, said, pid: child.process)
         }
     }
@@ -203,7 +223,7 @@ extension Keeper {
         if isCulprit {
             member.failures += 1
             // A state that it cannot live with is not given to it for ever.
-            if member.failures >= 3 { member.state = nil }
+            if member.failures >= 3 { forgetState(member) }
         }
         let names = culprits.map { "\($0.recipe.name) (\($0.recipe.plugin))" }.joined(separator: ", ")
         let reason =
@@ -219,6 +239,18 @@ extension Keeper {
                 ("process", .integer(Int64(pid))),
                 ("culprit", .string(culprits.map(\.recipe.name).joined(separator: ", "))),
             ])
+    }
+
+    private func forgetState(_ member: Member) {
+        let lost = member.deeds.with { deeds in
+            defer { deeds = [] }
+            return deeds.map(\.deed.text)
+        }
+        guard member.state != nil || !lost.isEmpty else { return }
+        member.state = nil
+        let what = ["its state"] + lost
+        member.log(
+            VG_LOG_WARNING, "it fails again and again, so that it starts without \(what.joined(separator: ", "))")
     }
 
     /// Ends a child if it has not ended, and takes it out of everything; returns what it printed last, and who was in it.

@@ -152,39 +152,85 @@ final class Keeper: @unchecked Sendable {
     func isIdle(_ member: Member) -> Bool {
         guard member.isThere.load(ordering: .acquiring), let child = state.with({ $0.child }) else { return true }
         do throws(ChildProcess.Silence) {
-            var answer = try child.call(seconds: patience) { FrameWriter(.idle, node: member.id, call: $0) }
+            guard var answer = try brief(child, { FrameWriter(.idle, node: member.id, call: $0) }) else { return false }
             return answer.number(UInt8.self) != 0
         } catch {
-            missed(error, child)
             return true
         }
     }
 
-    /// Loads a preset or sets a property; done again after a restart, unless a newer state was saved.
+    /// Loads a preset or sets a property; done again after a restart, unless a newer state holds it. One that is not
+    /// done in time is told as that, and may be done yet: the thread follows it.
     func act(_ member: Member, _ deed: Member.Deed) throws(NodeError) {
-        calls.acquire()
-        defer { calls.release() }
-        guard let child = state.with({ $0.child }) else { throw notThere(member) }
-        do throws(ChildProcess.Silence) {
-            _ = try child.call(seconds: patience) { deed.frame(member.id, $0) }
-        } catch { throw nodeError(error, child, member) }
-        member.deeds.with { deeds in
-            deeds.append(deed)
-            if deeds.count > 256 { deeds.removeFirst() }
+        try whileThere(member) { child throws(NodeError) in
+            var number = 0
+            let call = child.ask { call in
+                number = member.begin(deed, call: call)
+                return deed.frame(member.id, call)
+            }
+            guard let call else {
+                member.end(number, done: false)
+                throw child.isOver ? nodeError(.gone, child, member) : late(member)
+            }
+            do throws(ChildProcess.Silence) {
+                guard try child.answer(call, within: callPatience) != nil else { throw .late }
+            } catch {
+                if case .late = error { throw late(member) }
+                member.end(number, done: false)
+                throw nodeError(error, child, member)
+            }
+            member.end(number, done: true)
         }
     }
 
     func askProperty(_ member: Member, _ key: String) throws(NodeError) {
-        calls.acquire()
-        defer { calls.release() }
-        guard let child = state.with({ $0.child }) else { throw notThere(member) }
-        do throws(ChildProcess.Silence) {
-            _ = try child.call(seconds: patience) { call in
-                var frame = FrameWriter(.askProperty, node: member.id, call: call)
-                frame.put(key)
-                return frame
+        try whileThere(member) { child throws(NodeError) in
+            do throws(ChildProcess.Silence) {
+                let answer = try brief(child) { call in
+                    var frame = FrameWriter(.askProperty, node: member.id, call: call)
+                    frame.put(key)
+                    return frame
+                }
+                guard answer != nil else { throw .late }
+            } catch {
+                if case .late = error { throw late(member) }
+                throw nodeError(error, child, member)
             }
-        } catch { throw nodeError(error, child, member) }
+        }
+    }
+
+    /// Makes a call that is answered at once by a child that is well; nil: it did not. A child that hangs is ended by the
+    /// thread, and not for this.
+    private func brief(
+        _ child: ChildProcess, _ make: (UInt32) -> FrameWriter
+    ) throws(ChildProcess.Silence) -> FrameReader? {
+        guard let call = child.ask(make) else {
+            if child.isOver { throw .gone }
+            return nil
+        }
+        if let answer = try child.answer(call, within: callPatience) { return answer }
+        child.forget(call)
+        return nil
+    }
+
+    /// Runs `body` alone with the child that has the node. Whoever calls is not kept waiting for long.
+    private func whileThere(
+        _ member: Member, _ body: (ChildProcess) throws(NodeError) -> Void
+    ) throws(NodeError) {
+        guard calls.acquire(within: callPatience) else { throw late(member) }
+        defer { calls.release() }
+        guard let child = state.with({ $0.child }), member.isThere.load(ordering: .acquiring) else {
+            throw notThere(member)
+        }
+        try body(child)
+    }
+
+    var callPatience: Double { isolation.policy?.callPatience ?? 2 }
+
+    private func late(_ member: Member) -> NodeError {
+        NodeError(
+            "\(member.recipe.plugin) does not answer within \(duration(callPatience))",
+            hint: "it may be busy with what it was asked for; it is ended and started again if it hangs")
     }
 
     private func notThere(_ member: Member) -> NodeError {
@@ -270,5 +316,14 @@ final class CallLock: @unchecked Sendable {
 
     func acquire() { pthread_mutex_lock(mutex) }
     func tryAcquire() -> Bool { pthread_mutex_trylock(mutex) == 0 }
+    /// False: others held it for so long.
+    func acquire(within seconds: Double) -> Bool {
+        var end = timespec()
+        clock_gettime(CLOCK_REALTIME, &end)
+        let nanoseconds = Int(end.tv_nsec) + Int(seconds * 1e9)
+        end.tv_sec += nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        return pthread_mutex_timedlock(mutex, &end) == 0
+    }
     func release() { pthread_mutex_unlock(mutex) }
 }

@@ -32,11 +32,13 @@ final class Member: @unchecked Sendable {
         case preset(String)
         case property(String, SettingValue)
 
-        func frame(_ node: UInt32, _ call: UInt32) -> FrameWriter {
+        /// `again`: after a restart, when parameters are to stay as the host has them.
+        func frame(_ node: UInt32, _ call: UInt32, again: Bool = false) -> FrameWriter {
             switch self {
             case .preset(let preset):
                 var frame = FrameWriter(.loadPreset, node: node, call: call)
                 frame.put(preset)
+                frame.put(UInt8(again ? 1 : 0))
                 return frame
             case .property(let key, let value):
                 var frame = FrameWriter(.setProperty, node: node, call: call)
@@ -45,6 +47,34 @@ final class Member: @unchecked Sendable {
                 return frame
             }
         }
+
+        /// Whether nothing is left of it once the other has been done.
+        func isReplaced(by other: Deed) -> Bool {
+            switch (self, other) {
+            case (.preset(let old), .preset(let new)): old == new
+            case (.property(let old, _), .property(let new, _)): old == new
+            default: false
+            }
+        }
+
+        /// For people.
+        var text: String {
+            switch self {
+            case .preset(let preset): "the preset \(preset)"
+            case .property(let key, _): "the property \(key)"
+            }
+        }
+    }
+
+    /// A deed, in the order in which they were asked for.
+    struct Record: Sendable {
+        var number: Int
+        var deed: Deed
+        /// When it was asked for, in seconds, and how many blocks had been asked of the node.
+        var time: Double
+        var blocks: UInt64
+        /// The call that has no answer yet; nil: it is done.
+        var call: UInt32?
     }
 
     let id: UInt32
@@ -68,8 +98,9 @@ final class Member: @unchecked Sendable {
     }
     private let kept = Guarded<String?>(nil)
     var savedStates = 0
-    /// What was done to it since then that a state would hold.
-    let deeds = Guarded<[Deed]>([])
+    /// What was done to it that the state does not hold for certain.
+    let deeds = Guarded<[Record]>([])
+    private static let mostDeeds = 256
     /// Saving ended the child once: it is not tried again.
     var saveIsDeadly = false
     var failures = 0
@@ -98,6 +129,42 @@ final class Member: @unchecked Sendable {
     deinit {
         link.deinitialize(count: 1)
         link.deallocate()
+    }
+
+    /// Notes a deed that is being asked for; returns its number. [control]
+    func begin(_ deed: Deed, call: UInt32) -> Int {
+        let blocks = link.pointee.asked.load(ordering: .relaxed)
+        return deeds.with { deeds in
+            let number = (deeds.last?.number ?? lastDeed) + 1
+            lastDeed = number
+            deeds.append(Record(number: number, deed: deed, time: now(), blocks: blocks, call: call))
+            return number
+        }
+    }
+    private var lastDeed = 0
+
+    /// A deed is done, or, with `false`, is not. [control]
+    func end(_ number: Int, done: Bool) {
+        deeds.with { deeds in
+            guard let index = deeds.firstIndex(where: { $0.number == number }) else { return }
+            guard done else {
+                deeds.remove(at: index)
+                return
+            }
+            deeds[index].call = nil
+            let deed = deeds[index].deed
+            deeds.removeAll { $0.number < number && $0.call == nil && $0.deed.isReplaced(by: deed) }
+            if deeds.count > Self.mostDeeds { deeds.removeFirst() }
+        }
+    }
+
+    /// The newest deed up to which a state that is saved now holds all; 0: none. [control]
+    func settledDeed(after seconds: Double) -> Int {
+        let blocks = link.pointee.asked.load(ordering: .relaxed)
+        let time = now()
+        return deeds.with { deeds in
+            deeds.prefix { $0.call == nil && time - $0.time >= seconds && blocks > $0.blocks + 1 }.last?.number ?? 0
+        }
     }
 
     /// Publishes an event about this node, as the host itself. [control]

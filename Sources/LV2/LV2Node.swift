@@ -75,7 +75,8 @@ final class LV2Node: Node {
         }
         let given = try givenValues(settings.table("params") ?? [:], info, ports, resolve: host.resolve)
         for (index, value) in given.parameters { layout.parameters[index].start(at: value) }
-        patches = given.patches
+        // Where a state goes on after a crash, it holds what became of them.
+        patches = settings.bool("resumes") == true ? [] : given.patches
         self.layout = layout
         log = PluginLog(URIDs(URIDMap.shared))
     }
@@ -97,6 +98,7 @@ final class LV2Node: Node {
             quiet.offline = true
             made.latency = try make(quiet, PluginLog(URIDs(URIDMap.shared))).latencyOfSilence()
         }
+        made.waiting = instance?.waiting ?? []
         instance = made
         return made.processor
     }

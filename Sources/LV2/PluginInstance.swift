@@ -20,8 +20,8 @@ final class PluginInstance {
     let answers: PropertyAnswers?
     /// For the time in which the plugin is changed.
     let pause = UnsafeMutablePointer<PluginPause>.allocate(capacity: 1)
-    /// What is to be changed as soon as the plugin is silent.
-    var waiting: LiveChange?
+    /// What is still to be changed and told, in order.
+    var waiting: [PendingChange] = []
     private let parts: PluginParts
     /// Kept: plugins write their last lines while they are freed.
     private let log: PluginLog

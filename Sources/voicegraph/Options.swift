@@ -54,7 +54,8 @@ func useProbe() {
 
 /// From now on this program can isolate nodes, with itself as the child.
 func useIsolation() {
-    Isolation.shared.use(IsolationPolicy(command: [ownExecutable(), "isolated-child"]))
+    let policy = IsolationPolicy(command: [ownExecutable(), "isolated-child"])
+    Isolation.shared.use(policy)
 }
 
 /// The file that this program runs from.

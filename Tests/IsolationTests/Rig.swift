@@ -21,6 +21,7 @@ func testPolicy(_ change: (inout IsolationPolicy) -> Void = { _ in }) -> Isolati
     policy.hangTime = 0.05
     policy.patience = 5
     policy.saveInterval = 0.01
+    policy.settling = 0.02
     policy.firstPause = 0.01
     policy.longestPause = 0.05
     policy.memory = 512 << 20

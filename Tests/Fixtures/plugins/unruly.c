@@ -18,6 +18,8 @@ typedef struct {
   _Atomic int remembered;
   _Atomic int trouble; /* what `process` is to do */
   int preset;
+  char word[32];
+  char history[256]; /* what was set in this process, in order */
 } unruly;
 
 static const char *const troubles[] = {"none", "segv", "abort", "exit", "loop", "stop", "allocate", "nan", "inf", "late"};
@@ -98,6 +100,7 @@ static void activate(void *data) { trouble_in(data, "activate"); }
 static void process(void *data, const vg_io *io, const vg_cycle *cycle) {
   unruly *node = data;
   int trouble = atomic_exchange(&node->trouble, 0);
+  if (strcmp(node->word, "doom") == 0) crash();
   trouble_in(node, "process");
   if (trouble > 0) make_trouble(troubles[trouble]);
   for (uint32_t i = 0; i < cycle->frames; i++)
@@ -115,8 +118,9 @@ static void receive(void *data, uint32_t port, const vg_message *message) {
         {"process", {.kind = VG_INTEGER, .integer = getpid(), .number = getpid()}},
         {"remembered", {.kind = VG_INTEGER, .integer = node->remembered, .number = node->remembered}},
         {"preset", {.kind = VG_INTEGER, .integer = node->preset, .number = node->preset}},
+        {"history", {.kind = VG_STRING, .string = node->history}},
     };
-    vg_event event = {.name = "who", .fields = fields, .field_count = 3};
+    vg_event event = {.name = "who", .fields = fields, .field_count = 4};
     node->host->publish(node->host->handle, &event);
     node->host->log(node->host->handle, VG_LOG_WARNING, "somebody asks");
     node->host->send(node->host->handle, 0, message);
@@ -144,6 +148,41 @@ static bool save(void *data, const char *folder, vg_error *error) {
   return true;
 }
 
+static void note(unruly *node, const char *what, const char *value) {
+  size_t used = strlen(node->history);
+  snprintf(node->history + used, sizeof node->history - used, "%s%s %s", used ? ", " : "", what, value);
+}
+
+/* The property `word`: "slow" takes its time, "doom" ends the process in the next block, others see `make_trouble`. */
+static bool set_property(void *data, const char *key, const vg_value *value, vg_error *error) {
+  unruly *node = data;
+  if (strcmp(key, "word") != 0 || value->kind != VG_STRING) {
+    snprintf(error->message, sizeof error->message, "no property %s", key);
+    return false;
+  }
+  if (strcmp(value->string, "slow") == 0) {
+    struct timespec time = {0, 700000000};
+    nanosleep(&time, NULL);
+  }
+  make_trouble(value->string);
+  snprintf(node->word, sizeof node->word, "%s", value->string);
+  note(node, "word", value->string);
+  return true;
+}
+
+static bool ask_property(void *data, const char *key, vg_error *error) {
+  unruly *node = data;
+  if (strcmp(key, "word") != 0) {
+    snprintf(error->message, sizeof error->message, "no property %s", key);
+    return false;
+  }
+  vg_entry fields[] = {{"key", {.kind = VG_STRING, .string = "word"}},
+                       {"value", {.kind = VG_STRING, .string = node->word}}};
+  vg_event event = {.name = "property", .fields = fields, .field_count = 2};
+  node->host->publish(node->host->handle, &event);
+  return true;
+}
+
 static bool load_preset(void *data, const char *preset, vg_error *error) {
   unruly *node = data;
   if (atoi(preset) == 0) {
@@ -151,6 +190,7 @@ static bool load_preset(void *data, const char *preset, vg_error *error) {
     return false;
   }
   node->preset = atoi(preset);
+  note(node, "preset", preset);
   return node->host->turn(node->host->handle, 0, (float)node->preset, true);
 }
 
@@ -178,7 +218,7 @@ static const vg_node_type type = {
     .default_layout = {.ports = ports, .port_count = 5, .parameters = parameters, .parameter_count = 1},
     .settings = settings, .setting_count = 2, .create = create, .destroy = destroy, .prepare = prepare,
     .activate = activate, .process = process, .receive = receive, .latency = latency, .save = save,
-    .load_preset = load_preset};
+    .load_preset = load_preset, .set_property = set_property, .ask_property = ask_property};
 static const vg_node_type *const types[] = {&type};
 static const vg_plugin plugin = {.abi = VG_ABI_VERSION, .size = sizeof(vg_plugin), .name = "fixture", .version = "1.0",
                                  .license = "Apache-2.0", .types = types, .type_count = 1};

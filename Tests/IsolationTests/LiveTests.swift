@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import NodeKit
+import TestSupport
+import Testing
+
+@testable import Host
+@testable import Isolation
+
+/// Presets and properties of isolated nodes: set, asked for, back after a crash, and never a reason to wait.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct LiveTests {
+    /// Without states, so that only what is done again comes back.
+    private static func policy(_ change: (inout IsolationPolicy) -> Void = { _ in }) -> IsolationPolicy {
+        testPolicy {
+            $0.saveInterval = 1000
+            change(&$0)
+        }
+    }
+
+    private func set(_ run: IsolatedRun, _ word: String) throws {
+        try run.graph.setProperty("odd", "word", to: .string(word))
+    }
+
+    private func word(_ run: IsolatedRun) throws -> String? {
+        let before = run.all("property").count
+        try run.graph.askProperty("odd", "word")
+        try run.play("it is told") { run.all("property").count > before }
+        return run.all("property").last?.text("value")
+    }
+
+    /// Ends the process, and waits until the node is heard again.
+    private func crash(_ run: IsolatedRun) throws {
+        let before = run.all("plugin.started").count
+        try run.tell("odd", "segv")
+        try run.play("it is back") { run.all("plugin.started").count > before }
+        run.play(blocks: 10)
+    }
+
+    @Test("A property is set, told and back after a crash; what there is not is refused")
+    func properties() throws {
+        let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
+        run.play(blocks: 3)
+        #expect(try word(run)?.isEmpty == true)
+        try set(run, "calm")
+        #expect(try word(run) == "calm")
+        #expect(throws: HostError("node 'odd': no property sword")) {
+            try run.graph.setProperty("odd", "sword", to: .string("x"))
+        }
+        #expect(throws: HostError("node 'odd': no property sword")) { try run.graph.askProperty("odd", "sword") }
+        try crash(run)
+        #expect(try word(run) == "calm")
+    }
+
+    @Test("After a crash everything is done again in its order, but for what was replaced")
+    func order() throws {
+        let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
+        run.play(blocks: 3)
+        try set(run, "one")
+        try run.graph.loadPreset("odd", "3")
+        try set(run, "two")
+        try run.graph.loadPreset("odd", "4")
+        #expect(try run.who("odd").text("history") == "word one, preset 3, word two, preset 4")
+        try crash(run)
+        #expect(try run.who("odd").text("history") == "preset 3, word two, preset 4")
+        try crash(run)
+        #expect(try run.who("odd").text("history") == "preset 3, word two, preset 4")
+    }
+
+    @Test("A parameter that was turned after a preset stays as it is when the preset is loaded again")
+    func parameters() throws {
+        let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
+        run.play(blocks: 3)
+        try run.graph.loadPreset("odd", "3")
+        try run.play("the preset is heard") { run.lastBlock.allSatisfy { $0 == 0.75 } }
+        try run.graph.set("odd", "gain", to: 5)
+        try run.play("the parameter is heard") { run.lastBlock.allSatisfy { $0 == 1.25 } }
+        try crash(run)
+        #expect(try run.who("odd").integer("preset") == 3)
+        #expect(run.lastBlock.allSatisfy { $0 == 1.25 })
+        #expect(try run.graph.value("odd", "gain") == 5)
+        // A preset that is loaded now turns it again.
+        try run.graph.loadPreset("odd", "2")
+        try run.play("the new preset is heard") { run.lastBlock.allSatisfy { $0 == 0.5 } }
+    }
+
+    @Test("A state that was saved while a plugin may still have been at work does not stand in for what was set")
+    func settling() throws {
+        let run = try IsolatedRun(unrulyGraph(), policy: testPolicy { $0.settling = 1000 })
+        run.play(blocks: 3)
+        try run.graph.loadPreset("odd", "3")
+        try run.tell("odd", "remember 42")
+        try run.play("its state is kept") { run.keeps("42") }
+        try crash(run)
+        let who = try run.who("odd")
+        #expect(who.integer("preset") == 3 && who.integer("remembered") == 42)
+    }
+
+    @Test("A state that holds what was set stands in for it")
+    func settled() throws {
+        let run = try IsolatedRun(unrulyGraph(), policy: testPolicy())
+        run.play(blocks: 3)
+        try set(run, "calm")
+        try run.play("a state holds it") { run.registry.isolator.members.allSatisfy { $0.deeds.with(\.isEmpty) } }
+        // The fixture's states have no words in them.
+        try crash(run)
+        #expect(try run.who("odd").text("history")?.isEmpty == true)
+    }
+
+    @Test("What ends the process in the call is told with its reason, and not done again", arguments: ["segv", "exit"])
+    func deadly(word: String) throws {
+        let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
+        run.play(blocks: 3)
+        try set(run, "calm")
+        let error = #expect(throws: HostError.self) { try set(run, word) }
+        let reason = word == "segv" ? "crashed in set_property" : "ended its process in set_property"
+        #expect(error?.message.contains(reason) == true, "\(error?.description ?? "")")
+        try run.play("it is back") { !run.all("plugin.started").isEmpty }
+        run.play(blocks: 10)
+        #expect(try self.word(run) == "calm")
+        #expect(run.all("plugin.failed").count == 1 && run.lastBlock.allSatisfy { $0 == 0.5 })
+    }
+
+    @Test("A call that hangs is told at once, others go on, and the process is ended and comes back without it")
+    func hanging() throws {
+        let run = try IsolatedRun(
+            unrulyGraph(),
+            policy: Self.policy {
+                $0.callPatience = 0.1
+                $0.patience = 1
+            })
+        run.play(blocks: 3)
+        try set(run, "calm")
+        for body in [
+            { try set(run, "loop") }, { try run.graph.loadPreset("odd", "3") },
+            { try run.graph.askProperty("odd", "word") },
+        ] {
+            let error = #expect(throws: HostError.self) { try body() }
+            #expect(error?.message == "node 'odd': libvg-unruly.so does not answer within 100 ms")
+        }
+        // Its audio goes on meanwhile.
+        run.play()
+        #expect(run.lastBlock.allSatisfy { $0 == 0.5 })
+        try run.play("it is ended and back") { !run.all("plugin.started").isEmpty }
+        let reason = run.all("plugin.failed").first?.text("reason") ?? ""
+        #expect(reason.contains("hung in set_property"), "\(reason)")
+        #expect(try word(run) == "calm")
+        #expect(try run.who("odd").integer("preset") == 0)
+    }
+
+    @Test("What only takes long is told as that, is done all the same, and is done again after a crash")
+    func slow() throws {
+        let run = try IsolatedRun(unrulyGraph(), policy: Self.policy { $0.callPatience = 0.1 })
+        run.play(blocks: 3)
+        #expect(throws: HostError.self) { try set(run, "slow") }
+        try run.play("it is told that it is there") {
+            run.all("log", "odd").contains { $0.text("text") == "the property word is there now" }
+        }
+        #expect(try word(run) == "slow")
+        try crash(run)
+        #expect(try word(run) == "slow" && run.all("plugin.failed").count == 1)
+    }
+
+    @Test("What makes the process end again and again is given up, and said")
+    func doom() throws {
+        let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
+        run.play(blocks: 3)
+        try set(run, "doom")
+        try run.play("it is given up") {
+            run.all("log", "odd").contains {
+                $0.text("text") == "it fails again and again, so that it starts without its state, the property word"
+            }
+        }
+        let started = run.all("plugin.started").count
+        try run.play("it is back") { run.all("plugin.started").count > started }
+        run.play(blocks: 20)
+        #expect(run.lastBlock.allSatisfy { $0 == 0.5 } && run.all("plugin.failed").count == 3)
+    }
+
+    @Test("While there is no process every call says so")
+    func away() throws {
+        let run = try IsolatedRun(
+            unrulyGraph(),
+            policy: Self.policy {
+                $0.firstPause = 1
+                $0.longestPause = 1
+            })
+        // The first restart comes at once; before the second there is a pause.
+        for number in 1...2 {
+            try run.play("it plays") { run.children.first?.restarts == number - 1 && run.children[0].process != nil }
+            kill(run.children[0].process!, SIGKILL)
+            try run.play("it is told") { run.all("plugin.failed").count == number }
+        }
+        let away = HostError(
+            "node 'odd': libvg-unruly.so is not running just now", hint: "it is being restarted; try again")
+        #expect(throws: away) { try set(run, "calm") }
+        #expect(throws: away) { try run.graph.loadPreset("odd", "3") }
+        #expect(throws: away) { try run.graph.askProperty("odd", "word") }
+        try run.play("it is back") { run.all("plugin.started").count == 2 }
+        try set(run, "calm")
+        #expect(try word(run) == "calm")
+    }
+}
