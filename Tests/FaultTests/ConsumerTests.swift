@@ -68,18 +68,6 @@ struct ConsumerTests {
         server.stop()
     }
 
-    /// What was played is in what was heard, every sample of it, one after the other.
-    private func expectSame(
-        _ played: [Float], _ heard: [Float], sourceLocation: Testing.SourceLocation = #_sourceLocation
-    ) throws {
-        let first = try #require(played.firstIndex { $0 != 0 })
-        let start = try #require(heard.firstIndex { $0 != 0 }, "nothing came", sourceLocation: sourceLocation) - first
-        let wrong = played.indices.first { start + $0 >= heard.count || heard[start + $0] != played[$0] }
-        #expect(
-            wrong == nil, "of \(played.count) frames this one is another; \(heard.count) came",
-            sourceLocation: sourceLocation)
-    }
-
     private let recorder = """
         [node.tape]
         type = "record"

@@ -16,6 +16,8 @@ struct SoakFigures {
     var frames = 0
     var stepsAboveRamp = 0
     var largestShare = 0.0
+    /// Kilobytes after each round.
+    var memory: [Int] = []
     var settled: Resources?
     var last: Resources?
     var status: RunStatus?
@@ -44,6 +46,7 @@ struct SoakFigures {
             plugin back               \(Self.spread(pluginTimes))
             frames looked at          \(frames)
             steps above the ramp      \(stepsAboveRamp); the largest was \(share) of what is allowed
+            memory after each round   \(memory.map(String.init).joined(separator: " ")) kB
             settled                   \(settled?.description ?? "not yet")
             at the end                \(last?.description ?? "none")
             """
@@ -125,6 +128,7 @@ final class Soak {
             }
             round += 1
             try await calm()
+            figures.memory.append(session.resources.kilobytes)
             // The first round fills caches, and makes what is kept.
             if round == 1 { figures.settled = session.resources }
         }
