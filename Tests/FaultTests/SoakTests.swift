@@ -13,7 +13,12 @@ import TestSupport
     func soak() async throws {
         print("figure: soak of \(Self.seconds) s with seed \(Self.seed)")
         let soak = try await Soak(seed: Self.seed)
-        try await soak.run(seconds: Self.seconds)
+        do {
+            try await soak.run(seconds: Self.seconds)
+        } catch {
+            print(soak.figures.table)
+            throw error
+        }
         let figures = soak.figures
         print(figures.table)
         #expect(figures.refused.isEmpty, "calls that can be done are done")

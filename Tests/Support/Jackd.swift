@@ -39,6 +39,7 @@ public final class Jackd: @unchecked Sendable {
     private let nameLock: ServerNameLock
     private let turn: JackTurn
     private var synchronous = true
+    private var realtime: Bool? = false
     private static let pool = ["vgt-1", "vgt-2", "vgt-3"]
 
     private init(name: String, nameLock: ServerNameLock, turn: JackTurn) {
@@ -49,8 +50,10 @@ public final class Jackd: @unchecked Sendable {
 
     deinit { stop() }
 
-    /// Starts a server and waits until it answers.
-    public static func start(rate: Int = 48000, block: Int = 256, synchronous: Bool = true) async throws -> Jackd {
+    /// Starts a server and waits until it answers. nil `realtime`: it is if it may be.
+    public static func start(
+        rate: Int = 48000, block: Int = 256, synchronous: Bool = true, realtime: Bool? = false
+    ) async throws -> Jackd {
         let turn = try await JackTurn.wait()
         let found = Mutex<Jackd?>(nil)
         try await eventually("a server name of \(pool) is free", seconds: 300) {
@@ -63,6 +66,7 @@ public final class Jackd: @unchecked Sendable {
         }
         let server = found.withLock { $0 }!
         server.synchronous = synchronous
+        server.realtime = realtime
         try server.launch(rate: rate, block: block)
         return server
     }
@@ -83,7 +87,7 @@ public final class Jackd: @unchecked Sendable {
     /// Starts it again after `crash`, without waiting for an answer.
     public func restart(rate: Int = 48000, block: Int = 256) throws {
         process = try ServerProcess(
-            name: name, format: .init(rate: rate, block: block, realtime: false, synchronous: synchronous))
+            name: name, format: .init(rate: rate, block: block, realtime: realtime, synchronous: synchronous))
     }
 
     /// Stops its time, as a hang would.
