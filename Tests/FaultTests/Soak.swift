@@ -71,7 +71,8 @@ final class Soak {
     private var ear: JackPeer?
     /// From this frame of the recording on, no more than this.
     private var marks: [(frame: Int, loudest: Double)] = []
-    private var recent: [Double] = [1]
+    private var recent: [(time: ContinuousClock.Instant, loudest: Double)] = [(.now, 1)]
+    private var loudest: Double { recent.lazy.map(\.loudest).max() ?? 1 }
     private var rate = 48000
 
     private static let firstModel = GraphDescription(
@@ -184,7 +185,7 @@ final class Soak {
         #expect(peer.connect("faulted:out_1", "ear:in_1"))
         let cycles = peer.cycles
         try await eventually("the server has ordered its graph") { peer.cycles > cycles + 20 }
-        marks = [(peer.recordedFrames, recent.max() ?? 1)]
+        marks = [(peer.recordedFrames, loudest)]
     }
 
     /// Looks at all that was heard, and lets the listener go.
@@ -213,9 +214,11 @@ final class Soak {
         let edit = edits.next(model)
         var next = model
         guard next.make(edit) else { return }
-        // What was under way in delays is still to come.
-        recent = recent.suffix(40) + [max(model.loudest, next.loudest) + 0.01]
-        if let ear { marks.append((ear.recordedFrames, recent.max() ?? 1)) }
+        // What was under way in delays is still to come; edits may be faster than those.
+        let now = ContinuousClock.now
+        let old = recent.dropLast(40).prefix { $0.time.duration(to: now) > .seconds(2) }.count
+        recent = recent.dropFirst(old) + [(now, max(model.loudest, next.loudest) + 0.01)]
+        if let ear { marks.append((ear.recordedFrames, loudest)) }
         let begin = ContinuousClock.now
         for (name, fields) in calls(edit) {
             let answer = try call(name, fields)
