@@ -49,6 +49,8 @@ public struct Render: Sendable {
     static let quiet: Float = 1e-5
     static let quietTime = 0.25
     static let longestTail = 30.0
+    /// Blocks that are shorter than this, in frames, are played several at a time between two turns of the control side.
+    static let together = 64
 
     /// Describes a render.
     public init(
@@ -133,11 +135,18 @@ public struct Render: Sendable {
         var tailFrames = 0
         var failed: String?
         while true {
-            var next = block
-            if case .frames(let total) = end { next = min(block, total - frames) }
+            var next = block * max(1, Self.together / block)
+            if case .frames(let total) = end { next = min(next, total - frames) }
             if next <= 0 { break }
-            running.wait(frames: next)
-            driver.process(frames: next)
+            var loud = false
+            for first in stride(from: 0, to: next, by: block) {
+                let length = min(block, next - first)
+                running.wait(frames: length)
+                driver.process(frames: length)
+                if end == .idle, !loud {
+                    loud = heard.contains { $0.prefix(length).contains { !(abs($0) < Self.quiet) } }
+                }
+            }
             frames += next
             running.pump()
             if case .event(let event) = failure.poll() {
@@ -149,7 +158,6 @@ public struct Render: Sendable {
             if !progress(Progress(frames: frames, total: total)) { break }
             guard end == .idle else { continue }
             let idle = running.isIdle
-            let loud = heard.contains { $0.prefix(next).contains { !(abs($0) < Self.quiet) } }
             quietFrames = idle && !loud ? quietFrames + next : 0
             tailFrames = idle ? tailFrames + next : 0
             if Double(quietFrames) >= Self.quietTime * rate || Double(tailFrames) >= Self.longestTail * rate { break }
