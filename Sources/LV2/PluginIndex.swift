@@ -68,7 +68,10 @@ public struct PluginIndex: Sendable {
 }
 
 /// The names in a folder but for hidden ones, in the order of the alphabet.
-func entries(of folder: String) -> [String] {
+func entries(of folder: String) -> [String] { unsortedEntries(of: folder).sorted() }
+
+/// The same in the order in which they lie there.
+func unsortedEntries(of folder: String) -> [String] {
     guard let listing = opendir(folder) else { return [] }
     defer { closedir(listing) }
     var result: [String] = []
@@ -78,7 +81,7 @@ func entries(of folder: String) -> [String] {
         }
         if !name.hasPrefix(".") { result.append(name) }
     }
-    return result.sorted()
+    return result
 }
 
 /// A file's size, time of change and number, as text: a different file has a different one. Empty: there is none.

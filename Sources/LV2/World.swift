@@ -5,9 +5,9 @@ import NodeKit
 
 /// The installed LV2 plugins, as lilv knows them.
 ///
-/// At first use only the manifests of the bundles are read, a few tens of microseconds each; what a bundle says of
-/// one plugin is read when that plugin is asked for. lilv keeps everything in one unguarded model, so every use of it
-/// goes through `locked`. [control]
+/// Nothing is read before it is needed: for a plugin that is asked for by its URI the manifests that mention it, a few
+/// tens of microseconds each, and its data; all manifests where all plugins are asked for, or it is not found. lilv keeps
+/// everything in one unguarded model, so every use of it goes through `locked`. [control]
 public final class World: @unchecked Sendable {
     // Sendable: `mutex` guards the model and what is kept of it; nothing else changes after `init`.
 
@@ -19,9 +19,13 @@ public final class World: @unchecked Sendable {
     private let world: OpaquePointer
     /// The folders of bundles.
     let path: [String]
+    /// Whether every manifest was read.
     private var loaded = false
+    /// What plugins were asked for until then, and the bundles whose manifests were read for them.
+    private var wanted: Set<String> = []
+    private var known: Set<String> = []
     private var nodes: [UnsafePointer<CChar>: OpaquePointer] = [:]
-    /// Every folder that should be a bundle. Use it inside `locked`.
+    /// Folders that should be bundles: all, once a plugin was not found. Use it inside `locked`.
     private(set) var bundles: [String] = []
     /// What is wrong with data that was read, in the words of those who read it. Use it inside `locked`.
     private(set) var complaints: [String] = []
@@ -50,18 +54,13 @@ public final class World: @unchecked Sendable {
     func locked<Result, Failure>(_ body: (Lilv) throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        if !loaded {
-            loaded = true
-            var lines: [String] = []
-            Complaints.collect(into: &lines) { for folder in path { loadManifests(of: folder) } }
-            note(lines)
-        }
         return try body(Lilv(world: world, owner: self))
     }
 
     /// Adds one bundle, wherever it lies. [control]
     public func add(bundle: String) {
         locked { _ in
+            loadAll()
             var lines: [String] = []
             Complaints.collect(into: &lines) { loadManifest(of: bundle) }
             note(lines)
@@ -82,15 +81,36 @@ public final class World: @unchecked Sendable {
         return node
     }
 
-    private func loadManifests(of folder: String) {
-        guard let entries = opendir(folder) else { return }
-        defer { closedir(entries) }
-        while let entry = readdir(entries) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+    /// Reads every manifest. Call it inside `locked`.
+    fileprivate func loadAll() {
+        guard !loaded else { return }
+        loaded = true
+        load { _ in true }
+        (wanted, known) = ([], [])
+    }
+
+    /// Reads the manifests that mention a plugin; for many plugins all, which is less work. Call it inside `locked`.
+    fileprivate func load(mentioning uri: String) {
+        guard !loaded, !wanted.contains(uri) else { return }
+        // However it is spelt, this part of it is there; but for escapes.
+        let part = shortNames(of: uri)[0]
+        guard wanted.count < 3, part.utf8.count > 2 else { return loadAll() }
+        wanted.insert(uri)
+        load { fileMentions($0, part) }
+    }
+
+    private func load(_ isWanted: (_ manifest: String) -> Bool) {
+        var lines: [String] = []
+        Complaints.collect(into: &lines) {
+            for folder in path {
+                for bundle in unsortedEntries(of: folder).map({ folder + "/" + $0 }) where !known.contains(bundle) {
+                    guard isWanted(bundle + "/manifest.ttl") else { continue }
+                    known.insert(bundle)
+                    loadManifest(of: bundle)
+                }
             }
-            if !name.hasPrefix(".") { loadManifest(of: folder + "/" + name) }
         }
+        note(lines)
     }
 
     /// lilv_world_load_all would also read the vocabularies of LV2 itself, which costs more than all manifests.
@@ -134,11 +154,16 @@ struct Lilv {
     func plugin(_ uri: String) -> OpaquePointer? {
         guard let node = lilv_new_uri(world, uri) else { return nil }
         defer { lilv_node_free(node) }
-        return lilv_plugins_get_by_uri(lilv_world_get_all_plugins(world), node)
+        func find() -> OpaquePointer? { lilv_plugins_get_by_uri(lilv_world_get_all_plugins(world), node) }
+        owner.load(mentioning: uri)
+        if let plugin = find() { return plugin }
+        owner.loadAll()
+        return find()
     }
 
     /// Every installed plugin. Shared: not to be freed.
     func plugins() -> [OpaquePointer] {
+        owner.loadAll()
         let all = lilv_world_get_all_plugins(world)
         var result: [OpaquePointer] = []
         var position = lilv_plugins_begin(all)
@@ -190,4 +215,19 @@ struct Lilv {
         guard let subject else { return nil }
         return take(lilv_world_get(world, subject, constant(predicate), nil))
     }
+}
+
+/// Whether a text is in a file, or may be there in another spelling. A file that cannot be read mentions nothing.
+private func fileMentions(_ path: String, _ text: String) -> Bool {
+    let file = open(path, O_RDONLY)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_size > 0 else { return false }
+    let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: Int(status.st_size) + 1)
+    defer { bytes.deallocate() }
+    let count = read(file, bytes, Int(status.st_size))
+    guard count > 0 else { return false }
+    bytes[count] = 0
+    return strstr(bytes, text) != nil || strchr(bytes, 0x5C) != nil
 }

@@ -17,6 +17,43 @@ struct WorldTests {
         #expect(world.installed().first?.uri == "urn:voicegraph:test:absent")
     }
 
+    @Test("A plugin asked for by its URI costs only the manifests that mention it; all others are read when needed")
+    func manifestsAreReadWhenNeeded() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("voicegraph-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func write(_ bundle: String, _ statements: String) throws {
+            let bundle = folder.appendingPathComponent(bundle)
+            try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
+            let prefixes = """
+                @prefix lv2: <http://lv2plug.in/ns/lv2core#> . @prefix pset: <http://lv2plug.in/ns/ext/presets#> .
+                @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix one: <http://one.example/> .
+
+                """
+            try (prefixes + statements).write(
+                to: bundle.appendingPathComponent("manifest.ttl"), atomically: true, encoding: .utf8)
+        }
+        for name in ["echo", "hall", "comb", "gate", "wah"] {
+            try write("\(name).lv2", "one:\(name) a lv2:Plugin ; lv2:binary <x.so> .")
+        }
+        try write("more.lv2", "<urn:large> a pset:Preset ; lv2:appliesTo one:echo ; rdfs:label \"Large\" .")
+        try write("escaped.lv2", "one:ec\\-ho a lv2:Plugin ; lv2:binary <x.so> .")
+
+        let world = World(path: [folder.path])
+        #expect(try world.resolve("http://one.example/echo") == "http://one.example/echo")
+        #expect(world.locked { _ in world.bundles.count } == 3)
+        #expect(world.presets(of: "http://one.example/echo").map(\.label) == ["Large"])
+        #expect(throws: NodeError.self) { try world.resolve("http://one.example/chorus") }
+        #expect(world.locked { _ in Set(world.bundles).count == 7 && world.bundles.count == 7 })
+        #expect(world.installed(names: false).count == 6)
+
+        let other = World(path: [folder.path])
+        for name in ["echo", "hall", "comb", "gate", "wah", "ec-ho"] {
+            #expect(try other.resolve("http://one.example/\(name)").hasSuffix(name))
+        }
+        #expect(other.locked { _ in Set(other.bundles).count == 7 && other.bundles.count == 7 })
+        #expect(try World(path: [folder.path]).resolve("WAH") == "http://one.example/wah")
+    }
+
     @Test("A short name that two plugins share is refused with both URIs")
     func ambiguityIsTold() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("voicegraph-\(UUID().uuidString)")
