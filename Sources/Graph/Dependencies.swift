@@ -51,7 +51,7 @@ extension Plan {
     private func touched(by step: Step, _ graph: ResolvedGraph) -> (taken: [Resource], made: [Resource]) {
         func audio(_ values: [Int]) -> [Resource] { values.lazy.filter { $0 != 0 }.map { .value($0) } }
         switch step {
-        case .process(let node):
+        case .process(let node), .guarded(let node):
             let made =
                 audio(outputs[node]) + controlOutputs[node].map { .cell($0) } + midiOutputs[node].map { .midi($0) }
                 + [.node(node)]

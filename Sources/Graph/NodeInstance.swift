@@ -115,6 +115,16 @@ public final class NodeInstance: @unchecked Sendable {
     /// The processor made by `prepare`, nil before; for the compiler. [control]
     public var processor: UnsafeMutableRawPointer? { control.withLock { _ in preparedProcessor } }
 
+    /// The processor of a node whose work is a call into code that knows nothing of the host. [control]
+    var foreign: UnsafeMutablePointer<vg_foreign>? {
+        // What the type names only goes on to what the processor names.
+        guard let process = type.pointee.process,
+            unsafeBitCast(process, to: UInt.self)
+                == unsafeBitCast(vg_foreign_process as vg_process_function, to: UInt.self)
+        else { return nil }
+        return processor?.assumingMemoryBound(to: vg_foreign.self)
+    }
+
     /// Makes the processor; deactivates first if needed. [control]
     public func prepare(_ preparation: Preparation) throws(NodeError) {
         var error = vg_error()

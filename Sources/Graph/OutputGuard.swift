@@ -6,15 +6,26 @@ import Synchronization
 
 /// What a guard has seen of one node, for both sides; lives as long as the node, since schedules come and go.
 struct GuardFindings: ~Copyable {
+    /// First, where `vg_guard.attention` points to: why good blocks are looked at thoroughly too; see `GuardAttention`.
+    let attention = Atomic<UInt32>(0)
     /// Blocks that were not fit to be heard.
     let badBlocks = Atomic<UInt64>(0)
     /// Of the last of them, the largest sample as bits: what is above infinity's is no number.
     let worst = Atomic<UInt32>(0)
     /// Whether the node is silenced now.
     let isClosed = Atomic<Bool>(false)
-    /// Whether somebody wants to know how loud the node is, and its loudest sample since, as bits.
-    let isMeasured = Atomic<Bool>(false)
+    /// The loudest sample since somebody wants to know how loud the node is, as bits.
     let loudest = Atomic<UInt32>(0)
+}
+
+/// What asks for more than a look at whether a block is good. The step in C sees only whether there is anything.
+enum GuardAttention {
+    /// The node is not, or not wholly, heard. Left by the audio thread.
+    static var closed: UInt32 { @_noLocks get { 1 } }
+    /// Somebody wants to know how loud the node is. Left by the control side.
+    static var measured: UInt32 { @_noLocks get { 2 } }
+    /// Whether there is anything.
+    static var any: UInt32 { @_noLocks get { UInt32(VG_ATTENTION) } }
 }
 
 /// What the audio thread keeps of it. Apart, since changing one thing here counts as changing all.
@@ -53,7 +64,10 @@ extension NodeInstance {
     /// guarded, other than light ones. [control]
     public func takePeak() -> Float? {
         let peak = guardFindings.pointee.loudest.exchange(0, ordering: .relaxed)
-        return guardFindings.pointee.isMeasured.exchange(true, ordering: .relaxed) ? Float(bitPattern: peak) : nil
+        let before = guardFindings.pointee.attention.bitwiseOr(
+            GuardAttention.any | GuardAttention.measured, ordering: .relaxed
+        ).oldValue
+        return before & GuardAttention.measured != 0 ? Float(bitPattern: peak) : nil
     }
 
     /// What the guard behind this node found. [any]
@@ -69,40 +83,72 @@ extension NodeInstance {
     }
 }
 
-/// A guard's step.
+/// A guard in a schedule: what it needs for blocks that are not simply good. For those that are, `vg_guard` is enough.
 struct GuardStepState: BitwiseCopyable {
     var isUnfit: vg_unfit_function
     var node: UnsafeMutablePointer<GuardState>
     /// One pointer to samples per channel.
     var channels: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
-    var silent: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>>
+    var silent: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
     /// Of a capture node, whose buffers are not ours to write: the driver's ports, and buffers to use instead.
     var slots: UnsafeMutablePointer<UnsafeMutablePointer<ExternalSlot>?>
     var count: Int
     var spare: UnsafeMutablePointer<Float>?
     var stride: Int
+    var rate: Double
+
+    /// What the step in C begins with, of this in memory that stays.
+    static func code(_ state: UnsafeMutablePointer<GuardStepState>) -> vg_guard {
+        let node = state.pointee.node
+        return vg_guard(
+            is_unfit: state.pointee.isUnfit, thorough: guardBlock, owner: state,
+            attention: UnsafeRawPointer(node.pointee.findings).assumingMemoryBound(to: UInt32.self),
+            channels: UnsafePointer(state.pointee.channels),
+            silent: UnsafeRawPointer(state.pointee.silent).assumingMemoryBound(to: UnsafePointer<UInt8>?.self),
+            last: node.pointee.last, count: state.pointee.count)
+    }
 }
 
 /// Silences a node for as long as it gives what is not a number, infinite, or above +24 dBFS, and a tenth of a second
 /// longer. What was heard last decays within 10 ms, and what comes then rises as long.
 @_noLocks
-func guardStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
+func guardBlock(_ memory: UnsafeMutableRawPointer, _ frames: UInt32) {
     let state = memory.assumingMemoryBound(to: GuardStepState.self)
     let node = state.pointee.node
-    let frames = cycle.frames
+    let attention = node.pointee.findings.pointee.attention.load(ordering: .relaxed)
     var isBad = false
-    if node.pointee.findings.pointee.isMeasured.load(ordering: .relaxed) { measure(state, frames) }
-    for channel in 0..<state.pointee.count where state.pointee.silent[channel].pointee == 0 {
+    if attention & GuardAttention.measured != 0 { measure(state, Int(frames)) }
+    for channel in 0..<state.pointee.count where state.pointee.silent[channel].unsafelyUnwrapped.pointee == 0 {
         let samples = state.pointee.channels[channel].unsafelyUnwrapped
-        if vg_call_unfit(state.pointee.isUnfit, samples, UInt32(truncatingIfNeeded: frames)) { isBad = true }
+        if vg_call_unfit(state.pointee.isUnfit, samples, frames) { isBad = true }
     }
     if !isBad, node.pointee.gain == 1 {
         for channel in 0..<state.pointee.count {
-            node.pointee.last[channel] = state.pointee.channels[channel].unsafelyUnwrapped[frames &- 1]
+            node.pointee.last[channel] = state.pointee.channels[channel].unsafelyUnwrapped[Int(frames) &- 1]
         }
         return
     }
-    replace(state, isBad, frames, cycle.pointee.rate)
+    replace(state, isBad, Int(frames))
+    tell(node)
+}
+
+/// Whether the next block is to come here too.
+@_noLocks
+private func tell(_ node: UnsafeMutablePointer<GuardState>) {
+    let findings = node.pointee.findings
+    if node.pointee.gain != 1 {
+        _ = findings.pointee.attention.bitwiseOr(GuardAttention.any | GuardAttention.closed, ordering: .relaxed)
+        return
+    }
+    var attention = findings.pointee.attention.load(ordering: .relaxed)
+    while true {
+        let left = attention & GuardAttention.measured
+        let wanted = left == 0 ? 0 : left | GuardAttention.any
+        let (exchanged, now) = findings.pointee.attention.weakCompareExchange(
+            expected: attention, desired: wanted, ordering: .relaxed)
+        if exchanged { return }
+        attention = now
+    }
 }
 
 @_noLocks
@@ -125,15 +171,16 @@ private func largestBits(_ samples: UnsafeMutablePointer<Float>, _ frames: Int) 
 
 /// A block in which the node is not, or not wholly, heard.
 @_noLocks
-private func replace(_ state: UnsafeMutablePointer<GuardStepState>, _ isBad: Bool, _ frames: Int, _ rate: Double) {
+private func replace(_ state: UnsafeMutablePointer<GuardStepState>, _ isBad: Bool, _ frames: Int) {
     let node = state.pointee.node
+    let rate = state.pointee.rate
     let step = Float(100 / rate)
     if isBad {
         if node.pointee.gain > 0 || node.pointee.rest == 0 && node.pointee.wait == 0 { node.pointee.rest = 1 }
         node.pointee.gain = 0
         node.pointee.wait = Int(rate / 10)
         var worst: UInt32 = 0
-        for channel in 0..<state.pointee.count where state.pointee.silent[channel].pointee == 0 {
+        for channel in 0..<state.pointee.count where state.pointee.silent[channel].unsafelyUnwrapped.pointee == 0 {
             worst = max(worst, largestBits(state.pointee.channels[channel].unsafelyUnwrapped, frames))
         }
         node.pointee.findings.pointee.worst.store(worst, ordering: .relaxed)
@@ -157,7 +204,7 @@ private func replace(_ state: UnsafeMutablePointer<GuardStepState>, _ isBad: Boo
             let heard = opens ? source[frame] * min(1, gain + step * Float(frame)) : 0
             target[frame] = heard + decaying
         }
-        state.pointee.silent[channel].pointee = 0
+        state.pointee.silent[channel].unsafelyUnwrapped.pointee = 0
         if opens { node.pointee.last[channel] = target[frames &- 1] }
     }
     node.pointee.rest = max(0, rest - step * Float(frames))
@@ -177,5 +224,13 @@ extension ResolvedGraph.Node {
         let direction = instance.count(VG_AUDIO_PORT, VG_OUTPUT) == 0 && instance.isExternal ? VG_INPUT : VG_OUTPUT
         let ports = instance.ports.filter { $0.kind == VG_AUDIO_PORT && $0.direction == direction }
         return ports.indices.filter { ports[$0].bus != "cv" }
+    }
+
+    /// Whether it and its guard can be one step: all that it gives is guarded, and its code has a short way.
+    var joinsGuard: Bool {
+        guard let foreign = instance.foreign else { return false }
+        return guarded.count == instance.count(VG_AUDIO_PORT, VG_OUTPUT)
+            && unsafeBitCast(foreign.pointee.steady, to: UInt.self)
+                == unsafeBitCast(vg_foreign_choose(), to: UInt.self)
     }
 }

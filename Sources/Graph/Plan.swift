@@ -25,6 +25,8 @@ struct Plan: Sendable {
         case mix(into: Int, terms: [Term])
         /// Silences a node that gives what is not fit to be heard.
         case `guard`(node: Int)
+        /// Runs a node and its guard: see `joiningGuards`.
+        case guarded(node: Int)
         /// What others hear of a node, where that is not simply its outputs: see `heard`.
         case gate(node: Int)
         /// The end of a block in which links fade.
@@ -131,6 +133,29 @@ struct Plan: Sendable {
         return cells.count - 1
     }
 
+    /// Nodes and the guards right behind them in one step, where the node's code can take that: half the work of a guard
+    /// is to get there.
+    func joiningGuards(_ graph: ResolvedGraph) -> Plan {
+        var plan = self
+        plan.steps = []
+        // How many steps there are now before each that there was.
+        var places: [Int] = []
+        let ends = Set(tasks?.ends ?? [])
+        for (index, step) in steps.enumerated() {
+            places.append(plan.steps.count)
+            if case .guard(let node) = step, plan.steps.last == .process(node: node), !ends.contains(index),
+                graph.nodes[node].joinsGuard
+            {
+                plan.steps[plan.steps.count - 1] = .guarded(node: node)
+            } else {
+                plan.steps.append(step)
+            }
+        }
+        places.append(plan.steps.count)
+        plan.tasks?.ends = (tasks?.ends ?? []).map { places[$0] }
+        return plan
+    }
+
     mutating func newMIDI() -> Int {
         midiCount += 1
         return midiCount - 1
@@ -141,7 +166,7 @@ extension Plan.Step {
     /// The audio values read. Node steps are answered by the plan's tables.
     func reads(_ plan: Plan) -> [Int] {
         switch self {
-        case .process(let node), .absorb(let node): plan.inputs[node]
+        case .process(let node), .absorb(let node), .guarded(let node): plan.inputs[node]
         case .mix(_, let terms): terms.map(\.value)
         case .guard(let node): plan.outputs[node].isEmpty ? plan.inputs[node] : plan.outputs[node]
         case .gate(let node): plan.outputs[node] + plan.dry[node]
@@ -153,7 +178,7 @@ extension Plan.Step {
     /// The audio values written.
     func writes(_ plan: Plan) -> [Int] {
         switch self {
-        case .process(let node): plan.outputs[node]
+        case .process(let node), .guarded(let node): plan.outputs[node]
         case .gate(let node): plan.heard[node]
         case .mix(let into, _), .delay(let into, _, _): [into]
         default: []

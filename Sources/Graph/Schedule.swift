@@ -118,9 +118,10 @@ public final class Schedule: @unchecked Sendable {
     private let ios: [UnsafePointer<vg_io>]
 
     init(
-        _ plan: Plan, _ graph: ResolvedGraph, rate: Double, maxBlock: Int, handles: [UnsafeMutableRawPointer?],
+        _ planned: Plan, _ graph: ResolvedGraph, rate: Double, maxBlock: Int, handles: [UnsafeMutableRawPointer?],
         after previous: Schedule? = nil
     ) {
+        let plan = planned.joiningGuards(graph)
         self.graph = graph
         waits = plan.waits
         arrival = plan.arrival
@@ -160,8 +161,9 @@ public final class Schedule: @unchecked Sendable {
         }
         self.unended = unended
         var builder = ScheduleBuilder(
-            plan, graph, arena, maxBlock: maxBlock, clock: clock, lines: lines, notes: notes, unended: unended)
-        header = builder.build(segments, rate: rate, handles: handles)
+            plan, graph, arena, rate: rate, maxBlock: maxBlock, clock: clock, lines: lines, notes: notes,
+            unended: unended)
+        header = builder.build(segments, handles: handles)
         ios = builder.ios
         header.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
     }

@@ -9,6 +9,7 @@ struct ScheduleBuilder {
     private let graph: ResolvedGraph
     private let arena: Arena
     private let maxBlock: Int
+    private let rate: Double
     private let clock: UnsafeMutablePointer<FadeClock>?
     private let lines: [Plan.Line: DelayLine]
     private let notes: [NoteLink: HeldNotes]
@@ -35,13 +36,14 @@ struct ScheduleBuilder {
     private static let midiBytes = 8192
 
     init(
-        _ plan: Plan, _ graph: ResolvedGraph, _ arena: Arena, maxBlock: Int,
+        _ plan: Plan, _ graph: ResolvedGraph, _ arena: Arena, rate: Double, maxBlock: Int,
         clock: UnsafeMutablePointer<FadeClock>?, lines: [Plan.Line: DelayLine], notes: [NoteLink: HeldNotes],
         unended: UnsafeMutablePointer<Atomic<Int>>?
     ) {
         self.plan = plan
         self.graph = graph
         self.arena = arena
+        self.rate = rate
         self.maxBlock = maxBlock
         self.clock = clock
         self.lines = lines
@@ -70,7 +72,7 @@ struct ScheduleBuilder {
     }
 
     mutating func build(
-        _ segments: [Segment], rate: Double, handles: [UnsafeMutableRawPointer?]
+        _ segments: [Segment], handles: [UnsafeMutableRawPointer?]
     ) -> UnsafeMutablePointer<ScheduleHeader> {
         ios = graph.nodes.indices.map { makeIO($0) }
         let steps = plan.steps.map { makeStep($0) }
@@ -186,7 +188,8 @@ struct ScheduleBuilder {
         return [term(plan.outputs[node][output], .open), term(plan.dry[node][output], .bypassed)].compactMap { $0 }
     }
 
-    private mutating func silencer(_ node: Int) -> ScheduleStep {
+    /// What a guard needs, in memory that stays.
+    private mutating func silencer(_ node: Int) -> UnsafeMutablePointer<GuardStepState> {
         let ports = graph.nodes[node].guarded
         let isCapture = graph.nodes[node].instance.isExternal && !plan.outputs[node].isEmpty
         let values = ports.map { plan.outputs[node].isEmpty ? plan.inputs[node][$0] : plan.outputs[node][$0] }
@@ -194,12 +197,22 @@ struct ScheduleBuilder {
             guard isCapture, case .external(let external) = plan.values[value] else { return nil }
             return self.externals + external
         }
-        return helper(
-            guardStep,
+        return arena.copy([
             GuardStepState(
                 isUnfit: vg_unfit_choose(), node: graph.nodes[node].instance.guardState, channels: slots(values),
                 silent: arena.copy(values.map { flag($0) }), slots: arena.copy(externals), count: ports.count,
-                spare: isCapture ? arena.make(Float.self, ports.count * stride) : nil, stride: stride))
+                spare: isCapture ? arena.make(Float.self, ports.count * stride) : nil, stride: stride, rate: rate)
+        ])
+    }
+
+    /// A node and the guard behind it in one step.
+    private mutating func guardedStep(_ node: Int) -> ScheduleStep {
+        let processor = graph.nodes[node].instance.processor!
+        let code = GuardStepState.code(silencer(node))
+        let state = vg_guarded(
+            guard: code, foreign: processor.assumingMemoryBound(to: vg_foreign.self).pointee, processor: processor)
+        return ScheduleStep(
+            process: vg_guarded_choose(code.count), state: UnsafeMutableRawPointer(arena.copy([state])), io: ios[node])
     }
 
     private mutating func mix(_ into: Int, _ terms: [Plan.Term]) -> ScheduleStep {
@@ -227,7 +240,8 @@ struct ScheduleBuilder {
         case .absorb(let node):
             return nodeStep(node, graph.nodes[node].instance.type.pointee.absorb!)
         case .mix(let into, let terms): return mix(into, terms)
-        case .guard(let node): return silencer(node)
+        case .guard(let node): return helper(vg_guard_choose(), GuardStepState.code(silencer(node)))
+        case .guarded(let node): return guardedStep(node)
         case .gate(let node):
             let mixes = plan.heard[node].indices.map { mix(plan.heard[node][$0], gateTerms(node, output: $0)) }
             return helper(sequenceStep, SequenceState(steps: arena.copy(mixes), count: mixes.count))
@@ -279,14 +293,9 @@ struct ScheduleBuilder {
 
     private func nodeStep(_ node: Int, _ function: @escaping vg_process_function) -> ScheduleStep {
         let processor = graph.nodes[node].instance.processor!
-        var function = function
-        // This one only goes on to another, which the step can call itself.
-        if unsafeBitCast(function, to: UInt.self)
-            == unsafeBitCast(vg_foreign_process as vg_process_function, to: UInt.self)
-        {
-            function = processor.assumingMemoryBound(to: vg_foreign.self).pointee.steady
-        }
-        return ScheduleStep(process: function, state: processor, io: ios[node])
+        // A step can itself call what this one would only go on to.
+        let direct = graph.nodes[node].instance.foreign?.pointee.steady
+        return ScheduleStep(process: direct ?? function, state: processor, io: ios[node])
     }
 
     private func helper<State: BitwiseCopyable>(_ function: @escaping vg_process_function, _ state: State)

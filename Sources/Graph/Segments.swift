@@ -60,7 +60,7 @@ extension Plan.Step {
     /// The node that it runs; nil: work between nodes.
     var role: Plan.Role? {
         switch self {
-        case .process(let node): Plan.Role(node: node)
+        case .process(let node), .guarded(let node): Plan.Role(node: node)
         case .absorb(let node): Plan.Role(node: node, absorbs: true)
         default: nil
         }

@@ -50,7 +50,7 @@ extension Verifier {
             plan.controlInputs[node].map { .cell($0) } + plan.midiInputs[node].map { .midi($0) } + [.parameters(node)]
         }
         switch step {
-        case .process(let index):
+        case .process(let index), .guarded(let index):
             let written: [Place] =
                 audio(plan.outputs[index]) + plan.controlOutputs[index].map { .cell($0) }
                 + plan.midiOutputs[index].map { .midi($0) } + [.processor(index)]

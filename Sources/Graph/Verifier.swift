@@ -152,6 +152,9 @@ struct Verifier {
                     throw PlanFault("the guard of \(name(node)) comes too early or too late")
                 }
             }
+        case .guarded(let node):
+            try play(.process(node: node))
+            try play(.guard(node: node))
         case .gate(let node): try openGate(node)
         case .tick: if graph.fades == nil { throw PlanFault("nothing fades, but fades go on") }
         case .sum(let into, let sources): try sum(into, sources)
