@@ -39,7 +39,7 @@ func chainBenchmark(_ effort: Effort) throws -> [Row] {
     let input = try scratch.pipe("input")
     guard program("jackd") != nil else { return [.missing("amps", "jackd")] }
     var rows: [Row] = []
-    for block in [128, 64, 1024] {
+    for block in effort.isQuick ? [128] : [128, 64, 1024] {
         let idle = try withServer(effort, block: block) { _, probe in
             sleep(1)
             return probe.load(count: effort.isQuick ? 5 : 10)
@@ -57,10 +57,12 @@ func chainBenchmark(_ effort: Effort) throws -> [Row] {
             var figures = [String: Figures]()
             // More processes than the server takes, for example.
             var failed: Set<String> = []
-            for _ in 0..<(effort.isQuick || block != 128 ? 1 : 3) {
+            for _ in 0..<(effort.isQuick || block != 128 || count > 30 ? 1 : 3) {
                 for (name, command, rack) in peers {
                     guard let path = command.contains("/") ? command : program(command) else { continue }
                     progress("\(item), \(block) frames: \(name)")
+                    // A server takes 64 clients.
+                    if count > 60, name.hasSuffix("jalv") { failed.insert(name) }
                     guard !failed.contains(name) else { continue }
                     guard let measured = try measure(rack(path), effort, block) else {
                         failed.insert(name)
@@ -110,7 +112,7 @@ private func report(
     return rows
 }
 
-/// One run; nil: no sound within a minute.
+/// One run; nil: no sound in time.
 private func measure(_ rack: Rack, _ effort: Effort, _ block: Int) throws -> Figures? {
     let measured = try withServer(effort, block: block) { server, probe -> Figures? in
         probe.play(0.5)
@@ -118,7 +120,7 @@ private func measure(_ rack: Rack, _ effort: Effort, _ block: Int) throws -> Fig
         defer { stopAll(children) }
         let joints =
             [("\(probe.name):out", rack.input)] + rack.inner + [(rack.output, "\(probe.name):in")]
-        let deadline = vg_nanoseconds() + 60_000_000_000
+        let deadline = vg_nanoseconds() + 20_000_000_000
         for (from, to) in joints {
             let rest = (Double(deadline) - Double(vg_nanoseconds())) / 1e9
             let connected = probe.connect(from, to, seconds: max(0, rest)) { children.contains { $0.hasEnded } }

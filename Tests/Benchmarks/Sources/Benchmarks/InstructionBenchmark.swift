@@ -14,23 +14,32 @@ func instructionBenchmark(_ effort: Effort) throws -> [Row] {
     return try perPlugin(callgrind, library) + perCallback(effort, scratch, callgrind, library)
 }
 
-/// A loop over plugins, without a driver: what each adds.
+/// A loop over plugins, without a driver: what each adds. What the host does with samples, zeroing a plugin's output and
+/// looking at it, is told apart by blocks that are twice as long.
 private func perPlugin(_ callgrind: Callgrind, _ library: String) throws -> [Row] {
     func count(_ nodes: Int, _ more: [String]) throws -> Double {
         func total(_ blocks: Int) throws -> Double {
-            progress("\(nodes) amps, \(blocks) blocks")
+            progress("\(nodes) amps, \(blocks) blocks \(more.joined(separator: " "))")
             return Double(try callgrind.run([callgrind.own, "--amps", "\(nodes)", "--blocks", "\(blocks)"] + more).all)
         }
-        return (try total(2200) - total(200)) / 2000
+        return (try total(700) - total(200)) / 500
     }
     let empty = try count(0, [])
     var rows = [Row("no plugin", "voicegraph", [empty], "instructions/block")]
     for nodes in counts {
-        let each = (try count(nodes, []) - empty) / Double(nodes)
-        let floor = try count(nodes, ["--floor", library]) / Double(nodes)
-        rows.append(
-            Row("\(nodes) eg-amp", "voicegraph, per plugin", [each], "instructions/block").aiming("<= 60", each <= 60))
-        rows.append(Row("\(nodes) eg-amp", "C loop, per plugin", [floor], "instructions/block"))
+        let item = "\(nodes) eg-amp"
+        func each(_ more: [String]) throws -> Double { (try count(nodes, more) - empty) / Double(nodes) }
+        let (all, long) = (try each([]), try each(["--frames", "256"]))
+        let onSamples = long - all
+        let (unguarded, floor) = (try each(["--unguarded"]), try count(nodes, ["--floor", library]) / Double(nodes))
+        func row(_ what: String, _ value: Double) -> Row { Row(item, what, [value], "instructions/block") }
+        rows += [
+            row("voicegraph, per plugin", all),
+            row("of that on samples: zeroing, guard", onSamples),
+            row("all other work of the host", all - onSamples).aiming("<= 60", all - onSamples <= 60),
+            row("voicegraph, per plugin, guard = false", unguarded),
+            row("C loop, per plugin", floor),
+        ]
     }
     return rows
 }
@@ -40,7 +49,7 @@ private func perCallback(
     _ effort: Effort, _ scratch: Scratch, _ callgrind: Callgrind, _ library: String
 ) throws -> [Row] {
     // Under callgrind, beside other work, it may take half of that to begin.
-    let seconds: UInt32 = 10
+    let seconds: UInt32 = effort.isQuick ? 6 : 10
     let input = try scratch.pipe("input")
     let rows = try withServer(effort) { server, _ -> [Row] in
         func figures(_ item: String, _ subject: String, _ profile: Profile, plugins: Int, clients: Int = 1) -> [Row] {
@@ -60,7 +69,7 @@ private func perCallback(
                 [path, "-n", "vg-jalv", amp], server: server, input: input, seconds: seconds + 6)
         }
         var rows: [Row] = []
-        for nodes in counts {
+        for nodes in effort.isQuick ? [10] : counts {
             let item = "\(nodes) eg-amp, live"
             for (subject, more) in [("voicegraph", []), ("C client", ["--floor", library])] {
                 progress("\(item): \(subject) under callgrind")
@@ -80,10 +89,13 @@ private func perCallback(
     return rows ?? [.missing("live", "jackd")]
 }
 
-/// Plays so many amplifiers in a row for so many blocks of 128 frames: what callgrind looks at.
-func playAmps(_ nodes: Int, blocks: Int) throws {
-    let described = (0..<nodes).map {
-        NodeDescription(name: "n\($0)", type: "lv2", entries: ["plugin": Entry(.string(amp))], keys: ["plugin"])
+/// So many amplifiers in a row on an engine that nobody else calls.
+func ampEngine(_ nodes: Int, frames: Int, guarded: Bool = true) throws -> (Engine, [NodeInstance]) {
+    let described = (0..<nodes).map { index in
+        var node = NodeDescription(
+            name: "n\(index)", type: "lv2", entries: ["plugin": Entry(.string(amp))], keys: ["plugin"])
+        node.isGuarded = guarded
+        return node
     }
     let links = (0..<max(0, nodes - 1)).map { LinkDescription(from: Endpoint("n\($0)"), to: Endpoint("n\($0 + 1)")) }
     var description = GraphDescription(nodes: described, links: links)
@@ -91,12 +103,24 @@ func playAmps(_ nodes: Int, blocks: Int) throws {
     let result = GraphBuilder.build(description, catalog: NodeRegistry().catalog(for: description))
     guard let graph = result.graph else { throw BenchmarkError("the graph of amplifiers: \(result.diagnostics)") }
     let engine = Engine()
-    for node in graph.nodes { try node.instance.prepare(Preparation(rate: 48000, maxBlock: 128)) }
-    engine.publish(try Compiler.compile(graph, rate: 48000, maxBlock: 128))
+    for node in graph.nodes { try node.instance.prepare(Preparation(rate: 48000, maxBlock: frames)) }
+    engine.publish(try Compiler.compile(graph, rate: 48000, maxBlock: frames))
     for node in graph.nodes { node.instance.activate() }
-    for block in 0..<blocks {
+    return (engine, graph.nodes.map(\.instance))
+}
+
+/// Plays them for so many blocks: what callgrind looks at.
+func playAmps(_ nodes: Int, blocks: Int, frames: Int, guarded: Bool) throws {
+    let (engine, instances) = try ampEngine(nodes, frames: frames, guarded: guarded)
+    play(engine, blocks: 0..<blocks, frames: frames)
+    withExtendedLifetime(instances) {}
+}
+
+/// Runs blocks as a driver does.
+func play(_ engine: Engine, blocks: Range<Int>, frames: Int) {
+    for block in blocks {
         engine.audio.run(
-            engine.audio.begin(), frames: 128, clock: UInt64(block) * 128, flags: 0, transport: vg_transport())
+            engine.audio.begin(), frames: frames, clock: UInt64(block * frames), flags: 0, transport: vg_transport())
     }
 }
 

@@ -23,7 +23,8 @@ struct Effort {
 }
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
-    case schedule, parallel, instructions, ring, meter, isolation, chain, start, say, memory, offline, check
+    case schedule, parallel, instructions, ring, meter, isolation, chain, edit, reconnect, start, say, memory, offline,
+        check
 
     var summary: String {
         switch self {
@@ -34,6 +35,8 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .meter: "peak and RMS beside a plain loop"
         case .isolation: "a node in a process of its own beside one in the host"
         case .chain: "eg-amp in a row: one graph, one ecasound, one jalv each"
+        case .edit: "a graph that changes while it plays: latency of edits, reload of 1000 nodes"
+        case .reconnect: "from a JACK server's return until the graph plays again"
         case .start: "from the start of the process to the first audio cycle"
         case .say: "from a message to the first sound at the output"
         case .memory: "of a small graph that runs"
@@ -51,6 +54,8 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .meter: try meterBenchmark(effort)
         case .isolation: try isolationBenchmark(effort)
         case .chain: try chainBenchmark(effort)
+        case .edit: try editBenchmark(effort)
+        case .reconnect: try reconnectBenchmark(effort)
         case .start: try startBenchmark(effort)
         case .say: try sayBenchmark(effort)
         case .memory: try memoryBenchmark(effort)
@@ -91,6 +96,12 @@ struct Benchmarks: ParsableCommand {
     var blocks = 1000
 
     @Option(help: .hidden)
+    var frames = 128
+
+    @Flag(help: .hidden)
+    var unguarded = false
+
+    @Option(help: .hidden)
     var floor: String?
 
     @Option(help: .hidden)
@@ -100,7 +111,7 @@ struct Benchmarks: ParsableCommand {
         if let amps {
             if let floor { return try playFloor(floor, amps, blocks: blocks, server: server, seconds: live) }
             if live > 0 { return try playAmps(amps, server: server, seconds: live) }
-            return try playAmps(amps, blocks: blocks)
+            return try playAmps(amps, blocks: blocks, frames: frames, guarded: !unguarded)
         }
         let effort = Effort(isQuick: quick, command: voicegraph, server: server)
         var failed = false

@@ -32,7 +32,7 @@ private let chains = [
 func offlineBenchmark(_ effort: Effort) throws -> [Row] {
     let scratch = try Scratch()
     guard let sox = program("sox") else { return [.missing("chains", "sox")] }
-    let seconds = effort.isQuick ? 20 : 60
+    let seconds = effort.isQuick ? 10 : 60
     var rows: [Row] = []
     for chain in chains {
         let input = scratch.place("in-\(chain.channels).wav")
@@ -80,7 +80,7 @@ func offlineBenchmark(_ effort: Effort) throws -> [Row] {
         var samples: [[Double]]
         do {
             samples = try interleaved(
-                effort.isQuick ? 3 : 5,
+                effort.isQuick ? 2 : 5,
                 subjects.map { subject in
                     {
                         guard let time = try cost(subject.commands) else { throw BenchmarkError(subject.name) }

@@ -18,6 +18,15 @@ final class Server {
 
     /// Ends and reaps it.
     func stop() { child.stop() }
+
+    /// The same without giving it time for anything.
+    func kill() {
+        Glibc.kill(child.id, SIGKILL)
+        child.stop()
+    }
+
+    /// When it was started.
+    var started: UInt64 { child.started }
 }
 
 /// A JACK client that plays a constant and listens for anything that is not silence.
@@ -31,6 +40,11 @@ final class Probe {
         let heard = Atomic<UInt64>(0)
         /// When something was heard last.
         let last = Atomic<UInt64>(0)
+        /// When what is heard changed first since `listen`, and when it changed last; 0: not yet.
+        let changed = Atomic<UInt64>(0)
+        let settled = Atomic<UInt64>(0)
+        /// The sample before. Only the audio thread's.
+        var before: Float = 0
     }
 
     let client: OpaquePointer
@@ -73,7 +87,24 @@ final class Probe {
     func play(_ level: Float) { state.pointee.level.store(level.bitPattern, ordering: .relaxed) }
 
     /// Forgets what was heard.
-    func listen() { state.pointee.heard.store(0, ordering: .relaxed) }
+    func listen() {
+        state.pointee.heard.store(0, ordering: .relaxed)
+        state.pointee.changed.store(0, ordering: .relaxed)
+        state.pointee.settled.store(0, ordering: .relaxed)
+    }
+
+    /// When what is heard began to change since `listen`, and when it had been steady for a tenth of a second, when that
+    /// began; nil: not in time.
+    func change(seconds: Double) -> (began: UInt64, ended: UInt64)? {
+        func read() -> (UInt64, UInt64) {
+            (state.pointee.changed.load(ordering: .acquiring), state.pointee.settled.load(ordering: .acquiring))
+        }
+        let settled = wait(seconds) {
+            let (began, ended) = read()
+            return began != 0 && Double(vg_nanoseconds()) - Double(ended) > 100_000_000
+        }
+        return settled ? read() : nil
+    }
 
     /// When something was heard first since `listen`; nil: nothing in time.
     func firstSound(seconds: Double) -> UInt64? {
@@ -133,6 +164,7 @@ private func probeProcess(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?
     }
     if let port = state.pointee.input, let buffer = jack_port_get_buffer(port, frames) {
         let samples = buffer.assumingMemoryBound(to: Float.self)
+        noteChanges(state, samples, Int(frames))
         for frame in 0..<Int(frames) where samples[frame] != 0 {
             let now = vg_nanoseconds()
             if state.pointee.heard.load(ordering: .relaxed) == 0 {
@@ -144,6 +176,23 @@ private func probeProcess(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?
     }
     state.pointee.cycles.store(state.pointee.cycles.load(ordering: .relaxed) + 1, ordering: .releasing)
     return 0
+}
+
+/// [audio]
+private func noteChanges(
+    _ state: UnsafeMutablePointer<Probe.State>, _ samples: UnsafeMutablePointer<Float>, _ frames: Int
+) {
+    var before = state.pointee.before
+    var changes = false
+    for frame in 0..<frames {
+        if abs(samples[frame] - before) > 1e-7 { changes = true }
+        before = samples[frame]
+    }
+    state.pointee.before = before
+    guard changes else { return }
+    let now = vg_nanoseconds()
+    if state.pointee.changed.load(ordering: .relaxed) == 0 { state.pointee.changed.store(now, ordering: .releasing) }
+    state.pointee.settled.store(now, ordering: .releasing)
 }
 
 /// One JACK server and one probe, ended together.

@@ -67,7 +67,40 @@ func scheduleBenchmark(_ effort: Effort) throws -> [Row] {
     let share = clock.map { 100 * 101 * $0 / (128 / 48000 * 1e9) }
     rows.append(
         Row("the clock", "100 nodes, of a block of 128", share, "%").aiming("< 1", Spread(share).median < 1))
-    return rows
+    return try rows + guardRows(effort)
+}
+
+/// A hundred plugins in a row with all that watches over them, without the guards, and called by nothing but a loop.
+private func guardRows(_ effort: Effort) throws -> [Row] {
+    guard let library = ampLibrary() else { return [.missing("100 eg-amp", "lv2-examples")] }
+    let (count, frames) = (100, 128)
+    guard let rack = peer_rack_new(library, count) else { throw BenchmarkError("\(library) does not load") }
+    let blocks = effort.isQuick ? 500 : 2000
+    func cost(_ engine: Engine) -> () -> Double {
+        return {
+            var time = 0.0
+            for first in stride(from: 0, to: blocks, by: 100) {
+                engine.collect()
+                time += processorTime { play(engine, blocks: first..<first + 100, frames: frames) }
+            }
+            return time / Double(blocks * count)
+        }
+    }
+    let (all, allNodes) = try ampEngine(count, frames: frames)
+    let (bare, bareNodes) = try ampEngine(count, frames: frames, guarded: false)
+    let samples = try interleaved(
+        effort.repetitions,
+        [
+            cost(all), cost(bare), { processorTime { peer_rack_run(rack, blocks) } / Double(blocks * count) },
+        ])
+    withExtendedLifetime((allNodes, bareNodes)) {}
+    func against(_ other: Int) -> Double { 100 * (Spread(zip(samples[0], samples[other]).map { $0 / $1 }).median - 1) }
+    return [
+        Row("100 eg-amp", "guards, timing, gates", samples[0], "ns/node")
+            .compared(samples[0], with: samples[1], "guard = false").aiming("+ <= 10 %", against(1) <= 10),
+        Row("100 eg-amp", "guard = false", samples[1], "ns/node"),
+        Row("100 eg-amp", "C loop over the same plugins", samples[2], "ns/node"),
+    ]
 }
 
 /// Nanoseconds for looking at the clock so often, and keeping what is seen, as a schedule does.
