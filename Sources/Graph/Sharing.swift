@@ -38,12 +38,16 @@ struct Sharing: BitwiseCopyable {
     private(set) var isShared = true
     /// Always shared; for tests.
     var isForced = false
-    /// Mean ticks of all threads together, and from the start of a shared block to its end; 0: none yet.
+    /// Mean ticks of all threads together, from the start of a shared block to its end, and of one that the audio thread
+    /// ran alone; 0: none yet.
     private var work = 0.0
     private var length = 0.0
+    private var alone = 0.0
     /// Shared blocks since it was last tried, and blocks until it is tried again.
     private var tried = 0
     private var rest = 0
+    /// Blocks that are still to be run alone to compare.
+    private var probe = 0
 
     /// Shared blocks before it is judged whether that helps, and blocks before that is tried again.
     private static var trial: Int { @_noLocks get { 64 } }
@@ -61,17 +65,29 @@ struct Sharing: BitwiseCopyable {
         tried &+= 1
         if work < least {
             isShared = false
-        } else if tried >= Self.trial, length > 0.98 * work, work < 0.5 * Double(period) {
-            // Nobody came in time, or what can be shared is too little.
+        } else if work >= 0.5 * Double(period) {
+            return
+        } else if tried >= Self.trial, length > 0.98 * (alone == 0 ? work : alone) {
+            // Nobody came in time, or was held up with a part of it, or what can be shared is too little.
             isShared = false
             rest = Self.pause
+        } else if tried & 1023 == Self.trial / 2 {
+            // What a helper that is held up takes is no measure of the work: now and then it is compared.
+            isShared = false
+            probe = 8
         }
     }
 
     /// Takes note of a block that the audio thread ran alone though it could have been shared. [audio]
     @_noLocks
     mutating func tookAlone(length busy: UInt64, period: UInt64, least: Double) {
+        alone = alone == 0 ? Double(busy) : alone + (Double(busy) - alone) / 8
         work = work == 0 ? Double(busy) : work + (Double(busy) - work) / 8
+        if probe > 0 {
+            probe &-= 1
+            isShared = probe == 0
+            return
+        }
         if rest > 0 { rest &-= 1 }
         // Where there is much to do, one thread alone is a risk whatever was measured.
         guard work > 0.5 * Double(period) || rest == 0 && work > 1.5 * least else { return }
