@@ -17,6 +17,7 @@ final class Network: Sendable {
     private var ends: [(space: String, link: String)] { ["a", "b"].map { ("\(mark)-\($0)", "\(mark)\($0)") } }
 
     init() throws {
+        removeForgotten()
         for end in ends { try ip("netns", "add", end.space) }
         try ip(
             "link", "add", ends[0].link, "netns", ends[0].space, "type", "veth", "peer", "name", ends[1].link, "netns",
@@ -29,6 +30,14 @@ final class Network: Sendable {
     }
 
     deinit { for end in ends { try? ip("netns", "delete", end.space) } }
+
+    /// What tests left behind that were killed.
+    private func removeForgotten() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/run/netns")) ?? [] {
+            guard let process = name.firstMatch(of: /^vgt(\d+)-/).flatMap({ pid_t($0.1) }) else { continue }
+            if kill(process, 0) != 0 && errno == ESRCH { try? ip("netns", "delete", name) }
+        }
+    }
 
     /// Pulls the cable at one end.
     func unplug(_ end: Int) throws { try ip("-n", ends[end].space, "link", "set", ends[end].link, "down") }
