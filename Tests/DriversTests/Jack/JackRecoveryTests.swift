@@ -159,12 +159,14 @@ extension JackDriverTests {
         let server = try await Jackd.start()
         let wire = try Wire(server: server, channels: 1, to: ["system:playback_1"])
         let driver = try #require(wire.driver as? JackDriver)
-        for round in 1...2 {
+        for _ in 1...2 {
             let cycles = driver.status.cycles
             try await eventually("cycles come") { driver.status.cycles > cycles + 10 }
+            // On a busy machine it may have happened without us, too.
+            let lives = wire.events.all.count { $0 == .reactivated }
             driver.cycle.pointee.answer.store(1, ordering: .relaxed)
             try await eventually("it is active again") {
-                wire.events.all.filter { $0 == .reactivated }.count == round && driver.status.state == .running
+                wire.events.all.count { $0 == .reactivated } > lives && driver.status.state == .running
             }
         }
         try await eventually("the connection is back") {
