@@ -28,7 +28,12 @@ public final class World: @unchecked Sendable {
     /// Folders that should be bundles: all, once a plugin was not found. Use it inside `locked`.
     private(set) var bundles: [String] = []
     /// What is wrong with data that was read, in the words of those who read it. Use it inside `locked`.
-    private(set) var complaints: [String] = []
+    var complaints: [String] {
+        // Of all data: whoever asks does not mean some plugin's.
+        loadAll()
+        return noted
+    }
+    private var noted: [String] = []
     /// What names were found to mean. Use it inside `locked`.
     var resolved: [String: String] = [:]
 
@@ -70,7 +75,7 @@ public final class World: @unchecked Sendable {
 
     /// Keeps what was said of data that was read. Call it inside `locked`.
     fileprivate func note(_ lines: [String]) {
-        complaints = Array((complaints + lines).suffix(Complaints.limit))
+        noted = Array((noted + lines).suffix(Complaints.limit))
     }
 
     /// The node of a constant URI, kept for the world's life. Call it inside `locked`.
