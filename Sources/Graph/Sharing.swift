@@ -61,7 +61,9 @@ struct Sharing: BitwiseCopyable {
     mutating func tookShared(work ticks: UInt64, length busy: UInt64, period: UInt64, least: Double) {
         if isForced { return }
         work = work == 0 ? Double(ticks) : work + (Double(ticks) - work) / 8
-        length = length == 0 ? Double(busy) : length + (Double(busy) - length) / 8
+        // A block in which the system held somebody up must not count for many.
+        let taken = alone == 0 ? Double(busy) : min(Double(busy), 2 * alone)
+        length = length == 0 ? taken : length + (taken - length) / 32
         tried &+= 1
         if work < least {
             isShared = false
@@ -81,7 +83,7 @@ struct Sharing: BitwiseCopyable {
     /// Takes note of a block that the audio thread ran alone though it could have been shared. [audio]
     @_noLocks
     mutating func tookAlone(length busy: UInt64, period: UInt64, least: Double) {
-        alone = alone == 0 ? Double(busy) : alone + (Double(busy) - alone) / 8
+        alone = alone == 0 ? Double(busy) : alone + (min(Double(busy), 2 * alone) - alone) / 8
         work = work == 0 ? Double(busy) : work + (Double(busy) - work) / 8
         if probe > 0 {
             probe &-= 1

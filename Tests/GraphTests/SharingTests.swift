@@ -40,6 +40,22 @@ import Testing
         #expect(count < 1000)
     }
 
+    @Test("a block in which the system held somebody up changes nothing")
+    func disturbed() {
+        var sharing = Sharing()
+        var count = 0
+        for block in 0..<10_000 {
+            if sharing.isShared {
+                count += 1
+                let length: UInt64 = block % 50 == 49 ? 500_000 : 3000
+                sharing.tookShared(work: 5000, length: length, period: 100_000, least: 1000)
+            } else {
+                sharing.tookAlone(length: 5000, period: 100_000, least: 1000)
+            }
+        }
+        #expect(count > 9800)
+    }
+
     @Test("little work is not, and more is again")
     func little() {
         var sharing = Sharing()
