@@ -19,30 +19,23 @@ extension AudioEngine {
 
     /// Runs the steps of a block together with the helpers.
     @_noLocks
-    func share(_ header: UnsafeMutablePointer<ScheduleHeader>, _ started: UInt64) -> Timed {
-        var detailed = false
-        if header.pointee.hasDetails {
-            detailed = state.pointee.untilDetails == 0
-            state.pointee.untilDetails = detailed ? 30 : state.pointee.untilDetails - 1
-        }
+    func share(_ header: UnsafeMutablePointer<ScheduleHeader>, detailed: Bool) -> Timed {
         state.pointee.crew.share(header, UnsafePointer(state.pointee.cycle), detailed: detailed)
         return Timed(
-            ticks: detailed ? header.pointee.stepCount : header.pointee.segmentCount, before: started,
-            detailed: detailed, shared: true)
+            stamps: detailed ? header.pointee.stepCount : header.pointee.segmentCount, detailed: detailed, shared: true)
     }
 
     /// Lets what this block took decide on how the next one is run.
     @_noLocks
     func judgeSharing(
-        _ header: UnsafeMutablePointer<ScheduleHeader>, _ count: Int, _ shared: Bool, _ length: UInt64,
-        _ period: UInt64
+        _ header: UnsafeMutablePointer<ScheduleHeader>, _ timed: Timed, _ length: UInt64, _ period: UInt64
     ) {
         let least = header.pointee.leastShared
-        if !shared {
+        if !timed.shared {
             return header.pointee.sharing.tookAlone(length: length, period: period, least: least)
         }
         var work: UInt64 = 0
-        for index in 0..<count { work &+= UInt64(header.pointee.ticks[index]) }
+        for index in 0..<timed.stamps { work &+= header.pointee.stamps[index] }
         header.pointee.sharing.tookShared(work: work, length: length, period: period, least: least)
     }
 }

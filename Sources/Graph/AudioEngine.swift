@@ -55,21 +55,18 @@ struct EngineState: BitwiseCopyable {
     var revision: UInt64
 }
 
-/// What of a cycle was timed.
+/// What a cycle leaves in its record.
 struct Timed: BitwiseCopyable {
-    /// How many, with the last.
-    var ticks: Int
-    /// When the last of them began.
-    var before: UInt64
+    /// Looks at the clock.
+    var stamps: Int
     /// Whether they are those of steps.
     var detailed: Bool
-    /// Whether helpers took part, and so each of them was timed to its end.
+    /// Whether helpers took part: then it is not when each part ended that was kept, but how long it took.
     var shared: Bool
 
     @_noLocks
-    init(ticks: Int, before: UInt64, detailed: Bool, shared: Bool = false) {
-        self.ticks = ticks
-        self.before = before
+    init(stamps: Int, detailed: Bool, shared: Bool = false) {
+        self.stamps = stamps
         self.detailed = detailed
         self.shared = shared
     }
@@ -77,7 +74,7 @@ struct Timed: BitwiseCopyable {
 
 /// What fits, else the most that does.
 @_noLocks @inline(__always)
-func saturated(_ value: UInt64) -> UInt32 {
+private func saturated(_ value: UInt64) -> UInt32 {
     value > 0xffff_ffff ? 0xffff_ffff : UInt32(truncatingIfNeeded: value)
 }
 
@@ -131,7 +128,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
     ) {
         let started = vg_ticks()
         let header = schedule.header
-        var timed = Timed(ticks: 0, before: started, detailed: false)
+        var timed = Timed(stamps: 0, detailed: false)
         if frames <= header.pointee.maxBlock, frames > 0 {
             state.pointee.cycle.pointee.frames = UInt32(truncatingIfNeeded: frames)
             state.pointee.cycle.pointee.flags = flags
@@ -144,7 +141,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
                 state.pointee.revision &+= 1
             }
             state.pointee.cycle.pointee.revision = state.pointee.revision
-            timed = execute(header, started)
+            timed = execute(header, detailed: header.pointee.hasDetails && takeDetails())
             advanceRamps(UInt32(truncatingIfNeeded: frames))
             countLostMIDI(header)
         } else {
@@ -160,16 +157,18 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             state.pointee.shared.pointee.cycles.load(ordering: .relaxed) &+ 1, ordering: .releasing)
         let ended = vg_ticks()
         let ticks = ended &- started
-        if timed.ticks > 0, !timed.shared { header.pointee.ticks[timed.ticks &- 1] = saturated(ended &- timed.before) }
+        // The last part ends with the block.
+        if timed.stamps > 0, !timed.shared { header.pointee.stamps[timed.stamps &- 1] = ended }
         let period = frames > 0 ? UInt64(Double(frames) * header.pointee.ticksPerFrame) : 0
-        if header.pointee.tasks.count != 0 { judgeSharing(header, timed.ticks, timed.shared, ticks, period) }
+        if header.pointee.tasks.count != 0 { judgeSharing(header, timed, ticks, period) }
         record(
             header,
             CycleRecord(
-                ticks: UInt32(truncatingIfNeeded: timed.ticks),
+                stamps: UInt32(truncatingIfNeeded: timed.stamps),
                 schedule: header.pointee.number, started: started, busy: ticks, position: position, period: period,
                 frames: UInt32(truncatingIfNeeded: frames), delay: delay,
                 flags: (timed.detailed ? CycleRecord.detailed : 0)
+                    | (timed.shared ? CycleRecord.shared : 0)
                     | (flags & UInt32(VG_CYCLE_OFFLINE) != 0 ? CycleRecord.offline : 0)),
             clock: clock, ended: ended)
         state.pointee.shared.pointee.busyTicks.store(
@@ -179,9 +178,17 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         }
     }
 
-    /// Returns how many ticks it leaves in the record, and when the last of them began: its end is the block's end.
+    /// Whether single steps are to be timed in this block. [audio]
     @_noLocks
-    private func execute(_ header: UnsafeMutablePointer<ScheduleHeader>, _ started: UInt64) -> Timed {
+    private func takeDetails() -> Bool {
+        let takes = state.pointee.untilDetails == 0
+        state.pointee.untilDetails = takes ? 30 : state.pointee.untilDetails &- 1
+        return takes
+    }
+
+    /// Takes all steps.
+    @_noLocks
+    private func execute(_ header: UnsafeMutablePointer<ScheduleHeader>, detailed: Bool) -> Timed {
         // In locals: as far as the compiler knows, a flag might be a part of the header.
         let flags = header.pointee.silenceFlags
         let flagCount = header.pointee.silenceCount
@@ -195,44 +202,27 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             header.pointee.midi[index].pointee.used = 0
         }
         if header.pointee.tasks.count != 0, header.pointee.sharing.isShared, state.pointee.crew.isManned {
-            return share(header, started)
+            return share(header, detailed: detailed)
         }
-        let steps = header.pointee.steps
         let cycle = UnsafePointer<vg_cycle>(state.pointee.cycle)
-        let ticks = header.pointee.ticks
-        var before = started
-        if header.pointee.hasDetails {
-            if state.pointee.untilDetails == 0 {
-                state.pointee.untilDetails = 30
-                let count = header.pointee.stepCount
-                for index in 0..<count {
-                    if index != 0 {
-                        let now = vg_ticks()
-                        ticks[index &- 1] = saturated(now &- before)
-                        before = now
-                    }
-                    vg_call_process(steps[index].process, steps[index].state, steps[index].io, cycle)
-                }
-                return Timed(ticks: count, before: before, detailed: true)
-            }
-            state.pointee.untilDetails -= 1
-        }
-        let ends = header.pointee.segmentEnds
-        let count = header.pointee.segmentCount
-        var index = 0
-        for segment in 0..<count {
-            if segment != 0 {
-                let now = vg_ticks()
-                ticks[segment &- 1] = saturated(now &- before)
-                before = now
-            }
-            let end = ends[segment]
-            while index < end {
+        let stamps = header.pointee.stamps
+        let steps = header.pointee.steps
+        if detailed {
+            let count = header.pointee.stepCount
+            for index in 0..<count {
                 vg_call_process(steps[index].process, steps[index].state, steps[index].io, cycle)
-                index &+= 1
+                vg_stamp(stamps + index)
             }
+            return Timed(stamps: count, detailed: true)
         }
-        return Timed(ticks: count, before: before, detailed: false)
+        var step = steps
+        let end = steps + header.pointee.stepCount
+        while step != end {
+            vg_call_process(step.pointee.process, step.pointee.state, step.pointee.io, cycle)
+            if let stamp = step.pointee.stamp { vg_stamp(stamp) }
+            step += 1
+        }
+        return Timed(stamps: header.pointee.segmentCount, detailed: false)
     }
 
     /// Leaves what this cycle did to the control side.
@@ -252,7 +242,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         let planned = record.started &+ record.period
         state.pointee.due = ended > planned ? ended : planned
         UnsafeMutableRawPointer(header.pointee.record).storeBytes(of: record, as: CycleRecord.self)
-        let lines = 1 &+ (Int(record.ticks) &+ 15) / 16
+        let lines = 1 &+ (Int(record.stamps) &+ 7) / 8
         if !state.pointee.records.put(header.pointee.record, count: lines, late: record.isLate) {
             state.pointee.shared.pointee.lostRecords.store(
                 state.pointee.shared.pointee.lostRecords.load(ordering: .relaxed) &+ 1, ordering: .relaxed)

@@ -287,7 +287,7 @@ struct Crew: BitwiseCopyable, @unchecked Sendable {
     ) {
         let steps = header.pointee.steps
         let ends = header.pointee.segmentEnds
-        let ticks = header.pointee.ticks
+        let took = header.pointee.stamps
         var index = segments.first == 0 ? 0 : ends[segments.first &- 1]
         var before = vg_ticks()
         for segment in segments.first..<segments.end {
@@ -296,14 +296,14 @@ struct Crew: BitwiseCopyable, @unchecked Sendable {
                 vg_call_process(steps[index].process, steps[index].state, steps[index].io, cycle)
                 if detailed {
                     let now = vg_ticks()
-                    ticks[index] = saturated(now &- before)
+                    took[index] = now &- before
                     before = now
                 }
                 index &+= 1
             }
             if !detailed {
                 let now = vg_ticks()
-                ticks[segment] = saturated(now &- before)
+                took[segment] = now &- before
                 before = now
             }
         }

@@ -15,6 +15,7 @@ final class CycleMonitor {
     private let ring: CycleRing
     private let clock: TickClock
     private var lines: [CycleLine] = []
+    private var ticks: [UInt32] = []
     private var views: [Int: View] = [:]
     /// The slowest cycle of the last 32 to 64.
     private var slow: (before: CycleReport?, now: CycleReport?) = (nil, nil)
@@ -61,10 +62,8 @@ final class CycleMonitor {
                 windowStart = record.started
                 view.turn()
             }
-            let line = MemoryLayout<CycleLine>.size
-            lines.withUnsafeBytes { bytes in
-                take(record, bytes[line...].bindMemory(to: UInt32.self).prefix(Int(record.ticks)), view)
-            }
+            readTicks(record)
+            take(record, ticks[...], view)
         }
         views = views.filter { number, _ in schedules.contains { $0.number == number } }
     }
@@ -80,7 +79,21 @@ final class CycleMonitor {
         [slow.before, slow.now].compactMap { $0 }.max { $0.finish < $1.finish }
     }
 
-    private func take(_ record: CycleRecord, _ ticks: Slice<UnsafeBufferPointer<UInt32>>, _ view: View) {
+    /// How long each part took, which mostly follows from when each ended.
+    private func readTicks(_ record: CycleRecord) {
+        ticks.removeAll(keepingCapacity: true)
+        var before = record.started
+        lines.withUnsafeBytes { bytes in
+            let stamps = bytes[MemoryLayout<CycleLine>.size...].bindMemory(to: UInt64.self)
+            for stamp in stamps.prefix(Int(record.stamps)) {
+                if record.flags & CycleRecord.shared != 0 { before = 0 }
+                ticks.append(UInt32(clamping: stamp &- before))
+                before = stamp
+            }
+        }
+    }
+
+    private func take(_ record: CycleRecord, _ ticks: ArraySlice<UInt32>, _ view: View) {
         let detailed = record.flags & CycleRecord.detailed != 0
         if record.flags & CycleRecord.offline == 0 {
             seen += 1
@@ -114,7 +127,7 @@ final class CycleMonitor {
     }
 
     private func report(
-        _ record: CycleRecord, _ ticks: Slice<UnsafeBufferPointer<UInt32>>, _ view: View
+        _ record: CycleRecord, _ ticks: ArraySlice<UInt32>, _ view: View
     ) -> CycleReport {
         var parts: [(segment: Segment, ticks: UInt32, statistics: TimeStatistics?)] = []
         for segment in view.segments {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Realtime
 
-/// One line of memory of a record: a `CycleRecord` first, then ticks, sixteen a line.
+/// One line of memory of a record: a `CycleRecord` first, then looks at the clock, eight a line.
 struct CycleLine: BitwiseCopyable {
-    var words: SIMD16<UInt32> = .zero
+    var words: SIMD8<UInt64> = .zero
 
-    /// Lines of a record with so many ticks.
-    static func count(ticks: Int) -> Int { 1 + (ticks + 15) / 16 }
+    /// Lines of a record with so many looks at the clock.
+    static func count(stamps: Int) -> Int { 1 + (stamps + 7) / 8 }
 }
 
-/// What one cycle did and when: written by the audio thread in every cycle, followed by the ticks that each segment of
-/// the schedule took, or, in a detailed record, each step. As large as a line.
+/// What one cycle did and when: written by the audio thread in every cycle, followed by when each segment of the
+/// schedule ended, or, in a detailed record, each step. As large as a line.
 struct CycleRecord: BitwiseCopyable {
-    /// Ticks that follow.
-    var ticks: UInt32 = 0
+    /// Looks at the clock that follow.
+    var stamps: UInt32 = 0
     /// The schedule, by its number.
     var schedule: UInt32 = 0
     /// When the engine was called, by the counter.
@@ -35,10 +35,10 @@ struct CycleRecord: BitwiseCopyable {
 
     @_noLocks
     init(
-        ticks: UInt32, schedule: UInt32, started: UInt64, busy: UInt64, position: UInt64, period: UInt64,
+        stamps: UInt32, schedule: UInt32, started: UInt64, busy: UInt64, position: UInt64, period: UInt64,
         frames: UInt32, delay: UInt32, flags: UInt32
     ) {
-        self.ticks = ticks
+        self.stamps = stamps
         self.schedule = schedule
         self.started = started
         self.busy = busy
@@ -49,8 +49,10 @@ struct CycleRecord: BitwiseCopyable {
         self.flags = flags
     }
 
-    /// The ticks are those of steps.
+    /// They are those of steps.
     static var detailed: UInt32 { @_noLocks get { 1 } }
+    /// Several threads took part: what follows is not when each part ended, but how long it took.
+    static var shared: UInt32 { @_noLocks get { 4 } }
     /// Nobody waits for the result.
     static var offline: UInt32 { @_noLocks get { 2 } }
 
@@ -77,8 +79,8 @@ final class CycleRing: Sendable {
         guard let first = reader.pop() else { return false }
         lines.removeAll(keepingCapacity: true)
         lines.append(first)
-        let ticks = lines.withUnsafeBytes { Int($0.load(as: CycleRecord.self).ticks) }
-        let rest = CycleLine.count(ticks: ticks) - 1
+        let stamps = lines.withUnsafeBytes { Int($0.load(as: CycleRecord.self).stamps) }
+        let rest = CycleLine.count(stamps: stamps) - 1
         lines.append(contentsOf: repeatElement(CycleLine(), count: rest))
         // All of a record becomes visible at once.
         _ = lines.withUnsafeMutableBufferPointer { reader.read(into: $0.baseAddress! + 1, count: rest) }

@@ -8,6 +8,8 @@ struct ScheduleStep: BitwiseCopyable {
     var process: vg_process_function
     var state: UnsafeMutableRawPointer
     var io: UnsafePointer<vg_io>
+    /// Where to leave when it ended, if it is the last of its segment.
+    var stamp: UnsafeMutablePointer<UInt64>?
 }
 
 /// A driver's port in a schedule.
@@ -35,9 +37,9 @@ struct ScheduleHeader: BitwiseCopyable {
     /// What can be shared with helpers, if it has been found to pay.
     var tasks: ScheduleTasks
     var sharing = Sharing()
-    /// The record of the cycle that runs, and the ticks of its segments or steps right after it.
+    /// The record of the cycle that runs, and right after it when each of its segments or steps ended.
     var record: UnsafeMutablePointer<CycleLine>
-    var ticks: UnsafeMutablePointer<UInt32>
+    var stamps: UnsafeMutablePointer<UInt64>
     /// The schedule's number, as records name it.
     var number: UInt32 = 0
     /// Of the processor's counter, per frame.

@@ -75,7 +75,7 @@ struct ScheduleBuilder {
         _ segments: [Segment], handles: [UnsafeMutableRawPointer?]
     ) -> UnsafeMutablePointer<ScheduleHeader> {
         ios = graph.nodes.indices.map { makeIO($0) }
-        let steps = plan.steps.map { makeStep($0) }
+        var steps = plan.steps.map { makeStep($0) }
         for index in plan.externals.indices {
             externals[index] = ExternalSlot(
                 handle: index < handles.count ? handles[index] : nil, bound: nil,
@@ -93,15 +93,17 @@ struct ScheduleBuilder {
                 nil
             }
         }
-        // Room for the ticks of segments or of steps, of which there are more.
-        let record = arena.make(CycleLine.self, CycleLine.count(ticks: steps.count))
+        // Room for the times of segments or of steps, of which there are more.
+        let record = arena.make(CycleLine.self, CycleLine.count(stamps: steps.count))
+        let stamps = UnsafeMutableRawPointer(record + 1).assumingMemoryBound(to: UInt64.self)
+        for (index, segment) in segments.enumerated() { steps[segment.steps.upperBound - 1].stamp = stamps + index }
         let header = arena.make(ScheduleHeader.self, 1)
         header.initialize(
             to: ScheduleHeader(
                 steps: arena.copy(steps), stepCount: steps.count,
                 segmentEnds: arena.copy(segments.map(\.steps.upperBound)), segmentCount: segments.count,
                 hasDetails: segments.contains { $0.node == nil }, tasks: makeTasks(segments), record: record,
-                ticks: UnsafeMutableRawPointer(record + 1).assumingMemoryBound(to: UInt32.self),
+                stamps: stamps,
                 externals: externals,
                 externalCount: plan.externals.count, silenceFlags: flags + 1, silenceCount: plan.values.count - 1,
                 midi: arena.copy((written + others).map { midi[$0] }), midiCount: written.count + others.count,
