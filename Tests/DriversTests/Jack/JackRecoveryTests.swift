@@ -165,7 +165,8 @@ extension JackDriverTests {
             // On a busy machine it may have happened without us, too.
             let lives = wire.events.all.count { $0 == .reactivated }
             driver.cycle.pointee.answer.store(1, ordering: .relaxed)
-            try await eventually("it is active again") {
+            // This server waits for a cycle while it throws us out, and if it misses that, ten times its patience of 5 s.
+            try await eventually("it is active again", seconds: 150) {
                 wire.events.all.count { $0 == .reactivated } > lives && driver.status.state == .running
             }
         }
