@@ -34,7 +34,7 @@ struct Division {
         for (step, before) in sources.enumerated() { for source in before { targets[source].insert(step) } }
         join()
         let order = self.order()
-        guard order.count > 1, order.count <= Crew.capacity else { return nil }
+        guard order.count > 1, order.count <= TaskQueue.capacity else { return nil }
         renumber(order, plan)
         let total = work.reduce(0, +)
         let ranks = self.ranks()

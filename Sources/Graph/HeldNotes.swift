@@ -22,35 +22,10 @@ struct NoteLink: Hashable, Comparable {
 /// The notes that sound through a link, and the pedals that are down. Schedules that follow each other share it.
 final class HeldNotes: @unchecked Sendable {
     // Sendable: only the audio thread touches the table, in whichever schedule it runs.
-    let table: UnsafeMutablePointer<NoteTable>
+    let table = NoteTable.make()
 
-    init() {
-        let keys = UnsafeMutablePointer<UInt64>.allocate(capacity: NoteTable.words)
-        keys.initialize(repeating: 0, count: NoteTable.words)
-        table = .allocate(capacity: 1)
-        table.initialize(to: NoteTable(keys: keys))
-    }
-
-    deinit {
-        table.pointee.keys.deallocate()
-        table.deallocate()
-    }
+    deinit { NoteTable.free(table) }
 }
-
-/// A bit for each key of each channel, and for each channel's pedals.
-struct NoteTable: BitwiseCopyable {
-    /// Two words a channel.
-    let keys: UnsafeMutablePointer<UInt64>
-    /// Sustain and sostenuto, a bit a channel.
-    var pedals: (UInt16, UInt16) = (0, 0)
-
-    static let words = 32
-}
-
-private let noteOff: UInt8 = 0x80
-private let controlChange: UInt8 = 0xB0
-private let sustain: UInt8 = 64
-private let sostenuto: UInt8 = 66
 
 /// What follows the notes of one link.
 struct FollowTerm: BitwiseCopyable {
@@ -69,48 +44,8 @@ func followStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle
     let state = memory.assumingMemoryBound(to: FollowState.self)
     for index in 0..<state.pointee.count {
         let term = state.pointee.terms + index
-        let source = term.pointee.source
-        for place in 0..<Int(source.pointee.count) {
-            let event = source.pointee.events[place]
-            follow(term.pointee.table, source.pointee.bytes + Int(event.offset), event.size)
-        }
+        NoteTable.follow(term.pointee.table, term.pointee.source)
     }
-}
-
-@_noLocks
-private func follow(_ table: UnsafeMutablePointer<NoteTable>, _ bytes: UnsafeMutablePointer<UInt8>, _ size: UInt32) {
-    if size == 1, bytes[0] == 0xFF { return forget(table) }
-    guard size == 3 else { return }
-    let channel = Int(bytes[0] & 0x0F)
-    let (data, value) = (bytes[1] & 0x7F, bytes[2] & 0x7F)
-    let word = table.pointee.keys + (2 * channel + Int(data >> 6))
-    let key = UInt64(1) << UInt64(data & 63)
-    switch bytes[0] & 0xF0 {
-    case 0x90 where value > 0: word.pointee |= key
-    case 0x80, 0x90: word.pointee &= ~key
-    case controlChange:
-        let bit = UInt16(1) << UInt16(channel)
-        switch data {
-        case sustain:
-            table.pointee.pedals.0 = value >= 64 ? table.pointee.pedals.0 | bit : table.pointee.pedals.0 & ~bit
-        case sostenuto:
-            table.pointee.pedals.1 = value >= 64 ? table.pointee.pedals.1 | bit : table.pointee.pedals.1 & ~bit
-        case 121:  // all controllers back
-            table.pointee.pedals.0 &= ~bit
-            table.pointee.pedals.1 &= ~bit
-        case 120, 123...127:  // all sound off, all notes off, and what implies it
-            table.pointee.keys[2 * channel] = 0
-            table.pointee.keys[2 * channel + 1] = 0
-        default: break
-        }
-    default: break
-    }
-}
-
-@_noLocks
-private func forget(_ table: UnsafeMutablePointer<NoteTable>) {
-    for word in 0..<NoteTable.words { table.pointee.keys[word] = 0 }
-    table.pointee.pedals = (0, 0)
 }
 
 /// Links into one input that have ended, and those that go on.
@@ -129,59 +64,16 @@ struct EndingState: BitwiseCopyable {
 @_noLocks
 func endNotes(_ state: UnsafeMutablePointer<EndingState>, _ target: UnsafeMutablePointer<vg_midi>) {
     if state.pointee.isDone { return }
-    let room = target.pointee.capacity / 2
     for index in 0..<state.pointee.endedCount {
-        let table = state.pointee.ended[index]
-        for word in 0..<NoteTable.words {
-            while table.pointee.keys[word] != 0 {
-                if target.pointee.count >= room { return }
-                let place = table.pointee.keys[word].trailingZeroBitCount
-                let key = UInt64(1) << UInt64(place)
-                table.pointee.keys[word] &= ~key
-                if isHeld(state, word, key) { continue }
-                write(target, noteOff | UInt8(word / 2), UInt8(place + (word & 1) * 64), 64)
-            }
-        }
-        for channel in 0..<16 {
-            if target.pointee.count &+ 2 > room { return }
-            let bit = UInt16(1) << UInt16(channel)
-            var others: (UInt16, UInt16) = (0, 0)
-            for live in 0..<state.pointee.liveCount {
-                others.0 |= state.pointee.live[live].pointee.pedals.0
-                others.1 |= state.pointee.live[live].pointee.pedals.1
-            }
-            if table.pointee.pedals.0 & ~others.0 & bit != 0 {
-                write(target, controlChange | UInt8(channel), sustain, 0)
-            }
-            if table.pointee.pedals.1 & ~others.1 & bit != 0 {
-                write(target, controlChange | UInt8(channel), sostenuto, 0)
-            }
-            table.pointee.pedals.0 &= ~bit
-            table.pointee.pedals.1 &= ~bit
+        if !NoteTable.end(
+            state.pointee.ended[index], but: state.pointee.live, state.pointee.liveCount, in: target,
+            room: target.pointee.capacity / 2)
+        {
+            return
         }
     }
     state.pointee.isDone = true
     state.pointee.left.pointee.subtract(1, ordering: .releasing)
-}
-
-@_noLocks
-private func isHeld(_ state: UnsafeMutablePointer<EndingState>, _ word: Int, _ key: UInt64) -> Bool {
-    for live in 0..<state.pointee.liveCount where state.pointee.live[live].pointee.keys[word] & key != 0 { return true }
-    return false
-}
-
-@_noLocks
-private func write(_ target: UnsafeMutablePointer<vg_midi>, _ status: UInt8, _ first: UInt8, _ second: UInt8) {
-    // In place, as a pointer to a local would be one to the heap for all that the compiler knows.
-    guard target.pointee.count < target.pointee.capacity, target.pointee.used &+ 3 <= target.pointee.byte_capacity
-    else { return }
-    let bytes = target.pointee.bytes + Int(target.pointee.used)
-    bytes[0] = status
-    bytes[1] = first
-    bytes[2] = second
-    target.pointee.events[Int(target.pointee.count)] = vg_midi_event(frame: 0, size: 3, offset: target.pointee.used)
-    target.pointee.count += 1
-    target.pointee.used += 3
 }
 
 extension ResolvedGraph {

@@ -12,7 +12,7 @@ extension Verifier {
 
     func checkTasks() throws(PlanFault) {
         guard let tasks = plan.tasks else { return }
-        guard tasks.threads > 1, tasks.targets.count == tasks.ends.count, tasks.ends.count <= Crew.capacity,
+        guard tasks.threads > 1, tasks.targets.count == tasks.ends.count, tasks.ends.count <= TaskQueue.capacity,
             tasks.ends.last == plan.steps.count, zip([0] + tasks.ends, tasks.ends).allSatisfy({ $0 < $1 })
         else { throw PlanFault("the tasks do not fit the steps") }
         for (task, targets) in tasks.targets.enumerated() {

@@ -13,6 +13,7 @@ final class IsolatedNode: Node {
     private let member: Member
     /// What the processor points to.
     private var samples: UnsafeMutablePointer<Float>?
+    private var notes: IsolatedNotes?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         throw NodeError("a node is isolated by its setting 'isolate'")
@@ -26,6 +27,7 @@ final class IsolatedNode: Node {
     deinit {
         keeper.dismiss(member)
         samples?.deallocate()
+        notes?.free()
     }
 
     var layout: Layout { member.layout }
@@ -39,15 +41,18 @@ final class IsolatedNode: Node {
         let samples = UnsafeMutablePointer<Float>.allocate(capacity: 2 * count)
         samples.initialize(repeating: 0, count: 2 * count)
         self.samples = samples
+        let block = SharedBlock(shape, at: memory.address)
+        self.notes?.free()
+        let notes = IsolatedNotes(block, inputs: shape.midiInputs, outputs: shape.midiOutputs)
+        self.notes = notes
         let policy = keeper.isolation.policy
         let fade = Int32(clamping: Int(preparation.rate / 100))
         return IsolatedProcessor(
-            block: SharedBlock(shape, at: memory.address), link: member.link, budget: WaitBudget.shared.pointer,
+            block: block, link: member.link, budget: WaitBudget.shared.pointer,
             alarm: keeper.alarm,
             shape: .init(
                 audioInputs: shape.audioInputs, audioOutputs: shape.audioOutputs, controlInputs: shape.controlInputs,
-                controlOutputs: shape.controlOutputs, midiInputs: shape.midiInputs, midiOutputs: shape.midiOutputs,
-                parameters: shape.parameters),
+                controlOutputs: shape.controlOutputs, parameters: shape.parameters), notes: notes,
             waitPerFrame: (policy?.blockShare ?? 1.0 / 3) * 1e9 / preparation.rate,
             offlineWait: UInt64((policy?.offlineWait ?? 10) * 1e9), fadeFrames: max(1, fade), wet: max(1, fade),
             hold: samples, last: samples + count, latency: member.latency.load(ordering: .relaxed))

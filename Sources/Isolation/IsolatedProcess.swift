@@ -12,6 +12,7 @@ struct IsolatedProcessor: BitwiseCopyable {
     /// Wakes the control side, which then looks at `link`.
     let alarm: Int32
     let shape: Counts
+    var notes: IsolatedNotes
     /// How long a live block may be waited for, in nanoseconds per frame; and an offline one, in all.
     let waitPerFrame: Double
     let offlineWait: UInt64
@@ -28,7 +29,7 @@ struct IsolatedProcessor: BitwiseCopyable {
 
     /// Ports by kind.
     struct Counts: BitwiseCopyable {
-        let audioInputs, audioOutputs, controlInputs, controlOutputs, midiInputs, midiOutputs, parameters: Int
+        let audioInputs, audioOutputs, controlInputs, controlOutputs, parameters: Int
         /// Whether the inputs are heard in the node's place; else silence is.
         var passes: Bool { audioInputs == audioOutputs }
     }
@@ -51,7 +52,7 @@ func isolatedProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
             return
         }
     }
-    bypass(node, io, cycle)
+    bypass(node, io, cycle, wasAsked: isFree)
 }
 
 /// Lays the block out for the child and wakes it.
@@ -70,9 +71,7 @@ private func ask(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ io: BlockIO,
         block.controlOutputs[index] = io.pointee.control_out[index].unsafelyUnwrapped.pointee
     }
     for index in 0..<counts.parameters { block.ramps[index] = io.pointee.parameters[index] }
-    for index in 0..<counts.midiInputs {
-        block.midiInput(index).take(io.pointee.midi_in[index].unsafelyUnwrapped)
-    }
+    node.pointee.notes.give(io, block)
     LinkState.add(node.pointee.link.pointee.asked)
     node.pointee.sent = (node.pointee.sent &+ 1) & ~SharedBlock.failed
     block.request.pointee.store(node.pointee.sent, ordering: .releasing)
@@ -164,9 +163,7 @@ private func takeRest(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ io: Blo
     let block = node.pointee.block
     let counts = node.pointee.shape
     for index in 0..<counts.controlOutputs { io.setControl(index, block.controlOutputs[index]) }
-    for index in 0..<counts.midiOutputs {
-        block.midiOutput(index).give(io.midiOutput(index), frames: cycle.pointee.frames)
-    }
+    node.pointee.notes.take(io, block, frames: cycle.pointee.frames)
     let latency = block.latency.pointee.load(ordering: .relaxed)
     if latency != node.pointee.latency {
         node.pointee.latency = latency
@@ -176,8 +173,11 @@ private func takeRest(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ io: Blo
 
 /// Goes past the child: from the sample that was heard last to the inputs, or to silence.
 @_noLocks
-private func bypass(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ io: BlockIO, _ cycle: Cycle) {
+private func bypass(
+    _ node: UnsafeMutablePointer<IsolatedProcessor>, _ io: BlockIO, _ cycle: Cycle, wasAsked: Bool
+) {
     let counts = node.pointee.shape
+    node.pointee.notes.pass(io, wasAsked: wasAsked)
     LinkState.add(node.pointee.link.pointee.bypassed)
     if node.pointee.wet > 0 {
         node.pointee.wet = 0

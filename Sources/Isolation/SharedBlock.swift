@@ -168,21 +168,6 @@ struct SharedMIDI: BitwiseCopyable {
         }
     }
 
-    /// Takes over what another buffer holds; what does not fit counts as dropped there. [audio]
-    @_noLocks
-    func take(_ source: UnsafeMutablePointer<vg_midi>) {
-        let count = min(Int(source.pointee.count), SharedBlock.midiEvents)
-        let used = min(Int(source.pointee.used), SharedBlock.midiBytes)
-        if count > 0, let from = source.pointee.events, let data = source.pointee.bytes {
-            UnsafeMutableRawPointer(events)
-                .copyMemory(from: from, byteCount: count * MemoryLayout<vg_midi_event>.stride)
-            UnsafeMutableRawPointer(bytes).copyMemory(from: data, byteCount: used)
-        }
-        source.pointee.dropped &+= source.pointee.count &- UInt32(truncatingIfNeeded: count)
-        numbers[0] = UInt32(truncatingIfNeeded: count)
-        numbers[1] = UInt32(truncatingIfNeeded: used)
-    }
-
     /// Gives what it holds to another buffer; an event that makes no sense is left out. [audio]
     @_noLocks
     func give(_ target: UnsafeMutablePointer<vg_midi>, frames: UInt32) {

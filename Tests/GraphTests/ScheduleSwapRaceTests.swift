@@ -11,47 +11,6 @@ import Testing
 /// For the thread sanitizer; VOICEGRAPH_STRESS multiplies the counts: 1 is short.
 private let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString: $0) } ?? "") ?? 1)
 
-/// The audio thread of these tests: one port in, one out, whose samples it checks itself.
-private final class Loop: @unchecked Sendable {
-    // Sendable: `run` is called on one thread; the rest is atomic.
-    let audio: AudioEngine
-    let ended = Atomic(false)
-    let cycles = Atomic(0)
-    let wrong = Atomic(0)
-    private let input = UnsafeMutablePointer<Float>.allocate(capacity: 64)
-    private let output = UnsafeMutablePointer<Float>.allocate(capacity: 64)
-
-    init(_ engine: Engine) {
-        audio = engine.audio
-        input.initialize(repeating: 1, count: 64)
-        output.initialize(repeating: 0, count: 64)
-    }
-
-    deinit {
-        input.deallocate()
-        output.deallocate()
-    }
-
-    /// Blocks of changing lengths until `ended`. Every sample of the kept path must be there.
-    func run() {
-        var frames = 1
-        while !ended.load(ordering: .acquiring) {
-            let schedule = audio.begin()
-            for port in 0..<schedule.externalCount where !schedule.isMIDI(port) {
-                schedule.bind(port, schedule.isCapture(port) ? input : output)
-            }
-            output.update(repeating: -1, count: frames)
-            audio.run(schedule, frames: frames, clock: 0, flags: 0, transport: vg_transport())
-            if schedule.externalCount > 0 {
-                for frame in 0..<frames where output[frame] != 1 { wrong.add(1, ordering: .relaxed) }
-            }
-            frames = frames % 64 + 1
-            cycles.add(1, ordering: .releasing)
-            if frames % 16 == 0 { sched_yield() }
-        }
-    }
-}
-
 @Suite("Schedule swap", .timeLimit(.minutes(10))) struct ScheduleSwapRaceTests {
     //  mic -> kept -> out
     //    \-> other        (another one in each schedule)
@@ -79,7 +38,7 @@ private final class Loop: @unchecked Sendable {
         let engine = Engine()
         let alive = Counter()
         let kept = try keptGraph()
-        let loop = Loop(engine)
+        let loop = AudioLoop(engine, signal: 1) { output, frame in output[frame] == 1 }
         var fault: (any Error)?
         together({ loop.run() }) {
             defer { loop.ended.store(true, ordering: .releasing) }
@@ -95,14 +54,12 @@ private final class Loop: @unchecked Sendable {
                     if round % 7 == 0 {
                         _ = engine.timings
                         _ = engine.takeLateCycles()
-                        let cycles = loop.cycles.load(ordering: .acquiring)
-                        while loop.cycles.load(ordering: .acquiring) < cycles + 3 { sched_yield() }
+                        loop.wait(cycles: 3)
                         engine.collect()
                     }
                 }
                 engine.publish(try Compiler.compile(kept, rate: 48000, maxBlock: 64))
-                let cycles = loop.cycles.load(ordering: .acquiring)
-                while loop.cycles.load(ordering: .acquiring) < cycles + 3 { sched_yield() }
+                loop.wait(cycles: 3)
             } catch { fault = error }
         }
         engine.collect()

@@ -69,6 +69,9 @@ final class HandDriver: Driver, @unchecked Sendable {
     // Sendable: one thread at a time calls it.
     let info: DriverInfo
     private var ports: [String: UnsafeMutableBufferPointer<Float>] = [:]
+    /// What MIDI ports bring in the next cycle, and what they got in the last one.
+    var events: [String: [[UInt8]]] = [:]
+    private var names: [String] = []
     private var engine: AudioEngine?
     private var clock: UInt64 = 0
     private(set) var status = DriverStatus()
@@ -78,7 +81,8 @@ final class HandDriver: Driver, @unchecked Sendable {
     deinit { for port in ports.values { port.deallocate() } }
 
     func register(_ wanted: [ExternalPort]) throws(DriverError) -> [UnsafeMutableRawPointer?] {
-        wanted.map { port in
+        names = wanted.map(\.name)
+        return wanted.map { port in
             if ports[port.name] == nil {
                 let buffer = UnsafeMutableBufferPointer<Float>.allocate(capacity: info.block)
                 buffer.initialize(repeating: 0)
@@ -100,11 +104,27 @@ final class HandDriver: Driver, @unchecked Sendable {
         guard let engine else { return }
         let schedule = engine.begin()
         for port in 0..<schedule.externalCount {
-            schedule.bind(port, schedule.handle(port)!.assumingMemoryBound(to: Float.self))
+            guard schedule.isMIDI(port) else {
+                schedule.bind(port, schedule.handle(port)!.assumingMemoryBound(to: Float.self))
+                continue
+            }
+            let midi = schedule.midi(port)
+            guard schedule.isCapture(port) else { continue }
+            midi.pointee.count = 0
+            midi.pointee.used = 0
+            for event in events[names[port]] ?? [] { _ = vg_midi_write(midi, 0, event, UInt32(event.count)) }
         }
         vg_realtime_enter()
         engine.run(schedule, frames: info.block, clock: clock, flags: 0, transport: vg_transport())
         vg_realtime_exit()
+        events = [:]
+        for port in 0..<schedule.externalCount where schedule.isMIDI(port) && !schedule.isCapture(port) {
+            let midi = schedule.midi(port)
+            events[names[port]] = (0..<Int(midi.pointee.count)).map { place in
+                let event = midi.pointee.events[place]
+                return Array(UnsafeBufferPointer(start: midi.pointee.bytes + Int(event.offset), count: Int(event.size)))
+            }
+        }
         clock += UInt64(info.block)
         status.cycles += 1
     }
@@ -120,6 +140,8 @@ final class IsolatedRun {
     private let block: Int
     private(set) var heard: [String: [Float]] = [:]
     private(set) var events: [Event] = []
+    /// What came out of `notes_1` since this was emptied.
+    var notes: [[UInt8]] = []
     /// What goes into `in_1`: all of it this value.
     var input: Float = 0.25
 
@@ -153,6 +175,7 @@ final class IsolatedRun {
             // Live, nobody waits.
             if offline != nil { graph.wait(frames: block) }
             hand?.process()
+            notes += hand?.events["notes_1"] ?? []
             offline?.process(frames: block)
             graph.pump()
             for name in ["out_1", "other_1"] {
@@ -184,6 +207,12 @@ final class IsolatedRun {
         try graph.send(.text("who"), to: node, port: "do")
         try play("\(node) says who it is") { all("who", node).count > before }
         return all("who", node).last!
+    }
+
+    /// Plays a block with these events at `keys_1`.
+    func play(_ events: [[UInt8]]) {
+        hand?.events["keys_1"] = events
+        play()
     }
 
     func tell(_ node: String, _ text: String) throws { try graph.send(.text(text), to: node, port: "do") }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multiplies by `gain`, remembers a number, and on demand does what ends a process, or hangs, or gives nonsense. */
+/* Multiplies by `gain`, gives events on, remembers a number, and on demand does what ends a process, or hangs, or gives nonsense. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <signal.h>
@@ -108,6 +108,10 @@ static void process(void *data, const vg_io *io, const vg_cycle *cycle) {
   if (trouble == 7) io->audio_out[0][cycle->frames / 2] = NAN;
   if (trouble == 8) io->audio_out[0][cycle->frames - 1] = INFINITY;
   io->control_out[0][0] = (float)node->remembered;
+  for (uint32_t i = 0; i < io->midi_in[0]->count; i++) {
+    const vg_midi_event *event = &io->midi_in[0]->events[i];
+    vg_midi_write(io->midi_out[0], event->frame, io->midi_in[0]->bytes + event->offset, event->size);
+  }
 }
 
 static void receive(void *data, uint32_t port, const vg_message *message) {
@@ -205,6 +209,8 @@ static const vg_port ports[] = {
     {.symbol = "remembered", .kind = VG_CONTROL_PORT, .direction = VG_OUTPUT},
     {.symbol = "do", .kind = VG_MESSAGE_PORT, .direction = VG_INPUT},
     {.symbol = "echo", .kind = VG_MESSAGE_PORT, .direction = VG_OUTPUT},
+    {.symbol = "keys", .kind = VG_MIDI_PORT, .direction = VG_INPUT},
+    {.symbol = "notes", .kind = VG_MIDI_PORT, .direction = VG_OUTPUT},
 };
 static const vg_parameter parameters[] = {
     {.key = "gain", .minimum = 0, .maximum = 8, .default_value = 1},
@@ -215,7 +221,7 @@ static const vg_setting settings[] = {
 };
 static const vg_node_type type = {
     .abi = VG_ABI_VERSION, .size = sizeof(vg_node_type), .name = "unruly", .summary = "made for a test",
-    .default_layout = {.ports = ports, .port_count = 5, .parameters = parameters, .parameter_count = 1},
+    .default_layout = {.ports = ports, .port_count = 7, .parameters = parameters, .parameter_count = 1},
     .settings = settings, .setting_count = 2, .create = create, .destroy = destroy, .prepare = prepare,
     .activate = activate, .process = process, .receive = receive, .latency = latency, .save = save,
     .load_preset = load_preset, .set_property = set_property, .ask_property = ask_property};
