@@ -7,7 +7,8 @@ import Resampling
 
 /// Reads a file ahead of the audio thread, into a ring of interleaved frames.
 final class FileReader: @unchecked Sendable {
-    // Sendable: `monitor` guards what both threads change; the file belongs to the worker while it runs.
+    // Sendable: `monitor` guards what both threads change, but for the ring, which has two ends; the file belongs to the
+    // worker while it runs.
     let path: String
     let loops: Bool
     let channels: Int
@@ -86,27 +87,32 @@ final class FileReader: @unchecked Sendable {
 
     private func write(_ samples: [Float], _ ring: Ring<Float>) -> Bool {
         var done = 0
-        return monitor.locked {
-            while !ending {
-                let room = min(ring.writer.space / channels * channels, samples.count - done)
-                samples.withUnsafeBufferPointer {
-                    if room > 0, let base = $0.baseAddress { done += ring.writer.write(base + done, count: room) }
-                }
-                monitor.signal()
-                if done == samples.count { return true }
-                monitor.wait(milliseconds: 50)
+        while true {
+            let room = min(ring.writer.space / channels * channels, samples.count - done)
+            samples.withUnsafeBufferPointer {
+                if room > 0, let base = $0.baseAddress { done += ring.writer.write(base + done, count: room) }
             }
-            return false
+            let goesOn = monitor.locked {
+                monitor.signal()
+                if !ending, done < samples.count, ring.writer.space < channels { monitor.wait(milliseconds: 50) }
+                return !ending
+            }
+            if !goesOn { return false }
+            if done == samples.count { return true }
         }
     }
 
-    /// Wakes the worker: there may be room. [control]
-    func poll() { monitor.locked { monitor.signal() } }
+    /// Wakes the worker when there is much room; it looks by itself otherwise. [control]
+    func poll() {
+        guard let ring, ring.reader.available < ring.capacity / 2 else { return }
+        monitor.locked { monitor.signal() }
+    }
 
     /// Offline: returns when `frames` can be played, or all that is left. [control]
     func wait(frames: Int) {
+        guard let ring, ring.reader.available < frames * channels else { return }
         monitor.locked {
-            while let ring, !ending, !exhausted, ring.reader.available < frames * channels {
+            while !ending, !exhausted, ring.reader.available < frames * channels {
                 monitor.signal()
                 monitor.wait()
             }

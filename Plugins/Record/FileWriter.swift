@@ -107,13 +107,17 @@ final class FileWriter: @unchecked Sendable {
         worker = nil
     }
 
-    /// Wakes the writer. [control]
-    func wake() { monitor.locked { monitor.signal() } }
+    /// Wakes the writer when much waits for it; it looks by itself otherwise. [control]
+    func wake() {
+        guard let ring, ring.writer.space < ring.capacity * 7 / 8 else { return }
+        monitor.locked { monitor.signal() }
+    }
 
     /// Offline: returns when `frames` fit into the ring. [control]
     func wait(frames: Int) {
+        guard let ring, ring.writer.space < frames * channels else { return }
         monitor.locked {
-            while let ring, !failed, worker != nil, ring.writer.space < frames * channels {
+            while !failed, worker != nil, ring.writer.space < frames * channels {
                 monitor.signal()
                 monitor.wait()
             }
@@ -125,7 +129,9 @@ final class FileWriter: @unchecked Sendable {
         let size = 8192 * channels
         let buffer = UnsafeMutablePointer<Float>.allocate(capacity: size)
         defer { buffer.deallocate() }
+        // What is not on disk for certain, and since when.
         var unsaved = 0
+        var saved = vg_nanoseconds()
         while true {
             // Asked before the ring is read: what was in it when `settle` was called is then on disk once it is empty.
             let asked = monitor.locked { settling }
@@ -137,20 +143,18 @@ final class FileWriter: @unchecked Sendable {
                 if written < count / channels { fail(String(cString: sf_strerror(file))) }
             }
             let done = monitor.locked { ending && count == 0 }
-            // Four times a second: what a crash can cost.
-            if unsaved > Int(rate / 4) || (unsaved > 0 && count == 0) {
+            // Four times a second at least: what a crash can cost.
+            let isDue = vg_nanoseconds() &- saved > 200_000_000
+            if unsaved > 0, isDue || done || (asked && count == 0) {
                 save()
                 unsaved = 0
+                saved = vg_nanoseconds()
             }
             if done { return }
             monitor.locked {
-                if count == 0 {
-                    if asked { settling = false }
-                    monitor.signal()
-                    if !ending, !settling { monitor.wait(milliseconds: 250) }
-                } else {
-                    monitor.signal()
-                }
+                if count == 0, asked { settling = false }
+                monitor.signal()
+                if count == 0, !ending, !settling { monitor.wait(milliseconds: 50) }
             }
         }
     }

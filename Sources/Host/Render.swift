@@ -50,7 +50,7 @@ public struct Render: Sendable {
     static let quietTime = 0.25
     static let longestTail = 30.0
     /// Blocks that are shorter than this, in frames, are played several at a time between two turns of the control side.
-    static let together = 64
+    static let together = 256
 
     /// Describes a render.
     public init(
