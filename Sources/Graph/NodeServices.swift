@@ -61,7 +61,7 @@ final class HostMemory {
     }
 
     /// Whoever runs the node gives it what turns its parameters; nil: nobody runs it.
-    func set(turn: Turn?) { services._withUnsafeGuaranteedRef { $0.turn.withLock { $0 = turn } } }
+    func set(turn: Turn?) { services._withUnsafeGuaranteedRef { $0.turner.withLock { $0.turn = turn } } }
 
     deinit {
         host.deallocate()
@@ -73,7 +73,12 @@ final class HostMemory {
 
 private final class ServicesBox {
     let services: NodeServices
-    let turn = ControlLock<HostMemory.Turn?>(nil)
+    // In a structure: a function that is itself the value of a lock is wrapped once more by each look at it.
+    struct Turner {
+        var turn: HostMemory.Turn?
+    }
+
+    let turner = ControlLock(Turner())
     init(_ services: NodeServices) { self.services = services }
 
     static func of(_ handle: UnsafeMutableRawPointer?) -> NodeServices {
@@ -81,6 +86,6 @@ private final class ServicesBox {
     }
 
     static func turn(_ handle: UnsafeMutableRawPointer?) -> HostMemory.Turn? {
-        Unmanaged<ServicesBox>.fromOpaque(handle!).takeUnretainedValue().turn.withLock { $0 }
+        Unmanaged<ServicesBox>.fromOpaque(handle!).takeUnretainedValue().turner.withLock { $0.turn }
     }
 }

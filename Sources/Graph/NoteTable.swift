@@ -48,12 +48,12 @@ extension NoteTable {
         }
     }
 
-    /// Ends what sounds, but for what one of `others` holds too, by events at the start of a block that has none yet. False:
-    /// the rest has to wait for the next block, as `target` is to hold no more than `room` events. [audio]
+    /// Ends what sounds, but for what one of `others` holds too, by events at the start of a block that has none yet.
+    /// False: the rest has to wait for the next block, as `target` is to hold no more than `room` events. [audio]
     @_noLocks
     public static func end(
-        _ table: UnsafeMutablePointer<NoteTable>, but others: UnsafePointer<UnsafeMutablePointer<NoteTable>>, _ count: Int,
-        in target: UnsafeMutablePointer<vg_midi>, room: UInt32
+        _ table: UnsafeMutablePointer<NoteTable>, but others: UnsafePointer<UnsafeMutablePointer<NoteTable>>,
+        _ count: Int, in target: UnsafeMutablePointer<vg_midi>, room: UInt32
     ) -> Bool {
         for word in 0..<NoteTable.words {
             while table.pointee.keys[word] != 0 {
@@ -74,7 +74,9 @@ extension NoteTable {
                 held.1 |= others[other].pointee.pedals.1
             }
             if table.pointee.pedals.0 & ~held.0 & bit != 0 { write(target, controlChange | UInt8(channel), sustain, 0) }
-            if table.pointee.pedals.1 & ~held.1 & bit != 0 { write(target, controlChange | UInt8(channel), sostenuto, 0) }
+            if table.pointee.pedals.1 & ~held.1 & bit != 0 {
+                write(target, controlChange | UInt8(channel), sostenuto, 0)
+            }
             table.pointee.pedals.0 &= ~bit
             table.pointee.pedals.1 &= ~bit
         }

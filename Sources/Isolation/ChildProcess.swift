@@ -155,8 +155,7 @@ final class ChildProcess: @unchecked Sendable {
     }
 
     /// Ends the child, and all that it started; returns how it ended and the most memory it had, 0 if it was no more than
-    /// this program's own. Nil: not within a few
-    /// seconds, as the kernel holds it. [control, one thread]
+    /// this program's own. Nil: not within a few seconds, as the kernel holds it. [control, one thread]
     @discardableResult
     func end() -> (status: Int32, memory: UInt64)? {
         if let end = state.with({ $0.end }) { return end }

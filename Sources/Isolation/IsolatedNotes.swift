@@ -108,7 +108,9 @@ struct IsolatedNotes: BitwiseCopyable {
             _ = NoteTable.end(outputs[index], but: outputs, 0, in: target, room: target.pointee.capacity)
         }
         if wasAsked { return }
-        for index in 0..<inputCount { NoteTable.follow(inputs[index].came, io.pointee.midi_in[index].unsafelyUnwrapped) }
+        for index in 0..<inputCount {
+            NoteTable.follow(inputs[index].came, io.pointee.midi_in[index].unsafelyUnwrapped)
+        }
         hasMissed = true
     }
 }

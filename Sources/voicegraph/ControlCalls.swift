@@ -13,8 +13,8 @@ struct SetCall: ControlCall {
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
-    @Argument(help: "The node's name.") var node: String
-    @Argument(help: "The parameter's key.") var parameter: String
+    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
+    @Argument(help: "The parameter's key.", completion: .liveParameters) var parameter: String
     // A list, since otherwise a negative number is taken for an option.
     @Argument(parsing: .allUnrecognized, help: "The value.") var value: [String]
 
@@ -38,8 +38,8 @@ struct GetCall: ControlCall {
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
-    @Argument(help: "The node's name.") var node: String
-    @Argument(help: "The parameter's key; without one, all.") var parameter: String?
+    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
+    @Argument(help: "The parameter's key; without one, all.", completion: .liveParameters) var parameter: String?
 
     func request() -> (String, [String: JSON]) {
         ("get", ["node": .string(node)].merging(parameter.map { ["parameter": .string($0)] } ?? [:]) { $1 })

@@ -38,7 +38,7 @@ struct AddCall: ChangeCall {
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
     @Argument(help: "The new node's name.") var name: String
-    @Argument(help: "Its type; `voicegraph nodes` lists them.") var type: String
+    @Argument(help: "Its type; `voicegraph nodes` lists them.", completion: .nodeTypes) var type: String
     @Argument(help: ArgumentHelp("Settings and parameters.", valueName: "key=value")) var settings: [String] = []
 
     func validate() throws {
@@ -74,7 +74,7 @@ struct RemoveCall: ChangeCall {
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
-    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
 
     func request() -> (String, [String: JSON]) { ("remove", ["node": .string(node)]) }
 }
@@ -115,7 +115,7 @@ struct BypassCall: ChangeCall {
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
-    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
     @Argument(help: "on, or off: the node again.") var state = Switch.on
 
     func request() -> (String, [String: JSON]) { ("bypass", ["node": .string(node), "on": .bool(state == .on)]) }
@@ -127,7 +127,7 @@ struct MuteCall: ChangeCall {
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
-    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
     @Argument(help: "on, or off: it is heard again.") var state = Switch.on
 
     func request() -> (String, [String: JSON]) { ("mute", ["node": .string(node), "on": .bool(state == .on)]) }

@@ -28,7 +28,7 @@ struct SendCall: ControlCall {
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
     @Flag(help: "The message is a number.") var number = false
-    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
     @Argument(help: "The input's symbol.") var port: String
     @Argument(help: "The message.") var message: String
 
@@ -50,7 +50,7 @@ struct PresetCall: ControlCall {
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
-    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
     @Argument(help: "The preset; `voicegraph lv2 presets` lists them.") var preset: String
 
     func request() -> (String, [String: JSON]) { ("preset", ["node": .string(node), "preset": .string(preset)]) }
@@ -63,7 +63,7 @@ struct PropertyCall: ControlCall {
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
-    @Argument(help: "The node's name.") var node: String
+    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
     @Argument(help: "The property's symbol, label or URI.") var key: String
     @Argument(help: "A value as in a file, to set it.") var value: String?
 

@@ -72,7 +72,7 @@ struct DescribeCommand: ParsableCommand {
 
 extension CompletionKind {
     /// The names of the node types that are installed.
-    fileprivate static var nodeTypes: CompletionKind {
+    static var nodeTypes: CompletionKind {
         .custom { _, _, _ in NodeRegistry(search: .standard(extra: [])).fullCatalog().types.keys.sorted() }
     }
 }

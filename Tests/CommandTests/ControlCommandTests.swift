@@ -22,6 +22,10 @@ import TestSupport
     }
 
     private func call(_ arguments: String...) async throws -> (code: Int32, output: String, errors: String) {
+        try await call(arguments)
+    }
+
+    private func call(_ arguments: [String]) async throws -> (code: Int32, output: String, errors: String) {
         let program = try Program(
             [Program.voicegraph] + arguments, environment: ["XDG_RUNTIME_DIR": scratch.path])
         return (try await program.end(), program.output, program.errors)
@@ -48,6 +52,22 @@ import TestSupport
         try await end(second)
         let wrong = try await call("status", "--client", "nobody")
         #expect(wrong.code == 1 && wrong.errors.contains("no host 'nobody' is running (running: endless)"))
+        try await end(run)
+    }
+
+    @Test func aShellCompletesWhatPlays() async throws {
+        func offered(_ line: String...) async throws -> [String] {
+            let words = ["---completion", "ctl", line[0], "--", "positional@\(line.count - 1)"]
+            let typed = ["\(line.count + 1)", "0", "voicegraph", "ctl"] + line + [""]
+            let answer = try await call(words + typed)
+            #expect(answer.code == 0 && answer.errors == "")
+            return answer.output.split(separator: "\n").map(String.init)
+        }
+        #expect(try await offered("mute") == [])
+        let run = try await start("--json")
+        #expect(try await offered("mute") == ["tone", "gain", "meter", "out"])
+        #expect(try await offered("set", "gain") == ["gain_db"])
+        #expect(try await offered("set", "nobody") == [])
         try await end(run)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 
 /// A tone to whatever there is to play to, and a microphone that is only looked at.
@@ -75,6 +76,7 @@ final class Session: Sendable {
     let environment: [String: String]
     private let client: [String]
     private let server: String
+    private let counted = Mutex((seen: 0, events: [String: Int]()))
 
     /// Starts it; `through` is what comes before the command, such as `pw-jack`. Without a server it looks for one.
     init(
@@ -139,7 +141,16 @@ final class Session: Sendable {
     }
 
     /// How many events of this name have been printed.
-    func count(_ event: String) -> Int { run.lines.count { $0.hasPrefix("{\"event\":\"\(event)\"") } }
+    func count(_ event: String) -> Int {
+        let lines = run.lines
+        return counted.withLock { counted in
+            for line in lines[counted.seen...] {
+                if let name = line.prefixMatch(of: /{"event":"([^"]*)"/) { counted.events[String(name.1), default: 0] += 1 }
+            }
+            counted.seen = lines.count
+            return counted.events[event] ?? 0
+        }
+    }
 
     /// Ends it; it must have survived until now.
     func end(sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws {

@@ -24,6 +24,8 @@ struct SoakFigures {
     /// Nodes that were blamed for a late cycle. Where others have the processors this may be one that waits for its
     /// process, or any, if what the kernel counts does not tell that it was held up.
     var blamed: [String: Int] = [:]
+    /// What the plugin in a process of its own was said to have died of.
+    var downfalls: [String: Int] = [:]
 
     /// Fastest, median and slowest, in milliseconds.
     static func spread(_ times: [Duration]) -> String {
@@ -32,17 +34,21 @@ struct SoakFigures {
         return "\(sorted.count) times, \(sorted[0]) / \(sorted[sorted.count / 2]) / \(sorted[sorted.count - 1]) ms"
     }
 
+    private static func list(_ counts: [String: Int]) -> String {
+        counts.isEmpty ? "none" : counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    }
+
     var table: String {
-        let causes = (status?.dropouts ?? [:]).sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         let share = String(format: "%.2f", largestShare)
         return """
             cycles                    \(status?.blocks ?? 0)
-            late cycles, by cause     \(causes.isEmpty ? "none" : causes.joined(separator: ", "))
+            late cycles, by cause     \(Self.list(status?.dropouts ?? [:]))
             nodes that were blamed    \(blamed.isEmpty ? "none" : "\(blamed)")
             edits                     \(edits), refused \(refused.count)
             an edit, min/median/max   \(Self.spread(editTimes))
             faults                    \(faults.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
             reconnected               \(Self.spread(reconnectTimes))
+            plugin ended, by cause    \(Self.list(downfalls))
             plugin back               \(Self.spread(pluginTimes))
             frames looked at          \(frames)
             steps above the ramp      \(stepsAboveRamp); the largest was \(share) of what is allowed
@@ -146,6 +152,9 @@ final class Soak {
         }
         figures.last = session.resources
         figures.status = try await session.status()
+        for line in session.run.lines where line.hasPrefix("{\"event\":\"plugin.failed\"") {
+            if let cause = line.firstMatch(of: /"cause":"(\w+)"/) { figures.downfalls[String(cause.1), default: 0] += 1 }
+        }
         for line in session.run.lines where line.hasPrefix("{\"event\":\"dropout\"") {
             if let blamed = line.firstMatch(of: /"cause":"node".*"nodes":\["(\w+)"/) {
                 figures.blamed[String(blamed.1), default: 0] += 1

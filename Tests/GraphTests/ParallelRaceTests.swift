@@ -7,9 +7,6 @@ import Testing
 
 @testable import Graph
 
-/// For the thread sanitizer; VOICEGRAPH_STRESS multiplies the counts: 1 is short.
-private let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString: $0) } ?? "") ?? 1)
-
 @Suite("Helping threads", .timeLimit(.minutes(10))) struct ParallelRaceTests {
     //  mic -> a0 -> b0 -> out, and as many more such branches
     private func graph(_ branches: Int) throws -> ResolvedGraph {
@@ -46,7 +43,7 @@ private let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString
         together({ loop.run() }) {
             defer { loop.ended.store(true, ordering: .releasing) }
             do {
-                for round in 0..<400 * stress {
+                for round in 0..<stressed(400) {
                     let graph = try graph(1 + round % 6)
                     engine.publish(try compile(graph))
                     _ = engine.set(graph.nodes[2].instance, parameter: 1, to: Float(round % 2))
@@ -72,7 +69,7 @@ private let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString
         let helpers = Helpers(engine, 3)
         let loop = loop(engine)
         engine.publish(try compile(try graph(6)))
-        for _ in 0..<50 * stress {
+        for _ in 0..<stressed(50) {
             usleep(1000)
             loop.ended.store(false, ordering: .relaxed)
             together({ loop.run() }) {
@@ -87,7 +84,7 @@ private let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString
     @Test("notes of several threads arrive, each once")
     func notes() throws {
         let queue = NoteQueue(capacity: 64)
-        let count = 20_000 * stress
+        let count = stressed(20_000)
         let writer = queue.writer
         let write: @Sendable (UInt32) -> Void = { node in
             var number = 0

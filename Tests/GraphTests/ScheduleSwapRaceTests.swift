@@ -8,9 +8,6 @@ import Testing
 
 @testable import Graph
 
-/// For the thread sanitizer; VOICEGRAPH_STRESS multiplies the counts: 1 is short.
-private let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString: $0) } ?? "") ?? 1)
-
 @Suite("Schedule swap", .timeLimit(.minutes(10))) struct ScheduleSwapRaceTests {
     //  mic -> kept -> out
     //    \-> other        (another one in each schedule)
@@ -43,7 +40,7 @@ private let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString
         together({ loop.run() }) {
             defer { loop.ended.store(true, ordering: .releasing) }
             do {
-                for round in 0..<2000 * stress {
+                for round in 0..<stressed(2000) {
                     let next = try graph(kept, alive)
                     engine.publish(try Compiler.compile(next, rate: 48000, maxBlock: 64, verifying: false))
                     let other = next.nodes[3].instance
@@ -96,7 +93,7 @@ private let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString
         together(setter) {
             defer { ended.store(true, ordering: .releasing) }
             do {
-                for _ in 0..<300 * stress {
+                for _ in 0..<stressed(300) {
                     let schedule = try Compiler.compile(
                         try graph(kept, alive), rate: 192_000, maxBlock: 64, verifying: false)
                     schedule.setHandles(handles)

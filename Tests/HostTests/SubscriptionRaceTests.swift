@@ -5,11 +5,10 @@ import TestSupport
 
 @testable import Host
 
-/// Publishers, readers and the end at the same time, for the thread sanitizer. VOICEGRAPH_STRESS multiplies the counts.
+/// Publishers, readers and the end at the same time, for the thread sanitizer.
 @Suite(.timeLimit(.minutes(10))) struct SubscriptionRaceTests {
-    private static let stress = max(1, Int(ProcessInfo.processInfo.environment["VOICEGRAPH_STRESS"] ?? "") ?? 1)
     private let publishers = 3
-    private let each = 3000 * Self.stress
+    private let each = stressed(3000)
 
     /// Publishes from threads of their own: publisher p gives p * each ..< (p + 1) * each, in order.
     private func publish(_ bus: EventBus) async {

@@ -8,11 +8,9 @@ import TestSupport
 @testable import Graph
 @testable import LV2
 
-/// Presets and messages while the audio thread runs, for the thread sanitizer; VOICEGRAPH_STRESS multiplies the counts.
+/// Presets and messages while the audio thread runs, for the thread sanitizer.
 @Suite(.timeLimit(.minutes(10)))
 struct LivePresetRaceTests {
-    private static let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString: $0) } ?? "") ?? 1)
-
     /// The audio thread.
     private final class Loop: @unchecked Sendable {
         // Sendable: `run` is called on one thread; the rest is atomic.
@@ -73,7 +71,7 @@ struct LivePresetRaceTests {
         _ = try ProbeBundle.load()
         let capture = NodeCapture()
         let node = try node(settings(ProbeBundle.probe), capture)
-        let rounds = 600 * Self.stress
+        let rounds = stressed(600)
         try play(node, rounds: rounds) { round in
             if round % 3 == 0 { try node.loadPreset(round % 2 == 0 ? "Loud And Far" : "Small And Near") }
         }
@@ -88,7 +86,7 @@ struct LivePresetRaceTests {
     func messagesPass() throws {
         let capture = NodeCapture()
         let node = try node(settings(Plugins.params), capture)
-        let rounds = 500 * Self.stress
+        let rounds = stressed(500)
         try play(node, rounds: rounds) { round in
             // Messages that cannot wait any more are refused, and the next are taken when there is room.
             do throws(NodeError) {

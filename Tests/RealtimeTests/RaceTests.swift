@@ -4,9 +4,7 @@ import Realtime
 import Synchronization
 import TestSupport
 
-/// Two threads on each structure, for the thread sanitizer. VOICEGRAPH_STRESS multiplies the counts: 1 is short.
-private let stress = max(1, Int(getenv("VOICEGRAPH_STRESS").map { String(cString: $0) } ?? "") ?? 1)
-
+/// Two threads on each structure, for the thread sanitizer.
 /// Memory that the ring alone protects: the producer writes a place before it sends its number, the consumer reads it
 /// after it got the number. The elements themselves are no bait: generic code copies them unseen by the sanitizer.
 private struct Bait: @unchecked Sendable {
@@ -27,7 +25,7 @@ private struct Bait: @unchecked Sendable {
 @Suite("Race", .timeLimit(.minutes(10))) struct RaceTests {
     @Test("One by one, all arrive in order", arguments: [1, 2, 64, 4096])
     func single(capacity: Int) {
-        let count = (capacity < 64 ? 5_000 : 250_000) * stress
+        let count = stressed(capacity < 64 ? 5_000 : 250_000)
         let ring = Ring<Int>(minimumCapacity: capacity)
         let bait = Bait(ring)
         defer { bait.places.deallocate() }
@@ -61,7 +59,7 @@ private struct Bait: @unchecked Sendable {
 
     @Test("In blocks of random lengths, all arrive in order and the sum is right", arguments: [7, 64, 1024])
     func blocks(longest: Int) {
-        let count = 500_000 * stress
+        let count = stressed(500_000)
         let ring = Ring<Int>(minimumCapacity: longest)
         let bait = Bait(ring)
         defer { bait.places.deallocate() }
@@ -98,7 +96,7 @@ private struct Bait: @unchecked Sendable {
 
     @Test("Read in place, all arrive in order")
     func regions() {
-        let count = 500_000 * stress
+        let count = stressed(500_000)
         let ring = Ring<Int>(minimumCapacity: 256)
         let bait = Bait(ring)
         defer { bait.places.deallocate() }
@@ -131,7 +129,7 @@ private struct Bait: @unchecked Sendable {
 
     @Test("Whatever is retired is freed once, even through a queue of two", arguments: [2, 64])
     func retire(capacity: Int) {
-        let count = 100_000 * stress
+        let count = stressed(100_000)
         let queue = RetireQueue(capacity: capacity)
         let left = Ring<UInt>(minimumCapacity: 1)
         let freed = Atomic<Int>(0)
@@ -172,7 +170,7 @@ private struct Bait: @unchecked Sendable {
 
     @Test("Level records are whole and in order, and none is lost uncounted")
     func levels() {
-        let count = 20_000 * stress
+        let count = stressed(20_000)
         let queue = LevelQueue(channels: 3, rate: 60 * 16, records: 8)
         let ended = Atomic<Bool>(false)
         let dropped = Atomic<Int>(0)

@@ -19,6 +19,7 @@ public final class Program: @unchecked Sendable {
     private let process = Process()
     private let scratch: Scratch
     private let ended = Ended()
+    private let read = Mutex(ReadLines())
 
     private final class Ended: Sendable {
         let value = Atomic(false)
@@ -55,7 +56,30 @@ public final class Program: @unchecked Sendable {
     public var errors: String { (try? String(contentsOfFile: scratch.file("errors"), encoding: .utf8)) ?? "" }
     /// The complete lines of standard output so far.
     public var lines: [String] {
-        output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+        read.withLock { read in
+            read.goOn(scratch.file("output"))
+            return read.lines
+        }
+    }
+
+    /// What was read of standard output: it may be long, and is asked for often.
+    private struct ReadLines {
+        var lines: [String] = []
+        private var offset: UInt64 = 0
+        private var rest = Data()
+
+        mutating func goOn(_ path: String) {
+            guard let file = FileHandle(forReadingAtPath: path) else { return }
+            defer { try? file.close() }
+            try? file.seek(toOffset: offset)
+            guard let news = try? file.readToEnd() else { return }
+            offset += UInt64(news.count)
+            rest.append(news)
+            guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return }
+            let whole = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
+            lines += whole.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            rest = Data(rest[(end + 1)...])
+        }
     }
 
     /// Sends it a signal.

@@ -34,7 +34,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let state = Mutex(DriverStatus.State.stopped)
     let stopping = Atomic(false)
     let loadBits = Atomic<UInt32>(0)
-    let listener = Mutex<(@Sendable (DriverEvent) -> Void)?>(nil)
+    let listener = DriverListener()
     private var threads: [DriverThread] = []
 
     /// Opens a client. `server` nil: the default server. `child`: the server process behind it, restarted when it
@@ -121,7 +121,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     /// See `Driver`. The engine's first cycle comes when the desired connections are made: what it plays first is
     /// heard. [control]
     public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
-        listener.withLock { $0 = onEvent }
+        listener.set(onEvent)
         lock.acquire()
         let made: [(from: String, to: String)]
         do throws(DriverError) { made = try activate(engine) } catch {
@@ -177,7 +177,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
         }
         server?.stop()
         state.withLock { $0 = .stopped }
-        listener.withLock { $0 = nil }
+        listener.set(nil)
     }
 
     func beginHelping(_ engine: AudioEngine, _ client: OpaquePointer) {
@@ -185,7 +185,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
 
     /// Tells the owner. [any]
-    func emit(_ event: DriverEvent) { listener.withLock { $0 }?(event) }
+    func emit(_ event: DriverEvent) { listener.tell(event) }
 
     /// The server's rate or block may have changed; audio waits until this returns. nil: as it was. [any]
     func formatChanged(rate: Double?, block: Int?) {

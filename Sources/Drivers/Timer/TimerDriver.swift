@@ -13,7 +13,7 @@ public final class TimerDriver: Driver, @unchecked Sendable {
     public let info: DriverInfo
     private let ports = BufferTable()
     private let cycle: UnsafeMutablePointer<TimerCycle>
-    private let listener = Mutex<(@Sendable (DriverEvent) -> Void)?>(nil)
+    private let listener = DriverListener()
     private let state = Mutex(DriverStatus.State.stopped)
     private var audio: DriverThread?
     private let helpers = HelperThreads()
@@ -61,7 +61,7 @@ public final class TimerDriver: Driver, @unchecked Sendable {
     /// See `Driver`. [control]
     public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
         precondition(audio == nil && !stopping.load(ordering: .relaxed), "a driver starts once")
-        listener.withLock { $0 = onEvent }
+        listener.set(onEvent)
         cycle.pointee.engine = engine
         cycle.pointee.enabled.store(true, ordering: .releasing)
         state.withLock { $0 = .running }
@@ -88,7 +88,7 @@ public final class TimerDriver: Driver, @unchecked Sendable {
         reporter?.join()
         helpers.end()
         state.withLock { $0 = .stopped }
-        listener.withLock { $0 = nil }
+        listener.set(nil)
     }
 
     private func report() {
@@ -98,7 +98,7 @@ public final class TimerDriver: Driver, @unchecked Sendable {
             let late = cycle.pointee.late.load(ordering: .acquiring)
             let delay = Double(cycle.pointee.delay.load(ordering: .relaxed)) * 1e-9
             while announced < late {
-                listener.withLock { $0 }?(.xrun(delay: delay))
+                listener.tell(.xrun(delay: delay))
                 announced += 1
             }
         }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Control
+import Host
+
+/// What a shell offers for `voicegraph ctl`, as the host that is meant tells it; nothing where there is none.
+extension CompletionKind {
+    /// The nodes of the graph that plays.
+    static var liveNodes: CompletionKind { .custom { words, _, _ in playing(words).compactMap(\.name) } }
+
+    /// The parameters of the node that is the word before.
+    static var liveParameters: CompletionKind {
+        .custom { words, index, _ in
+            guard words.indices.contains(index - 1), let node = playing(words).first(where: { $0.name == words[index - 1] })
+            else { return [] }
+            return node.json["parameters"]?.items.compactMap { $0["key"]?.string } ?? []
+        }
+    }
+
+    private static func playing(_ words: [String]) -> [(name: String?, json: JSON)] {
+        var client: String?
+        for (place, word) in words.enumerated() {
+            if word == "--client", words.indices.contains(place + 1) { client = words[place + 1] }
+            if word.hasPrefix("--client=") { client = String(word.dropFirst("--client=".count)) }
+        }
+        guard let answer = try? ControlClient(client).call("nodes").answer else { return [] }
+        return answer["nodes"]?.items.map { ($0["name"]?.string, $0) } ?? []
+    }
+}
