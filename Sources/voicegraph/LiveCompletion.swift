@@ -11,7 +11,8 @@ extension CompletionKind {
     /// The parameters of the node that is the word before.
     static var liveParameters: CompletionKind {
         .custom { words, index, _ in
-            guard words.indices.contains(index - 1), let node = playing(words).first(where: { $0.name == words[index - 1] })
+            guard words.indices.contains(index - 1),
+                let node = playing(words).first(where: { $0.name == words[index - 1] })
             else { return [] }
             return node.json["parameters"]?.items.compactMap { $0["key"]?.string } ?? []
         }

@@ -145,7 +145,9 @@ final class Session: Sendable {
         let lines = run.lines
         return counted.withLock { counted in
             for line in lines[counted.seen...] {
-                if let name = line.prefixMatch(of: /{"event":"([^"]*)"/) { counted.events[String(name.1), default: 0] += 1 }
+                if let name = line.prefixMatch(of: /{"event":"([^"]*)"/) {
+                    counted.events[String(name.1), default: 0] += 1
+                }
             }
             counted.seen = lines.count
             return counted.events[event] ?? 0

@@ -35,7 +35,8 @@ struct SoakFigures {
     }
 
     private static func list(_ counts: [String: Int]) -> String {
-        counts.isEmpty ? "none" : counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        counts.isEmpty
+            ? "none" : counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     }
 
     var table: String {
@@ -153,7 +154,9 @@ final class Soak {
         figures.last = session.resources
         figures.status = try await session.status()
         for line in session.run.lines where line.hasPrefix("{\"event\":\"plugin.failed\"") {
-            if let cause = line.firstMatch(of: /"cause":"(\w+)"/) { figures.downfalls[String(cause.1), default: 0] += 1 }
+            if let cause = line.firstMatch(of: /"cause":"(\w+)"/) {
+                figures.downfalls[String(cause.1), default: 0] += 1
+            }
         }
         for line in session.run.lines where line.hasPrefix("{\"event\":\"dropout\"") {
             if let blamed = line.firstMatch(of: /"cause":"node".*"nodes":\["(\w+)"/) {

@@ -13,7 +13,9 @@ public func allocatedBytes() -> Int {
     defer { free(text) }
     // The sums of all arenas come last: what there is, and what of it is free.
     guard let text, let sums = String(cString: text).split(separator: "</heap>").last else { return 0 }
-    func size(_ element: Regex<(Substring, Substring)>) -> Int { sums.firstMatch(of: element).flatMap { Int($0.1) } ?? 0 }
+    func size(_ element: Regex<(Substring, Substring)>) -> Int {
+        sums.firstMatch(of: element).flatMap { Int($0.1) } ?? 0
+    }
     return size(/<system type="current" size="(\d+)"/) + size(/type="mmap" count="\d+" size="(\d+)"/)
         - size(/type="fast" count="\d+" size="(\d+)"/) - size(/type="rest" count="\d+" size="(\d+)"/)
 }
