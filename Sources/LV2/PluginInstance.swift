@@ -212,10 +212,10 @@ final class PluginInstance {
                 "\(info.binary) does not hold this plugin", "it was built without it, or the bundle is damaged")
         }
         PluginStep.tell(.instantiate)
-        _ = keepMemoryFresh
         let made: UnsafeMutablePointer<LilvInstance>? = PluginThreads.watch(info.binary) {
             world.locked { lilv in
-                lilv.plugin(info.uri).flatMap { lilv_plugin_instantiate($0, rate, features.list) }
+                let plugin = lilv.plugin(info.uri)
+                return FreshMemory.during { plugin.flatMap { lilv_plugin_instantiate($0, rate, features.list) } }
             }
         }
         guard let made else {
@@ -239,11 +239,6 @@ private func openLibrary(_ path: String) -> UnsafeMutableRawPointer? {
     // Once more, so that `dlerror` tells again.
     return dlopen(path, flags)
 }
-
-/// From its first use on, large blocks of memory come from the system each time, filled with zeros, as the first do anyway:
-/// a plugin that reads what it never wrote runs in its first copy, and would crash in one that gets the memory of
-/// another. Done once.
-private let keepMemoryFresh: Void = { _ = mallopt(M_MMAP_THRESHOLD, 128 << 10) }()
 
 /// Beginnings of symbols, and the library that has them.
 private let unnamedLibraries = [(symbols: "fftwf_", library: "libfftw3f.so.3")]
