@@ -58,7 +58,7 @@ import TestSupport
     @Test func aShellCompletesWhatPlays() async throws {
         func offered(_ line: String...) async throws -> [String] {
             let words = ["---completion", "ctl", line[0], "--", "positional@\(line.count - 1)"]
-            let typed = ["\(line.count + 1)", "0", "voicegraph", "ctl"] + line + [""]
+            let typed = ["\(line.count + 2)", "0", "voicegraph", "ctl"] + line + [""]
             let answer = try await call(words + typed)
             #expect(answer.code == 0 && answer.errors == "")
             return answer.output.split(separator: "\n").map(String.init)
