@@ -169,6 +169,7 @@ final class Session: Sendable {
 struct Resources: Sendable, CustomStringConvertible {
     var kilobytes = 0
     var descriptors = 0
+    /// Without those of the pool in which tasks run: it has more or fewer of them by its own rules.
     var threads = 0
     /// Names below /dev/shm of the server and its clients.
     var shared = 0
@@ -178,7 +179,10 @@ struct Resources: Sendable, CustomStringConvertible {
         for line in status.split(separator: "\n") {
             let words = line.split(whereSeparator: { " \t".contains($0) })
             if words.first == "RssAnon:" { kilobytes = Int(words[1]) ?? 0 }
-            if words.first == "Threads:" { threads = Int(words[1]) ?? 0 }
+        }
+        let tasks = "/proc/\(process)/task"
+        threads = ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).count { thread in
+            !((try? String(contentsOfFile: "\(tasks)/\(thread)/comm", encoding: .utf8)) ?? "-qos").contains("-qos")
         }
         descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count) ?? 0
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/shm")) ?? []
