@@ -14,7 +14,7 @@ package final class ServerProcess: @unchecked Sendable {
     private let nameLock: ServerNameLock?
     private let lock = PlainLock()
     private var child: pid_t = 0
-    private var keeper: DriverThread?
+    private var supervisor: DriverThread?
     private var printed = BoundedText(limit: 8192)
     private var failure: Int32 = 0
     private var launched = 0.0
@@ -81,8 +81,8 @@ package final class ServerProcess: @unchecked Sendable {
     package func restartIfDead() {
         let ended: DriverThread? = lock.around {
             guard child == 0, secondsNow() - launched > 0.5 else { return nil }
-            defer { keeper = nil }
-            return keeper
+            defer { supervisor = nil }
+            return supervisor
         }
         if let ended {
             ended.join()
@@ -93,13 +93,13 @@ package final class ServerProcess: @unchecked Sendable {
     /// Ends and reaps it: asks, and after a second forces. [control]
     package func stop() {
         let running: DriverThread? = lock.around {
-            defer { keeper = nil }
+            defer { supervisor = nil }
             if child != 0 {
                 // A stopped process handles no other signal.
                 kill(child, SIGCONT)
                 kill(child, SIGTERM)
             }
-            return keeper
+            return supervisor
         }
         guard let running else { return }
         let deadline = secondsNow() + 1
@@ -114,7 +114,7 @@ package final class ServerProcess: @unchecked Sendable {
         // Unowned: `stop` and `deinit` wait for the thread's end.
         let thread = DriverThread(name: "vg-jackd") { [unowned self] in self.keep(started) }
         lock.around {
-            keeper = thread
+            supervisor = thread
             launched = secondsNow()
         }
         started.wait(milliseconds: -1)

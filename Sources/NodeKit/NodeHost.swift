@@ -55,10 +55,10 @@ public struct NodeHost: @unchecked Sendable {
     /// Turns a parameter of this node, by its place in the layout: smoothed as a user's change is, or `atOnce` where
     /// nothing of the node is heard. False: the node does not run, the queue is full, or the host is older. [any]
     @discardableResult
-    public func turn(_ parameter: Int, to value: Float, atOnce: Bool = false) -> Bool {
-        let offset = MemoryLayout<vg_host>.offset(of: \.turn) ?? .max
-        guard Int(host.pointee.size) > offset, let turn = host.pointee.turn else { return false }
-        return turn(host.pointee.handle, UInt32(parameter), value, atOnce)
+    public func setParameter(_ parameter: Int, to value: Float, atOnce: Bool = false) -> Bool {
+        let offset = MemoryLayout<vg_host>.offset(of: \.set_parameter) ?? .max
+        guard Int(host.pointee.size) > offset, let set = host.pointee.set_parameter else { return false }
+        return set(host.pointee.handle, UInt32(parameter), value, atOnce)
     }
 
     /// Sends to whatever the message output `port` is linked to; false when a receiver's queue is full. [any]

@@ -43,13 +43,13 @@ struct TrustOptions: ParsableArguments {
 
     /// Lets this program try plugins, unless they are trusted.
     func apply() {
-        if !trust { useProbe() }
+        if !trust { useScan() }
     }
 }
 
 /// From now on this program tries LV2 plugins, with itself as the child.
-func useProbe() {
-    PluginProbe.shared.use([ownExecutable(), "lv2", "probe-child"], cache: cachePath("lv2-probes"))
+func useScan() {
+    PluginScan.shared.use([ownExecutable(), "lv2", "scan-child"], cache: cachePath("lv2-scan"))
 }
 
 /// From now on this program can isolate nodes, with itself as the child.

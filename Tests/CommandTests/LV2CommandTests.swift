@@ -136,11 +136,11 @@ final class LV2CommandTests {
 
     @Test("probe tells what each plugin does and remembers it")
     func probing() async throws {
-        let result = try await voicegraph("lv2", "probe", "good", "crash-run")
+        let result = try await voicegraph("lv2", "scan", "good", "crash-run")
         #expect(result.status == 1)
         #expect(result.output.contains("urn:voicegraph:broken:good: fine\n"))
         #expect(result.output.contains("urn:voicegraph:broken:crash-run: crashes in run (SIGSEGV)\n"))
-        let kept = try String(contentsOfFile: cache + "/voicegraph/lv2-probes", encoding: .utf8)
+        let kept = try String(contentsOfFile: cache + "/voicegraph/lv2-scan", encoding: .utf8)
         #expect(kept.contains("\turn:voicegraph:broken:good\t") && kept.contains("crashes in run (SIGSEGV)"))
     }
 
@@ -224,7 +224,7 @@ final class LV2CommandTests {
         let byRun = try await voicegraph(
             "render", try graph("crash-cleanup"), "-o", out, "--duration", "0.1", "--trust")
         #expect(byRun.status == -SIGSEGV || byRun.status > 0)
-        #expect(!FileManager.default.fileExists(atPath: cache + "/voicegraph/lv2-probes"))
+        #expect(!FileManager.default.fileExists(atPath: cache + "/voicegraph/lv2-scan"))
     }
 
     @Test("A required node ends the render with the reason")

@@ -56,7 +56,7 @@ struct Conformance: ParsableCommand {
     }
 
     func run() throws {
-        let plan = TrialPlan(
+        let plan = ScanPlan(
             block: Int(block), rate: rate, seconds: seconds, offline: offline || state || presets,
             mode: state ? .state : presets ? .presets : .run, skip: skip, copy: copy, apart: apart)
         if let trial { Trial(uri: trial, plan: plan).run() }

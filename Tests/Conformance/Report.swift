@@ -5,9 +5,9 @@ import Glibc
 struct Report {
     private let results: [TrialResult]
     private let total: Int
-    private let plan: TrialPlan
+    private let plan: ScanPlan
 
-    init(_ results: [TrialResult], of total: Int, plan: TrialPlan) {
+    init(_ results: [TrialResult], of total: Int, plan: ScanPlan) {
         self.results = results.sorted { $0.uri < $1.uri }
         self.total = total
         self.plan = plan

@@ -8,7 +8,7 @@ import Realtime
 /// One plugin as a node, with buffers of its own around it.
 final class Rig {
     let node: NodeInstance
-    private let plan: TrialPlan
+    private let plan: ScanPlan
     private let audioIn, audioOut: [UnsafeMutablePointer<Float>]
     private let midiIn, midiOut: [UnsafeMutablePointer<vg_midi>]
     private var io = vg_io()
@@ -19,7 +19,7 @@ final class Rig {
     private static let guardValue: Float = 1234.5
 
     /// Makes the node; `preset` is a URI, `state` a folder.
-    init(_ uri: String, preset: String?, state: String? = nil, plan: TrialPlan) throws(NodeError) {
+    init(_ uri: String, preset: String?, state: String? = nil, plan: ScanPlan) throws(NodeError) {
         self.plan = plan
         var settings: [String: SettingValue] = ["plugin": .string(uri)]
         if let preset { settings["preset"] = .string(preset) }

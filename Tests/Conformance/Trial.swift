@@ -10,7 +10,7 @@ import NodeKit
 /// Lines: `stage TEXT` before each step, `note TEXT`, and at last `end OUTCOME TEXT`.
 struct Trial {
     let uri: String
-    let plan: TrialPlan
+    let plan: ScanPlan
 
     /// Where the parent reads.
     static let pipe: Int32 = 3

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is done with each plugin.
-struct TrialPlan: Sendable {
+struct ScanPlan: Sendable {
     enum Mode: String, Sendable {
         /// Some signal with the first preset.
         case run

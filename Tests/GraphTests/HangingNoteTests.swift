@@ -113,9 +113,9 @@ struct HangingNoteTests {
                 graph.nodes.append(other.nodes[0])
                 graph.links[1].fromNode = 3
                 graph.links[1].fromPort = 0
-            case .mute: graph.nodes[1].gate = .muted
-            case .bypass: graph.nodes[1].gate = .bypassed
-            case .muteReceiver: graph.nodes[2].gate = .muted
+            case .mute: graph.nodes[1].outputMode = .muted
+            case .bypass: graph.nodes[1].outputMode = .bypassed
+            case .muteReceiver: graph.nodes[2].outputMode = .muted
             case .removeReceiver:
                 graph.nodes.remove(at: 2)
                 graph.links.remove(at: 1)
@@ -128,7 +128,7 @@ struct HangingNoteTests {
         #expect(heard.dropFirst(2).map(\.bytes) == (way == .bypass ? [[0x90, 65, 100]] : []))
         guard way == .bypass || way == .mute else { return }
         let again = play.rig.position
-        try play.change(through: true) { $0.nodes[1].gate = .open }
+        try play.change(through: true) { $0.nodes[1].outputMode = .open }
         let back = play.got("synth_1", since: again)
         #expect(back.first?.bytes == (way == .bypass ? [0x80, 65, 64] : [0x90, 50, back.first?.bytes[2] ?? 0]))
     }

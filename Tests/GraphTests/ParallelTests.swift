@@ -34,7 +34,7 @@ struct ParallelTests {
         #expect(divided > 60 && loud > 30 && events > 120)
     }
 
-    @Test("guards, gates and fades are the same as on one thread", arguments: [2, 3, 8])
+    @Test("guards, output modes and fades are the same as on one thread", arguments: [2, 3, 8])
     func adorned(threads: Int) throws {
         var divided = 0
         for seed in 1...60 {

@@ -26,7 +26,7 @@ private func slowDescriptor(_ name: String, flags: Int) -> NodeDescriptor {
 }
 
 @_noLocks
-private func slowProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: NodeKit.Cycle) {
+private func slowProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let end = vg_nanoseconds() &+ UInt64(io.parameter(0).target * 1e6)
     while vg_nanoseconds() < end {}
 }

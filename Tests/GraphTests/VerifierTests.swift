@@ -243,8 +243,8 @@ extension PlantedFault {
             plan.steps.remove(at: index)
             return true
         },
-        PlantedFault("a gate that is forgotten") { plan, _ in
-            guard let index = plan.steps.firstIndex(where: { if case .gate = $0 { true } else { false } }) else {
+        PlantedFault("an output mode that is forgotten") { plan, _ in
+            guard let index = plan.steps.firstIndex(where: { if case .outputMode = $0 { true } else { false } }) else {
                 return false
             }
             plan.steps.remove(at: index)
@@ -338,15 +338,15 @@ struct VerifierTests {
 }
 
 extension ResolvedGraph {
-    /// Adds guards, gates and fades, at random.
+    /// Adds guards, output modes and fades, at random.
     mutating func adorn(seed: UInt64) {
         var random = TestRandom(seed: seed)
-        func gate() -> Gate { [.open, .open, .bypassed, .muted].randomElement(using: &random)! }
+        func mode() -> OutputMode { [.open, .open, .bypassed, .muted].randomElement(using: &random)! }
         fades = Fades()
         for index in nodes.indices {
             nodes[index].description.isGuarded = true
-            nodes[index].gate = gate()
-            nodes[index].previousGate = gate()
+            nodes[index].outputMode = mode()
+            nodes[index].previousMode = mode()
         }
         for index in links.indices where links[index].portKind == VG_AUDIO_PORT {
             links[index].fade = [.steady, .steady, .entering, .rising, .falling].randomElement(using: &random)!

@@ -10,7 +10,7 @@ import Testing
 @Suite("Editing a running graph")
 struct EditTests {
     /// How much a sample may differ from the one before it, in parts of the amplitude: the sine's own slope, and that of
-    /// a link's, a gate's and a parameter's ramp at the same time.
+    /// a link's, an output mode's and a parameter's ramp at the same time.
     static let steepest = 2 * Double.pi * 200 / 48_000 + 3.0 / 480
 
     @Test("a sine goes through a thousand random edits without a step", arguments: [1, 2, 3, 4] as [UInt64])

@@ -86,7 +86,9 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         let key = try #require(run.graph.nodes.first { $0.name == "piano" }).parameters[0]
         try run.graph.set("piano", key.key, to: key.range.upperBound)
         if saveInterval < 1 {
-            try run.play("a state holds all") { run.registry.isolator.members.allSatisfy { $0.deeds.with(\.isEmpty) } }
+            try run.play("a state holds all") {
+                run.registry.isolator.instances.allSatisfy { $0.replays.with(\.isEmpty) }
+            }
         }
         // Not three times: what fails again and again starts without its state.
         for node in ["params", "piano"] { try kill(run, node) }

@@ -9,7 +9,7 @@ import TestSupport
 @testable import Host
 @testable import Isolation
 
-/// The audio thread, the keeper, the reader of the channel and the control side at once.
+/// The audio thread, the supervisor, the reader of the channel and the control side at once.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct IsolationRaceTests {
     /// A thread that plays, and tells how often.
     private final class Player: @unchecked Sendable {

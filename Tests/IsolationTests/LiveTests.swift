@@ -103,7 +103,7 @@ import Testing
         let run = try IsolatedRun(unrulyGraph(), policy: testPolicy())
         run.play(blocks: 3)
         try set(run, "calm")
-        try run.play("a state holds it") { run.registry.isolator.members.allSatisfy { $0.deeds.with(\.isEmpty) } }
+        try run.play("a state holds it") { run.registry.isolator.instances.allSatisfy { $0.replays.with(\.isEmpty) } }
         // The fixture's states have no words in them.
         try crash(run)
         #expect(try run.who("odd").text("history")?.isEmpty == true)

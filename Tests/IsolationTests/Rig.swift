@@ -219,8 +219,8 @@ final class IsolatedRun {
 
     /// Whether a state with this number is kept for a node.
     func keeps(_ number: String) -> Bool {
-        registry.isolator.members.contains { member in
-            member.state.map { contents($0 + "/remembered") == number + "\n" } == true
+        registry.isolator.instances.contains { instance in
+            instance.state.map { contents($0 + "/remembered") == number + "\n" } == true
         }
     }
 

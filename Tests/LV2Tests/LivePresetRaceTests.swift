@@ -43,7 +43,7 @@ struct LivePresetRaceTests {
         var graph = ResolvedGraph()
         graph.nodes = [ResolvedGraph.Node(instance: node, description: NodeDescription(name: "node", type: "lv2"))]
         engine.publish(try Compiler.compile(graph, rate: 48_000, maxBlock: 64, verifying: false))
-        node.onTurn { [weak engine, weak node] place, value, atOnce in
+        node.onSetParameter { [weak engine, weak node] place, value, atOnce in
             guard let engine, let node else { return false }
             return engine.set(node, parameter: place, to: value, atOnce: atOnce)
         }
@@ -79,7 +79,7 @@ struct LivePresetRaceTests {
         #expect(restored.count > rounds / 20)
         #expect(!restored.contains { $0.contains("while") }, "\(restored.count { $0.contains("while") })")
         // The last of the rounds that load is an odd one.
-        #expect(restored.last == "Host Probe: restored 2.5")
+        #expect(restored.last == "Host Scan: restored 2.5")
     }
 
     @Test("Properties are set and told while the plugin runs", needs(Plugins.params, package: "lv2-examples"))

@@ -10,7 +10,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(5)))
 struct ProbeTests {
     /// A probe that is running, and its control outputs by symbol.
-    private struct Probe {
+    private struct Scan {
         let harness: NodeHarness
 
         init(
@@ -36,12 +36,12 @@ struct ProbeTests {
 
     @Test("An output that the plugin never writes is silence")
     func unwrittenOutputIsZero() throws {
-        #expect(try Probe().run(4) == [[Float](repeating: 0, count: 256)])
+        #expect(try Scan().run(4) == [[Float](repeating: 0, count: 256)])
     }
 
     @Test("Offline, scheduled work is done in the same block, on the thread that asked")
     func offlineWorkIsImmediate() throws {
-        let probe = try Probe(["request": .number(4)], offline: true)
+        let probe = try Scan(["request": .number(4)], offline: true)
         _ = probe.run(2)
         #expect(try probe.value("answer") == 8)
         #expect(try probe.value("threaded") == 0)
@@ -50,7 +50,7 @@ struct ProbeTests {
 
     @Test("Live, scheduled work is done on another thread and answered in a later block")
     func liveWorkIsThreaded() throws {
-        let probe = try Probe(["request": .number(4)])
+        let probe = try Scan(["request": .number(4)])
         let deadline = Date(timeIntervalSinceNow: 60)
         repeat { _ = probe.run() } while try probe.value("answer") != 8 && Date() < deadline
         #expect(try probe.value("answer") == 8)
@@ -59,7 +59,7 @@ struct ProbeTests {
 
     @Test("The latency is known before the first block, and followed when it changes")
     func latencyIsFollowed() throws {
-        let probe = try Probe(["frames": .integer(48)])
+        let probe = try Scan(["frames": .integer(48)])
         #expect(probe.harness.instance.latency == 48)
         _ = probe.run()
         #expect(probe.harness.takeNotes().isEmpty)
@@ -73,14 +73,14 @@ struct ProbeTests {
 
     @Test("The longest block is told as an option", arguments: [64, 128, 1000])
     func longestBlockIsTold(block: Int) throws {
-        let probe = try Probe(maxBlock: block)
+        let probe = try Scan(maxBlock: block)
         _ = probe.run()
         #expect(try probe.value("longest") == Float(block))
     }
 
     @Test("A trigger fires for one block each time it is set")
     func triggerFiresOnce() throws {
-        let probe = try Probe()
+        let probe = try Scan()
         _ = probe.run(3)
         #expect(try probe.value("bangs") == 0)
         probe.harness.set("bang", 1)
@@ -95,7 +95,7 @@ struct ProbeTests {
 
     @Test("MIDI passes through a plugin with its frames and bytes")
     func midiPassesThrough() throws {
-        let probe = try Probe()
+        let probe = try Scan()
         let sent = [
             TimedMIDI(0, [0x90, 60, 100]), TimedMIDI(63, [0x80, 60, 0]), TimedMIDI(64, [0xC0, 5]),
             TimedMIDI(100, [0xF0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0xF7]),
@@ -107,7 +107,7 @@ struct ProbeTests {
 
     @Test("An event port offers in every block what the plugin asks for, here as much as another port")
     func outputCapacityIsReset() throws {
-        let probe = try Probe()
+        let probe = try Scan()
         probe.harness.midiInputs = [[TimedMIDI(0, [0x90, 60, 100])]]
         for _ in 0..<3 {
             _ = probe.run()
@@ -117,11 +117,11 @@ struct ProbeTests {
 
     @Test("Who asks for a larger port hears whether it is that large already, and the port stays as it is")
     func portsAreNotResized() throws {
-        let probe = try Probe()
+        let probe = try Scan()
         _ = probe.run(2)
         let lines = probe.harness.capture.logs.map(\.text).filter { $0.contains("room:") }
         // Two sizes of its output that are there, two that are not, an input, a control port, audio, and no ports.
-        #expect(lines == ["Host Probe: room: 0 0 2 2 0 0 2 2 2 2"])
+        #expect(lines == ["Host Scan: room: 0 0 2 2 0 0 2 2 2 2"])
         #expect(try probe.value("capacity") >= 30000)
         _ = probe.run()
         #expect(try probe.value("capacity") >= 30000)
@@ -129,7 +129,7 @@ struct ProbeTests {
 
     @Test("The position is told when the transport starts, jumps or stops, and not in between")
     func transportIsTold() throws {
-        let probe = try Probe()
+        let probe = try Scan()
         func step(frame: UInt64, rolling: Bool) throws -> Float {
             probe.harness.transport = vg_transport(
                 rolling: rolling, frame: frame, bpm: 120, beat: 5.5, beats_per_bar: 4, beat_type: 4)
@@ -150,36 +150,36 @@ struct ProbeTests {
 
     @Test("A plugin may map new URIs while it runs")
     func mapsInRun() throws {
-        let probe = try Probe()
+        let probe = try Scan()
         _ = probe.run()
         #expect(try probe.value("mapped") == 1)
     }
 
     @Test("What a plugin logs reaches the host's log, with its weight")
     func logArrives() throws {
-        let probe = try Probe()
+        let probe = try Scan()
         _ = probe.run(3)
         let logs = probe.harness.capture.logs
-        let made = logs.filter { $0.text == "Host Probe: made at 48000 Hz" }
+        let made = logs.filter { $0.text == "Host Scan: made at 48000 Hz" }
         #expect(made.map(\.level) == [VG_LOG_WARNING.rawValue])
-        #expect(logs.contains { $0.text == "Host Probe: third run" && $0.level == VG_LOG_DEBUG.rawValue })
+        #expect(logs.contains { $0.text == "Host Scan: third run" && $0.level == VG_LOG_DEBUG.rawValue })
     }
 
     @Test("The default state is restored before the first block")
     func defaultStateIsRestored() throws {
-        let probe = try Probe()
+        let probe = try Scan()
         _ = probe.run()
         #expect(try probe.value("restored") == 7)
     }
 
     @Test("A preset sets ports and state, and params go before it", arguments: ["Loud And Far", "loud and far"])
     func presetApplies(label: String) throws {
-        let probe = try Probe(preset: label, offline: true)
+        let probe = try Scan(preset: label, offline: true)
         _ = probe.run(2)
         #expect(try probe.value("restored") == 12.5)
         #expect(try probe.value("answer") == 6)
         #expect(probe.harness.instance.latency == 64)
-        let other = try Probe(["request": .number(5)], preset: "urn:voicegraph:test:preset", offline: true)
+        let other = try Scan(["request": .number(5)], preset: "urn:voicegraph:test:preset", offline: true)
         _ = other.run(2)
         #expect(try other.value("answer") == 10)
     }
@@ -201,7 +201,7 @@ struct ProbeTests {
             """
         try text.write(to: folder.appendingPathComponent("state.ttl"), atomically: true, encoding: .utf8)
         for path in [folder.path, folder.path + "/state.ttl"] {
-            let probe = try Probe(state: path)
+            let probe = try Scan(state: path)
             _ = probe.run()
             #expect(try probe.value("restored") == 2.25)
             #expect(probe.harness.instance.latency == 96)
@@ -210,7 +210,7 @@ struct ProbeTests {
 
     @Test("A new preparation keeps the plugin's state")
     func stateSurvivesPreparation() throws {
-        let probe = try Probe(preset: "Loud And Far")
+        let probe = try Scan(preset: "Loud And Far")
         _ = probe.run()
         try probe.harness.prepare(Preparation(rate: 44100, maxBlock: 32))
         _ = probe.run()
@@ -220,7 +220,7 @@ struct ProbeTests {
 
     @Test("A plugin that takes options goes on with blocks of another length")
     func optionsAreToldLater() throws {
-        let probe = try Probe(["request": .number(4)], offline: true)
+        let probe = try Scan(["request": .number(4)], offline: true)
         _ = probe.run(3)
         #expect(try probe.value("cycles") == 2)
         try probe.harness.prepare(Preparation(rate: 48000, maxBlock: 32, offline: true))
@@ -234,11 +234,11 @@ struct ProbeTests {
     func stateGoesThroughFolder() throws {
         let folder = URL(fileURLWithPath: try ProbeBundle.load()).deletingLastPathComponent()
             .appendingPathComponent("kept").path
-        let probe = try Probe(["request": .number(1.2345678), "frames": .integer(77)], preset: "Loud And Far")
+        let probe = try Scan(["request": .number(1.2345678), "frames": .integer(77)], preset: "Loud And Far")
         _ = probe.run()
         #expect(probe.harness.instance.canSave)
         try probe.harness.instance.save(to: folder)
-        let restored = try Probe(state: folder)
+        let restored = try Scan(state: folder)
         _ = restored.run()
         #expect(try restored.value("restored") == 12.5)
         #expect(restored.harness.instance.latency == 77)

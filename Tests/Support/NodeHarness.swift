@@ -101,7 +101,7 @@ public final class NodeHarness {
         let place = Unchecked(instance.ramps)
         let abrupt = instance.parameters.map { $0.flags & UInt32(VG_PARAM_ABRUPT) != 0 }
         let frames = Float((preparation.rate / 100).rounded(.down))
-        instance.onTurn { index, value, atOnce in
+        instance.onSetParameter { index, value, atOnce in
             let ramp = place.value + index
             let start = ramp.pointee.value
             ramp.pointee =

@@ -271,7 +271,7 @@ typedef struct vg_host {
   /* Turns a parameter of this node as a user would: smoothed, or `at_once`
    * where nothing of the node is heard. False: not now, the node does not run
    * or the queue is full. Missing in hosts with a smaller `size`. [any] */
-  bool (*turn)(void *handle, uint32_t parameter, float value, bool at_once);
+  bool (*set_parameter)(void *handle, uint32_t parameter, float value, bool at_once);
 } vg_host;
 
 typedef struct vg_preparation {

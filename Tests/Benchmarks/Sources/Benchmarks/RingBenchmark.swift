@@ -98,7 +98,7 @@ private func report(_ samples: [[Double]], _ names: [String], _ chunk: Int, _ th
 /// Moves `total` floats from one thread to another. Returns the processor time of the side that took less, in
 /// nanoseconds: the other one also waited.
 private func transfer(_ contender: Contender, _ total: Int, _ chunk: Int, _ blocks: (Block, Block)) -> Double {
-    let (reading, times) = (Gate(), Times())
+    let (reading, times) = (OutputMode(), Times())
     let thread = PlainThread {
         reading.open()
         times.drain = processorTime { contender.drain(total, chunk, blocks.1) }

@@ -84,7 +84,7 @@ func sayBenchmark(_ effort: Effort) throws -> [Row] {
         let driver = try DriverChooser.open(DriverRequest(kind: .jack, client: "vg-say", server: server.name))
         let running = try RunningGraph.start(prepared, on: driver)
         defer { running.stop() }
-        let ended = Gate()
+        let ended = OutputMode()
         // As the command does.
         let pump = PlainThread {
             while !ended.isOpened {

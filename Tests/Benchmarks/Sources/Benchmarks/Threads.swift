@@ -26,7 +26,7 @@ final class PlainThread {
 }
 
 /// Opened by one thread, waited for, busy, by another.
-final class Gate: Sendable {
+final class OutputMode: Sendable {
     private let isOpen = Atomic(false)
     func open() { isOpen.store(true, ordering: .releasing) }
     var isOpened: Bool { isOpen.load(ordering: .acquiring) }

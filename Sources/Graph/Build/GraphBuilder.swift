@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// What came of a description.
+public struct BuildResult: Sendable {
+    /// The checked graph; nil when there was an error.
+    public var graph: ResolvedGraph?
+    /// Everything found, errors and warnings.
+    public var diagnostics: [Diagnostic]
+    /// Nodes that are left out, with the reason.
+    public var degraded: [String: String]
+    /// What the parameters of nodes that went on should be.
+    public var values: [ParameterValue]
+
+    /// Describes an outcome.
+    public init(
+        graph: ResolvedGraph? = nil, diagnostics: [Diagnostic] = [], degraded: [String: String] = [:],
+        values: [ParameterValue] = []
+    ) {
+        self.graph = graph
+        self.diagnostics = diagnostics
+        self.degraded = degraded
+        self.values = values
+    }
+}
+
+/// Turns a description into nodes and links, and finds everything that is wrong with it in one pass.
+public enum GraphBuilder {
+    /// Checks a description against the catalog, creates its nodes and resolves its links. `services` gives each node
+    /// its host by name. Time is linear in nodes and links. [control]
+    ///
+    /// A node whose type is unavailable, or that cannot be created for a reason other than its settings, is left out
+    /// with a warning; what went into it then goes to what it fed. With `required` it is an error instead. Entries of
+    /// nodes with an empty type are not looked at: whoever left the type empty has reported it.
+    ///
+    /// Nodes of `playing`, by name, go on if nothing but parameters (or the connections of a driver's port) is
+    /// different.
+    public static func build(
+        _ description: GraphDescription, catalog: NodeCatalog, playing: [String: ResolvedGraph.Node] = [:],
+        services: (String) -> NodeServices = { _ in NodeServices() }
+    ) -> BuildResult {
+        var report = Report()
+        if description.nodes.isEmpty, !description.isPartial {
+            report.error(
+                "the graph has no nodes", at: description.location,
+                hint: "add one, for example:  [node.mic]  type = \"input\"")
+        }
+        var maker = NodeMaker(catalog: catalog, baseFolder: description.baseFolder, playing: playing, report: report)
+        let made = description.nodes.map { maker.make($0, services: services) }
+        report = maker.report
+
+        var resolver = LinkResolver(description, made, catalog, report)
+        let graph = resolver.resolve()
+        return BuildResult(
+            graph: resolver.report.hasErrors ? nil : graph, diagnostics: resolver.report.diagnostics,
+            degraded: maker.degraded, values: maker.values)
+    }
+}
+
+/// What became of one node of the description.
+enum MadeNode {
+    /// It exists.
+    case instance(NodeInstance)
+    /// It is left out, with a warning.
+    case leftOut
+    /// It has errors, which are reported; its links are not looked at further.
+    case faulty
+}
+
+/// Collects diagnostics; the same one twice counts once (both links of "a -> wrong -> b" name `wrong`).
+struct Report {
+    private(set) var diagnostics: [Diagnostic] = []
+    private(set) var hasErrors = false
+    private var seen: Set<Diagnostic> = []
+    var suggester = Suggester()
+
+    mutating func error(_ message: String, at location: SourceLocation, hint: String = "") {
+        hasErrors = true
+        add(Diagnostic(.error, message, at: location, hint: hint))
+    }
+
+    mutating func warning(_ message: String, at location: SourceLocation, hint: String = "") {
+        add(Diagnostic(.warning, message, at: location, hint: hint))
+    }
+
+    private mutating func add(_ diagnostic: Diagnostic) {
+        if seen.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+    }
+}

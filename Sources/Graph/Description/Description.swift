@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Where something stands in a file; lines and columns count from 1, columns in bytes. Line 0: nowhere (for example a
+/// value from the command line).
+public struct SourceLocation: Sendable, Hashable {
+    /// The file as the user named it.
+    public var file: String
+    /// 1-based; 0: no place.
+    public var line: Int
+    /// 1-based, in bytes.
+    public var column: Int
+    /// How many bytes the caret underlines.
+    public var length: Int
+
+    /// Describes a place.
+    public init(file: String = "", line: Int = 0, column: Int = 0, length: Int = 1) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.length = length
+    }
+}
+
+/// A setting or parameter as the file gives it.
+public struct Entry: Sendable, Equatable {
+    /// The value; tables and lists keep their inner places in `inner`.
+    public var value: SettingValue
+    /// Where the key stands.
+    public var keyLocation: SourceLocation
+    /// Where the value stands.
+    public var valueLocation: SourceLocation
+    /// For tables: the entries by key. For lists: by index as decimal text.
+    public var inner: [String: Entry]
+
+    /// Describes an entry.
+    public init(
+        _ value: SettingValue, keyLocation: SourceLocation = SourceLocation(),
+        valueLocation: SourceLocation = SourceLocation(), inner: [String: Entry] = [:]
+    ) {
+        self.value = value
+        self.keyLocation = keyLocation
+        self.valueLocation = valueLocation
+        self.inner = inner
+    }
+}
+
+/// What the readers of a node's audio and MIDI outputs get. Of a node without any it applies to the inputs.
+public enum OutputMode: String, Sendable, Hashable {
+    /// The node.
+    case open
+    /// What goes into the node, as late as the node would have given it; silence from a node whose inputs do not fit
+    /// its outputs.
+    case bypassed
+    /// Silence.
+    case muted
+}
+
+/// One `[node.NAME]` table.
+public struct NodeDescription: Sendable, Equatable {
+    /// The name in the file.
+    public var name: String
+    /// The node type.
+    public var type: String
+    /// Everything but the `commonKeys`, settings and parameters alike; `keys` keeps the file's order.
+    public var entries: [String: Entry]
+    /// The keys of `entries` in the order of the file.
+    public var keys: [String]
+    /// Whether the graph fails when this node does.
+    public var required: Bool
+    /// Whether what goes in is heard instead of what comes out. It runs in any case.
+    public var bypass = false
+    /// Whether it is silent. It runs in any case.
+    public var mute = false
+    /// Whether it is silenced while it gives what is not a number, infinite, or above +24 dBFS.
+    public var isGuarded = true
+    /// Where the name stands.
+    public var location: SourceLocation
+    /// Where the value of `type` stands.
+    public var typeLocation: SourceLocation
+
+    /// Describes a node.
+    public init(
+        name: String, type: String, entries: [String: Entry] = [:], keys: [String] = [], required: Bool = false,
+        location: SourceLocation = SourceLocation(), typeLocation: SourceLocation = SourceLocation()
+    ) {
+        self.name = name
+        self.type = type
+        self.entries = entries
+        self.keys = keys
+        self.required = required
+        self.location = location
+        self.typeLocation = typeLocation
+    }
+}
+
+extension NodeDescription {
+    /// Keys that nodes of every type have.
+    public static let commonKeys = ["type", isolateKey, tailKey] + flags
+    /// Those of them that are true or false.
+    public static let flags = ["required", "bypass", "mute", "guard"]
+
+    /// Whether it sounds on when it is removed.
+    public var spills: Bool { entries[tailKey]?.value == .string("spill") }
+
+    /// Sets one of the `flags`.
+    public mutating func setFlag(_ key: String, _ value: Bool) {
+        switch key {
+        case "required": required = value
+        case "bypass": bypass = value
+        case "mute": mute = value
+        case "guard": isGuarded = value
+        default: preconditionFailure("\(key) is no flag")
+        }
+    }
+
+    /// What its readers hear.
+    public var outputMode: OutputMode { mute ? .muted : bypass ? .bypassed : .open }
+}
+
+/// One end of a link: a node, or one of its ports (or parameters) by symbol.
+public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
+    /// The node's name.
+    public var node: String
+    /// The port's symbol; nil: the main bus.
+    public var port: String?
+    /// Where it stands.
+    public var location: SourceLocation
+
+    /// Describes an end.
+    public init(_ node: String, _ port: String? = nil, location: SourceLocation = SourceLocation()) {
+        self.node = node
+        self.port = port
+        self.location = location
+    }
+
+    /// As it would be written in the file.
+    public var description: String { port.map { "\(node).\($0)" } ?? node }
+}
+
+/// One arrow. A chain "a -> b -> c" is two of these.
+public struct LinkDescription: Sendable, Equatable {
+    /// Where the signal comes from.
+    public var from: Endpoint
+    /// Where it goes.
+    public var to: Endpoint
+    /// Gain of an audio link in dB.
+    public var gainDB: Double
+    /// Where the link stands.
+    public var location: SourceLocation
+
+    /// Describes a link.
+    public init(from: Endpoint, to: Endpoint, gainDB: Double = 0, location: SourceLocation = SourceLocation()) {
+        self.from = from
+        self.to = to
+        self.gainDB = gainDB
+        self.location = location
+    }
+}
+
+/// A whole graph, as the file says it: nothing is resolved yet.
+public struct GraphDescription: Sendable, Equatable {
+    /// The JACK client's name.
+    public var name: String
+    /// In the order of the file.
+    public var nodes: [NodeDescription]
+    /// In the order of the file.
+    public var links: [LinkDescription]
+    /// The folder of the main file: relative paths start here.
+    public var baseFolder: String
+    /// Where what concerns the whole graph is reported: the start of the main file.
+    public var location: SourceLocation
+    /// How many threads may run it together.
+    public var threads = Threads.one
+    /// Whether something was too faulty to be here, so that what seems to be missing is no news.
+    public var isPartial = false
+
+    /// Describes a graph.
+    public init(
+        name: String = "voicegraph", nodes: [NodeDescription] = [], links: [LinkDescription] = [],
+        baseFolder: String = "", location: SourceLocation = SourceLocation()
+    ) {
+        self.name = name
+        self.nodes = nodes
+        self.links = links
+        self.baseFolder = baseFolder
+        self.location = location
+    }
+}

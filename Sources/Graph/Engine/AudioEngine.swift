@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+import NodeKit
+import Realtime
+import Synchronization
+
+/// A change of one parameter on its way to the audio thread.
+struct ParameterCommand: BitwiseCopyable {
+    var ramp: UnsafeMutablePointer<vg_ramp>
+    var value: Float
+    /// How long the change takes; 0: at once.
+    var frames: UInt32
+}
+
+/// What both sides reach, and nothing else: where the audio thread has something of its own beside it, changing that
+/// would count as changing all of it.
+struct SharedState: ~Copyable {
+    /// The schedule to adopt at the next cycle; 0: none.
+    let pending = Atomic<UInt>(0)
+    /// The number of the schedule that was adopted last, and when, by the counter.
+    let adopted = Atomic<UInt32>(0)
+    let adoptedAt = Atomic<UInt64>(0)
+    let position = Atomic<UInt64>(0)
+    let cycles = Atomic<UInt64>(0)
+    let oversized = Atomic<UInt64>(0)
+    let busyTicks = Atomic<UInt64>(0)
+    let longestTicks = Atomic<UInt64>(0)
+    let lostNotes = Atomic<UInt64>(0)
+    let lostMIDI = Atomic<UInt64>(0)
+    /// Cycles whose record found no room.
+    let lostRecords = Atomic<UInt64>(0)
+}
+
+/// All that the audio thread owns, but for `notes`, to which its helpers write too, in memory that never moves.
+struct EngineState: BitwiseCopyable {
+    let shared: UnsafeMutablePointer<SharedState>
+    var current: UnsafeMutablePointer<ScheduleHeader>
+    var commands: RingReader<ParameterCommand>
+    let notes: NoteWriter
+    var retirer: Retirer
+    /// Parameters on the way to their target.
+    var active: UnsafeMutablePointer<UnsafeMutablePointer<vg_ramp>>
+    var activeCount = 0
+    var activeCapacity: Int
+    let cycle: UnsafeMutablePointer<vg_cycle>
+    var records: CycleWriter
+    let helperPool: HelperPool
+    /// Cycles until single steps are timed again.
+    var untilDetails = 0
+    /// When the next cycle should begin, by the counter; 0: not known.
+    var due: UInt64 = 0
+    /// The driver's clock after the cycle before.
+    var nextClock: UInt64 = 0
+    /// See `vg_cycle`; never the same in two engines.
+    var revision: UInt64
+}
+
+/// What a cycle leaves in its record.
+struct Timed: BitwiseCopyable {
+    /// Looks at the clock.
+    var stamps: Int
+    /// Whether they are those of steps.
+    var detailed: Bool
+    /// Whether helpers took part: then it is not when each part ended that was kept, but how long it took.
+    var shared: Bool
+
+    @_noLocks
+    init(stamps: Int, detailed: Bool, shared: Bool = false) {
+        self.stamps = stamps
+        self.detailed = detailed
+        self.shared = shared
+    }
+}
+
+/// What fits, else the most that does.
+@_noLocks @inline(__always)
+private func saturated(_ value: UInt64) -> UInt32 {
+    value > 0xffff_ffff ? 0xffff_ffff : UInt32(truncatingIfNeeded: value)
+}
+
+/// What a driver calls on the audio thread: `begin`, then `bind` for each of the schedule's ports, then `run`. Plain
+/// data; the `Engine` it came from must outlive it.
+public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
+    // Sendable: one thread at a time, the audio thread, calls it.
+    let state: UnsafeMutablePointer<EngineState>
+
+    /// Adopts a new schedule, if one waits, and takes changes of parameters. [audio]
+    @_noLocks
+    public func begin() -> ActiveSchedule {
+        // The pending schedule is taken before the commands are read: commands for nodes that it no longer has were
+        // sent before it was published, so they are all seen here, while those nodes are still alive.
+        var adopted: UInt = 0
+        // Looked at before it is exchanged: an exchange costs as much as a few nodes.
+        if state.pointee.retirer.flush(), state.pointee.shared.pointee.pending.load(ordering: .relaxed) != 0 {
+            adopted = state.pointee.shared.pointee.pending.exchange(0, ordering: .acquiringAndReleasing)
+        }
+        // Before the commands, which may set the same parameters.
+        if adopted != 0 { settleDriven(state.pointee.current) }
+        var moved = state.pointee.activeCount > 0 || adopted != 0
+        while let command = state.pointee.commands.next() {
+            set(command)
+            moved = true
+        }
+        if let next = UnsafeMutablePointer<ScheduleHeader>(bitPattern: adopted) {
+            forget(next)
+            let before = state.pointee.current
+            // For another format the audio had to wait: nobody is late.
+            if before.pointee.rate != next.pointee.rate || before.pointee.maxBlock != next.pointee.maxBlock { resume() }
+            state.pointee.retirer.retire(state.pointee.current.pointee.owner)
+            state.pointee.current = next
+            state.pointee.shared.pointee.adoptedAt.store(vg_ticks(), ordering: .relaxed)
+            state.pointee.shared.pointee.adopted.store(next.pointee.number, ordering: .releasing)
+        }
+        if moved || state.pointee.current.pointee.drivenCount > 0 { state.pointee.revision &+= 1 }
+        return ActiveSchedule(header: state.pointee.current)
+    }
+
+    /// The next cycle follows on a pause that was meant: its time says nothing. [audio]
+    @_noLocks
+    public func resume() { state.pointee.due = 0 }
+
+    /// Runs one block of the schedule that `begin` gave. A block longer than the schedule was made for is silence, and
+    /// counted. `delay`: microseconds since the driver's cycle began, if the driver knows. [audio]
+    @_noLocks
+    public func run(
+        _ schedule: ActiveSchedule, frames: Int, clock: UInt64, flags: UInt32, transport: vg_transport,
+        delay: UInt32 = 0
+    ) {
+        let started = vg_ticks()
+        let header = schedule.header
+        var timed = Timed(stamps: 0, detailed: false)
+        if frames <= header.pointee.maxBlock, frames > 0 {
+            state.pointee.cycle.pointee.frames = UInt32(truncatingIfNeeded: frames)
+            state.pointee.cycle.pointee.flags = flags
+            state.pointee.cycle.pointee.rate = header.pointee.rate
+            state.pointee.cycle.pointee.position = state.pointee.shared.pointee.position.load(ordering: .relaxed)
+            state.pointee.cycle.pointee.clock = clock
+            state.pointee.cycle.pointee.transport = transport
+            if header.pointee.boundAnew {
+                header.pointee.boundAnew = false
+                state.pointee.revision &+= 1
+            }
+            state.pointee.cycle.pointee.revision = state.pointee.revision
+            timed = execute(header, detailed: header.pointee.hasDetails && takeDetails())
+            advanceRamps(UInt32(truncatingIfNeeded: frames))
+            countLostMIDI(header)
+        } else {
+            schedule.silence(frames)
+            if frames > 0 {
+                state.pointee.shared.pointee.oversized.store(
+                    state.pointee.shared.pointee.oversized.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+            }
+        }
+        let position = state.pointee.shared.pointee.position.load(ordering: .relaxed)
+        state.pointee.shared.pointee.position.store(position &+ UInt64(truncatingIfNeeded: frames), ordering: .relaxed)
+        state.pointee.shared.pointee.cycles.store(
+            state.pointee.shared.pointee.cycles.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+        let ended = vg_ticks()
+        let ticks = ended &- started
+        // The last part ends with the block.
+        if timed.stamps > 0, !timed.shared { header.pointee.stamps[timed.stamps &- 1] = ended }
+        let period = frames > 0 ? UInt64(Double(frames) * header.pointee.ticksPerFrame) : 0
+        if header.pointee.tasks.count != 0 { judgeSharing(header, timed, ticks, period) }
+        record(
+            header,
+            CycleRecord(
+                stamps: UInt32(truncatingIfNeeded: timed.stamps),
+                schedule: header.pointee.number, started: started, busy: ticks, position: position, period: period,
+                frames: UInt32(truncatingIfNeeded: frames), delay: delay,
+                flags: (timed.detailed ? CycleRecord.detailed : 0)
+                    | (timed.shared ? CycleRecord.shared : 0)
+                    | (flags & UInt32(VG_CYCLE_OFFLINE) != 0 ? CycleRecord.offline : 0)),
+            clock: clock, ended: ended)
+        state.pointee.shared.pointee.busyTicks.store(
+            state.pointee.shared.pointee.busyTicks.load(ordering: .relaxed) &+ ticks, ordering: .relaxed)
+        if ticks > state.pointee.shared.pointee.longestTicks.load(ordering: .relaxed) {
+            state.pointee.shared.pointee.longestTicks.store(ticks, ordering: .relaxed)
+        }
+    }
+
+    /// Whether single steps are to be timed in this block. [audio]
+    @_noLocks
+    private func takeDetails() -> Bool {
+        let takes = state.pointee.untilDetails == 0
+        state.pointee.untilDetails = takes ? 30 : state.pointee.untilDetails &- 1
+        return takes
+    }
+
+    /// Takes all steps.
+    @_noLocks
+    private func execute(_ header: UnsafeMutablePointer<ScheduleHeader>, detailed: Bool) -> Timed {
+        // In locals: as far as the compiler knows, a flag might be a part of the header.
+        let flags = header.pointee.silenceFlags
+        let flagCount = header.pointee.silenceCount
+        if flagCount <= 8 {
+            UnsafeMutableRawPointer(flags).storeBytes(of: 0, as: UInt64.self)
+        } else {
+            for index in 0..<flagCount { flags[index] = 0 }
+        }
+        for index in 0..<header.pointee.writtenMIDICount {
+            header.pointee.midi[index].pointee.count = 0
+            header.pointee.midi[index].pointee.used = 0
+        }
+        if header.pointee.tasks.count != 0, header.pointee.sharing.isShared, state.pointee.helperPool.isManned {
+            return share(header, detailed: detailed)
+        }
+        let cycle = UnsafePointer<vg_cycle>(state.pointee.cycle)
+        let stamps = header.pointee.stamps
+        let steps = header.pointee.steps
+        if detailed {
+            let count = header.pointee.stepCount
+            for index in 0..<count {
+                vg_call_process(steps[index].process, steps[index].state, steps[index].io, cycle)
+                vg_stamp(stamps + index)
+            }
+            return Timed(stamps: count, detailed: true)
+        }
+        var step = steps
+        let end = steps + header.pointee.stepCount
+        while step != end {
+            vg_call_process(step.pointee.process, step.pointee.state, step.pointee.io, cycle)
+            if let stamp = step.pointee.stamp { vg_stamp(stamp) }
+            step += 1
+        }
+        return Timed(stamps: header.pointee.segmentCount, detailed: false)
+    }
+
+    /// Leaves what this cycle did to the control side.
+    @_noLocks
+    private func record(
+        _ header: UnsafeMutablePointer<ScheduleHeader>, _ made: CycleRecord, clock: UInt64, ended: UInt64
+    ) {
+        var record = made
+        let due = state.pointee.due
+        if due != 0 {
+            if record.started > due { record.lateness = record.started &- due }
+            if clock > state.pointee.nextClock {
+                record.skipped = saturated(clock &- state.pointee.nextClock)
+            }
+        }
+        state.pointee.nextClock = clock &+ UInt64(record.frames)
+        let planned = record.started &+ record.period
+        state.pointee.due = ended > planned ? ended : planned
+        UnsafeMutableRawPointer(header.pointee.record).storeBytes(of: record, as: CycleRecord.self)
+        let lines = 1 &+ (Int(record.stamps) &+ 7) / 8
+        if !state.pointee.records.put(header.pointee.record, count: lines, late: record.isLate) {
+            state.pointee.shared.pointee.lostRecords.store(
+                state.pointee.shared.pointee.lostRecords.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        }
+    }
+
+    @_noLocks
+    private func countLostMIDI(_ header: UnsafeMutablePointer<ScheduleHeader>) {
+        for index in 0..<header.pointee.midiCount {
+            let midi = header.pointee.midi[index]
+            if midi.pointee.dropped == 0 { continue }
+            let lost = state.pointee.shared.pointee.lostMIDI.load(ordering: .relaxed) &+ UInt64(midi.pointee.dropped)
+            state.pointee.shared.pointee.lostMIDI.store(lost, ordering: .relaxed)
+            midi.pointee.dropped = 0
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import Config
+import Graph
+import NodeKit
+
+/// What a change did.
+public struct GraphDifference: Sendable, Equatable {
+    /// Names of nodes that are new, or were made anew.
+    public var added: [String] = []
+    /// Names of nodes that are gone, or were made anew.
+    public var removed: [String] = []
+    /// Links that are new.
+    public var linked = 0
+    /// Links that are gone.
+    public var unlinked = 0
+    /// Parameters that were turned.
+    public var parameters = 0
+    /// Names of nodes whose bypass or mute was switched.
+    public var switched: [String] = []
+    /// What was found on the way.
+    public var warnings: [Diagnostic] = []
+    /// How long it took; nil: only a parameter was turned.
+    public var times: ChangeTimes?
+    /// Seconds from the request until the last fade had ended.
+    public var seconds: Double { times?.done ?? 0 }
+
+    /// Whether nothing is different.
+    public var isEmpty: Bool {
+        added.isEmpty && removed.isEmpty && linked == 0 && unlinked == 0 && parameters == 0
+            && switched.isEmpty
+    }
+}
+
+extension GraphDifference {
+    init(_ nodes: [NodeInstance], _ old: GraphDescription, _ next: NextGraph) {
+        let after = next.graph.nodes.map(\.instance)
+        added = after.filter { one in !nodes.contains { $0 === one } }.map(\.name)
+        removed = nodes.filter { one in !after.contains { $0 === one } }.map(\.name)
+        linked = next.description.links.count { link in !old.links.contains { $0.isSame(as: link) } }
+        unlinked = old.links.count { link in !next.description.links.contains { $0.isSame(as: link) } }
+        parameters = next.values.count { $0.instance.value($0.index) != $0.value }
+        let modes = Dictionary(old.nodes.map { ($0.name, $0.outputMode) }, uniquingKeysWith: { first, _ in first })
+        switched = next.description.nodes.filter { $0.outputMode != modes[$0.name, default: $0.outputMode] }.map(\.name)
+    }
+}
+
+extension RunningGraph {
+    /// Publishes why a file was not taken.
+    func tellFailure(_ error: any Error) {
+        var fields: [String: SettingValue] = [:]
+        switch error {
+        case let error as InvalidGraph:
+            let faults = error.diagnostics.filter { $0.severity == .error }
+            fields["reason"] = .string(faults.first?.summary(faults.count) ?? "the graph is faulty")
+            fields["diagnostics"] = .list(error.diagnostics.map(\.fields))
+        case let error as HostError: fields["reason"] = .string(error.description)
+        default: fields["reason"] = .string("\(error)")
+        }
+        bus.publish(.event(Event("reload.failed", time: time.now, fields: fields)))
+    }
+
+    func tell(_ difference: GraphDifference) {
+        bus.publish(
+            .event(
+                Event(
+                    "graph.changed", time: time.now,
+                    fields: (difference.times?.fields ?? [:]).merging([
+                        "added": .list(difference.added.map(SettingValue.string)),
+                        "removed": .list(difference.removed.map(SettingValue.string)),
+                        "linked": .integer(Int64(difference.linked)), "unlinked": .integer(Int64(difference.unlinked)),
+                        "parameters": .integer(Int64(difference.parameters)),
+                        "switched": .list(difference.switched.map(SettingValue.string)),
+                        "seconds": .number(difference.seconds),
+                    ]) { $1 })))
+    }
+}
+
+extension Diagnostic {
+    /// In a line, with its place and how many there are.
+    func summary(_ count: Int) -> String {
+        let place = location.line > 0 ? "\(location.file):\(location.line):\(location.column): " : ""
+        return place + message + (count > 1 ? ", and \(count - 1) more" : "")
+    }
+
+    var fields: SettingValue {
+        .table([
+            "file": .string(location.file), "line": .integer(Int64(location.line)),
+            "column": .integer(Int64(location.column)), "severity": .string(severity.rawValue),
+            "message": .string(message), "hint": .string(hint),
+        ])
+    }
+}
+
+extension LinkDescription {
+    /// Whether it has the same ends.
+    func joins(_ other: LinkDescription) -> Bool {
+        from.description == other.from.description && to.description == other.to.description
+    }
+
+    /// Whether it is the same in all.
+    func isSame(as other: LinkDescription) -> Bool { joins(other) && gainDB == other.gainDB }
+}
+
+extension GraphDescription {
+    /// Puts back the nodes of `old` that are gone but sound on, with nothing that goes in; returns their names.
+    mutating func keepTails(of old: GraphDescription) -> [String] {
+        let left = Set(nodes.map(\.name))
+        let tails = old.nodes.filter { node in node.spills && !left.contains(node.name) }
+        for node in tails where old.links.contains(where: { $0.to.node == node.name }) {
+            nodes.append(node)
+            links += old.links.filter { $0.from.node == node.name && left.contains($0.to.node) }
+        }
+        return tails.map(\.name).filter { name in nodes.contains { $0.name == name } }
+    }
+
+    /// The place of a node.
+    func index(of node: String) throws(HostError) -> Int {
+        if let index = nodes.firstIndex(where: { $0.name == node }) { return index }
+        throw HostError("there is no node '\(node)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
+    }
+}

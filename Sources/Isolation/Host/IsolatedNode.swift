@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import Realtime
+import Synchronization
+
+/// A node whose real half lives in a child: to the host it is a node like any other. [control]
+final class IsolatedNode: Node {
+    /// Every type has its own, made from the real one's.
+    static let descriptor = NodeDescriptor("isolated", "a node in a process of its own", process: isolatedProcess)
+
+    private let supervisor: Supervisor
+    private let instance: IsolatedInstance
+    /// What the processor points to.
+    private var samples: UnsafeMutablePointer<Float>?
+    private var notes: IsolatedNotes?
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        throw NodeError("a node is isolated by its setting 'isolate'")
+    }
+
+    init(_ recipe: IsolatedInstance.Recipe, _ host: NodeHost, _ supervisor: Supervisor) throws(NodeError) {
+        self.supervisor = supervisor
+        instance = try supervisor.admit(recipe, host)
+    }
+
+    deinit {
+        supervisor.dismiss(instance)
+        samples?.deallocate()
+        notes?.free()
+    }
+
+    var layout: Layout { instance.layout }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> IsolatedProcessor {
+        let memory = try supervisor.prepare(instance, preparation)
+        let shape = BlockShape(
+            instance.layout.ports, parameters: instance.layout.parameters.count, maxBlock: preparation.maxBlock)
+        let count = max(1, shape.audioOutputs)
+        samples?.deallocate()
+        let samples = UnsafeMutablePointer<Float>.allocate(capacity: 2 * count)
+        samples.initialize(repeating: 0, count: 2 * count)
+        self.samples = samples
+        let block = SharedBlock(shape, at: memory.address)
+        self.notes?.free()
+        let notes = IsolatedNotes(block, inputs: shape.midiInputs, outputs: shape.midiOutputs)
+        self.notes = notes
+        let policy = supervisor.isolation.policy
+        let fade = Int32(clamping: Int(preparation.rate / 100))
+        return IsolatedProcessor(
+            block: block, link: instance.link, budget: WaitBudget.shared.pointer,
+            alarm: supervisor.alarm,
+            shape: .init(
+                audioInputs: shape.audioInputs, audioOutputs: shape.audioOutputs, controlInputs: shape.controlInputs,
+                controlOutputs: shape.controlOutputs, parameters: shape.parameters), notes: notes,
+            waitPerFrame: (policy?.blockShare ?? 1.0 / 3) * 1e9 / preparation.rate,
+            offlineWait: UInt64((policy?.offlineWait ?? 10) * 1e9), fadeFrames: max(1, fade), wet: max(1, fade),
+            hold: samples, last: samples + count, latency: instance.latency.load(ordering: .relaxed))
+    }
+
+    func activate() { supervisor.activate(instance) }
+    func deactivate() { supervisor.deactivate(instance) }
+    func receive(_ message: Message, port: Int) { supervisor.receive(instance, message, port: port) }
+    func poll() { supervisor.poll(instance) }
+    var latency: Int {
+        // What the child told last, which the audio thread may have told too.
+        Int(
+            instance.withBlock { $0.latency.pointee.load(ordering: .relaxed) }
+                ?? instance.latency.load(ordering: .relaxed))
+    }
+    func wait(frames: Int) { supervisor.waitUntilThere(instance) }
+    var isIdle: Bool { supervisor.isIdle(instance) }
+    func save(to folder: String) throws(NodeError) { try supervisor.save(instance, to: folder) }
+    func loadPreset(_ preset: String) throws(NodeError) { try supervisor.act(instance, .preset(preset)) }
+    func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
+        try supervisor.act(instance, .property(key, value))
+    }
+    func askProperty(_ key: String) throws(NodeError) { try supervisor.askProperty(instance, key) }
+}

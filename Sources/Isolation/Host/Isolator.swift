@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import NodeKit
+import Realtime
+
+/// Gives node types a second form, whose nodes live in child processes. One per host: the nodes that share a child are
+/// those of one host. [control]
+public final class Isolator: Sendable {
+    /// A child, and what became of its nodes.
+    public struct Child: Sendable, Equatable {
+        /// Its process; nil: there is none just now.
+        public var process: Int32?
+        /// The nodes in it.
+        public var nodes: [String]
+        /// How often it was started again.
+        public var restarts: Int
+        /// Blocks that were asked of it.
+        public var asked: UInt64
+        /// Waits that ended without an answer.
+        public var timeouts: UInt64
+        /// Blocks that went past it.
+        public var bypassed: UInt64
+        /// The longest wait in vain, in seconds.
+        public var longestWait: Double
+    }
+
+    private struct Key: Hashable {
+        var type: UInt
+        var isGroup: Bool
+    }
+    private struct State {
+        // The pointers lead to types, which live as long as the process.
+        nonisolated(unsafe) var types: [Key: UnsafePointer<vg_node_type>] = [:]
+        var supervisors: [Weak] = []
+    }
+    private struct Weak { weak var supervisor: Supervisor? }
+
+    private let state = Guarded(State())
+    private let isolation: Isolation
+    private let group: Supervisor
+
+    /// One without nodes; `isolation` says how they will be run.
+    public init(_ isolation: Isolation = .shared) {
+        self.isolation = isolation
+        group = Supervisor(isolation)
+    }
+
+    /// A type that looks like `type`, which comes from the shared object `path` (empty: from the program itself).
+    public func isolated(
+        _ type: UnsafePointer<vg_node_type>, path: String, isGroup: Bool
+    ) -> UnsafePointer<vg_node_type>? {
+        let key = Key(type: UInt(bitPattern: type), isGroup: isGroup)
+        if let made = state.with({ $0.types[key] }) { return made }
+        guard var descriptor = NodeDescriptor(type) else { return nil }
+        descriptor.process = descriptor.process == nil ? nil : isolatedProcess
+        // It cannot take part of a block: the child does a whole one.
+        descriptor.absorb = nil
+        descriptor.flags = UInt32(VG_IN_PLACE)
+        var calls: NodeCalls = [.receive, .poll, .latency, .wait]
+        if type.pointee.idle != nil { calls.insert(.idle) }
+        // A type built before there was such a call ends before it.
+        func reaches(_ field: PartialKeyPath<vg_node_type>) -> Bool {
+            Int(type.pointee.size) > MemoryLayout<vg_node_type>.offset(of: field) ?? .max
+        }
+        if reaches(\.save), type.pointee.save != nil { calls.insert(.save) }
+        if reaches(\.load_preset), type.pointee.load_preset != nil { calls.insert(.presets) }
+        if reaches(\.ask_property), type.pointee.ask_property != nil { calls.insert(.properties) }
+        let name = descriptor.name
+        let takesState = descriptor.settings.contains { $0.key == "state" }
+        let made = makeNodeType(IsolatedNode.self, as: descriptor, calls: calls) {
+            [weak self, isolation] (settings, host) throws(NodeError) in
+            let supervisor = isGroup ? self?.group ?? Supervisor(isolation) : Supervisor(isolation)
+            self?.state.with { state in
+                state.supervisors.removeAll { $0.supervisor == nil || $0.supervisor === supervisor }
+                state.supervisors.append(Weak(supervisor: supervisor))
+            }
+            return try IsolatedNode(
+                IsolatedInstance.Recipe(
+                    type: name, path: path, name: host.nodeName, settings: settings, baseFolder: host.baseFolder,
+                    takesState: takesState), host, supervisor)
+        }
+        state.with { $0.types[key] = made }
+        return made
+    }
+
+    /// The nodes that there are, for tests.
+    var instances: [IsolatedInstance] {
+        state.with(\.supervisors).compactMap(\.supervisor).flatMap { supervisor in
+            supervisor.state.with { state in state.admitted.sorted().compactMap { state.instances[$0] } }
+        }
+    }
+
+    /// The children that there are, or should be.
+    public var children: [Child] {
+        state.with(\.supervisors).compactMap { $0.supervisor?.report }
+    }
+}
+
+extension Supervisor {
+    fileprivate var report: Isolator.Child? {
+        let (process, instances, restarts) = state.with { state in
+            (state.child?.process, state.admitted.sorted().compactMap { state.instances[$0] }, state.restarts)
+        }
+        guard !instances.isEmpty else { return nil }
+        var child = Isolator.Child(
+            process: process, nodes: instances.map(\.recipe.name), restarts: restarts, asked: 0, timeouts: 0,
+            bypassed: 0, longestWait: 0)
+        for instance in instances {
+            child.asked += instance.link.pointee.asked.load(ordering: .relaxed)
+            child.timeouts += instance.link.pointee.timeouts.load(ordering: .relaxed)
+            child.bypassed += instance.link.pointee.bypassed.load(ordering: .relaxed)
+            let wait = Double(instance.link.pointee.longestWait.load(ordering: .relaxed)) * 1e-9
+            child.longestWait = max(child.longestWait, wait)
+        }
+        return child
+    }
+}

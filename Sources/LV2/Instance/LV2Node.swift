@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// The node type `lv2`: any installed LV2 plugin. [control]
+public func lv2NodeType() -> UnsafePointer<vg_node_type> { LV2Node.type.pointer }
+
+/// Runs an LV2 plugin as a node.
+final class LV2Node: Node {
+    static let descriptor = NodeDescriptor(
+        "lv2", "an LV2 plugin",
+        doc: """
+            Audio ports are the node's audio ports by symbol; those of side chains and other groups are side buses, CV \
+            ports the bus cv. Control inputs are parameters, control outputs control ports, and atom ports for MIDI \
+            midi ports. While it plays, presets are loaded without a click, and properties are set and asked for.
+            """,
+        settings: [
+            Setting(
+                "plugin", VG_SET_STRING, "URI, or unique name: the URI's last part or the plugin's own, any capitals",
+                required: true),
+            Setting(
+                "params", VG_SET_TABLE,
+                "port symbol or label -> number, boolean or label of a scale point; property -> path, text or number"),
+            Setting("preset", VG_SET_STRING, "label or URI of a preset, applied before params"),
+            Setting("trust", VG_SET_BOOL, "run the plugin without having tried it in a process of its own"),
+            Setting(
+                "state", VG_SET_PATH,
+                "saved state: Turtle file, or folder with state.ttl; applied after preset. A folder is saved to as well"
+            ),
+        ], process: vg_foreign_process)
+
+    /// Made once: types live as long as the process.
+    fileprivate static let type = NodeTypePointer(makeNodeType(LV2Node.self))
+
+    static let calls: NodeCalls = [.poll, .latency, .save, .presets, .properties]
+
+    let layout: Layout
+    private let host: NodeHost
+    private let world: World
+    private let info: PluginInfo
+    private let ports: PortLayout
+    private let states: [PluginState]
+    private let patches: [PatchMessage]
+    private let log: PluginLog
+    private var instance: PluginInstance?
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        self.host = host
+        world = .shared
+        guard let plugin = settings.string("plugin"), !plugin.isEmpty else {
+            throw NodeError("plugin is missing", hint: "the URI or the name of an LV2 plugin", key: "plugin")
+        }
+        info = try PluginInfo(world, uri: try world.resolve(plugin))
+        for line in info.messages.prefix(8) { host.log(VG_LOG_WARNING, "\(info.bundle): \(line)") }
+        try Features.check(info)
+        try info.checkBinary()
+        ports = try PortLayout(info)
+        if settings.bool("trust") != true, let fault = PluginScan.shared.fault(of: info) { throw fault }
+
+        var states: [PluginState] = []
+        if info.wantsDefaultState, let state = PluginState.defaultState(of: info.uri, world) { states.append(state) }
+        if let preset = settings.string("preset") { states.append(try .preset(preset, of: info, world)) }
+        if let path = settings.string("state").map(host.resolve) {
+            if PluginState.isEmptyFolder(path) {
+                host.log(VG_LOG_INFO, "\(path) holds no state yet")
+            } else {
+                states.append(try .file(path, of: info, world))
+            }
+        }
+        self.states = states
+
+        // The file's values are this node's defaults: they hold before the first block, without a ramp.
+        var layout = ports.layout
+        for state in states {
+            for (index, value) in state.parameterValues(info, ports) { layout.parameters[index].start(at: value) }
+        }
+        let given = try givenValues(settings.table("params") ?? [:], info, ports, resolve: host.resolve)
+        for (index, value) in given.parameters { layout.parameters[index].start(at: value) }
+        // Where a state goes on after a crash, it holds what became of them.
+        patches = settings.bool("resumes") == true ? [] : given.patches
+        self.layout = layout
+        log = PluginLog(URIDs(URIDMap.shared))
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> LV2Processor {
+        defer { poll() }
+        if let instance, instance.adapt(to: preparation) { return instance.processor }
+        // A plugin that ran already goes on with what it holds.
+        let saved = instance?.savedState().map { [$0] } ?? states
+        let values = layout.parameters.map(\.defaultValue)
+        func make(_ preparation: Preparation, _ log: PluginLog) throws(NodeError) -> PluginInstance {
+            try PluginInstance(
+                info, ports, values, states: saved, patches: patches, preparation, log: log, world: world)
+        }
+        let made = try make(preparation, log)
+        if info.latencyPort != nil {
+            // A second copy tells it, since the first block of the one that is heard must be its first.
+            var quiet = preparation
+            quiet.offline = true
+            made.latency = try make(quiet, PluginLog(URIDs(URIDMap.shared))).latencyOfSilence()
+        }
+        made.waiting = instance?.waiting ?? []
+        instance = made
+        return made.processor
+    }
+
+    func activate() { instance?.activate() }
+
+    func deactivate() {
+        instance?.deactivate()
+        instance?.settle(turn: turn)
+    }
+
+    func poll() {
+        log.drain { host.log($0, "\(info.name): \($1)") }
+        instance?.advance(turn: turn)
+        instance?.answers?.drain { property, value in
+            host.publish(
+                "property",
+                [
+                    ("key", .string(property.key)), ("uri", .string(property.uri)),
+                    ("label", .string(property.label)), ("value", value),
+                ])
+        }
+    }
+
+    var latency: Int { instance?.latency ?? 0 }
+
+    func save(to folder: String) throws(NodeError) {
+        guard let instance else { throw NodeError("\(info.name) has not started, so it has no state", key: "state") }
+        try instance.save(to: folder)
+    }
+
+    func loadPreset(_ preset: String) throws(NodeError) {
+        let instance = try started()
+        let state = try PluginState.preset(preset, of: info, world)
+        let values = state.parameterValues(info, ports).filter(\.value.isFinite)
+        let range = { (place: Int) in self.layout.parameters[place].range }
+        instance.change(
+            LiveChange(
+                state: instance.hasState && state.hasProperties ? state : nil,
+                values: Dictionary(
+                    uniqueKeysWithValues: values.map {
+                        ($0, max(range($0).lowerBound, min($1, range($0).upperBound)))
+                    })), turn: turn)
+    }
+
+    func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
+        let property = try property(key)
+        guard property.isWritable else { throw NodeError("\(key) of \(info.name) can only be read") }
+        let instance = try started()
+        try instance.send(try PatchMessage(property, value, key: key, resolve: host.resolve))
+    }
+
+    func askProperty(_ key: String) throws(NodeError) {
+        let property = try property(key)
+        let instance = try started()
+        guard let answers = instance.answers else { throw NodeError("\(info.name) does not tell its properties") }
+        try instance.send(PatchMessage(asking: property))
+        answers.ask(property)
+    }
+
+    private func property(_ key: String) throws(NodeError) -> PluginProperty {
+        if let property = info.properties.first(where: { $0.isCalled(key) }) { return property }
+        let known = info.properties.map(\.key)
+        var hint = didYouMean(key, among: known)
+        if hint.isEmpty { hint = known.isEmpty ? "it has none" : "it has: \(known.joined(separator: ", "))" }
+        throw NodeError("\(info.name) has no property \"\(key)\"", hint: hint)
+    }
+
+    private func started() throws(NodeError) -> PluginInstance {
+        guard let instance else { throw NodeError("\(info.name) has not started") }
+        return instance
+    }
+
+    /// A change that the engine cannot take is told, since nobody waits for it.
+    private func turn(_ place: Int, _ value: Float, _ atOnce: Bool) {
+        guard !host.setParameter(place, to: value, atOnce: atOnce) else { return }
+        host.log(VG_LOG_WARNING, "\(layout.parameters[place].key) could not be set to \(value)")
+    }
+}
+
+extension Parameter {
+    /// Makes the value the one to begin with; the plugin's own presets may lie outside its own bounds.
+    fileprivate mutating func start(at value: Float) {
+        guard value.isFinite else { return }
+        defaultValue = value
+        range = min(range.lowerBound, value)...max(range.upperBound, value)
+    }
+}
+
+/// A node type that lives as long as the process.
+private struct NodeTypePointer: @unchecked Sendable {
+    // Sendable: what it points to is never written again.
+    let pointer: UnsafePointer<vg_node_type>
+    init(_ pointer: UnsafePointer<vg_node_type>) { self.pointer = pointer }
+}
