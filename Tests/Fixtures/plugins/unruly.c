@@ -195,7 +195,7 @@ static bool load_preset(void *data, const char *preset, vg_error *error) {
   }
   node->preset = atoi(preset);
   note(node, "preset", preset);
-  return node->host->turn(node->host->handle, 0, (float)node->preset, true);
+  return node->host->set_parameter(node->host->handle, 0, (float)node->preset, true);
 }
 
 static uint32_t latency(void *data) {
