@@ -32,6 +32,13 @@ import TestSupport
         for violation in files.flatMap(audioPathViolations) { Issue.record("\(violation)") }
     }
 
+    @Test("Every test's name is a sentence")
+    func testNames() {
+        let files = sourceFiles(["Tests"], suffixes: [".swift"])
+        #expect(files.count > 50)
+        for violation in files.flatMap(testNameViolations) { Issue.record("\(violation)") }
+    }
+
     @Test("Every plugin's folder has a README")
     func readmes() throws {
         let plugins = packageRoot.appending(path: "Plugins")
@@ -112,5 +119,21 @@ import TestSupport
         ])
     func attribute(text: String, fine: Bool) {
         #expect(audioPathViolations(SourceFile(path: "Sources/Nodes/A.swift", text: text)).isEmpty == fine)
+    }
+    @Test(
+        "A test whose name is no sentence is found",
+        arguments: [
+            (#"@Test("Every file is read") func read() {}"#, true),
+            ("@Test(\n\"`ls` lists all\", arguments: [1])\nfunc list(_ number: Int) {}", true),
+            (#"@Test("13: A \"state\" is kept") func state() {}"#, true),
+            ("@Test func everyFileIsRead() {}", false),
+            ("@Test func `every file is read`() {}", false),
+            ("@Test(arguments: [1]) func everyFileIsRead(_ number: Int) {}", false),
+            (#"@Test("every file is read") func read() {}"#, false),
+            (#"@Test("everyFileIsRead") func read() {}"#, false),
+            (#"@Test("Every file is read.") func read() {}"#, false),
+        ])
+    func names(text: String, fine: Bool) {
+        #expect(testNameViolations(SourceFile(path: "Tests/ATests/ATests.swift", text: text)).isEmpty == fine)
     }
 }

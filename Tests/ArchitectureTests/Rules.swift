@@ -86,6 +86,18 @@ func audioPathViolations(_ file: SourceFile) -> [String] {
     }
 }
 
+/// Tests without a name that is a sentence: it starts with a capital, a digit or a name in code, and has several words.
+func testNameViolations(_ file: SourceFile) -> [String] {
+    // At the start of a line: elsewhere it is a text.
+    let pattern = /^[ \t]*@Test\b(?:\(\s*"((?:[^"\\]|\\.)*)")?/.anchorsMatchLineEndings()
+    return file.text.matches(of: pattern).compactMap { match in
+        let name = match.1 ?? ""
+        if name.prefixMatch(of: /[A-Z0-9`].* ./) != nil, name.last != "." { return nil }
+        let line = 1 + file.text[..<match.range.lowerBound].count { $0.isNewline }
+        return "\(file.path):\(line): a test's name is a sentence: @Test(\"The file is read\") func reading()"
+    }
+}
+
 /// The package this test was built from.
 let packageRoot = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

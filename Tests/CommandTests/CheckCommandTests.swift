@@ -30,13 +30,13 @@ import TestSupport
 
         """
 
-    @Test func aSoundFileExitsWithZero() async throws {
+    @Test("A sound file exits with 0") func soundFile() async throws {
         let result = try await check(good)
         #expect(result.status == 0)
         #expect(result.output == "FILE: fine: 2 nodes, 1 link\n")
     }
 
-    @Test func anErrorExitsWithOneAndIsShownWithItsLine() async throws {
+    @Test("An error exits with 1 and is shown with its line") func anError() async throws {
         let result = try await check(good.replacingOccurrences(of: "tone ->", with: "toen ->"))
         #expect(result.status == 1)
         #expect(
@@ -50,7 +50,7 @@ import TestSupport
                 """)
     }
 
-    @Test func warningsAloneExitWithZero() async throws {
+    @Test("Warnings alone exit with 0") func warningsAlone() async throws {
         let result = try await check(good + "[node.spare]\ntype = \"gain\"\n", ["--format", "json"])
         #expect(result.status == 0)
         #expect(
@@ -59,7 +59,7 @@ import TestSupport
         )
     }
 
-    @Test func overridesAreChecked() async throws {
+    @Test("Overrides are checked") func overrides() async throws {
         let result = try await check(good, ["--set", "node.tone.level_db=7"])
         #expect(result.status == 1)
         #expect(
@@ -67,14 +67,16 @@ import TestSupport
         )
     }
 
-    @Test func aMissingFileIsAnErrorOfTheGraph() async throws {
+    @Test("A missing file is an error of the graph") func missingFile() async throws {
         let result = try await check(nil)
         #expect(result.status == 1)
         #expect(result.output == "FILE: error: cannot read 'FILE': no such file or directory\n1 error\n")
     }
 
-    @Test(arguments: [[], ["a.conf", "b.conf"], ["a.conf", "--format", "yaml"], ["a.conf", "--nonsense"]])
-    func wrongUsageExitsWith64(_ arguments: [String]) async throws {
+    @Test(
+        "Wrong usage exits with 64",
+        arguments: [[], ["a.conf", "b.conf"], ["a.conf", "--format", "yaml"], ["a.conf", "--nonsense"]])
+    func wrongUsage(_ arguments: [String]) async throws {
         let result = try await runTool([try #require(Self.program), "check"] + arguments)
         #expect(result.status == 64)
         #expect(result.output.contains("Usage: voicegraph check"))

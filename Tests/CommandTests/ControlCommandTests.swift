@@ -37,7 +37,7 @@ import TestSupport
         #expect(code == 0)
     }
 
-    @Test func theOnlyHostIsFoundAndWithoutOneThereIsAHint() async throws {
+    @Test("The only host is found, and without one there is a hint") func theOnlyHost() async throws {
         let none = try await call("ctl", "status")
         #expect(none.code == 1)
         #expect(none.errors == "voicegraph: no host is running (start one with `voicegraph run FILE`)\n")
@@ -55,7 +55,7 @@ import TestSupport
         try await end(run)
     }
 
-    @Test func aShellCompletesWhatPlays() async throws {
+    @Test("A shell completes what plays") func completion() async throws {
         func offered(_ line: String...) async throws -> [String] {
             let words = ["---completion", "ctl", line[0], "--", "positional@\(line.count - 1)"]
             let typed = ["\(line.count + 2)", "0", "voicegraph", "ctl"] + line + [""]
@@ -71,7 +71,7 @@ import TestSupport
         try await end(run)
     }
 
-    @Test func aGraphIsChangedFromTheShell() async throws {
+    @Test("A graph is changed from the shell") func edits() async throws {
         let run = try await start("--json")
         for (arguments, output) in [
             (["set", "gain", "gain_db", "-6.5"], ""), (["get", "gain", "gain_db"], "-6.5\n"),
@@ -114,7 +114,7 @@ import TestSupport
         try await end(run)
     }
 
-    @Test func topAndStatusTellWhatNodesTake() async throws {
+    @Test("`top` and `status` tell what nodes take") func topAndStatus() async throws {
         let run = try await start("--json")
         try await run.wait("blocks are timed") { $0.lines.contains { $0.contains("\"event\":\"status\"") } }
         let top = try await call("top")
@@ -138,7 +138,7 @@ import TestSupport
         #expect(code == 1 && lines.errors.contains("has ended"))
     }
 
-    @Test func eventsArePrintedUntilTheEnd() async throws {
+    @Test("Events are printed until the end") func events() async throws {
         let run = try await start("--json")
         let events = try Program(
             [Program.voicegraph, "ctl", "events", "graph.changed", "levels"],
@@ -152,7 +152,7 @@ import TestSupport
         #expect(try events.events().allSatisfy { ["graph.changed", "levels"].contains($0["event"] as? String) })
     }
 
-    @Test func aRunThatWatchesFollowsItsFilesAndKeepsPlayingWhenTheyAreFaulty() async throws {
+    @Test("A run that watches follows its files, and keeps playing when they are faulty") func watching() async throws {
         let part = try scratch.write("part.conf", "[node.more]\ntype = \"gain\"\ngain_db = -3\n")
         try scratch.write("graph.conf", "include = \"part.conf\"\n" + endless)
         let run = try await start("--watch")

@@ -8,9 +8,9 @@ import TestSupport
         ((try? FileManager.default.contentsOfDirectory(atPath: packageRoot + "/config")) ?? [])
         .filter { $0.hasSuffix(".conf") }.sorted()
 
-    @Test func thereAreExamples() { #expect(Self.files.count > 12) }
+    @Test("There are examples") func someExamples() { #expect(Self.files.count > 12) }
 
-    @Test(arguments: files) func anExampleRunsLive(file: String) async throws {
+    @Test("An example runs live", arguments: files) func live(file: String) async throws {
         let scratch = try Scratch()
         let run = try voicegraph(
             "run", packageRoot + "/config/" + file, "--driver", "dummy", "--json", "--duration", "0.3",
@@ -24,7 +24,7 @@ import TestSupport
         #expect((events.last?["blocks"] as? Int ?? 0) > 0)
     }
 
-    @Test(arguments: files) func anExampleIsRendered(file: String) async throws {
+    @Test("An example is rendered", arguments: files) func rendered(file: String) async throws {
         let scratch = try Scratch()
         let path = packageRoot + "/config/" + file
         // What has no output records, and is run only.

@@ -4,47 +4,50 @@ import TestSupport
 
 /// What the command says of itself.
 @Suite(.timeLimit(.minutes(2))) struct HelpTests {
-    @Test(arguments: [
-        (
-            ["--help"],
-            ["run", "render", "check", "graph", "nodes", "describe", "status", "top", "ctl", "plugin", "--version"]
-        ),
-        (
-            ["run", "--help"],
-            [
-                "--driver", "--set", "--server", "--plugin-path", "--json", "--duration", "--until-idle", "--watch",
-                "SIGHUP", "Ctrl-C",
-            ]
-        ), (["ctl", "--help"], ["set", "reload", "bypass", "--client", "events", "exit code 1"]),
-        (["ctl", "add", "--help"], ["params.gain=-6", "<key=value>"]), (["top", "--help"], ["--json", "Ctrl-C"]),
-        (["status", "--help"], ["--client"]),
-        (
-            ["render", "--help"],
-            [
-                "--out", "--duration", "--until-idle", "--rate", "--block", "--input", "--output", "--channels", ".wav",
-                ".flac", ".ogg",
-            ]
-        ), (["check", "--help"], ["--format", "--set", "exit code"]),
-        (["graph", "--help"], ["--format", "svg", "dot", "mermaid"]),
-        (["nodes", "--help"], ["--plugin-path", "--json"]),
-        (["describe", "--help"], ["<type>", "<plugin>", "lv2 info"]),
-        (["plugin", "new", "--help"], ["--language", "swift", "c"]),
-    ])
-    func helpNamesWhatThereIs(_ arguments: [String], _ words: [String]) async throws {
+    @Test(
+        "Help names what there is",
+        arguments: [
+            (
+                ["--help"],
+                ["run", "render", "check", "graph", "nodes", "describe", "status", "top", "ctl", "plugin", "--version"]
+            ),
+            (
+                ["run", "--help"],
+                [
+                    "--driver", "--set", "--server", "--plugin-path", "--json", "--duration", "--until-idle", "--watch",
+                    "SIGHUP", "Ctrl-C",
+                ]
+            ), (["ctl", "--help"], ["set", "reload", "bypass", "--client", "events", "exit code 1"]),
+            (["ctl", "add", "--help"], ["params.gain=-6", "<key=value>"]), (["top", "--help"], ["--json", "Ctrl-C"]),
+            (["status", "--help"], ["--client"]),
+            (
+                ["render", "--help"],
+                [
+                    "--out", "--duration", "--until-idle", "--rate", "--block", "--input", "--output", "--channels",
+                    ".wav",
+                    ".flac", ".ogg",
+                ]
+            ), (["check", "--help"], ["--format", "--set", "exit code"]),
+            (["graph", "--help"], ["--format", "svg", "dot", "mermaid"]),
+            (["nodes", "--help"], ["--plugin-path", "--json"]),
+            (["describe", "--help"], ["<type>", "<plugin>", "lv2 info"]),
+            (["plugin", "new", "--help"], ["--language", "swift", "c"]),
+        ])
+    func help(_ arguments: [String], _ words: [String]) async throws {
         let help = try Program([Program.voicegraph] + arguments)
         #expect(try await help.end() == 0)
         for word in words { #expect(help.output.contains(word), "\(word)") }
         #expect(help.lines.allSatisfy { $0.count <= 80 || $0.hasPrefix("USAGE") })
     }
 
-    @Test func theVersionIsTold() async throws {
+    @Test("The version is told") func version() async throws {
         let version = try voicegraph("--version")
         #expect(try await version.end() == 0)
         #expect(version.output.wholeMatch(of: /voicegraph \d+\.\d+\.\d+\n/) != nil)
     }
 
-    @Test(arguments: [("bash", ["bash", "-n"]), ("zsh", []), ("fish", [])])
-    func completionsAreMadeForEachShell(shell: String, check: [String]) async throws {
+    @Test("Completions are made for each shell", arguments: [("bash", ["bash", "-n"]), ("zsh", []), ("fish", [])])
+    func completions(shell: String, check: [String]) async throws {
         let scratch = try Scratch()
         let script = try voicegraph("--generate-completion-script", shell)
         #expect(try await script.end() == 0)
@@ -54,7 +57,7 @@ import TestSupport
         #expect(result.status == 0, "\(result.output)")
     }
 
-    @Test func unknownCommandsAndOptionsExitWith64() async throws {
+    @Test("Unknown commands and options exit with 64") func unknownWords() async throws {
         for arguments in [["sing"], ["--nonsense"], ["check", "--nonsense"]] {
             #expect(try await Program([Program.voicegraph] + arguments).end() == 64)
         }

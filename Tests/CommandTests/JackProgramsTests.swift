@@ -10,7 +10,7 @@ struct JackProgramsTests {
         return (0..<48_000).map { _ in random.sample() * 0.4 + 0.5 }
     }()
 
-    @Test("ecasound plays, jack-record hears the same samples")
+    @Test("`ecasound` plays, jack-record hears the same samples")
     func ecasoundToRecord() async throws {
         let server = try await Jackd.start(block: 1024)
         let folder = FileManager.default.temporaryDirectory.appending(path: "voicegraph-programs-\(UUID().uuidString)")

@@ -23,7 +23,7 @@ final class LV2CommandTests {
         }
     }
 
-    @Test("list has every plugin, in text and in JSON, and finds words")
+    @Test("`list` has every plugin, in text and in JSON, and finds words")
     func listing() async throws {
         let text = try await voicegraph("lv2", "list")
         #expect(text.status == 0 && text.output.contains("urn:voicegraph:broken:good\n"))
@@ -34,7 +34,7 @@ final class LV2CommandTests {
         #expect(none.status == 1 && none.output.contains("plugins matches theremin"))
     }
 
-    @Test("info shows ports and what is wrong; a misspelt name gets a suggestion")
+    @Test("`info` shows ports and what is wrong; a misspelt name gets a suggestion")
     func information() async throws {
         let good = try await voicegraph("lv2", "info", "GOOD")
         #expect(good.status == 0 && good.output.contains("runs here yes") && good.output.contains("audio out"))
@@ -53,7 +53,7 @@ final class LV2CommandTests {
         #expect(try await voicegraph("lv2", "presets", "good").output.hasSuffix("good has no presets\n"))
     }
 
-    @Test("describe shows of a plugin what info shows, by name after the type lv2 or by URI")
+    @Test("`describe` shows of a plugin what info shows, by name after the type lv2 or by URI")
     func describing() async throws {
         let folder = cache + "/bundles"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -108,7 +108,7 @@ final class LV2CommandTests {
         }
     }
 
-    @Test("save-preset writes a bundle that presets lists, info shows and a graph uses")
+    @Test("`save-preset` writes a bundle that presets lists, info shows and a graph uses")
     func presets() async throws {
         let home = cache + "/user"
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
@@ -134,7 +134,7 @@ final class LV2CommandTests {
         #expect(try await command("lv2", "save-preset", "eg-amp", "Loud", "--param", "gain").status == 64)
     }
 
-    @Test("probe tells what each plugin does and remembers it")
+    @Test("`probe` tells what each plugin does and remembers it")
     func probing() async throws {
         let result = try await voicegraph("lv2", "scan", "good", "crash-run")
         #expect(result.status == 1)

@@ -18,7 +18,7 @@ final class LV2ExampleTests {
         return result.output
     }
 
-    @Test("lv2apply and voicegraph load it and play the same samples")
+    @Test("`lv2apply` and voicegraph load it and play the same samples")
     func playsTheSameEverywhere() async throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path

@@ -21,7 +21,7 @@ private func finished(_ arguments: String...) throws -> (code: Int32, output: St
 }
 
 @Suite struct NodesCommandTests {
-    @Test func nodesListsBuiltInTypesAndPluginsWithin80Columns() throws {
+    @Test("`nodes` lists built-in types and plugins within 80 columns") func list() throws {
         let result = try finished("nodes")
         #expect(result.code == 0)
         for type in ["gain", "lv2", "tts", "file", "record", "tremolo", "bitcrush"] {
@@ -31,7 +31,7 @@ private func finished(_ arguments: String...) throws -> (code: Int32, output: St
         #expect(rows.allSatisfy { $0.count <= 80 })
     }
 
-    @Test func nodesListsWhatCannotBeUsedWithTheReason() throws {
+    @Test("`nodes` lists what cannot be used, with the reason") func unusable() throws {
         let folder = NSTemporaryDirectory() + "voicegraph-nodes-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -49,7 +49,7 @@ private func finished(_ arguments: String...) throws -> (code: Int32, output: St
         #expect(lines.contains { $0["type"] as? String == "broken" && $0["available"] as? Bool == false })
     }
 
-    @Test func describeShowsParametersAndSettingsAndSuggestsNames() throws {
+    @Test("`describe` shows parameters and settings, and suggests names") func describe() throws {
         let tremolo = try finished("describe", "tremolo")
         #expect(tremolo.output.contains("rate_hz  0.05 to 40 Hz, default 5  how often"))
         let json = try finished("describe", "tts", "--json")
@@ -59,15 +59,15 @@ private func finished(_ arguments: String...) throws -> (code: Int32, output: St
         #expect(wrong.code == 1 && wrong.errors.contains("did you mean 'tremolo'?"))
     }
 
-    @Test func pluginNewRefusesNamesThatNoFileCouldUseAndFoldersThatAreThere() throws {
+    @Test("`plugin new` refuses names that no file could use, and folders that are there") func refusedNames() throws {
         #expect(try finished("plugin", "new", "Bad Name").code == 64)
         #expect(try finished("plugin", "new", "gain").code == 64)
         let result = try finished("plugin", "new", "fine", "--path", NSTemporaryDirectory())
         #expect(result.code == 1 && result.errors.contains("is there already"))
     }
 
-    @Test(arguments: [("swift", "Sources/MyEcho/MyEcho.swift"), ("c", "my-echo.c")])
-    func pluginNewWritesAPackage(language: String, source: String) throws {
+    @Test("`plugin new` writes a package", arguments: [("swift", "Sources/MyEcho/MyEcho.swift"), ("c", "my-echo.c")])
+    func newPackage(language: String, source: String) throws {
         let folder = NSTemporaryDirectory() + "voicegraph-new-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let result = try finished("plugin", "new", "my-echo", "--language", language, "--path", folder)

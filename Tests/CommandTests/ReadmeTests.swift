@@ -20,7 +20,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test("every command in it succeeds, on the graphs shown in it", .timeLimit(.minutes(3)))
+    @Test("Every command in it succeeds, on the graphs shown in it", .timeLimit(.minutes(3)))
     func commands() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "voicegraph-readme-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
@@ -66,7 +66,7 @@ struct ReadmeTests {
         #expect(commands >= 10)
     }
 
-    @Test("every file and target it names exists")
+    @Test("Every file and target it names exists")
     func names() throws {
         let text = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
         for match in text.matches(of: /\]\(([^)]+)\)/) where !match.1.hasPrefix("http") {

@@ -27,7 +27,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("with --watch the graph follows its file, however it is saved; a broken file changes nothing")
+    @Test("With --watch the graph follows its file, however it is saved; a broken file changes nothing")
     func watched() async throws {
         let run = try voicegraph("run", graph, "--driver", "dummy", "--json", "--watch")
         try await shows(-6, run)
@@ -51,7 +51,7 @@ struct ReloadTests {
         #expect(try await run.end() == 0, "\(run.errors)")
     }
 
-    @Test("a SIGHUP has the file read again, and ends nothing")
+    @Test("A SIGHUP has the file read again, and ends nothing")
     func hangup() async throws {
         let run = try voicegraph("run", graph, "--driver", "dummy", "--json")
         try await shows(-6, run)

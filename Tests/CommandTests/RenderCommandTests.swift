@@ -13,11 +13,13 @@ import TestSupport
         graph = try scratch.write("graph.conf", endless)
     }
 
-    @Test(arguments: [
-        ("out.wav", SF_FORMAT_WAV | SF_FORMAT_FLOAT), ("OUT.WAV", SF_FORMAT_WAV | SF_FORMAT_FLOAT),
-        ("out.flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_24), ("out.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS),
-    ])
-    func theSuffixChoosesTheFormat(name: String, format: Int) async throws {
+    @Test(
+        "The suffix chooses the format",
+        arguments: [
+            ("out.wav", SF_FORMAT_WAV | SF_FORMAT_FLOAT), ("OUT.WAV", SF_FORMAT_WAV | SF_FORMAT_FLOAT),
+            ("out.flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_24), ("out.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS),
+        ])
+    func suffix(name: String, format: Int) async throws {
         let render = try voicegraph("render", graph, "-o", scratch.file(name), "--duration", "0.5", "--rate", "44100")
         #expect(try await render.end() == 0, "\(render.errors)")
         #expect(render.errors.hasPrefix("\(scratch.file(name)): 22050 frames, 0.5 s at "))
@@ -28,20 +30,22 @@ import TestSupport
         #expect(abs(Signal.peak(file.samples[0]) - 0.5012) < 0.02)
     }
 
-    @Test(arguments: [
-        ["-o", "out.mp3"], ["-o", "out"], ["-o", "o.wav", "--duration", "0"], ["-o", "o.wav", "--block", "0"],
-        ["-o", "o.wav", "--rate", "10"], ["-o", "o.wav", "--channels", "65"], ["-o", "o.wav", "--input", "mic"],
-        ["-o", "o.wav", "--duration", "1", "--until-idle"], ["-o", "o.wav", "--duration", "nan"], [],
-        ["-o", "o.wav", "--input", "a=b", "--input", "a=c"],
-    ])
-    func wrongUsageExitsWith64AndWritesNothing(_ arguments: [String]) async throws {
+    @Test(
+        "Wrong usage exits with 64 and writes nothing",
+        arguments: [
+            ["-o", "out.mp3"], ["-o", "out"], ["-o", "o.wav", "--duration", "0"], ["-o", "o.wav", "--block", "0"],
+            ["-o", "o.wav", "--rate", "10"], ["-o", "o.wav", "--channels", "65"], ["-o", "o.wav", "--input", "mic"],
+            ["-o", "o.wav", "--duration", "1", "--until-idle"], ["-o", "o.wav", "--duration", "nan"], [],
+            ["-o", "o.wav", "--input", "a=b", "--input", "a=c"],
+        ])
+    func wrongUsage(_ arguments: [String]) async throws {
         let render = try Program([Program.voicegraph, "render", graph] + arguments, folder: scratch.path)
         #expect(try await render.end() == 64)
         #expect(render.errors.contains("Usage: voicegraph render "))
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["graph.conf"])
     }
 
-    @Test func whatCannotBeWrittenExitsWithOneAndSaysWhy() async throws {
+    @Test("What cannot be written exits with 1 and says why") func unwritable() async throws {
         let nowhere = try voicegraph("render", graph, "-o", scratch.file("no/out.wav"), "--duration", "1")
         #expect(try await nowhere.end() == 1)
         #expect(
@@ -57,7 +61,9 @@ import TestSupport
         #expect(endlessly.errors.contains("give --duration SECONDS"))
     }
 
-    @Test(arguments: ["out.wav", "out.flac", "out.ogg"]) func ctrlCLeavesAReadableFile(name: String) async throws {
+    @Test("Ctrl-C leaves a readable file", arguments: ["out.wav", "out.flac", "out.ogg"]) func interrupted(name: String)
+        async throws
+    {
         let out = scratch.file(name)
         let render = try voicegraph("render", graph, "-o", out, "--duration", "1000000", "--rate", "8000")
         try await render.wait("something is on disk") { _ in
@@ -71,7 +77,9 @@ import TestSupport
     }
 
     /// The formula of the plugin itself: what comes in times 10^(dB/20), sample by sample, whatever the block.
-    @Test(arguments: ["1", "777"]) func aPluginsResultDoesNotDependOnTheBlock(block: String) async throws {
+    @Test("A plugin's result does not depend on the block", arguments: ["1", "777"]) func pluginBlocks(block: String)
+        async throws
+    {
         let input = Signal.noise(frames: 5000, seed: 5)
         try SoundFile(rate: 48_000, samples: [input]).write(scratch.file("take.wav"))
         let amp = try scratch.write(
@@ -99,7 +107,7 @@ import TestSupport
     }
 
     /// The metronome of lv2-examples clicks once a beat of the transport, which a render starts at its first frame.
-    @Test(arguments: [120, 240]) func pluginsFollowTheTempo(_ tempo: Int) async throws {
+    @Test("Plugins follow the tempo", arguments: [120, 240]) func tempo(_ tempo: Int) async throws {
         let graph = try scratch.write(
             "metronome.conf",
             """

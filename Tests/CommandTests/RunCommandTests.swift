@@ -13,7 +13,9 @@ import TestSupport
         graph = try scratch.write("graph.conf", endless)
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func aSignalEndsTheRunWithItsReportAndItsServer(_ number: Int32) async throws {
+    @Test("A signal ends the run with its report and its server", arguments: [SIGINT, SIGTERM]) func signals(
+        _ number: Int32
+    ) async throws {
         let run = try voicegraph("run", graph, "--driver", "dummy", "--json")
         try await run.plays()
         let children = run.children()
@@ -38,7 +40,7 @@ import TestSupport
         #expect(children.allSatisfy(isGone))
     }
 
-    @Test func aFolderKeepsWhatAPluginIsSetToFromRunToRun() async throws {
+    @Test("A folder keeps what a plugin is set to from run to run") func stateFolder() async throws {
         let graph = try scratch.write(
             "kept.conf",
             """
@@ -71,7 +73,7 @@ import TestSupport
         #expect(try await gain("--set", "node.amp.params.gain=3") == "-12.5")
     }
 
-    @Test func aKilledRunTakesItsServerWithIt() async throws {
+    @Test("A killed run takes its server with it") func killed() async throws {
         let run = try voicegraph("run", graph, "--driver", "dummy", "--json")
         try await run.plays()
         let server = try #require(run.children().first)
@@ -81,7 +83,7 @@ import TestSupport
         try await eventually("the server ends") { isGone(server) }
     }
 
-    @Test func withoutATerminalThereIsALineASecondAndAReport() async throws {
+    @Test("Without a terminal there is a line a second, and a report") func plainOutput() async throws {
         let run = try voicegraph("run", graph, "--driver", "dummy", "--duration", "2.1")
         #expect(try await run.end() == 0, "\(run.errors)")
         let lines = run.lines
@@ -95,7 +97,7 @@ import TestSupport
         #expect(!run.output.contains("\u{1b}"))
     }
 
-    @Test func untilIdleEndsWhenAllIsSpoken() async throws {
+    @Test("`--until-idle` ends when all is spoken") func untilIdle() async throws {
         let speech = try scratch.write(
             "speech.conf",
             """
@@ -113,7 +115,7 @@ import TestSupport
         #expect(names.contains("speech.finished") && names.last == "finished")
     }
 
-    @Test func overridesTakeEffect() async throws {
+    @Test("Overrides take effect") func overrides() async throws {
         let run = try voicegraph(
             "run", graph, "--driver", "dummy", "--json", "--duration", "0.5", "--set", "node.gain.gain_db=-20")
         #expect(try await run.end() == 0, "\(run.errors)")
@@ -122,18 +124,20 @@ import TestSupport
         #expect(peaks.allSatisfy { abs(20 * log10($0) + 26) < 0.1 })
     }
 
-    @Test(arguments: [
-        ("node.gain.gain_db=99", "error: parameter 'gain_db' is 99, outside its range"),
-        ("node.gian.gain_db=1", "'gian'"), ("nonsense", "--set nonsense"),
-    ])
-    func overridesThatCannotWorkEndTheRunBeforeItBegins(_ override: String, _ message: String) async throws {
+    @Test(
+        "Overrides that cannot work end the run before it begins",
+        arguments: [
+            ("node.gain.gain_db=99", "error: parameter 'gain_db' is 99, outside its range"),
+            ("node.gian.gain_db=1", "'gian'"), ("nonsense", "--set nonsense"),
+        ])
+    func hopelessOverrides(_ override: String, _ message: String) async throws {
         let run = try voicegraph("run", graph, "--driver", "dummy", "--set", override)
         #expect(try await run.end() == 1)
         #expect(run.errors.contains(message), "\(run.errors)")
         #expect(run.output == "")
     }
 
-    @Test func twoRunsAtATimeEachHaveAServer() async throws {
+    @Test("Two runs at a time have a server each") func twoRuns() async throws {
         let runs = try (0..<2).map { _ in try voicegraph("run", graph, "--driver", "dummy", "--json") }
         for run in runs { try await run.plays() }
         let servers = try runs.map { try #require(try $0.events().first?["server"] as? String) }
@@ -142,7 +146,7 @@ import TestSupport
         for run in runs { #expect(try await run.end() == 0) }
     }
 
-    @Test func aRunningServerIsUsedAndOneThatIsNotThereIsToldOf() async throws {
+    @Test("A running server is used, and one that is not there is told of") func servers() async throws {
         let server = try await Jackd.start(rate: 44_100, block: 64)
         let run = try voicegraph("run", graph, "--server", server.name, "--json", "--duration", "0.3")
         #expect(try await run.end() == 0, "\(run.errors)")
@@ -157,7 +161,7 @@ import TestSupport
         #expect(lost.errors.contains("--driver dummy"))
     }
 
-    @Test func whatAVoiceSaysLiveEqualsTheRenderOfTheSameBlocks() async throws {
+    @Test("What a voice says live equals the render of the same blocks") func liveVoice() async throws {
         let text = """
             [graph]
             links = ["voice -> tremolo -> out", "tremolo -> take"]
@@ -200,7 +204,7 @@ import TestSupport
         for voice in voices { #expect(Signal.difference(voice.prefix(length), voices[0].prefix(length)) == 0) }
     }
 
-    @Test func badGraphsEndWithOneAndBadUsageWith64() async throws {
+    @Test("Bad graphs end with 1 and bad usage with 64") func exitCodes() async throws {
         let bad = try scratch.write("bad.conf", endless + "[node.meter]\n")
         #expect(try await voicegraph("run", bad).end() == 1)
         #expect(try await voicegraph("run", scratch.file("missing.conf")).end() == 1)

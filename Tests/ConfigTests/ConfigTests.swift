@@ -5,7 +5,7 @@ import NodeKit
 import TestSupport
 
 @Suite struct ConfigFileTests {
-    @Test func aChainIsReadWithThePlaceOfEachName() {
+    @Test("A chain is read with the place of each name") func chain() {
         let (graph, diagnostics) = ConfigFile.load(
             text: """
                 [graph]
@@ -30,13 +30,13 @@ import TestSupport
         #expect(channels?.valueLocation == SourceLocation(file: "f.conf", line: 6, column: 12, length: 1))
     }
 
-    @Test func nodesAndKeysKeepTheOrderOfTheFile() {
+    @Test("Nodes and keys keep the order of the file") func order() {
         let (graph, _) = ConfigFile.load(text: "[node.z]\ntype='t'\nq=1\nb=2\na=3\n[node.a]\ntype='t'\n")
         #expect(graph?.nodes.map(\.name) == ["z", "a"])
         #expect(graph?.nodes.first?.keys == ["q", "b", "a"])
     }
 
-    @Test func tablesAndListsKeepThePlacesOfWhatIsInThem() {
+    @Test("Tables and lists keep the places of what is in them") func places() {
         let (graph, _) = ConfigFile.load(
             text: "[node.fx]\ntype = 'lv2'\nparams = { gain = 1.5, mode = 'x' }\n[node.fx.more]\nlist = [1,  2]\n",
             file: "f")
@@ -49,13 +49,17 @@ import TestSupport
     }
 
     /// Each way to write a string, with the place where "wrong" must be found in it.
-    @Test(arguments: [
-        ("\"mic -> wrong\"", 1, 17), ("'mic -> wrong'", 1, 17), ("\"m\\u00EFc -> wrong\"", 1, 22),
-        ("\"\\tmic -> wrong\"", 1, 19), ("\"\"\"mic -> wrong\"\"\"", 1, 19), ("\"\"\"\nmic ->\n  wrong\"\"\"", 3, 3),
-        ("'''\r\nmic ->\r\n wrong'''", 3, 2), ("\"\"\"mic -> \\\n   wrong\"\"\"", 2, 4), ("\"ü€😀 -> wrong\"", 1, 23),
-        ("\"${M} -> wrong\"", 1, 18), ("\"a$$ -> b\", \"${M}${M} -> wrong\"", 1, 34),
-    ])
-    func namesInStringsArePointedAtHoweverTheyAreWritten(_ text: String, _ line: Int, _ column: Int) {
+    @Test(
+        "Names in strings are pointed at, however they are written",
+        arguments: [
+            ("\"mic -> wrong\"", 1, 17), ("'mic -> wrong'", 1, 17), ("\"m\\u00EFc -> wrong\"", 1, 22),
+            ("\"\\tmic -> wrong\"", 1, 19), ("\"\"\"mic -> wrong\"\"\"", 1, 19),
+            ("\"\"\"\nmic ->\n  wrong\"\"\"", 3, 3),
+            ("'''\r\nmic ->\r\n wrong'''", 3, 2), ("\"\"\"mic -> \\\n   wrong\"\"\"", 2, 4),
+            ("\"ü€😀 -> wrong\"", 1, 23),
+            ("\"${M} -> wrong\"", 1, 18), ("\"a$$ -> b\", \"${M}${M} -> wrong\"", 1, 34),
+        ])
+    func namesInStrings(_ text: String, _ line: Int, _ column: Int) {
         let (graph, _) = ConfigFile.load(text: "links = [" + text + "]\n", environment: ["M": "microphone"])
         #expect(graph?.links.isEmpty == true)  // links belong into [graph]; the next line has them there
         let nested = ConfigFile.load(text: "graph.links=[" + text + "]\n", file: "f", environment: ["M": "microphone"])
@@ -66,39 +70,41 @@ import TestSupport
         #expect(place?.length == 5)
     }
 
-    @Test func everyLineOfTextMayEndInCarriageReturn() {
+    @Test("Every line of text may end in carriage return") func carriageReturns() {
         let (graph, diagnostics) = ConfigFile.load(text: "[node.a]\r\ntype = 'x'\r\n[graph]\r\nlinks = ['a ->']\r\n")
         #expect(graph?.nodes.count == 1)
         #expect(diagnostics.map(\.location.line) == [4])
     }
 
-    @Test func aByteOrderMarkMovesNothing() {
+    @Test("A byte order mark moves nothing") func byteOrderMark() {
         let (_, diagnostics) = ConfigFile.load(text: "\u{FEFF}[graph]\nnam = 1\n")
         #expect(diagnostics.map(\.location.column) == [1])
         #expect(diagnostics.map(\.location.line) == [2])
     }
 
-    @Test func variablesAndDefaultsAreResolved() {
+    @Test("Variables and defaults are resolved") func variables() {
         let (graph, diagnostics) = ConfigFile.load(
             text: "[node.a]\ntype='t'\nx='${A}/${B:-b c}/${E:-e}/${E}/$$/$x'\n", environment: ["A": "a\"", "E": ""])
         #expect(diagnostics.isEmpty)
         #expect(graph?.nodes.first?.entries["x"]?.value == .string("a\"/b c/e//$/$x"))
     }
 
-    @Test(arguments: ["", "a", "->", " -> ", "a->b->", "a -> b.c.d", "a -> .b", "a b -> c", "a -> b,c"])
-    func brokenLinksGiveOneReasonAndNoCrash(_ text: String) {
+    @Test(
+        "Broken links give one reason and no crash",
+        arguments: ["", "a", "->", " -> ", "a->b->", "a -> b.c.d", "a -> .b", "a b -> c", "a -> b,c"])
+    func brokenLinks(_ text: String) {
         let (links, diagnostics) = LinkDescription.parse(text)
         #expect(!diagnostics.isEmpty)
         #expect(links.count <= 1)
     }
 
-    @Test func linksNeedNoBlanks() {
+    @Test("Links need no blanks") func blanks() {
         let (links, diagnostics) = LinkDescription.parse("a->b-c->d.e")
         #expect(diagnostics.isEmpty)
         #expect(links.map { "\($0.from) \($0.to)" } == ["a b-c", "b-c d.e"])
     }
 
-    @Test func endlessNestingIsRefused() {
+    @Test("Endless nesting is refused") func nesting() {
         for text in [
             "a = " + String(repeating: "[", count: 100_000), "a = " + String(repeating: "{a=", count: 100_000),
             String(repeating: "a.", count: 100_000) + "a = 1", "[" + String(repeating: "a.", count: 100_000) + "a]",
@@ -110,13 +116,13 @@ import TestSupport
         }
     }
 
-    @Test func aFileOfMoreThan16MiBIsRefused() {
+    @Test("A file of more than 16 MiB is refused") func largeFile() {
         let (graph, diagnostics) = ConfigFile.load(text: [UInt8](repeating: UInt8(ascii: "#"), count: (16 << 20) + 1))
         #expect(graph == nil)
         #expect(diagnostics.map(\.message) == ["the file is larger than 16 MiB"])
     }
 
-    @Test func filesThatCannotBeReadSaySo() {
+    @Test("Files that cannot be read say so") func unreadable() {
         #expect(
             ConfigFile.load(path: "/no/such/file").1.map(\.message) == [
                 "cannot read '/no/such/file': no such file or directory"
@@ -125,7 +131,7 @@ import TestSupport
         #expect(ConfigFile.load(path: "").1.map(\.message) == ["cannot read '': the name is empty"])
     }
 
-    @Test func devicesAreNotIncluded() {
+    @Test("Devices are not included") func devices() {
         let (graph, diagnostics) = ConfigFile.load(text: "include = '/dev/zero'")
         #expect(graph == nil)
         #expect(diagnostics.map(\.message) == ["cannot include '/dev/zero': it is not an ordinary file"])
@@ -140,7 +146,7 @@ import TestSupport
         return (graph?.nodes.first, diagnostics)
     }
 
-    @Test func valuesAreReadAsTOMLOrElseAsText() {
+    @Test("Values are read as TOML, or else as text") func overrideValues() {
         let (node, diagnostics) = load(
             "node.a.x=2.5", "node.a.flag=true", "node.a.text=Hello there", "node.a.quoted=\"2\"",
             "node.a.list=[1, 'a']",
@@ -159,28 +165,30 @@ import TestSupport
         #expect(node?.keys.prefix(3) == ["x", "params", "flag"])
     }
 
-    @Test func oneValueInATableCanBeSet() {
+    @Test("One value in a table can be set") func oneInATable() {
         let (node, _) = load("node.a.params.p=-3", "node.a.new.deep.er=1")
         #expect(node?.entries["params"]?.value == .table(["p": .integer(-3), "q": .integer(2)]))
         #expect(node?.entries["params"]?.inner["q"]?.valueLocation.line == 4)
         #expect(node?.entries["new"]?.value == .table(["deep": .table(["er": .integer(1)])]))
     }
 
-    @Test func typeAndRequiredCanBeSet() {
+    @Test("`type` and `required` can be set") func typeAndRequired() {
         let (node, diagnostics) = load("node.a.type=tone", "node.a.required=true")
         #expect(diagnostics.isEmpty)
         #expect(node?.type == "tone")
         #expect(node?.required == true)
     }
 
-    @Test(arguments: [
-        ("node.b.x=1", "unknown node 'b'"), ("x", "an override without '='"),
-        ("=", "an override must name a node's setting"),
-        ("node.a=1", "an override must name a node's setting"),
-        ("node.a..=1", "an override must name a node's setting"),
-        ("node.a.type=1", "'type' must be a string"), ("node.a.required=maybe", "'required' must be true or false"),
-    ])
-    func faultsNameTheOverride(_ override: String, _ message: String) {
+    @Test(
+        "Faults name the override",
+        arguments: [
+            ("node.b.x=1", "unknown node 'b'"), ("x", "an override without '='"),
+            ("=", "an override must name a node's setting"),
+            ("node.a=1", "an override must name a node's setting"),
+            ("node.a..=1", "an override must name a node's setting"),
+            ("node.a.type=1", "'type' must be a string"), ("node.a.required=maybe", "'required' must be true or false"),
+        ])
+    func faultyOverrides(_ override: String, _ message: String) {
         let (_, diagnostics) = load(override)
         #expect(diagnostics.map(\.message) == [message])
         #expect(diagnostics.first?.location.file == "--set \(override)")

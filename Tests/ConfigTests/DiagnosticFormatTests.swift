@@ -11,7 +11,7 @@ import TestSupport
             .text([Diagnostic(.error, "no", at: place, hint: "yes")])
     }
 
-    @Test func theLineACaretAndTheHintFollowTheMessage() {
+    @Test("The line, a caret and the hint follow the message") func wholeMessage() {
         #expect(
             text("[graph]\nname = 1\n", 2, 8) == """
                 f.conf:2:8: error: no
@@ -24,8 +24,10 @@ import TestSupport
     }
 
     /// The caret stands under "x", however wide what comes before it is.
-    @Test(arguments: ["", "abc ", "\t", "ab\t", "é", "e\u{301}", "日本", "😀", "\u{1B}[31m", "\u{0}", "\u{202E}"])
-    func theCaretStandsUnderItsCharacter(_ before: String) throws {
+    @Test(
+        "The caret stands under its character",
+        arguments: ["", "abc ", "\t", "ab\t", "é", "e\u{301}", "日本", "😀", "\u{1B}[31m", "\u{0}", "\u{202E}"])
+    func caret(_ before: String) throws {
         let lines = text(before + "xyz", 1, before.utf8.count + 1, 3).split(
             separator: "\n", omittingEmptySubsequences: false)
         let shown = lines[1].dropFirst("    1 | ".count)
@@ -38,7 +40,7 @@ import TestSupport
         #expect(!shown.unicodeScalars.contains { $0.value < 32 || $0.value == 0x202E })
     }
 
-    @Test func ofALongLineOnlyThePartAroundTheCaretIsShown() {
+    @Test("Of a long line only the part around the caret is shown") func longLine() {
         let shown = text(String(repeating: "a", count: 5000) + "X" + String(repeating: "b", count: 5000), 1, 5001)
         let lines = shown.split(separator: "\n")
         #expect(lines.allSatisfy { $0.count < 130 })
@@ -46,8 +48,8 @@ import TestSupport
         #expect(column.map { lines[1][lines[1].index(lines[1].startIndex, offsetBy: $0)] } == "X")
     }
 
-    @Test(arguments: [400, 1001, 1500, 1_000_000])
-    func howeverFarBehindTheCaretPointsAtItsCharacter(_ column: Int) throws {
+    @Test("However far behind, the caret points at its character", arguments: [400, 1001, 1500, 1_000_000])
+    func farCaret(_ column: Int) throws {
         let lines = text(
             String(repeating: "ä", count: column / 2) + "X" + String(repeating: "€", count: 900), 1, column / 2 * 2 + 1
         )
@@ -58,27 +60,27 @@ import TestSupport
         #expect(lines[1].count < 130)
     }
 
-    @Test func aCaretMayStandBehindTheLine() {
+    @Test("A caret may stand behind the line") func caretBehindLine() {
         #expect(text("name =", 1, 7).contains("      |       ^\n"))
     }
 
-    @Test func bytesThatAreNoTextDoNotMoveTheCaret() {
+    @Test("Bytes that are no text do not move the caret") func noText() {
         let place = SourceLocation(file: "f", line: 1, column: 4)
         let format = DiagnosticFormat(texts: ["f": [0xFF, 0xFE, 0x61, 0x78]])
         #expect(format.text([Diagnostic(.error, "no", at: place)]).contains("|    ^\n"))
     }
 
-    @Test func coloursAreOnlyUsedWhenAskedFor() {
+    @Test("Colours are only used when asked for") func colours() {
         #expect(!text("x", 1, 1).contains("\u{1B}"))
         #expect(text("x", 1, 1, color: true).contains("\u{1B}[1;31merror:\u{1B}[0m"))
     }
 
-    @Test func aMessageCannotMoveTheCursor() {
+    @Test("A message cannot move the cursor") func controlCharacters() {
         let shown = DiagnosticFormat().text([Diagnostic(.warning, "a\u{1B}[2J\nb", at: SourceLocation(file: "f\n"))])
         #expect(shown == "f␊: warning: a␛[2J␊b\n1 warning\n")
     }
 
-    @Test func diagnosticsComeInTheOrderOfTheFile() {
+    @Test("Diagnostics come in the order of the file") func order() {
         func at(_ file: String, _ line: Int, _ column: Int, _ message: String) -> Diagnostic {
             Diagnostic(.error, message, at: SourceLocation(file: file, line: line, column: column))
         }
@@ -88,7 +90,7 @@ import TestSupport
         #expect(sorted.map(\.message) == ["1", "2", "3", "3b", "4"])
     }
 
-    @Test func errorsAndWarningsAreCounted() {
+    @Test("Errors and warnings are counted") func counts() {
         let error = Diagnostic(.error, "e")
         let warning = Diagnostic(.warning, "w")
         #expect(DiagnosticFormat.summary([error, warning, warning]) == "1 error and 2 warnings")
@@ -96,7 +98,7 @@ import TestSupport
         #expect(DiagnosticFormat.summary([]).isEmpty)
     }
 
-    @Test func jsonIsOneObjectALineThatAnyReaderTakes() throws {
+    @Test("JSON is one object a line that any reader takes") func json() throws {
         let odd = "a \"quote\" \\ \n\t\u{0}\u{1F}\u{7F} ü 😀 \u{2028}"
         let place = SourceLocation(file: odd, line: 3, column: 7)
         let json = DiagnosticFormat.json([

@@ -11,15 +11,15 @@ import TestSupport
     static let files = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
         .filter { $0.hasSuffix(".conf") }.sorted()
 
-    @Test func thereAreManyDistinctMistakes() throws {
+    @Test("There are many distinct mistakes") func distinctMistakes() throws {
         let messages = try Set(Self.files.flatMap { try Self.expected($0).prefix(1) })
         #expect(Self.files.count >= 60)
         // The place is part of the expectation: without it no two files may be about the same.
         #expect(Set(messages.map { $0.drop { $0.isNumber || $0 == ":" } }).count >= Self.files.count - 2)
     }
 
-    @Test(arguments: files)
-    func everyMistakeHasItsPlaceAndItsWords(_ file: String) throws {
+    @Test("Every mistake has its place and its words", arguments: files)
+    func everyMistake(_ file: String) throws {
         let expected = try Self.expected(file)
         try #require(!expected.isEmpty, "\(file) does not say what is expected")
         let path = Self.folder + file

@@ -37,23 +37,23 @@ struct Trial {
     private func play() throws(NodeError) {
         stage("reading")
         let preset = World.shared.presets(of: uri).first
-        let (outputs, rig) = try played(preset: preset?.uri)
-        if rig.overran { tell("note wrote behind the end of a buffer") }
+        let (outputs, player) = try played(preset: preset?.uri)
+        if player.overran { tell("note wrote behind the end of a buffer") }
         stage("ending")
-        rig.node.deactivate()
+        player.node.deactivate()
         finish(outputs)
     }
 
     /// Makes a plugin, runs it, and leaves it active.
-    private func played(preset: String?, state: String? = nil) throws(NodeError) -> ([[Float]], Rig) {
+    private func played(preset: String?, state: String? = nil) throws(NodeError) -> ([[Float]], PluginPlayer) {
         stage("reading")
-        let rig = try Rig(uri, preset: preset, state: state, plan: plan)
+        let player = try PluginPlayer(uri, preset: preset, state: state, plan: plan)
         stage("starting")
-        try rig.prepare()
+        try player.prepare()
         tell("note loaded")
         stage("running")
-        let outputs = rig.run(plan.frames) { rig.node.poll() }
-        return (outputs, rig)
+        let outputs = player.run(plan.frames) { player.node.poll() }
+        return (outputs, player)
     }
 
     /// Each copy is made in a fresh image of this process, because many plugins draw random numbers from a generator
@@ -63,20 +63,20 @@ struct Trial {
         let folder = Self.folder(of: getpid())
         stage("reading")
         let preset = World.shared.presets(of: uri).first?.uri
-        let (outputs, rig) = try played(preset: plan.copy == 1 ? nil : preset, state: plan.copy == 1 ? folder : nil)
+        let (outputs, player) = try played(preset: plan.copy == 1 ? nil : preset, state: plan.copy == 1 ? folder : nil)
         guard plan.copy > 0 else {
             stage("saving")
-            try rig.node.save(to: folder)
+            try player.node.save(to: folder)
             guard Recording.write(outputs, to: folder) else {
                 return tell("end refused cannot write to \(folder): \(String(cString: strerror(errno)))")
             }
             stage("removing")
-            rig.node.deactivate()
+            player.node.deactivate()
             return startAgain(copy: 1)
         }
         let difference = Recording.difference(outputs, from: folder)
         switch (plan.copy, difference) {
-        case (1, nil): try playBesideAnother(outputs, rig)
+        case (1, nil): try playBesideAnother(outputs, player)
         case (1, let difference?): startAgain(copy: 2, apart: difference)
         case (_, let difference?):
             tell("end unrepeatable fresh copies differ by \(difference), a restored one by \(plan.apart)")
@@ -86,12 +86,12 @@ struct Trial {
     }
 
     /// A second copy in the same process, then a third in the memory that it leaves.
-    private func playBesideAnother(_ outputs: [[Float]], _ first: Rig) throws(NodeError) {
+    private func playBesideAnother(_ outputs: [[Float]], _ first: PluginPlayer) throws(NodeError) {
         for round in 1...2 {
             stage("running copy \(round + 1) in one process")
-            let rig = try Rig(uri, preset: nil, plan: plan)
-            try rig.prepare()
-            _ = rig.run(plan.maxBlock * 8)
+            let player = try PluginPlayer(uri, preset: nil, plan: plan)
+            try player.prepare()
+            _ = player.run(plan.maxBlock * 8)
             stage("removing copy \(round + 1) in one process")
         }
         stage("removing")
@@ -118,9 +118,9 @@ struct Trial {
             tell("preset \(index)")
             stage("loading preset \(index + 1) of \(presets.count): \(line(preset.label))")
             do {
-                let rig = try Rig(uri, preset: preset.uri, plan: plan)
-                try rig.prepare()
-                let outputs = rig.run(plan.maxBlock * 8)
+                let player = try PluginPlayer(uri, preset: preset.uri, plan: plan)
+                try player.prepare()
+                let outputs = player.run(plan.maxBlock * 8)
                 if isFinite(outputs) { tell("note preset") } else { failed.append("\(preset.label): not finite") }
             } catch {
                 failed.append("\(preset.label): \(error.message)")

@@ -6,7 +6,7 @@ import TestSupport
 
 /// What clients ask of a run, and what they get.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct CallTests {
-    @Test func everyCallDoesWhatItSays() async throws {
+    @Test("Every call does what it says") func everyCall() async throws {
         let run = try await Playing()
         let client = try run.client()
         func ok(_ text: String) throws -> [String: Any] {
@@ -62,7 +62,7 @@ import TestSupport
         #expect(!FileManager.default.fileExists(atPath: run.socket))
     }
 
-    @Test func whatCannotBeDoneIsToldAndChangesNothing() async throws {
+    @Test("What cannot be done is told and changes nothing") func refusedCalls() async throws {
         let run = try await Playing()
         let broken = try run.scratch.write("broken.conf", toneGraph + "[node.x]\ntype = \"gian\"\n")
         let before = try run.nodes()
@@ -140,7 +140,7 @@ import TestSupport
         #expect(names.last == "finished")
     }
 
-    @Test func bytesOfAnyKindGetAnAnswerAndTheNextLineIsReadAllTheSame() async throws {
+    @Test("Bytes of any kind get an answer, and the next line is read all the same") func anyBytes() async throws {
         let run = try await Playing()
         let status = Array("{\"id\":9,\"call\":\"status\"}\n".utf8)
         for (bytes, message) in [
@@ -169,7 +169,7 @@ import TestSupport
         #expect(try whole.line()?["ok"] as? Bool == true)
         #expect(try whole.line() == nil)
         // One that does not wait for its answer is heard.
-        var hasty: Wire? = try run.client()
+        var hasty: SocketClient? = try run.client()
         hasty?.send("{\"call\":\"set\",\"node\":\"gain\",\"parameter\":\"gain_db\",\"value\":-3}\n".utf8)
         hasty = nil
         try await eventually("the gain is set") {

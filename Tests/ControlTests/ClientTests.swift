@@ -5,7 +5,7 @@ import TestSupport
 
 /// Clients that do harm, or nothing at all; and who may be one.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ClientTests {
-    @Test func aThousandClientsThatStallKeepNobodyElseOut() async throws {
+    @Test("A thousand clients that stall keep nobody else out") func stalledClients() async throws {
         let run = try await Playing()
         let before = try run.nodes()
         let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(run.program.processID)/task").count
@@ -13,7 +13,7 @@ import TestSupport
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         limit.rlim_cur = min(4096, limit.rlim_max)
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        var stalled: [Wire] = []
+        var stalled: [SocketClient] = []
         for _ in 0..<1000 {
             let client = try run.client()
             client.send("{\"call\":\"stat".utf8)
@@ -38,7 +38,7 @@ import TestSupport
         try await run.end()
     }
 
-    @Test func whoeverDoesNotReadAnswersIsDropped() async throws {
+    @Test("Whoever does not read answers is dropped") func deafClient() async throws {
         let run = try await Playing()
         let deaf = try run.client()
         // Far more answers than the socket holds.
@@ -49,7 +49,7 @@ import TestSupport
         try await run.end()
     }
 
-    @Test func eventsThatAreNotReadAreLostCountedAndTold() async throws {
+    @Test("Events that are not read are lost, counted and told") func lostEvents() async throws {
         // Sixty meters: more than any buffer holds for long.
         var graph = "[graph]\nname = \"wired\"\nlinks = ["
         graph += (0..<60).map { "\"tone -> m\($0)\"" }.joined(separator: ", ") + "]\n[node.tone]\ntype = \"tone\"\n"
@@ -72,7 +72,7 @@ import TestSupport
         try await run.end()
     }
 
-    @Test func eventsAreThoseOfTheRunAndCanBeChosen() async throws {
+    @Test("Events are those of the run, and can be chosen") func chosenEvents() async throws {
         let run = try await Playing()
         let all = try run.client()
         _ = try all.call("{\"call\":\"events\"}")
@@ -91,7 +91,7 @@ import TestSupport
         #expect(code == 0)
     }
 
-    @Test func theSocketIsForTheUserAloneAndSoIsItsFolder() async throws {
+    @Test("The socket is for the user alone, and so is its folder") func permissions() async throws {
         let run = try await Playing()
         func mode(_ path: String) -> mode_t {
             var entry = stat()
@@ -103,8 +103,8 @@ import TestSupport
         #expect(mode(run.socket) == 0)
     }
 
-    @Test(arguments: ["link", "open", "file"])
-    func aFolderThatOthersCouldReachIsNotUsed(_ how: String) async throws {
+    @Test("A folder that others could reach is not used", arguments: ["link", "open", "file"])
+    func openFolder(_ how: String) async throws {
         let scratch = try Scratch()
         let folder = scratch.file("voicegraph")
         switch how {
@@ -126,7 +126,7 @@ import TestSupport
         try await run.end()
     }
 
-    @Test func socketsOfTheDeadAreRemovedAndThoseOfTheLivingAreNot() async throws {
+    @Test("Sockets of the dead are removed, and those of the living are not") func deadSockets() async throws {
         let scratch = try Scratch()
         let killed = try await Playing(toneGraph, in: scratch)
         killed.program.signal(SIGKILL)
@@ -136,7 +136,7 @@ import TestSupport
         #expect(try first.status()["pid"] as? Int == Int(first.program.processID))
         // A second one of the same name is found under another.
         let second = try await Playing(toneGraph, in: scratch)
-        let other = try Wire(scratch.file("voicegraph/wired-2.sock"))
+        let other = try SocketClient(scratch.file("voicegraph/wired-2.sock"))
         let status = try #require(try other.call("{\"call\":\"status\"}")["status"] as? [String: Any])
         #expect(status["pid"] as? Int == Int(second.program.processID))
         #expect(try first.status()["pid"] as? Int == Int(first.program.processID))

@@ -41,7 +41,7 @@ struct ChildTests {
         }
     }
 
-    @Test("a child ends with the thread that started it, as it does with the whole process")
+    @Test("A child ends with the thread that started it, as it does with the whole process")
     func endsWithUs() async throws {
         let child = Child()
         DriverThread(name: "vgt-parent") { child.start(["/usr/bin/sleep", "1000"], endSignal: SIGTERM) }.join()
@@ -49,7 +49,7 @@ struct ChildTests {
         #expect(child.finish().status & 0x7f == SIGTERM)
     }
 
-    @Test("a child has its own process group, an empty input, and its outputs come to us")
+    @Test("A child has its own process group, an empty input, and its outputs come to us")
     func surroundings() async throws {
         let child = Child()
         child.start(
@@ -61,14 +61,14 @@ struct ChildTests {
         #expect(result.status == 0)
     }
 
-    @Test("a program that is not there is told at once")
+    @Test("A program that is not there is told at once")
     func missing() {
         let child = Child()
         child.start(["/nowhere/at/all"], endSignal: SIGKILL)
         #expect(child.id.load(ordering: .acquiring) == -ENOENT)
     }
 
-    @Test("of a long output the newest lines are kept")
+    @Test("Of a long output the newest lines are kept")
     func boundedText() {
         var text = BoundedText(limit: 22)
         for number in 0..<100 { text.append(Array("line \(number)\n".utf8)[...]) }

@@ -7,7 +7,7 @@ import TestSupport
 @testable import Drivers
 
 extension JackDriverTests {
-    @Test("with no server anywhere our own starts, works, and ends with the driver")
+    @Test("With no server anywhere our own starts, works, and ends with the driver")
     func ownServer() async throws {
         let turn = try await JackTurn.wait()
         let driver = try await chosen(DriverRequest(kind: .auto, server: "vgt-own", rate: 44100, block: 64))
@@ -16,7 +16,7 @@ extension JackDriverTests {
         #expect(driver.info.server == "vgt-own")
         #expect(driver.info.rate == 44100)
         #expect(driver.info.block == 64)
-        let wire = try Wire(driver, channels: 1)
+        let through = try PassThrough(driver, channels: 1)
         try await eventually("cycles come") { driver.status.cycles > 10 }
         let server = try #require((driver as? JackDriver)?.server)
         if Scheduling.isPermitted(priority: 70) {
@@ -24,27 +24,27 @@ extension JackDriverTests {
             #expect(driver.status.scheduling.priority > 0)
         }
         #expect(getpgid(server.processID) == server.processID)
-        wire.stop()
+        through.stop()
         #expect(!server.isRunning)
         turn.end()
     }
 
-    @Test("our own server is started again when it dies")
+    @Test("Our own server is started again when it dies")
     func ownServerDies() async throws {
         let turn = try await JackTurn.wait()
         let driver = try await chosen(DriverRequest(kind: .dummy, server: "vgt-own"))
-        let wire = try Wire(driver, channels: 1, to: ["system:playback_1"])
+        let through = try PassThrough(driver, channels: 1, to: ["system:playback_1"])
         let server = try #require((driver as? JackDriver)?.server)
         let before = server.processID
         try await eventually("cycles come") { driver.status.cycles > 10 }
         kill(before, SIGKILL)
-        try await eventually("audio flows again") { wire.events.all.contains(.serverBack) }
+        try await eventually("audio flows again") { through.events.all.contains(.serverBack) }
         #expect(server.processID != before)
-        wire.stop()
+        through.stop()
         turn.end()
     }
 
-    @Test("a running server is used, and a second one of its name refused")
+    @Test("A running server is used, and a second one of its name refused")
     func runningServer() async throws {
         let server = try await Jackd.start()
         let driver = try DriverChooser.open(DriverRequest(kind: .auto, client: "chosen", server: server.name))
@@ -59,7 +59,7 @@ extension JackDriverTests {
         server.stop()
     }
 
-    @Test("without the server it was told to use, the jack driver says what to do")
+    @Test("Without the server it was told to use, the jack driver says what to do")
     func missingServer() async throws {
         let turn = try await JackTurn.wait()
         let error = #expect(throws: DriverError.self) {
@@ -70,7 +70,7 @@ extension JackDriverTests {
         turn.end()
     }
 
-    @Test("a name that JACK cannot take is made one that it can")
+    @Test("A name that JACK cannot take is made one that it can")
     func clientName() async throws {
         let server = try await Jackd.start()
         let long = String(repeating: "ä", count: 100)
@@ -81,7 +81,7 @@ extension JackDriverTests {
         server.stop()
     }
 
-    @Test("a second server in the same process is refused instead of mixing the two up")
+    @Test("A second server in the same process is refused instead of mixing the two up")
     func secondServer() async throws {
         let server = try await Jackd.start()
         let peer = try JackPeer("peer", server: server)
@@ -91,7 +91,7 @@ extension JackDriverTests {
         server.stop()
     }
 
-    @Test("a server that cannot run tells what it printed")
+    @Test("A server that cannot run tells what it printed")
     func serverFails() async throws {
         let turn = try await JackTurn.wait()
         let server = try ServerProcess(name: "vgt-own", format: .init(rate: -1, block: 3))
@@ -101,25 +101,25 @@ extension JackDriverTests {
         turn.end()
     }
 
-    @Test("the status tells how the kernel schedules the audio thread")
+    @Test("The status tells how the kernel schedules the audio thread")
     func scheduling() async throws {
         let server = try await Jackd.start()
-        let wire = try Wire(server: server, channels: 1)
-        try await eventually("cycles come") { wire.driver.status.cycles > 10 }
+        let through = try PassThrough(server: server, channels: 1)
+        try await eventually("cycles come") { through.driver.status.cycles > 10 }
         // The test server does not run in realtime, and so neither do its clients.
-        let scheduling = wire.driver.status.scheduling
+        let scheduling = through.driver.status.scheduling
         #expect(scheduling.policy == .other)
         #expect(!scheduling.isRealtime)
         #expect(scheduling.text == "SCHED_OTHER")
         // Whoever may have realtime threads is told of the server, others of the limits.
         #expect(scheduling.isPermitted == Scheduling.isPermitted(priority: 1))
         #expect(scheduling.advice.contains(scheduling.isPermitted ? "jackd -R" : "rtprio"))
-        wire.stop()
+        through.stop()
         server.stop()
     }
 
     @Test(
-        "a realtime thread is told as one, whatever the server says", .enabled(if: Scheduling.isPermitted(priority: 1)))
+        "A realtime thread is told as one, whatever the server says", .enabled(if: Scheduling.isPermitted(priority: 1)))
     func realtimeThread() {
         let thread = DriverThread.runOnce(name: "rt") {
             var parameter = sched_param(sched_priority: 42)
@@ -131,7 +131,7 @@ extension JackDriverTests {
         #expect(thread)
     }
 
-    @Test("there is advice exactly where something is to be done")
+    @Test("There is advice exactly where something is to be done")
     func advice() {
         var scheduling = Scheduling()
         #expect(scheduling.advice == "")
@@ -147,7 +147,7 @@ extension JackDriverTests {
         #expect(scheduling.advice == "")
     }
 
-    @Test("how long a thread ran and waited is known")
+    @Test("How long a thread ran and waited is known")
     func threadTimes() {
         #expect(ThreadWatch(thread: 0).times == nil)
         let works = DriverThread.runOnce(name: "busy") {

@@ -6,7 +6,7 @@ import Testing
 @testable import Drivers
 
 @Suite("Driver listener") struct DriverListenerTests {
-    @Test("who listens hears every event until told otherwise, and ten thousand of them leave nothing behind")
+    @Test("Who listens hears every event until told otherwise, and ten thousand of them leave nothing behind")
     func listening() {
         let listener = DriverListener()
         let heard = Counted()

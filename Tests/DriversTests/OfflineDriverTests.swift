@@ -6,10 +6,10 @@ import TestSupport
 
 @Suite("Offline driver")
 struct OfflineDriverTests {
-    @Test("a signal passes unchanged, whatever the blocks", arguments: BlockPlan.all)
+    @Test("A signal passes unchanged, whatever the blocks", arguments: BlockPlan.all)
     func exact(plan: BlockPlan) throws {
         let driver = OfflineDriver(rate: 48000, maxBlock: plan.longest)
-        let wire = try Wire(driver, channels: 2)
+        let through = try PassThrough(driver, channels: 2)
         let signal = noise(5000, seed: 7)
         var heard: [Float] = []
         var position = 0
@@ -24,13 +24,13 @@ struct OfflineDriverTests {
         let same = heard == signal
         #expect(same)
         #expect(driver.status.cycles == UInt64(plan.sizes(signal.count).count))
-        wire.stop()
+        through.stop()
     }
 
-    @Test("numbers too small for their exponent count as zero in a cycle, since they cost so much")
+    @Test("Numbers too small for their exponent count as zero in a cycle, since they cost so much")
     func denormals() throws {
         let driver = OfflineDriver(rate: 48000, maxBlock: 64)
-        let wire = try Wire(driver, channels: 2, summed: true)
+        let through = try PassThrough(driver, channels: 2, summed: true)
         let tiny = Float.leastNonzeroMagnitude * 1000
         for port in ["mic_1", "mic_2"] {
             let input = try #require(driver.buffer(of: port))
@@ -38,10 +38,10 @@ struct OfflineDriverTests {
         }
         driver.process(frames: 64)
         #expect(try #require(driver.buffer(of: "speakers_1")).allSatisfy { $0.bitPattern == 0 })
-        wire.stop()
+        through.stop()
     }
 
-    @Test("a port that is not there has no buffer")
+    @Test("A port that is not there has no buffer")
     func unknownPort() throws {
         let driver = OfflineDriver(rate: 48000, maxBlock: 64)
         #expect(driver.buffer(of: "mic_1") == nil)

@@ -6,14 +6,14 @@ import TestSupport
 
 @Suite("Timer driver", .timeLimit(.minutes(5)))
 struct TimerDriverTests {
-    @Test("cycles come by the clock until stop, and none after it")
+    @Test("Cycles come by the clock until stop, and none after it")
     func cycles() async throws {
         let driver = TimerDriver(name: "timer", rate: 48000, block: 64)
-        let wire = try Wire(driver, channels: 2)
+        let through = try PassThrough(driver, channels: 2)
         try await eventually("cycles come") { driver.status.cycles > 100 }
         #expect(driver.status.state == .running)
         #expect(driver.status.scheduling.policy != .unknown)
-        wire.stop()
+        through.stop()
         let cycles = driver.status.cycles
         #expect(driver.status.state == .stopped)
         driver.stop()

@@ -155,7 +155,7 @@ struct ConsumerTests {
     }
 
     @Test(
-        "another user cannot ask, neither through the closed folder nor past an open one",
+        "Another user cannot ask, neither through the closed folder nor past an open one",
         .enabled(if: isRoot && isInstalled("setpriv", "perl"), "needs root, setpriv and perl"))
     func foreignUser() async throws {
         let turn = try await JackTurn.wait()

@@ -9,7 +9,7 @@ import TestSupport
     private static let seed = environment["VOICEGRAPH_SOAK_SEED"].flatMap(UInt64.init) ?? 4
 
     @Test(
-        "random edits and faults under load: every promise holds", .timeLimit(.minutes(5 + Int(seconds / 30))))
+        "Random edits and faults under load: every promise holds", .timeLimit(.minutes(5 + Int(seconds / 30))))
     func soak() async throws {
         print("figure: soak of \(Self.seconds) s with seed \(Self.seed)")
         let soak = try await Soak(seed: Self.seed)

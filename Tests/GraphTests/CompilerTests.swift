@@ -10,7 +10,7 @@ struct CompilerTests {
     /// Every block plan but the single frames, with blocks no longer than `longest`.
     static let plans: [BlockPlan] = [.fixed(16), .fixed(63), .fixed(128), .random(max: 128, seed: 5)]
 
-    @Test("every node runs once, after all that it reads from; what closes a loop takes its input after all")
+    @Test("Every node runs once, after all that it reads from; what closes a loop takes its input after all")
     func order() throws {
         for seed in 1...200 {
             let spec = Specification.random(seed: UInt64(seed), maxBlock: 32, failing: false)
@@ -36,7 +36,7 @@ struct CompilerTests {
         }
     }
 
-    @Test("a loop without a delay is refused, with its nodes in order")
+    @Test("A loop without a delay is refused, with its nodes in order")
     func cycle() throws {
         var spec = Specification()
         let nodes = (0..<4).map { _ in spec.add(.init(kind: .unit, ins: 1, outs: 1)) }
@@ -52,7 +52,7 @@ struct CompilerTests {
     //  mic -> sum -> out
     //          ^  \
     //          echo
-    @Test("a loop returns what went out, exactly as late as its delay says", arguments: plans)
+    @Test("A loop returns what went out, exactly as late as its delay says", arguments: plans)
     func feedback(plan: BlockPlan) throws {
         let graph = try makeGraph(
             ["mic -> sum", "sum -> out", "sum -> echo", "echo -> sum -6.020599913279624"],
@@ -60,11 +60,11 @@ struct CompilerTests {
                 node("mic", "capture"), node("sum", "latent"), node("out", "playback"),
                 node("echo", "echo", ["frames": .integer(200)]),
             ])
-        let rig = Rig(maxBlock: 128)
-        try rig.publish(graph)
-        rig.feed("mic_1", Signal.impulse(at: 3, frames: 4))
-        rig.run(plan.sizes(700))
-        let echoes = rig.heard("out_1").enumerated().filter { $0.element != 0 }
+        let player = GraphPlayer(maxBlock: 128)
+        try player.publish(graph)
+        player.feed("mic_1", Signal.impulse(at: 3, frames: 4))
+        player.run(plan.sizes(700))
+        let echoes = player.heard("out_1").enumerated().filter { $0.element != 0 }
         #expect(echoes.map(\.offset) == [3, 203, 403, 603])
         for (index, echo) in echoes.enumerated() { #expect(abs(echo.element - [1, 0.5, 0.25, 0.125][index]) < 1e-6) }
     }
@@ -72,7 +72,7 @@ struct CompilerTests {
     //  mic -> late (L) -> sum -> out
     //                      ^  \
     //                      echo
-    @Test("latency before a loop does not make the loop longer")
+    @Test("Latency before a loop does not make the loop longer")
     func feedbackBehindLatency() throws {
         let graph = try makeGraph(
             ["mic -> late", "late -> sum", "sum -> out", "sum -> echo", "echo -> sum -6.020599913279624"],
@@ -80,14 +80,14 @@ struct CompilerTests {
                 node("mic", "capture"), node("late", "latent", ["latency": .integer(37)]), node("sum", "latent"),
                 node("out", "playback"), node("echo", "echo", ["frames": .integer(200)]),
             ])
-        let rig = Rig(maxBlock: 128)
-        try rig.publish(graph)
-        rig.feed("mic_1", [1])
-        rig.run(BlockPlan.fixed(128).sizes(500))
-        #expect(rig.heard("out_1").enumerated().filter { $0.element != 0 }.map(\.offset) == [37, 237, 437])
+        let player = GraphPlayer(maxBlock: 128)
+        try player.publish(graph)
+        player.feed("mic_1", [1])
+        player.run(BlockPlan.fixed(128).sizes(500))
+        #expect(player.heard("out_1").enumerated().filter { $0.element != 0 }.map(\.offset) == [37, 237, 437])
     }
 
-    @Test("a loop whose delay cannot be prepared is open there, and the rest runs")
+    @Test("A loop whose delay cannot be prepared is open there, and the rest runs")
     func openLoop() throws {
         let graph = try makeGraph(
             ["mic -> sum", "sum -> out", "sum -> echo", "echo -> sum"],
@@ -95,18 +95,18 @@ struct CompilerTests {
                 node("mic", "capture"), node("sum", "latent"), node("out", "playback"),
                 node("echo", "echo", ["frames": .integer(200), "fail": .bool(true)]),
             ])
-        let rig = Rig(maxBlock: 128)
-        try rig.publish(graph)
+        let player = GraphPlayer(maxBlock: 128)
+        try player.publish(graph)
         let signal = Signal.noise(frames: 500, seed: 1)
-        rig.feed("mic_1", signal)
-        rig.run(BlockPlan.fixed(100).sizes(500))
-        #expect(rig.heard("out_1") == signal)
+        player.feed("mic_1", signal)
+        player.run(BlockPlan.fixed(100).sizes(500))
+        #expect(player.heard("out_1") == signal)
     }
 
     //  mic -----------------------> out
     //    \-> a -> b -> x(-2) ------/
     //     \-> c -> d -------------/
-    @Test("a dry path and latent ones cancel to the last sample", arguments: plans, [1, 2, 64, 333])
+    @Test("A dry path and latent ones cancel to the last sample", arguments: plans, [1, 2, 64, 333])
     func latency(plan: BlockPlan, latency: Int) throws {
         let graph = try makeGraph(
             ["mic -> out", "mic -> a", "a -> b", "b -> minus", "minus -> out", "mic -> c", "c -> d", "d -> out"],
@@ -116,23 +116,23 @@ struct CompilerTests {
                 node("b", "latent", ["latency": .integer(7)]), node("minus", "latent", ["gain": .number(-2)]),
                 node("c", "latent", ["latency": .integer(3)]), node("d", "latent"),
             ])
-        let rig = Rig(maxBlock: 128)
-        try rig.publish(graph)
-        rig.feed("mic_1", Signal.noise(frames: 6000, seed: 9))
-        rig.run(plan.sizes(3000))
-        #expect(rig.heard("out_1").allSatisfy { $0 == 0 })
+        let player = GraphPlayer(maxBlock: 128)
+        try player.publish(graph)
+        player.feed("mic_1", Signal.noise(frames: 6000, seed: 9))
+        player.run(plan.sizes(3000))
+        #expect(player.heard("out_1").allSatisfy { $0 == 0 })
         // And not because nothing came through.
-        #expect(rig.engine.set(graph.nodes[4].instance, parameter: 0, to: 0))
-        rig.run(plan.sizes(3000))
-        #expect(Signal.rms(rig.heard("out_1").suffix(2000)) > 0.5)
+        #expect(player.engine.set(graph.nodes[4].instance, parameter: 0, to: 0))
+        player.run(plan.sizes(3000))
+        #expect(Signal.rms(player.heard("out_1").suffix(2000)) > 0.5)
     }
 
-    @Test("whatever ends in one input adds up, with its gains", arguments: plans)
+    @Test("Whatever ends in one input adds up, with its gains", arguments: plans)
     func fanIn(plan: BlockPlan) throws {
         var spec = Specification()
         let out = spec.add(.init(kind: .playback, ins: 1))
         var expected = [Float](repeating: 0, count: 900)
-        let rig = Rig(maxBlock: 128)
+        let player = GraphPlayer(maxBlock: 128)
         for source in 0..<40 {
             let mic = spec.add(.init(kind: .capture, outs: 1))
             let gain = Float(source % 5) * 0.25 - 0.5
@@ -140,13 +140,13 @@ struct CompilerTests {
             let signal = Signal.noise(frames: 900, seed: UInt64(source))
             for frame in 0..<900 { expected[frame] += signal[frame] * gain }
         }
-        try rig.publish(try spec.graph(maxBlock: 128))
-        for source in 0..<40 { rig.feed("n\(source + 1)_1", Signal.noise(frames: 900, seed: UInt64(source))) }
-        rig.run(plan.sizes(900))
-        #expect(rig.heard("n0_1") == expected)
+        try player.publish(try spec.graph(maxBlock: 128))
+        for source in 0..<40 { player.feed("n\(source + 1)_1", Signal.noise(frames: 900, seed: UInt64(source))) }
+        player.run(plan.sizes(900))
+        #expect(player.heard("n0_1") == expected)
     }
 
-    @Test("a long chain needs one buffer in place, two otherwise", arguments: [true, false])
+    @Test("A long chain needs one buffer in place, two otherwise", arguments: [true, false])
     func reuse(inPlace: Bool) throws {
         var spec = Specification()
         var last = spec.add(.init(kind: .capture, outs: 1))
@@ -160,7 +160,7 @@ struct CompilerTests {
         #expect(schedule.stepCount == 2000)
     }
 
-    @Test("a value that is needed later keeps its buffer; a tree needs as many as are alive at once")
+    @Test("A value that is needed later keeps its buffer; a tree needs as many as are alive at once")
     func lifetimes() throws {
         // A balanced tree of sums: depth first, one buffer a level and one for the result.
         var spec = Specification()
@@ -179,7 +179,7 @@ struct CompilerTests {
         #expect(schedule.bufferCount <= 10)
     }
 
-    @Test("a node writes the driver's buffer itself when nothing is to be added")
+    @Test("A node writes the driver's buffer itself when nothing is to be added")
     func direct() throws {
         var spec = Specification()
         let mic = spec.add(.init(kind: .capture, outs: 1))
@@ -194,7 +194,7 @@ struct CompilerTests {
         #expect(schedule.bufferCount == 0)
     }
 
-    @Test("a node that cannot be prepared passes its audio on, or is silent where the counts differ")
+    @Test("A node that cannot be prepared passes its audio on, or is silent where the counts differ")
     func degraded() throws {
         var spec = Specification()
         let mic = spec.add(.init(kind: .capture, outs: 1))
@@ -205,16 +205,16 @@ struct CompilerTests {
         spec.link(mic, to: wider)
         spec.link(through, to: out, 0, gain: 0.5)
         spec.link(wider, to: out, 1)
-        let rig = Rig(maxBlock: 128)
-        try rig.publish(try spec.graph(maxBlock: 128))
+        let player = GraphPlayer(maxBlock: 128)
+        try player.publish(try spec.graph(maxBlock: 128))
         let signal = Signal.noise(frames: 500, seed: 4)
-        rig.feed("n0_1", signal)
-        rig.run(BlockPlan.fixed(128).sizes(500))
-        #expect(rig.heard("n3_1") == signal.map { $0 * 0.5 })
-        #expect(rig.heard("n3_2") == Signal.constant(0, frames: 500))
+        player.feed("n0_1", signal)
+        player.run(BlockPlan.fixed(128).sizes(500))
+        #expect(player.heard("n3_1") == signal.map { $0 * 0.5 })
+        #expect(player.heard("n3_2") == Signal.constant(0, frames: 500))
     }
 
-    @Test("bypassed nodes with gains in a row pass the verifier")
+    @Test("Bypassed nodes with gains in a row pass the verifier")
     func bypassedGains() throws {
         var spec = Specification()
         var last = spec.add(.init(kind: .capture, outs: 1))
@@ -228,7 +228,7 @@ struct CompilerTests {
         _ = try Compiler.compile(try spec.graph(maxBlock: 64), rate: 48000, maxBlock: 64, verifying: true)
     }
 
-    @Test("a port that the driver does not bind takes nothing else down")
+    @Test("A port that the driver does not bind takes nothing else down")
     func unbound() throws {
         let graph = try makeGraph(
             ["a -> lost", "b -> out"],

@@ -16,22 +16,22 @@ struct EngineTests {
             ["mic -> a", "a -> out"], [node("mic", "capture"), node("a", "latent", more), node("out", "playback")])
     }
 
-    private func started(_ graph: ResolvedGraph, rate: Double = 48000) throws -> (Rig, NodeInstance) {
-        let rig = Rig(rate: rate, maxBlock: 1024)
-        try rig.publish(graph)
-        rig.feed("mic_1", Signal.constant(1, frames: 200_000))
-        return (rig, graph.nodes[1].instance)
+    private func started(_ graph: ResolvedGraph, rate: Double = 48000) throws -> (GraphPlayer, NodeInstance) {
+        let player = GraphPlayer(rate: rate, maxBlock: 1024)
+        try player.publish(graph)
+        player.feed("mic_1", Signal.constant(1, frames: 200_000))
+        return (player, graph.nodes[1].instance)
     }
 
     // MARK: Parameters
 
-    @Test("a parameter moves in 10 ms, without a step above the ramp's", arguments: BlockPlan.all)
+    @Test("A parameter moves in 10 ms, without a step above the ramp's", arguments: BlockPlan.all)
     func ramp(plan: BlockPlan) throws {
-        let (rig, node) = try started(try chain())
-        rig.run(plan.sizes(1000))
-        #expect(rig.engine.set(node, parameter: 0, to: 0))
-        rig.run(plan.sizes(1000))
-        let heard = rig.heard("out_1")
+        let (player, node) = try started(try chain())
+        player.run(plan.sizes(1000))
+        #expect(player.engine.set(node, parameter: 0, to: 0))
+        player.run(plan.sizes(1000))
+        let heard = player.heard("out_1")
         #expect(heard[..<1000].allSatisfy { $0 == 1 })
         #expect(heard[1480...].allSatisfy { $0 == 0 })
         #expect(heard[1001] < 1 && heard[1479] > 0)
@@ -39,55 +39,55 @@ struct EngineTests {
         #expect(abs(heard[1240] - 0.5) < 0.01)
     }
 
-    @Test("a parameter that is turned on its way goes on from where it is", arguments: BlockPlan.all)
+    @Test("A parameter that is turned on its way goes on from where it is", arguments: BlockPlan.all)
     func turned(plan: BlockPlan) throws {
-        let (rig, node) = try started(try chain())
+        let (player, node) = try started(try chain())
         var random = TestRandom(seed: 3)
         for _ in 0..<40 {
-            for _ in 0..<3 { #expect(rig.engine.set(node, parameter: 0, to: random.sample())) }
-            rig.run(plan.sizes(150))
+            for _ in 0..<3 { #expect(player.engine.set(node, parameter: 0, to: random.sample())) }
+            player.run(plan.sizes(150))
         }
-        #expect(rig.engine.set(node, parameter: 0, to: 0.25))
-        rig.run(plan.sizes(1000))
-        let heard = rig.heard("out_1")
+        #expect(player.engine.set(node, parameter: 0, to: 0.25))
+        player.run(plan.sizes(1000))
+        let heard = player.heard("out_1")
         #expect(Signal.largestStep(heard) < 2.05 / 480)
         #expect(heard.last == 0.25)
     }
 
-    @Test("of several changes before a block the last counts; a switch switches at once")
+    @Test("Of several changes before a block the last counts; a switch switches at once")
     func lastCounts() throws {
-        let (rig, node) = try started(try chain())
-        for value: Float in [2, -2, 0.5] { #expect(rig.engine.set(node, parameter: 0, to: value)) }
-        for value: Float in [1, 0, 3] { #expect(rig.engine.set(node, parameter: 1, to: value)) }
-        rig.run([480, 64])
-        #expect(rig.heard("out_1")[0] == 4)
-        #expect(rig.heard("out_1").suffix(64).allSatisfy { $0 == 3.5 })
+        let (player, node) = try started(try chain())
+        for value: Float in [2, -2, 0.5] { #expect(player.engine.set(node, parameter: 0, to: value)) }
+        for value: Float in [1, 0, 3] { #expect(player.engine.set(node, parameter: 1, to: value)) }
+        player.run([480, 64])
+        #expect(player.heard("out_1")[0] == 4)
+        #expect(player.heard("out_1").suffix(64).allSatisfy { $0 == 3.5 })
     }
 
-    @Test("values are clamped; what is no number, no parameter or no node of the graph is refused")
+    @Test("Values are clamped; what is no number, no parameter or no node of the graph is refused")
     func refused() throws {
-        let (rig, node) = try started(try chain())
-        #expect(rig.engine.set(node, parameter: 0, to: 100))
-        #expect(!rig.engine.set(node, parameter: 0, to: .nan))
-        #expect(!rig.engine.set(node, parameter: 2, to: 1))
-        #expect(!rig.engine.set(node, parameter: -1, to: 1))
-        #expect(!rig.engine.set(try chain().nodes[1].instance, parameter: 0, to: 1))
-        rig.run([1024])
-        #expect(rig.heard("out_1").last == 2)
+        let (player, node) = try started(try chain())
+        #expect(player.engine.set(node, parameter: 0, to: 100))
+        #expect(!player.engine.set(node, parameter: 0, to: .nan))
+        #expect(!player.engine.set(node, parameter: 2, to: 1))
+        #expect(!player.engine.set(node, parameter: -1, to: 1))
+        #expect(!player.engine.set(try chain().nodes[1].instance, parameter: 0, to: 1))
+        player.run([1024])
+        #expect(player.heard("out_1").last == 2)
     }
 
-    @Test("more changes than the queue holds are refused, not lost unseen")
+    @Test("More changes than the queue holds are refused, not lost unseen")
     func fullQueue() throws {
-        let (rig, node) = try started(try chain())
+        let (player, node) = try started(try chain())
         var accepted = 0
-        while rig.engine.set(node, parameter: 0, to: Float(accepted % 2)) { accepted += 1 }
+        while player.engine.set(node, parameter: 0, to: Float(accepted % 2)) { accepted += 1 }
         #expect(accepted == 4096)
-        rig.run([1024])
-        #expect(rig.heard("out_1").last == Float((accepted - 1) % 2))
-        #expect(rig.engine.set(node, parameter: 0, to: 0.5))
+        player.run([1024])
+        #expect(player.heard("out_1").last == Float((accepted - 1) % 2))
+        #expect(player.engine.set(node, parameter: 0, to: 0.5))
     }
 
-    @Test("more moving parameters than there is room for jump; none is lost")
+    @Test("More moving parameters than there is room for jump; none is lost")
     func manyMoving() throws {
         let count = 1500
         var nodes = [node("mic", "capture"), node("out", "playback")]
@@ -97,23 +97,23 @@ struct EngineTests {
             links += ["mic -> a\(index)", "a\(index) -> out"]
         }
         let graph = try makeGraph(links, nodes)
-        let (rig, _) = try started(graph)
+        let (player, _) = try started(graph)
         for _ in 0..<2 {
-            for index in 0..<count { #expect(rig.engine.set(graph.nodes[index + 2].instance, parameter: 0, to: 1)) }
-            rig.run([64])
+            for index in 0..<count { #expect(player.engine.set(graph.nodes[index + 2].instance, parameter: 0, to: 1)) }
+            player.run([64])
         }
-        rig.run([1024])
-        #expect(rig.heard("out_1").last == Float(count))
+        player.run([1024])
+        #expect(player.heard("out_1").last == Float(count))
     }
 
-    @Test("a parameter that follows a control moves within the block")
+    @Test("A parameter that follows a control moves within the block")
     func driven() throws {
         let graph = try makeGraph(
             ["mic -> a", "a -> out", "b.count -> a.gain"],
             [node("mic", "capture"), node("a", "latent"), node("out", "playback"), node("b", "teller")])
-        let (rig, _) = try started(graph)
-        rig.run([100, 100, 100])
-        let heard = rig.heard("out_1")
+        let (player, _) = try started(graph)
+        player.run([100, 100, 100])
+        let heard = player.heard("out_1")
         #expect(heard[..<100].allSatisfy { $0 == 1 })
         #expect(abs(heard[150] - 1.5) < 0.02)
         #expect(heard[200...].allSatisfy { $0 == 2 })
@@ -122,15 +122,15 @@ struct EngineTests {
 
     // MARK: Replacing the schedule
 
-    @Test("a graph that is replaced while it runs goes on: no gap, and nodes that stay keep their state")
+    @Test("A graph that is replaced while it runs goes on: no gap, and nodes that stay keep their state")
     func replaced() throws {
         let graph = try chain(["latency": .integer(700)])
-        let (rig, node) = try started(graph)
+        let (player, node) = try started(graph)
         let signal = Signal.noise(frames: 20_000, seed: 5)
-        rig.feed("mic_1", signal)
-        #expect(rig.engine.set(node, parameter: 0, to: 1))
+        player.feed("mic_1", signal)
+        #expect(player.engine.set(node, parameter: 0, to: 1))
         for round in 0..<50 {
-            rig.run([64, 100, 3])
+            player.run([64, 100, 3])
             var next = graph
             if round % 2 == 0 {
                 // One more node, whose output goes nowhere.
@@ -139,55 +139,55 @@ struct EngineTests {
                 next.links.append(
                     ResolvedGraph.Link(fromNode: 0, fromPort: 0, toNode: 3, target: .port(0), kind: VG_AUDIO_PORT))
             }
-            try rig.publish(next)
+            try player.publish(next)
         }
-        let heard = rig.heard("out_1")
+        let heard = player.heard("out_1")
         let expected = Signal.constant(0, frames: 700) + signal[..<(heard.count - 700)]
         let same = heard == Array(expected)
         #expect(same)
-        #expect(rig.engine.liveSchedules <= 2)
+        #expect(player.engine.liveSchedules <= 2)
     }
 
-    @Test("a parameter on its way does not hang when its node is away for a while")
+    @Test("A parameter on its way does not hang when its node is away for a while")
     func comesBack() throws {
         let graph = try chain()
-        let (rig, node) = try started(graph)
-        #expect(rig.engine.set(node, parameter: 0, to: 0))
-        rig.run([100])
+        let (player, node) = try started(graph)
+        #expect(player.engine.set(node, parameter: 0, to: 0))
+        player.run([100])
         var without = graph
         without.links = [
             ResolvedGraph.Link(fromNode: 0, fromPort: 0, toNode: 1, target: .port(0), kind: VG_AUDIO_PORT)
         ]
         without.nodes = [graph.nodes[0], graph.nodes[2]]
-        try rig.publish(without)
-        rig.run([100, 1000])
-        try rig.publish(graph)
-        rig.run([100, 100])
-        #expect(rig.heard("out_1").suffix(200).allSatisfy { $0 == 0 })
+        try player.publish(without)
+        player.run([100, 1000])
+        try player.publish(graph)
+        player.run([100, 100])
+        #expect(player.heard("out_1").suffix(200).allSatisfy { $0 == 0 })
     }
 
-    @Test("a parameter that followed a control holds its value when the control is unlinked")
+    @Test("A parameter that followed a control holds its value when the control is unlinked")
     func unlinked() throws {
         let graph = try makeGraph(
             ["mic -> a", "a -> out", "b.count -> a.gain"],
             [node("mic", "capture"), node("a", "latent"), node("out", "playback"), node("b", "teller")])
-        let (rig, node) = try started(graph)
-        rig.run([100, 100])
+        let (player, node) = try started(graph)
+        player.run([100, 100])
         var without = graph
         without.links.removeAll { $0.portKind == VG_CONTROL_PORT }
-        try rig.publish(without)
-        rig.run([100, 50])
-        #expect(rig.heard("out_1").suffix(150).allSatisfy { $0 == 2 })
-        #expect(rig.engine.set(node, parameter: 0, to: 1))
-        rig.run([480, 10])
-        #expect(Signal.largestStep(rig.heard("out_1")) < 0.0101)
-        #expect(rig.heard("out_1").last == 1)
+        try player.publish(without)
+        player.run([100, 50])
+        #expect(player.heard("out_1").suffix(150).allSatisfy { $0 == 2 })
+        #expect(player.engine.set(node, parameter: 0, to: 1))
+        player.run([480, 10])
+        #expect(Signal.largestStep(player.heard("out_1")) < 0.0101)
+        #expect(player.heard("out_1").last == 1)
     }
 
-    @Test("over 1000 replacements nothing is left behind", arguments: [1, 0, 3])
+    @Test("Over 1000 replacements nothing is left behind", arguments: [1, 0, 3])
     func leaks(cyclesBetween: Int) throws {
         let alive = Counter()
-        let rig = Rig(maxBlock: 64)
+        let player = GraphPlayer(maxBlock: 64)
         weak var first: NodeInstance?
         try {
             let kept = try chain()
@@ -198,27 +198,27 @@ struct EngineTests {
                 next.nodes.append(other)
                 next.links.append(
                     ResolvedGraph.Link(fromNode: 0, fromPort: 0, toNode: 3, target: .port(0), kind: VG_AUDIO_PORT))
-                try rig.publish(next)
+                try player.publish(next)
                 // A change of a node that may never be played.
-                #expect(rig.engine.set(other.instance, parameter: 0, to: 0.5) || cyclesBetween == 0)
-                rig.run(Array(repeating: 64, count: cyclesBetween == 0 && round % 300 == 299 ? 1 : cyclesBetween))
+                #expect(player.engine.set(other.instance, parameter: 0, to: 0.5) || cyclesBetween == 0)
+                player.run(Array(repeating: 64, count: cyclesBetween == 0 && round % 300 == 299 ? 1 : cyclesBetween))
             }
             #expect(alive.count >= 1)
-            try rig.publish(kept)
+            try player.publish(kept)
         }()
-        rig.run([64])
-        rig.engine.collect()
-        #expect(rig.engine.liveSchedules == 1)
+        player.run([64])
+        player.engine.collect()
+        #expect(player.engine.liveSchedules == 1)
         #expect(alive.count == 0)
         #expect(first != nil)
-        rig.engine.publish(try Compiler.compile(ResolvedGraph(), rate: 48000, maxBlock: 64))
-        rig.run([64])
-        rig.engine.collect()
+        player.engine.publish(try Compiler.compile(ResolvedGraph(), rate: 48000, maxBlock: 64))
+        player.run([64])
+        player.engine.collect()
         #expect(first == nil)
     }
 
-    @Test("what was published without ever being played goes with the engine")
-    func leaksNothingAtTheEnd() throws {
+    @Test("What was published without ever being played goes with the engine")
+    func neverPlayed() throws {
         let alive = Counter()
         try {
             let engine = Engine()
@@ -234,24 +234,24 @@ struct EngineTests {
 
     // MARK: What is counted and told
 
-    @Test("notes arrive in order with node and position; those that do not fit are counted")
+    @Test("Notes arrive in order with node and position; those that do not fit are counted")
     func notes() throws {
         let graph = try makeGraph(
             ["a -> out"], [node("out", "playback"), node("a", "teller", ["notes": .integer(3)])])
-        let rig = Rig(maxBlock: 64)
-        try rig.publish(graph)
-        rig.run([64, 10])
+        let player = GraphPlayer(maxBlock: 64)
+        try player.publish(graph)
+        player.run([64, 10])
         for (position, number) in [(0, 0), (0, 1), (0, 2), (64, 0), (64, 1), (64, 2)] {
-            let note = try #require(rig.engine.nextNote())
+            let note = try #require(player.engine.nextNote())
             #expect(note.node == graph.nodes[1].instance.number && note.kind == VG_NOTE_EVENT)
             #expect(note.position == UInt64(position) && note.value == Double(number))
         }
-        #expect(rig.engine.nextNote() == nil)
-        rig.run(Array(repeating: 1, count: 400))
+        #expect(player.engine.nextNote() == nil)
+        player.run(Array(repeating: 1, count: 400))
         var taken = 0
-        while rig.engine.nextNote() != nil { taken += 1 }
+        while player.engine.nextNote() != nil { taken += 1 }
         #expect(taken == 1024)
-        #expect(rig.engine.counters.lostNotes == 1200 - 1024)
+        #expect(player.engine.counters.lostNotes == 1200 - 1024)
     }
 
     @Test("MIDI that does not fit into a block is counted")
@@ -259,49 +259,49 @@ struct EngineTests {
         let graph = try makeGraph(
             ["a -> out", "a.midi -> keys"],
             [node("out", "playback"), node("keys", "midi-playback"), node("a", "teller", ["events": .integer(600)])])
-        let rig = Rig(maxBlock: 64)
-        try rig.publish(graph)
-        rig.run([64, 64])
-        #expect(rig.ports["keys_1"]?.events.count == 1024)
-        #expect(rig.engine.counters.lostMIDI == 2 * (600 - 512))
+        let player = GraphPlayer(maxBlock: 64)
+        try player.publish(graph)
+        player.run([64, 64])
+        #expect(player.ports["keys_1"]?.events.count == 1024)
+        #expect(player.engine.counters.lostMIDI == 2 * (600 - 512))
     }
 
-    @Test("a block longer than expected is silence, is counted, and time goes on")
+    @Test("A block longer than expected is silence, is counted, and time goes on")
     func oversized() throws {
         let graph = try makeGraph(
             ["a -> out", "a.midi -> keys"],
             [node("out", "playback"), node("keys", "midi-playback"), node("a", "teller", ["events": .integer(2)])])
-        let rig = Rig(maxBlock: 128)
+        let player = GraphPlayer(maxBlock: 128)
         let short = try Compiler.compile(graph, rate: 48000, maxBlock: 64)
-        rig.publish(short)
-        rig.run([64, 128, 64])
-        #expect(rig.heard("out_1").map { $0 == 0 } == (0..<256).map { (64..<192).contains($0) })
-        #expect(rig.ports["keys_1"]?.events.map(\.frame) == [0, 0, 192, 192])
-        #expect(rig.engine.counters.oversizedBlocks == 1)
-        #expect(rig.engine.counters.position == 256)
+        player.publish(short)
+        player.run([64, 128, 64])
+        #expect(player.heard("out_1").map { $0 == 0 } == (0..<256).map { (64..<192).contains($0) })
+        #expect(player.ports["keys_1"]?.events.map(\.frame) == [0, 0, 192, 192])
+        #expect(player.engine.counters.oversizedBlocks == 1)
+        #expect(player.engine.counters.position == 256)
     }
 
-    @Test("a block of no frames does nothing")
+    @Test("A block of no frames does nothing")
     func empty() throws {
         let graph = try makeGraph(
             ["a -> out", "a.midi -> keys"],
             [node("out", "playback"), node("keys", "midi-playback"), node("a", "teller", ["events": .integer(2)])])
-        let rig = Rig(maxBlock: 64)
-        try rig.publish(graph)
-        rig.run([64, 0, 64])
-        #expect(rig.ports["keys_1"]?.events.map(\.frame) == [0, 0, 64, 64])
-        #expect(rig.engine.counters.oversizedBlocks == 0)
-        #expect(rig.engine.counters.position == 128)
+        let player = GraphPlayer(maxBlock: 64)
+        try player.publish(graph)
+        player.run([64, 0, 64])
+        #expect(player.ports["keys_1"]?.events.map(\.frame) == [0, 0, 64, 64])
+        #expect(player.engine.counters.oversizedBlocks == 0)
+        #expect(player.engine.counters.position == 128)
     }
 
-    @Test("an engine without a graph gives silence")
+    @Test("An engine without a graph gives silence")
     func nothing() {
-        let rig = Rig(maxBlock: 64)
-        rig.run([64, 64])
-        #expect(rig.engine.counters.cycles == 2)
+        let player = GraphPlayer(maxBlock: 64)
+        player.run([64, 64])
+        #expect(player.engine.counters.cycles == 2)
     }
 
-    @Test("denormals are flushed on the thread of a driver, whatever they are elsewhere", arguments: [true, false])
+    @Test("Denormals are flushed on the thread of a driver, whatever they are elsewhere", arguments: [true, false])
     func denormals(isOffline: Bool) async throws {
         let graph = try makeGraph(
             ["a -> out"], [node("out", "playback"), node("a", "teller", ["notes": .integer(1)])])
@@ -322,7 +322,7 @@ struct EngineTests {
         #expect(engine.nextNote()?.text != nil)
     }
 
-    @Test("where nobody flushes them there are denormals: the test above can fail")
+    @Test("Where nobody flushes them there are denormals: the test above can fail")
     func withDenormals() throws {
         let graph = try makeGraph(["a -> out"], [node("out", "playback"), node("a", "teller", ["notes": .integer(1)])])
         let engine = Engine()

@@ -12,13 +12,13 @@ struct HangingNoteTests {
 
     /// A graph that plays, and what its ports for MIDI get.
     private final class Play {
-        let rig = Rig(maxBlock: block)
+        let player = GraphPlayer(maxBlock: block)
         private(set) var graph: ResolvedGraph
         private(set) var schedule: Schedule
 
         init(_ links: [String], _ nodes: [NodeDescription]) throws {
             graph = try makeGraph(links, nodes)
-            schedule = try rig.publish(graph)
+            schedule = try player.publish(graph)
         }
 
         /// Goes over to another graph, as a host does, but for the fades of audio.
@@ -28,18 +28,18 @@ struct HangingNoteTests {
             for stage in way + [graph] {
                 schedule = try Compiler.compile(
                     stage, rate: 48000, maxBlock: block, after: schedule, verifying: true)
-                rig.publish(schedule)
-                if stages { rig.run([block]) }
+                player.publish(schedule)
+                if stages { player.run([block]) }
             }
         }
 
         func send(_ port: String, _ events: [[UInt8]]) {
-            rig.ports[port]?.events += events.map { TimedMIDI(rig.position, $0) }
-            rig.run([block])
+            player.ports[port]?.events += events.map { TimedMIDI(player.position, $0) }
+            player.run([block])
         }
 
         func got(_ port: String, since position: Int = 0) -> [TimedMIDI] {
-            rig.ports[port]?.events.filter { $0.frame >= position } ?? []
+            player.ports[port]?.events.filter { $0.frame >= position } ?? []
         }
 
         func index(_ name: String) -> Int { graph.nodes.firstIndex { $0.instance.name == name }! }
@@ -53,30 +53,30 @@ struct HangingNoteTests {
     /// What of it sounds.
     private static let ends: [[UInt8]] = [[0x80, 60, 64], [0x89, 40, 64], [0xB0, 64, 0], [0xB2, 66, 0]]
 
-    @Test("a link that is removed ends its notes and lifts its pedals, in the first block without it")
+    @Test("A link that is removed ends its notes and lifts its pedals, in the first block without it")
     func unlink() throws {
         let play = try Play(["keys -> synth"], [node("keys", "midi-capture"), node("synth", "midi-playback")])
         play.send("keys_1", Self.chord)
         #expect(play.got("synth_1").map(\.bytes) == Self.chord)
-        let end = play.rig.position
+        let end = play.player.position
         try play.change { $0.links = [] }
         play.send("keys_1", [[0x90, 70, 100]])
         play.send("keys_1", [[0x80, 60, 0]])
         #expect(play.got("synth_1", since: end) == Self.ends.map { TimedMIDI(end, $0) })
         // Once, and not again when something else changes.
         try play.change { _ in }
-        play.rig.run([Self.block])
+        play.player.run([Self.block])
         #expect(play.got("synth_1", since: end).count == Self.ends.count)
     }
 
-    @Test("of two links into one input only the one that goes ends, and what the other holds too goes on")
+    @Test("Of two links into one input only the one that goes ends, and what the other holds too goes on")
     func two() throws {
         let play = try Play(
             ["keys -> synth", "pads -> synth"],
             [node("keys", "midi-capture"), node("pads", "midi-capture"), node("synth", "midi-playback")])
         play.send("keys_1", [[0x90, 60, 1], [0x90, 61, 1], [0xB0, 64, 127], [0xB1, 64, 127]])
         play.send("pads_1", [[0x90, 61, 1], [0x90, 62, 1], [0xB0, 64, 127]])
-        let end = play.rig.position
+        let end = play.player.position
         try play.change { $0.links.remove(at: 0) }
         play.send("pads_1", [[0x90, 63, 1]])
         play.send("pads_1", [[0x80, 61, 0]])
@@ -89,7 +89,7 @@ struct HangingNoteTests {
 
     enum Way: String, CaseIterable { case remove, replace, mute, bypass, muteReceiver, removeReceiver }
 
-    @Test("whatever silences a node that sends notes ends them", arguments: Way.allCases)
+    @Test("Whatever silences a node that sends notes ends them", arguments: Way.allCases)
     func ways(way: Way) throws {
         //  keys -> filter -> synth; the filter adds a note of its own
         let play = try Play(
@@ -100,9 +100,9 @@ struct HangingNoteTests {
                 node("synth", "midi-playback"),
             ])
         play.send("keys_1", [[0x90, 60, 100]])
-        play.rig.run([Self.block])
+        play.player.run([Self.block])
         #expect(play.got("synth_1").map(\.bytes) == [[0x90, 60, 101], [0x90, 50, 1], [0x90, 50, 2]])
-        let end = play.rig.position
+        let end = play.player.position
         let other = try makeGraph([], [node("other", "midi-capture")])
         try play.change(through: true) { graph in
             switch way {
@@ -127,49 +127,49 @@ struct HangingNoteTests {
         // A filter that is bypassed lets through what goes in.
         #expect(heard.dropFirst(2).map(\.bytes) == (way == .bypass ? [[0x90, 65, 100]] : []))
         guard way == .bypass || way == .mute else { return }
-        let again = play.rig.position
+        let again = play.player.position
         try play.change(through: true) { $0.nodes[1].outputMode = .open }
         let back = play.got("synth_1", since: again)
         #expect(back.first?.bytes == (way == .bypass ? [0x80, 65, 64] : [0x90, 50, back.first?.bytes[2] ?? 0]))
     }
 
-    @Test("a graph that is replaced before it is heard leaves its ends to the next one")
+    @Test("A graph that is replaced before it is heard leaves its ends to the next one")
     func skipped() throws {
         let play = try Play(
             ["keys -> synth", "pads -> synth"],
             [node("keys", "midi-capture"), node("pads", "midi-capture"), node("synth", "midi-playback")])
         play.send("keys_1", [[0x90, 60, 1]])
         play.send("pads_1", [[0x90, 62, 1]])
-        let end = play.rig.position
+        let end = play.player.position
         let links = play.graph.links
         try play.change { $0.links.remove(at: 0) }
         try play.change { $0.links = [] }
         // Back again before anybody heard that it was gone: it goes on.
         try play.change { $0.links = [links[1]] }
-        play.rig.run([Self.block, Self.block])
+        play.player.run([Self.block, Self.block])
         #expect(play.got("synth_1", since: end) == [TimedMIDI(end, [0x80, 60, 64])])
     }
 
-    @Test("more notes than fit into a block end in the following ones; none is lost")
+    @Test("More notes than fit into a block end in the following ones; none is lost")
     func many() throws {
         let play = try Play(["keys -> synth"], [node("keys", "midi-capture"), node("synth", "midi-playback")])
         for channel in 0..<UInt8(16) {
             play.send("keys_1", (0..<UInt8(128)).map { [0x90 | channel, $0, 1] })
         }
-        let end = play.rig.position
+        let end = play.player.position
         try play.change { $0.links = [] }
-        play.rig.run([Self.block])
+        play.player.run([Self.block])
         #expect(play.got("synth_1", since: end).count == 256)
         // Another change on the way does not end it.
         try play.change { _ in }
-        play.rig.run(Array(repeating: Self.block, count: 10))
+        play.player.run(Array(repeating: Self.block, count: 10))
         let heard = play.got("synth_1", since: end).map(\.bytes)
         #expect(heard.count == 2048 && Set(heard).count == 2048 && heard.allSatisfy { $0[0] & 0xF0 == 0x80 })
-        #expect(play.rig.engine.counters.lostMIDI == 0)
+        #expect(play.player.engine.counters.lostMIDI == 0)
     }
 
     @Test(
-        "after any edits a receiver holds what its links brought since they began, and nothing else", arguments: 1...8)
+        "After any edits a receiver holds what its links brought since they began, and nothing else", arguments: 1...8)
     func random(seed: Int) throws {
         var random = TestRandom(seed: UInt64(seed))
         let sources = ["a", "b", "c"]
@@ -189,16 +189,16 @@ struct HangingNoteTests {
             for source in sources.indices where random.below(2) == 0 {
                 let (status, key) = (UInt8(0x90 + random.below(2)), UInt8(random.below(6)))
                 let isOn = random.below(2) == 0
-                play.rig.ports["\(sources[source])_1"]?.events.append(
-                    TimedMIDI(play.rig.position, [status, key, isOn ? 1 : 0]))
+                play.player.ports["\(sources[source])_1"]?.events.append(
+                    TimedMIDI(play.player.position, [status, key, isOn ? 1 : 0]))
                 for place in held.keys where links[place].fromNode == source {
                     if isOn { held[place]?.insert([status, key]) } else { held[place]?.remove([status, key]) }
                 }
             }
-            play.rig.run([Self.block])
+            play.player.run([Self.block])
         }
         try play.change { $0.links = [] }
-        play.rig.run([Self.block, Self.block])
+        play.player.run([Self.block, Self.block])
         for receiver in receivers {
             var sounding: Set<[UInt8]> = []
             for event in play.got("\(receiver)_1") {

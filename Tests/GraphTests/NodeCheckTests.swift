@@ -11,7 +11,7 @@ import TestSupport
         }
     }
 
-    @Test func settingsOfTheWrongKindAreRefused() {
+    @Test("Settings of the wrong kind are refused") func wrongKinds() {
         #expect(fault("ins", .number(1.5)) == ["'ins' must be a whole number, not a number with a fraction"])
         #expect(
             fault("loop", .string("true")) == [
@@ -25,7 +25,7 @@ import TestSupport
         #expect(fault("params", .list([])) == ["'params' must be a table, not a list", "params = { name = value }"])
     }
 
-    @Test func numbersAreCheckedAgainstTheirRange() {
+    @Test("Numbers are checked against their range") func ranges() {
         #expect(fault("ratio", .number(1.01)) == ["'ratio' is 1.01, outside its range", "it goes from 0 to 1 x"])
         #expect(fault("ratio", .number(.nan)) == ["'ratio' must be a finite number"])
         #expect(fault("ratio", .number(.infinity)) == ["'ratio' must be a finite number"])
@@ -36,7 +36,7 @@ import TestSupport
             ])
     }
 
-    @Test func choicesAndFilesMustExist() {
+    @Test("Choices and files must exist") func choicesAndFiles() {
         #expect(fault("wave", .string("squares")) == ["'wave' cannot be 'squares'", "did you mean 'square'?"])
         #expect(fault("wave", .string("noise")) == ["'wave' cannot be 'noise'", "one of: sine, square"])
         #expect(fault("path", .string("/no/such/file")) == ["'path' names a file that does not exist: /no/such/file"])
@@ -44,12 +44,12 @@ import TestSupport
         #expect(fault("path", .string("/etc/passwd")).isEmpty)
     }
 
-    @Test func stringsWithANulAreRefused() {
+    @Test("Strings with a NUL are refused") func nul() {
         #expect(fault("others", .list([.string("a\0b")])) == ["'others' holds a NUL character"])
         #expect(fault("path", .string("/etc/passwd\0x")) == ["'path' holds a NUL character"])
     }
 
-    @Test func parametersAreCheckedLikeSettings() {
+    @Test("Parameters are checked like settings") func parameters() {
         #expect(
             fault("level", .integer(1)) == ["parameter 'level' is 1, outside its range", "it goes from -60 to 0 dB"])
         #expect(fault("level", .number(-.infinity)) == ["parameter 'level' must be a finite number"])
@@ -58,14 +58,14 @@ import TestSupport
         #expect(fault("level", .bool(true)) == ["parameter 'level' must be a number, not true or false"])
     }
 
-    @Test func parametersHoldTheFilesValueBeforeTheFirstBlock() throws {
+    @Test("Parameters hold the file's value before the first block") func firstValue() throws {
         let result = build([], ports("a", ["level": .number(-12.5), "on": .bool(true), "step": .integer(3)]))
         let instance = try #require(result.graph?.nodes.first?.instance)
         #expect((0..<3).map { instance.ramps[$0].target } == [-12.5, 3, 1])
         #expect((0..<3).map { instance.ramps[$0].frames } == [0, 0, 0])
     }
 
-    @Test func unknownKeysSuggestWhatWasMeant() {
+    @Test("Unknown keys suggest what was meant") func unknownKeys() {
         #expect(
             fault("levle", .integer(1)) == [
                 "node type 'ports' has no setting or parameter 'levle'", "did you mean 'level'?",
@@ -76,38 +76,38 @@ import TestSupport
             ])
     }
 
-    @Test func allFaultsOfANodeAreFoundAtOnce() {
+    @Test("All faults of a node are found at once") func allFaults() {
         let result = build([], ports("a", ["ratio": .integer(7), "levle": .integer(1), "step": .number(0.5)]))
         #expect(result.diagnostics.count { $0.severity == .error } == 3)
         #expect(result.diagnostics.map(\.location.line).sorted() == [101, 103, 104])
     }
 
-    @Test func aMissingSettingIsAskedForWithItsMeaning() {
+    @Test("A missing setting is asked for with its meaning") func missingSetting() {
         let result = build([], node("a", "needy"))
         #expect(result.messages.first == "error: node 'a' of type 'needy' needs 'text'")
         #expect(result.diagnostics.first?.hint == "text: what to say")
     }
 
-    @Test func aFailureThatBlamesASettingPointsAtIt() {
+    @Test("A failure that blames a setting points at it") func blamedSetting() {
         let result = build([], node("a", "failing", ["blame": .string("must"), "must": .string("x")]))
         #expect(result.messages == ["error: node 'a': the device is on fire"])
         #expect(result.diagnostics.first?.location.line == 101)
         #expect(result.diagnostics.first?.hint == "put it out")
     }
 
-    @Test func unknownTypesSuggestKnownOnes() {
+    @Test("Unknown types suggest known ones") func unknownTypes() {
         let result = build([], node("a", "port"), node("b", "zzz"))
         #expect(result.messages == ["error: unknown node type 'port'", "error: unknown node type 'zzz'"])
         #expect(
             result.diagnostics.map(\.hint) == ["did you mean 'ports'?", "`voicegraph nodes` lists the types there are"])
     }
 
-    @Test func twoNodesOfOneNameAreAnError() {
+    @Test("Two nodes of one name are an error") func twoOfOneName() {
         let result = build(["a -> a"], ports("a", outs: 1), ports("a", outs: 1))
         #expect(result.messages.first == "error: duplicate node 'a'")
     }
 
-    @Test func aGraphWithoutNodesIsAnError() {
+    @Test("A graph without nodes is an error") func emptyGraph() {
         #expect(build([]).messages == ["error: the graph has no nodes"])
     }
 }
@@ -116,8 +116,8 @@ import TestSupport
     private let mic = ports("mic", outs: 1)
     private let out = ports("out", ins: 2)
 
-    @Test(arguments: ["tts", "failing"])
-    func aNodeThatCannotBeMadeIsSplicedOut(_ type: String) {
+    @Test("A node that cannot be made is spliced out", arguments: ["tts", "failing"])
+    func lostNode(_ type: String) {
         let result = build(["mic -> x", "x -> out -6"], mic, node("x", type), out)
         #expect(result.wires.count == 2)
         #expect(result.graph?.links.allSatisfy { abs($0.gain - 0.501) < 0.001 } == true)
@@ -125,7 +125,7 @@ import TestSupport
         #expect(result.diagnostics.map(\.severity) == [.warning])
     }
 
-    @Test func theWarningNamesReasonAndPackage() {
+    @Test("The warning names reason and package") func lostNodeWarning() {
         let result = build(["x -> out"], node("x", "tts"), out)
         #expect(
             result.messages == [
@@ -135,33 +135,33 @@ import TestSupport
         #expect(result.wires.isEmpty && result.graph?.nodes.count == 1)
     }
 
-    @Test(arguments: ["tts", "failing"])
-    func aRequiredNodeThatCannotBeMadeIsAnError(_ type: String) {
+    @Test("A required node that cannot be made is an error", arguments: ["tts", "failing"])
+    func requiredNode(_ type: String) {
         let result = build(["mic -> x", "x -> out"], mic, node("x", type, required: true), out)
         #expect(result.graph == nil)
         #expect(result.diagnostics.map(\.severity) == [.error])
         #expect(result.messages.first?.hasSuffix("; the node is required") == true)
     }
 
-    @Test func severalInARowAreSplicedOut() {
+    @Test("Several in a row are spliced out") func severalLost() {
         let result = build(
             ["mic -> x", "x -> y", "y -> z", "z -> out"], mic, node("x", "tts"), node("z", "tts"), node("y", "failing"),
             out)
         #expect(result.wires == ["mic.out -> out.in_1", "mic.out -> out.in_2"])
     }
 
-    @Test func namedPortsOfALostNodeAreDropped() {
+    @Test("Named ports of a lost node are dropped") func lostPorts() {
         #expect(build(["mic -> x.sidechain", "x -> out"], mic, node("x", "tts"), out).wires.isEmpty)
     }
 
-    @Test func whatDoesNotFitWithoutTheNodeIsDroppedSilently() {
+    @Test("What does not fit without the node is dropped silently") func unfitWithout() {
         let text = ports("text", ["others": .string("message out say")])
         let result = build(["text -> x", "x -> out"], text, node("x", "tts"), out)
         #expect(result.wires.isEmpty)
         #expect(result.diagnostics.count { $0.severity == .error } == 0)
     }
 
-    @Test func aLoopThroughALostNodeIsCut() {
+    @Test("A loop through a lost node is cut") func lostInALoop() {
         let a = ports("a", ins: 1, outs: 1)
         let b = ports("b", ins: 1, outs: 1)
         let result = build(["mic -> a", "a -> b", "b -> x", "x -> a", "b -> out"], mic, a, b, node("x", "tts"), out)

@@ -34,7 +34,7 @@ import Testing
         return schedule
     }
 
-    @Test("schedules change and helpers come and go while blocks are shared: no sample is wrong, nothing is left")
+    @Test("Schedules change and helpers come and go while blocks are shared: no sample is wrong, nothing is left")
     func swap() throws {
         let engine = Engine()
         let helpers = Helpers(engine, 3)
@@ -63,7 +63,7 @@ import Testing
         #expect(engine.liveSchedules == 1)
     }
 
-    @Test("helpers that are not called sleep, and wake when they are")
+    @Test("Helpers that are not called sleep, and wake when they are")
     func sleeping() throws {
         let engine = Engine()
         let helpers = Helpers(engine, 3)
@@ -81,7 +81,7 @@ import Testing
         #expect(loop.wrong.load(ordering: .relaxed) == 0)
     }
 
-    @Test("notes of several threads arrive, each once")
+    @Test("Notes of several threads arrive, each once")
     func notes() throws {
         let queue = NoteQueue(capacity: 64)
         let count = stressed(20_000)

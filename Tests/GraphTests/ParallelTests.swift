@@ -7,25 +7,25 @@ import Testing
 
 @Suite("Graphs on several threads", .timeLimit(.minutes(5)))
 struct ParallelTests {
-    @Test("random graphs play what a simple interpreter of the same graph plays", arguments: [2, 3, 8])
+    @Test("Random graphs play what a simple interpreter of the same graph plays", arguments: [2, 3, 8])
     func sameAsReference(threads: Int) throws {
         var (divided, loud, events) = (0, 0, 0)
         for (number, plan) in [BlockPlan.fixed(16), .fixed(128), .random(max: 96, seed: 5)].enumerated() {
             for seed in 1...40 {
                 let seed = UInt64(100_000 * threads + 1000 * number + seed)
                 let spec = Specification.random(seed: seed, most: 24, maxBlock: plan.longest)
-                let rig = Rig(maxBlock: plan.longest, threads: threads)
-                let schedule = try rig.publish(try spec.graph(maxBlock: plan.longest))
+                let player = GraphPlayer(maxBlock: plan.longest, threads: threads)
+                let schedule = try player.publish(try spec.graph(maxBlock: plan.longest))
                 if schedule.threads > 1 { divided += 1 }
-                let expected = try play(spec, on: rig, plan.sizes(3 * plan.longest + 200), seed: seed)
+                let expected = try play(spec, on: player, plan.sizes(3 * plan.longest + 200), seed: seed)
                 for (name, signal) in expected.audio {
-                    let heard = rig.heard(name)
+                    let heard = player.heard(name)
                     let same = heard == signal
                     #expect(same, "seed \(seed), \(plan), \(name): \(firstDifference(heard, signal))")
                     if Signal.peak(signal) > 0 { loud += 1 }
                 }
                 for (name, all) in expected.midi {
-                    let same = rig.ports[name]?.events == all
+                    let same = player.ports[name]?.events == all
                     #expect(same, "seed \(seed), \(plan), \(name)")
                     events += all.count
                 }
@@ -34,23 +34,23 @@ struct ParallelTests {
         #expect(divided > 60 && loud > 30 && events > 120)
     }
 
-    @Test("guards, output modes and fades are the same as on one thread", arguments: [2, 3, 8])
+    @Test("Guards, output modes and fades are the same as on one thread", arguments: [2, 3, 8])
     func adorned(threads: Int) throws {
         var divided = 0
         for seed in 1...60 {
             let seed = UInt64(1_000_000 * threads + seed)
             let spec = Specification.random(seed: seed, most: 20, maxBlock: 64)
-            let rigs = [Rig(maxBlock: 64), Rig(maxBlock: 64, threads: threads)]
-            for rig in rigs {
+            let players = [GraphPlayer(maxBlock: 64), GraphPlayer(maxBlock: 64, threads: threads)]
+            for player in players {
                 var graph = try spec.graph(maxBlock: 64)
                 graph.adorn(seed: seed)
-                if try rig.publish(graph).threads > 1 { divided += 1 }
-                _ = try play(spec, on: rig, [64, 13, 1, 64, 40, 64, 64], seed: seed)
+                if try player.publish(graph).threads > 1 { divided += 1 }
+                _ = try play(spec, on: player, [64, 13, 1, 64, 40, 64, 64], seed: seed)
             }
-            for (name, port) in rigs[0].ports {
-                let (one, several) = (port.signal.map(\.bitPattern), rigs[1].heard(name).map(\.bitPattern))
+            for (name, port) in players[0].ports {
+                let (one, several) = (port.signal.map(\.bitPattern), players[1].heard(name).map(\.bitPattern))
                 #expect(one == several, "seed \(seed), \(name)")
-                let same = port.events == rigs[1].ports[name]?.events
+                let same = port.events == players[1].ports[name]?.events
                 #expect(same, "seed \(seed), \(name)")
             }
         }
@@ -77,7 +77,7 @@ struct ParallelTests {
         try Compiler.plan(graph, sharers: Sharers(limit: limit, costs: costs), verifying: true)
     }
 
-    @Test("a graph is divided only where that is of use, and a chain is what it was")
+    @Test("A graph is divided only where that is of use, and a chain is what it was")
     func usefulness() throws {
         for graph in [try branches(1, length: 8), try branches(8, type: "light"), try branches(0)] {
             let (one, several) = (try Compiler.plan(graph, verifying: true), try plan(graph, 8))
@@ -93,7 +93,7 @@ struct ParallelTests {
         #expect(try plan(try branches(2, length: 5), 8).tasks?.threads == 2)
     }
 
-    @Test("what nodes were found to take decides")
+    @Test("What nodes were found to take decides")
     func measured() throws {
         let graph = try branches(4)
         func costs(_ of: (Int) -> Double) -> [UInt32: Double] {
@@ -107,7 +107,7 @@ struct ParallelTests {
         #expect(try plan(graph, 4, costs { $0 == 2 ? 1e-3 : 1e-6 }).tasks == nil)
     }
 
-    @Test("a branch is one task, and what is done for all of them is not part of one")
+    @Test("A branch is one task, and what is done for all of them is not part of one")
     func tasks() throws {
         let plan = try plan(try branches(3, length: 4), 3)
         let tasks = try #require(plan.tasks)
@@ -182,7 +182,7 @@ struct ParallelTests {
         },
     ]
 
-    @Test("a planted fault of several threads is found in every plan that has a place for it", arguments: faults)
+    @Test("A planted fault of several threads is found in every plan that has a place for it", arguments: faults)
     func finds(fault: PlantedFault) throws {
         var planted = 0
         for (index, (graph, plan)) in Self.plans.enumerated() where planted < 40 {
@@ -195,7 +195,7 @@ struct ParallelTests {
         #expect(planted >= 5)
     }
 
-    @Test("what one thread would get wrong is found in plans for several too", arguments: PlantedFault.all)
+    @Test("What one thread would get wrong is found in plans for several too", arguments: PlantedFault.all)
     func findsOthers(fault: PlantedFault) throws {
         var planted = 0
         for (index, (graph, plan)) in Self.plans.enumerated() where planted < 20 {

@@ -13,7 +13,7 @@ struct RandomGraphTests {
         (.random(max: 256, seed: 3), 70),
     ]
 
-    @Test("what a compiled graph plays is what a simple interpreter of the same graph plays", arguments: plans.indices)
+    @Test("What a compiled graph plays is what a simple interpreter of the same graph plays", arguments: plans.indices)
     func sameAsReference(number: Int) throws {
         let (plan, graphs) = Self.plans[number]
         var loud = 0
@@ -21,18 +21,18 @@ struct RandomGraphTests {
         for seed in 1...graphs {
             let spec = Specification.random(seed: UInt64(1000 * number + seed), maxBlock: plan.longest)
             let graph = try spec.graph(maxBlock: plan.longest)
-            let rig = Rig(maxBlock: plan.longest)
-            try rig.publish(graph)
+            let player = GraphPlayer(maxBlock: plan.longest)
+            try player.publish(graph)
             let blocks = plan.sizes(min(2 * plan.longest + 100, 1500))
-            let expected = try play(spec, on: rig, blocks, seed: UInt64(seed))
+            let expected = try play(spec, on: player, blocks, seed: UInt64(seed))
             for (name, signal) in expected.audio {
-                let heard = rig.heard(name)
+                let heard = player.heard(name)
                 let same = heard == signal
                 #expect(same, "seed \(1000 * number + seed), \(plan), \(name): \(firstDifference(heard, signal))")
                 if Signal.peak(signal) > 0 { loud += 1 }
             }
             for (name, all) in expected.midi {
-                let same = rig.ports[name]?.events == all
+                let same = player.ports[name]?.events == all
                 #expect(same, "seed \(1000 * number + seed), \(plan), \(name)")
                 events += all.count
             }
@@ -50,10 +50,10 @@ func firstDifference(_ heard: [Float], _ expected: [Float]) -> String {
     return "\(heard.count) frames instead of \(expected.count)"
 }
 
-/// Runs the rig and the reference over the same blocks with noise and random events at the captures. Returns what the
+/// Runs the player and the reference over the same blocks with noise and random events at the captures. Returns what the
 /// reference gave to the playback ports, by name.
 func play(
-    _ spec: Specification, on rig: Rig, _ blocks: [Int], seed: UInt64
+    _ spec: Specification, on player: GraphPlayer, _ blocks: [Int], seed: UInt64
 ) throws -> (audio: [String: [Float]], midi: [String: [TimedMIDI]]) {
     let reference = Reference(spec)
     let length = blocks.reduce(0, +)
@@ -63,12 +63,12 @@ func play(
         var given = Reference.Output()
         for channel in 0..<one.outs {
             given.audio.append(Signal.noise(frames: length, seed: seed * 100 + UInt64(channel)))
-            rig.feed("n\(node)_\(channel + 1)", given.audio[channel])
+            player.feed("n\(node)_\(channel + 1)", given.audio[channel])
         }
         if one.kind == .midiCapture {
             let frames = (0..<length / 20 + 1).map { _ in Int.random(in: 0..<length, using: &random) }.sorted()
             given.midi = [frames.enumerated().map { TimedMIDI($1, [0xB0, UInt8($0 % 128), 0]) }]
-            rig.ports["n\(node)_1"]?.events = given.midi[0]
+            player.ports["n\(node)_1"]?.events = given.midi[0]
         }
         inputs[node] = given
     }
@@ -88,7 +88,7 @@ func play(
             }
             for (index, events) in output.midi.enumerated() { midi["n\(node)_\(index + 1)", default: []] += events }
         }
-        rig.cycle(frames)
+        player.cycle(frames)
         position += frames
     }
     return (audio, midi)

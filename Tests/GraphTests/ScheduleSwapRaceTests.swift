@@ -30,7 +30,7 @@ import Testing
             [node("mic", "capture"), node("kept", "latent"), node("out", "playback")], maxBlock: 64)
     }
 
-    @Test("schedules and parameters change as fast as they can: no sample is lost and nothing is left behind")
+    @Test("Schedules and parameters change as fast as they can: no sample is lost and nothing is left behind")
     func swap() throws {
         let engine = Engine()
         let alive = Counter()
@@ -66,7 +66,7 @@ import Testing
         #expect(alive.count == 0)
     }
 
-    @Test("one thread replaces, another sets, a third reads, on a driver's own thread")
+    @Test("One thread replaces, another sets, a third reads, on a driver's own thread")
     func driver() async throws {
         let engine = Engine()
         let alive = Counter()

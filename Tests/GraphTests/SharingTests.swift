@@ -18,14 +18,14 @@ import Testing
         }
     }
 
-    @Test("where it helps, blocks are, but for some to compare with")
+    @Test("Where it helps, blocks are, but for some to compare with")
     func helps() {
         var sharing = Sharing()
         let shared = play(&sharing, blocks: 10_000, work: 5000, length: 3000, period: 100_000)
         #expect((9900..<10_000).contains(shared.count { $0 }))
     }
 
-    @Test("where helpers are held up with their parts, one thread does all")
+    @Test("Where helpers are held up with their parts, one thread does all")
     func heldUp() {
         var sharing = Sharing()
         var count = 0
@@ -40,7 +40,7 @@ import Testing
         #expect(count < 1000)
     }
 
-    @Test("a block in which the system held somebody up changes nothing")
+    @Test("A block in which the system held somebody up changes nothing")
     func disturbed() {
         var sharing = Sharing()
         var count = 0
@@ -56,7 +56,7 @@ import Testing
         #expect(count > 9800)
     }
 
-    @Test("little work is not, and more is again")
+    @Test("Little work is not, and more is again")
     func little() {
         var sharing = Sharing()
         #expect(
@@ -67,7 +67,7 @@ import Testing
         #expect(play(&sharing, blocks: 100, work: 5000, length: 3000, period: 100_000).last == true)
     }
 
-    @Test("where nobody helps in time it is tried now and then")
+    @Test("Where nobody helps in time it is tried now and then")
     func useless() {
         var sharing = Sharing()
         let shared = play(&sharing, blocks: 100_000, work: 5000, length: 5100, period: 100_000)
@@ -75,7 +75,7 @@ import Testing
         #expect(shared.first == true && count > 64 && count < 2000)
     }
 
-    @Test("much work is always shared, for one thread alone would be a risk")
+    @Test("Much work is always shared, for one thread alone would be a risk")
     func much() {
         var sharing = Sharing()
         #expect(play(&sharing, blocks: 1000, work: 60_000, length: 61_000, period: 100_000).allSatisfy { $0 })
@@ -87,7 +87,7 @@ import Testing
 }
 
 @Suite("Notes of several threads", .timeLimit(.minutes(1))) struct NoteQueueTests {
-    @Test("notes come in order, and what finds no room is refused")
+    @Test("Notes come in order, and what finds no room is refused")
     func order() {
         let queue = NoteQueue(capacity: 4)
         for round in 0..<100 {

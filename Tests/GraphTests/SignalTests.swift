@@ -18,13 +18,13 @@ struct SignalTests {
     /// Runs a tenth of a second; returns what each port of `out` got.
     private func run(_ format: Format, _ links: [String], _ nodes: [NodeDescription]) throws -> [[Float]] {
         let graph = try makeGraph(links, nodes, rate: format.rate, maxBlock: format.plan.longest)
-        let rig = Rig(rate: format.rate, maxBlock: format.plan.longest)
-        let schedule = try rig.publish(graph)
-        rig.run(format.plan.sizes(Int(format.rate / 10)))
-        return schedule.externals.filter { $0.node == "out" }.map { rig.heard($0.name) }
+        let player = GraphPlayer(rate: format.rate, maxBlock: format.plan.longest)
+        let schedule = try player.publish(graph)
+        player.run(format.plan.sizes(Int(format.rate / 10)))
+        return schedule.externals.filter { $0.node == "out" }.map { player.heard($0.name) }
     }
 
-    @Test("a sine and its opposite are silence, through whatever nodes they come", arguments: Format.all)
+    @Test("A sine and its opposite are silence, through whatever nodes they come", arguments: Format.all)
     func cancelling(format: Format) throws {
         let heard = try run(
             format, ["a -> out", "b -> minus", "minus -> late", "late -> out", "c -> later", "later -> out"],
@@ -39,7 +39,7 @@ struct SignalTests {
         #expect(heard[0].allSatisfy { $0 == 0 })
     }
 
-    @Test("a sine comes out with its level and its frequency", arguments: Format.all)
+    @Test("A sine comes out with its level and its frequency", arguments: Format.all)
     func level(format: Format) throws {
         let heard = try run(
             format, ["a -> out.in_1", "a -> half", "half -> out.in_2", "a -> out.in_3", "a -> out.in_3"],
@@ -55,7 +55,7 @@ struct SignalTests {
         #expect(Signal.upwardCrossings(heard[0]) >= 98 && Signal.upwardCrossings(heard[0]) <= 100)
     }
 
-    @Test("two tones add up: the sum has the power of both", arguments: Format.all)
+    @Test("Two tones add up: the sum has the power of both", arguments: Format.all)
     func sum(format: Format) throws {
         let heard = try run(
             format, ["a -> out", "b -> out -6.020599913279624"],
@@ -69,18 +69,18 @@ struct SignalTests {
         #expect(abs(Signal.rms(heard[0]) - (0.125 + 0.03125).squareRoot()) < 1e-4)
     }
 
-    @Test("what comes in goes out unchanged, bit by bit", arguments: Format.all)
+    @Test("What comes in goes out unchanged, bit by bit", arguments: Format.all)
     func unchanged(format: Format) throws {
         let graph = try makeGraph(
             ["mic -> a", "a -> b", "b -> out"],
             [node("mic", "capture"), node("a", "latent"), node("b", "latent"), node("out", "playback")],
             rate: format.rate, maxBlock: format.plan.longest)
-        let rig = Rig(rate: format.rate, maxBlock: format.plan.longest)
-        try rig.publish(graph)
+        let player = GraphPlayer(rate: format.rate, maxBlock: format.plan.longest)
+        try player.publish(graph)
         let signal = Signal.noise(frames: 5000, seed: 11)
-        rig.feed("mic_1", signal)
-        rig.run(format.plan.sizes(5000))
-        let same = rig.heard("out_1") == signal
+        player.feed("mic_1", signal)
+        player.run(format.plan.sizes(5000))
+        let same = player.heard("out_1") == signal
         #expect(same)
     }
 }

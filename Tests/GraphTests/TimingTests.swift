@@ -14,19 +14,19 @@ struct TimingTests {
         return try makeGraph(links + ["n\(types.count - 1) -> out"], nodes + [node("out", "playback")])
     }
 
-    private func rig(_ graph: ResolvedGraph) throws -> Rig {
-        let rig = Rig(maxBlock: 64)
-        try rig.publish(graph)
-        return rig
+    private func player(_ graph: ResolvedGraph) throws -> GraphPlayer {
+        let player = GraphPlayer(maxBlock: 64)
+        try player.publish(graph)
+        return player
     }
 
     /// Runs one block in which a node takes `milliseconds`; returns that block's report.
-    private func slowBlock(_ rig: Rig, _ node: NodeInstance, milliseconds: Float) throws -> CycleReport {
-        let position = UInt64(rig.position)
-        #expect(rig.engine.set(node, parameter: 0, to: milliseconds))
-        rig.cycle(64)
-        #expect(rig.engine.set(node, parameter: 0, to: 0))
-        return try #require(rig.engine.takeLateCycles().first { $0.position == position })
+    private func slowBlock(_ player: GraphPlayer, _ node: NodeInstance, milliseconds: Float) throws -> CycleReport {
+        let position = UInt64(player.position)
+        #expect(player.engine.set(node, parameter: 0, to: milliseconds))
+        player.cycle(64)
+        #expect(player.engine.set(node, parameter: 0, to: 0))
+        return try #require(player.engine.takeLateCycles().first { $0.position == position })
     }
 
     // MARK: Segments
@@ -36,7 +36,7 @@ struct TimingTests {
         return schedule.segments
     }
 
-    @Test("a node has a segment of its own, light ones share one")
+    @Test("A node has a segment of its own, light ones share one")
     func division() throws {
         #expect(
             try segments(["light", "light", "slow", "slow", "light"]) == [
@@ -48,7 +48,7 @@ struct TimingTests {
         #expect(try segments(["slow"]) == [Segment(steps: 0..<1, node: 0)])
     }
 
-    @Test("what is summed for a node is in its segment, and every step is in one")
+    @Test("What is summed for a node is in its segment, and every step is in one")
     func sums() throws {
         //  a, b -> sum -> c -> out, at half
         let graph = try makeGraph(
@@ -66,7 +66,7 @@ struct TimingTests {
 
     // MARK: Times
 
-    @Test("recent times follow what a node takes now, the mean what it took since the start")
+    @Test("Recent times follow what a node takes now, the mean what it took since the start")
     func recent() {
         let times = TimeStatistics()
         #expect(times.recent == (0, 0))
@@ -83,52 +83,52 @@ struct TimingTests {
         #expect(times.average > 90 && times.maximum == 900)
     }
 
-    @Test("the recent times of a node that has become slow are those, and it is so for no longer than it lasts")
+    @Test("The recent times of a node that has become slow are those, and it is so for no longer than it lasts")
     func slowNow() throws {
         let graph = try chain(["slow", "slow"])
-        let rig = try rig(graph)
+        let player = try player(graph)
         let node = graph.nodes[0].instance
-        func recent() -> Double { rig.engine.timings.first { $0.node == "n0" }?.recent ?? -1 }
+        func recent() -> Double { player.engine.timings.first { $0.node == "n0" }?.recent ?? -1 }
         func run(until condition: () -> Bool) {
             let end = ContinuousClock.now + .seconds(20)
-            while !condition(), ContinuousClock.now < end { rig.run([64]) }
+            while !condition(), ContinuousClock.now < end { player.run([64]) }
         }
         // So many that the mean since the start says nothing of now for a long time.
         for _ in 0..<20 {
-            rig.run(Array(repeating: 64, count: 100))
-            rig.engine.collect()
+            player.run(Array(repeating: 64, count: 100))
+            player.engine.collect()
         }
-        #expect(rig.engine.set(node, parameter: 0, to: 5))
+        #expect(player.engine.set(node, parameter: 0, to: 5))
         run { recent() > 0.004 }
         #expect(recent() > 0.004)
-        #expect(try #require(rig.engine.timings.first { $0.node == "n0" }).average < 0.002)
-        #expect(rig.engine.set(node, parameter: 0, to: 0))
+        #expect(try #require(player.engine.timings.first { $0.node == "n0" }).average < 0.002)
+        #expect(player.engine.set(node, parameter: 0, to: 0))
         run { recent() < 0.001 }
-        let timing = try #require(rig.engine.timings.first { $0.node == "n0" })
+        let timing = try #require(player.engine.timings.first { $0.node == "n0" })
         #expect(timing.recent < 0.001 && timing.recentMaximum <= timing.maximum && timing.maximum > 0.004)
     }
 
-    @Test("a node is timed in every block, light ones that share a segment in one of 31")
+    @Test("A node is timed in every block, light ones that share a segment in one of 31")
     func everyBlock() throws {
-        let rig = try rig(try chain(["slow", "light", "light", "slow"]))
-        rig.run(Array(repeating: 64, count: 62))
-        let timings = rig.engine.timings
+        let player = try player(try chain(["slow", "light", "light", "slow"]))
+        player.run(Array(repeating: 64, count: 62))
+        let timings = player.engine.timings
         #expect(timings.map(\.node) == ["n0", "n1", "n2", "n3"])
         #expect(timings.map(\.count) == [62, 2, 2, 62])
         for timing in timings {
             #expect(timing.minimum > 0 && timing.minimum <= timing.average && timing.average <= timing.maximum)
             #expect(timing.minimum <= timing.p99 && timing.p99 <= timing.maximum)
         }
-        let counters = rig.engine.counters
+        let counters = player.engine.counters
         #expect(counters.cycles == 62 && counters.position == 64 * 62 && counters.lostRecords == 0)
         #expect(counters.longestTicks > 0 && counters.longestTicks <= counters.busyTicks)
     }
 
-    @Test("the times of a node that stays go on in the next schedule, those of one that went do not")
+    @Test("The times of a node that stays go on in the next schedule, those of one that went do not")
     func acrossSchedules() throws {
         let first = try chain(["slow", "slow"])
-        let rig = try rig(first)
-        rig.run(Array(repeating: 64, count: 10))
+        let player = try player(first)
+        player.run(Array(repeating: 64, count: 10))
         var second = first
         second.links.removeAll { $0.fromNode == 0 }
         second.nodes.remove(at: 0)
@@ -136,14 +136,14 @@ struct TimingTests {
             second.links[index].fromNode -= 1
             second.links[index].toNode -= 1
         }
-        try rig.publish(second)
-        rig.run(Array(repeating: 64, count: 10))
-        #expect(rig.engine.timings.map(\.node) == ["n1"])
-        #expect(rig.engine.timings.map(\.count) == [20])
-        #expect(rig.engine.liveSchedules == 1)
+        try player.publish(second)
+        player.run(Array(repeating: 64, count: 10))
+        #expect(player.engine.timings.map(\.node) == ["n1"])
+        #expect(player.engine.timings.map(\.count) == [20])
+        #expect(player.engine.liveSchedules == 1)
     }
 
-    @Test("shares of the times are found to about a tenth")
+    @Test("Shares of the times are found to about a tenth")
     func quantiles() {
         let statistics = TimeStatistics()
         #expect(statistics.quantile(0.99) == 0 && statistics.average == 0)
@@ -158,76 +158,76 @@ struct TimingTests {
 
     // MARK: Late cycles
 
-    @Test("a node that takes longer than the block is named, with what it usually takes", arguments: [0, 1, 2, 3])
+    @Test("A node that takes longer than the block is named, with what it usually takes", arguments: [0, 1, 2, 3])
     func slowNode(index: Int) throws {
         let graph = try chain(Array(repeating: "slow", count: 4))
-        let rig = try rig(graph)
-        rig.run(Array(repeating: 64, count: 100))
-        let report = try slowBlock(rig, graph.nodes[index].instance, milliseconds: 20)
+        let player = try player(graph)
+        player.run(Array(repeating: 64, count: 100))
+        let report = try slowBlock(player, graph.nodes[index].instance, milliseconds: 20)
         #expect(report.isOverrun && report.frames == 64)
         #expect(report.busy >= 0.02 && abs(report.period - 64.0 / 48000) < 1e-4)
         let part = try #require(report.parts.first)
         #expect(part.nodes == ["n\(index)"])
         #expect(part.took >= 0.0199 && part.took <= report.busy)
         #expect(part.excess > 0.01 && part.average < part.took && part.p99 < part.took)
-        #expect(rig.engine.timings[index].maximum >= 0.0199)
-        #expect(rig.engine.takeLateCycles().isEmpty)
+        #expect(player.engine.timings[index].maximum >= 0.0199)
+        #expect(player.engine.takeLateCycles().isEmpty)
     }
 
-    @Test("of light nodes that share a segment all are named, and the guilty one where each was timed")
+    @Test("Of light nodes that share a segment all are named, and the guilty one where each was timed")
     func lightNode() throws {
         let graph = try chain(["slow", "light", "light"])
-        let rig = try rig(graph)
-        rig.run(Array(repeating: 64, count: 20))
-        #expect(try slowBlock(rig, graph.nodes[2].instance, milliseconds: 20).parts.first?.nodes == ["n1", "n2"])
-        rig.run(Array(repeating: 64, count: 10))
+        let player = try player(graph)
+        player.run(Array(repeating: 64, count: 20))
+        #expect(try slowBlock(player, graph.nodes[2].instance, milliseconds: 20).parts.first?.nodes == ["n1", "n2"])
+        player.run(Array(repeating: 64, count: 10))
         // The 32nd block.
-        #expect(try slowBlock(rig, graph.nodes[2].instance, milliseconds: 20).parts.first?.nodes == ["n2"])
+        #expect(try slowBlock(player, graph.nodes[2].instance, milliseconds: 20).parts.first?.nodes == ["n2"])
     }
 
-    @Test("a cycle that is called late is told from one that works long")
+    @Test("A cycle that is called late is told from one that works long")
     func calledLate() throws {
         let graph = try chain(["slow"])
-        let rig = try rig(graph)
-        rig.run([64, 64])
-        _ = try slowBlock(rig, graph.nodes[0].instance, milliseconds: 20)
+        let player = try player(graph)
+        player.run([64, 64])
+        _ = try slowBlock(player, graph.nodes[0].instance, milliseconds: 20)
         // What follows on an overrun at once is not late.
-        rig.cycle(64)
+        player.cycle(64)
         let clock = vg_nanoseconds()
         while vg_nanoseconds() < clock + 20_000_000 {}
-        let position = UInt64(rig.position)
-        rig.cycle(64)
-        let late = rig.engine.takeLateCycles()
+        let position = UInt64(player.position)
+        player.cycle(64)
+        let late = player.engine.takeLateCycles()
         let report = try #require(late.first { $0.position == position })
         #expect(report.isCalledLate && report.lateness > 0.018 && report.lateness < report.busy + 5)
         #expect(report.busy < report.lateness)
     }
 
-    @Test("after a pause that was meant, or for another format, nobody is late")
+    @Test("After a pause that was meant, or for another format, nobody is late")
     func pauses() throws {
         func pause() {
             let clock = vg_nanoseconds()
             while vg_nanoseconds() < clock + 20_000_000 {}
         }
         let graph = try chain(["slow"])
-        let rig = try rig(graph)
-        rig.run([64, 64])
+        let player = try player(graph)
+        player.run([64, 64])
         pause()
-        rig.engine.audio.resume()
-        let position = UInt64(rig.position)
-        rig.cycle(64)
-        #expect(rig.engine.takeLateCycles().allSatisfy { $0.position != position || !$0.isCalledLate })
+        player.engine.audio.resume()
+        let position = UInt64(player.position)
+        player.cycle(64)
+        #expect(player.engine.takeLateCycles().allSatisfy { $0.position != position || !$0.isCalledLate })
         pause()
         let other = try Compiler.compile(graph, rate: 44100, maxBlock: 64)
-        rig.publish(other)
-        rig.cycle(64)
-        #expect(rig.engine.takeLateCycles().allSatisfy { $0.position != position + 64 || !$0.isCalledLate })
+        player.publish(other)
+        player.cycle(64)
+        #expect(player.engine.takeLateCycles().allSatisfy { $0.position != position + 64 || !$0.isCalledLate })
     }
 
-    @Test("the frames that the driver's clock went on without us are counted")
+    @Test("The frames that the driver's clock went on without us are counted")
     func skipped() throws {
-        let rig = try rig(try chain(["slow"]))
-        let engine = rig.engine
+        let player = try player(try chain(["slow"]))
+        let engine = player.engine
         func cycle(_ clock: UInt64, delay: UInt32 = 0, flags: UInt32 = 0) {
             let schedule = engine.audio.begin()
             engine.audio.run(
@@ -243,10 +243,10 @@ struct TimingTests {
         #expect(engine.recentCycles.ended == report.ended)
     }
 
-    @Test("an offline run has no late cycles, but times")
+    @Test("An offline run has no late cycles, but times")
     func offline() throws {
         let graph = try chain(["slow"])
-        let engine = try rig(graph).engine
+        let engine = try player(graph).engine
         #expect(engine.set(graph.nodes[0].instance, parameter: 0, to: 5))
         for block in 0..<3 {
             let schedule = engine.audio.begin()
@@ -259,46 +259,46 @@ struct TimingTests {
         #expect(engine.timings.first.map { $0.minimum >= 0.0049 } == true)
     }
 
-    @Test("a control side that does not keep up loses ordinary records first, and their number is told")
+    @Test("A control side that does not keep up loses ordinary records first, and their number is told")
     func overflow() throws {
         let graph = try chain(["slow"])
-        let rig = try rig(graph)
+        let player = try player(graph)
         // Two lines of 64 bytes each.
         let ordinary = 512 * 1024 / 128
-        rig.run(Array(repeating: 64, count: ordinary))
-        let lost = rig.engine.counters.lostRecords
+        player.run(Array(repeating: 64, count: ordinary))
+        let lost = player.engine.counters.lostRecords
         #expect(lost > 0)
-        #expect(rig.engine.set(graph.nodes[0].instance, parameter: 0, to: 20))
-        let position = UInt64(rig.position)
-        rig.cycle(64)
-        #expect(rig.engine.counters.lostRecords == lost)
-        let report = rig.engine.takeLateCycles().first { $0.position == position }
+        #expect(player.engine.set(graph.nodes[0].instance, parameter: 0, to: 20))
+        let position = UInt64(player.position)
+        player.cycle(64)
+        #expect(player.engine.counters.lostRecords == lost)
+        let report = player.engine.takeLateCycles().first { $0.position == position }
         #expect(report?.parts.first?.nodes == ["n0"])
     }
 
-    @Test("of too many late cycles the rest is counted")
+    @Test("Of too many late cycles the rest is counted")
     func tooManyLate() throws {
         let graph = try chain(["slow"])
-        let rig = try rig(graph)
-        #expect(rig.engine.set(graph.nodes[0].instance, parameter: 0, to: 2))
-        rig.run(Array(repeating: 64, count: CycleMonitor.kept + 10))
-        #expect(rig.engine.takeLateCycles().count == CycleMonitor.kept)
-        #expect(rig.engine.counters.lostRecords == 10)
-        rig.cycle(64)
-        #expect(rig.engine.takeLateCycles().count == 1)
+        let player = try player(graph)
+        #expect(player.engine.set(graph.nodes[0].instance, parameter: 0, to: 2))
+        player.run(Array(repeating: 64, count: CycleMonitor.kept + 10))
+        #expect(player.engine.takeLateCycles().count == CycleMonitor.kept)
+        #expect(player.engine.counters.lostRecords == 10)
+        player.cycle(64)
+        #expect(player.engine.takeLateCycles().count == 1)
     }
 
-    @Test("the slowest of the last cycles is kept though it was in time")
+    @Test("The slowest of the last cycles is kept though it was in time")
     func slowest() throws {
         let graph = try chain(["slow", "slow"])
-        let rig = try rig(graph)
-        rig.run(Array(repeating: 64, count: 10))
-        let report = try slowBlock(rig, graph.nodes[1].instance, milliseconds: 50)
-        rig.run([64, 64])
-        rig.engine.collect()
-        #expect(rig.engine.recentCycles.slowest == report)
-        rig.run(Array(repeating: 64, count: 64))
-        rig.engine.collect()
-        #expect(rig.engine.recentCycles.slowest?.position != report.position)
+        let player = try player(graph)
+        player.run(Array(repeating: 64, count: 10))
+        let report = try slowBlock(player, graph.nodes[1].instance, milliseconds: 50)
+        player.run([64, 64])
+        player.engine.collect()
+        #expect(player.engine.recentCycles.slowest == report)
+        player.run(Array(repeating: 64, count: 64))
+        player.engine.collect()
+        #expect(player.engine.recentCycles.slowest?.position != report.position)
     }
 }

@@ -289,10 +289,10 @@ struct VerifierTests {
         return (graph, plan)
     }
 
-    @Test("plans as the compiler makes them pass")
+    @Test("Plans as the compiler makes them pass")
     func passes() { #expect(Self.plans.count == 300) }
 
-    @Test("a planted fault is found in every plan that has a place for it", arguments: PlantedFault.all)
+    @Test("A planted fault is found in every plan that has a place for it", arguments: PlantedFault.all)
     func finds(fault: PlantedFault) throws {
         var planted = 0
         for (index, (graph, plan)) in Self.plans.enumerated() where planted < 30 {
@@ -304,8 +304,8 @@ struct VerifierTests {
         #expect(planted >= 5)
     }
 
-    @Test("a plan that the verifier lets pass plays the right signal, whatever was changed in it")
-    func passesOnlyWhatIsRight() throws {
+    @Test("A plan that the verifier lets pass plays the right signal, whatever was changed in it")
+    func passesTheRight() throws {
         let blocks = [64, 13, 64, 40]
         var (refused, passed) = (0, 0)
         for seed in 1...250 {
@@ -319,16 +319,16 @@ struct VerifierTests {
                 continue
             }
             passed += 1
-            let rig = Rig(maxBlock: 64)
-            rig.publish(Schedule(plan, graph, rate: 48000, maxBlock: 64, handles: []))
-            let expected = try play(spec, on: rig, blocks, seed: UInt64(seed))
+            let player = GraphPlayer(maxBlock: 64)
+            player.publish(Schedule(plan, graph, rate: 48000, maxBlock: 64, handles: []))
+            let expected = try play(spec, on: player, blocks, seed: UInt64(seed))
             for (name, signal) in expected.audio {
-                let heard = rig.heard(name)
+                let heard = player.heard(name)
                 let same = heard == signal
                 #expect(same, "seed \(seed), \(name): \(firstDifference(heard, signal))")
             }
             for (name, all) in expected.midi {
-                let same = rig.ports[name]?.events == all
+                let same = player.ports[name]?.events == all
                 #expect(same, "seed \(seed), \(name)")
             }
         }

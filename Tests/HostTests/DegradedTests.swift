@@ -22,7 +22,7 @@ import TestSupport
 
         """
 
-    @Test func aNodeThatCannotBePreparedIsBypassedAndTold() throws {
+    @Test("A node that cannot be prepared is bypassed, and told") func bypassed() throws {
         let run = try OfflineRun(
             "[graph]\nlinks = [\"tone -> bad -> out\"]\n[node.bad]\ntype = \"broken-effect\"\n" + good)
         #expect(run.graph.status.degraded == ["bad": "the device is on fire"])
@@ -31,14 +31,14 @@ import TestSupport
         #expect(abs(try loudness(run, "out_1") - 0.5012) < 1e-3)
     }
 
-    @Test func aRequiredNodeThatCannotBePreparedEndsTheStart() throws {
+    @Test("A required node that cannot be prepared ends the start") func required() throws {
         let error = #expect(throws: HostError.self) {
             try OfflineRun("[node.bad]\ntype = \"relay\"\nfails = true\nrequired = true\n" + good)
         }
         #expect(error == HostError("node 'bad' failed: the device is on fire", hint: "put it out"))
     }
 
-    @Test func aRecordingThatCannotBeOpenedLeavesTheSoundAlone() throws {
+    @Test("A recording that cannot be opened leaves the sound alone") func recording() throws {
         let scratch = try Scratch()
         // A folder where the file should be: not even root can write that.
         try FileManager.default.createDirectory(atPath: scratch.file("take.wav"), withIntermediateDirectories: false)
@@ -57,7 +57,7 @@ import TestSupport
         #expect(run.events("record.failed").map(\.node) == ["rec"])
     }
 
-    @Test func aPluginThatCannotBeLoadedIsLeftOut() throws {
+    @Test("A plugin that cannot be loaded is left out") func missingPlugin() throws {
         let scratch = try Scratch()
         try scratch.write("libvg-crystal.so", "nonsense")
         let registry = NodeRegistry(search: PluginSearch(folders: [.init(scratch.path)]))
@@ -78,7 +78,7 @@ import TestSupport
         #expect(Signal.peak(try #require(driver.buffer(of: "out_1"))) > 0.4)
     }
 
-    @Test func whatRecoversIsNotDegradedAnyMore() throws {
+    @Test("What recovers is not degraded any more") func recovered() throws {
         let run = try OfflineRun(good)
         run.graph.bus.publish(.event(Event("speech.failed", node: "tone", fields: ["reason": .string("no voice")])))
         run.graph.pump()

@@ -28,7 +28,7 @@ import TestSupport
         return DropoutJudge.judge(evidence)
     }
 
-    @Test("the node that took far longer than it usually does is named")
+    @Test("The node that took far longer than it usually does is named")
     func node() {
         let dropout = judge(cycle([part(["b"], 0.006), part(["a"], 0.001, usual: 0.001)])) { $0.xruns = 2 }
         #expect(dropout.cause == .node && dropout.nodes == ["b"])
@@ -37,7 +37,7 @@ import TestSupport
         #expect(dropout.text == "node 'b' took 6.00 ms of a block of 4.00 ms, usually 0.20 ms")
     }
 
-    @Test("a node that is always too slow is named, too, and one of several that are timed together says so")
+    @Test("A node that is always too slow is named, too, and one of several that are timed together says so")
     func alwaysSlow() {
         #expect(judge(cycle([part(["a"], 0.0001), part(["b"], 0.02, usual: 0.02)])).nodes == ["b"])
         let shared = judge(cycle([part(["a", "b"], 0.02)]))
@@ -45,7 +45,7 @@ import TestSupport
         #expect(shared.text.hasPrefix("one of the nodes a, b took 20.0 ms"))
     }
 
-    @Test("many nodes that are too much together are the graph's fault")
+    @Test("Many nodes that are too much together are the graph's fault")
     func graph() {
         let parts = (0..<10).map { part(["n\($0)"], 0.0005, usual: 0.00049) }
         let dropout = judge(cycle(parts))
@@ -53,7 +53,7 @@ import TestSupport
         #expect(dropout.text.contains("most of it node 'n"))
     }
 
-    @Test("what the thread waited for a processor is nobody's fault, unless it would have been too slow without that")
+    @Test("What the thread waited for a processor is nobody's fault, unless it would have been too slow without that")
     func waiting() {
         let slow = cycle([part(["a"], 0.010)])
         #expect(judge(slow) { $0.waited = 0.007 }.cause == .scheduling)
@@ -66,7 +66,7 @@ import TestSupport
         #expect(judge(late) { $0.hasServer = false }.cause == .scheduling)
     }
 
-    @Test("called late: the program before us, when the server's cycle or its time went on; else the server")
+    @Test("Called late: the program before us, when the server's cycle or its time went on; else the server")
     func calledLate() {
         #expect(judge(cycle([part(["a"], 0.001)], late: 0.1, delay: 0.099)).cause == .upstream)
         #expect(judge(cycle([part(["a"], 0.001)], late: 0.1, skipped: 4800)).cause == .upstream)
@@ -79,7 +79,7 @@ import TestSupport
         #expect(judge(cycle([part(["a"], 0.09)], late: 0.1, delay: 0.1)).cause == .upstream)
     }
 
-    @Test("a report of the server about a cycle of ours that was in time is about others")
+    @Test("A report of the server about a cycle of ours that was in time is about others")
     func elsewhere() {
         let fine = cycle([part(["a"], 0.001)])
         #expect(judge(fine) { $0.xruns = 1 }.cause == .elsewhere)
@@ -90,7 +90,7 @@ import TestSupport
         #expect(judge(cycle([part(["a"], 0.0005)], delay: 0.003)) { $0.xruns = 1 }.cause == .upstream)
     }
 
-    @Test("every cause has words, advice and fields for JSON", arguments: Dropout.Cause.allCases)
+    @Test("Every cause has words, advice and fields for JSON", arguments: Dropout.Cause.allCases)
     func words(cause: Dropout.Cause) {
         let dropout = Dropout(
             cause: cause, nodes: ["a"], took: 0.012, usual: 0.001, period: 0.004, lateness: 0, busy: 0.001, waited: 0,

@@ -14,7 +14,7 @@ private final class Flag: Sendable {
 /// For the thread sanitizer: edits on one thread, audio on another.
 @Suite("Editing beside the audio thread", .timeLimit(.minutes(10)))
 struct EditRaceTests {
-    @Test("random edits, parameters and guards meet the audio thread only where they may")
+    @Test("Random edits, parameters and guards meet the audio thread only where they may")
     func edits() throws {
         let run = try OfflineRun(RandomEdits.start, block: 64)
         let (driver, graph) = (run.driver, run.graph)

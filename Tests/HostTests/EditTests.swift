@@ -13,7 +13,7 @@ struct EditTests {
     /// a link's, an output mode's and a parameter's ramp at the same time.
     static let steepest = 2 * Double.pi * 200 / 48_000 + 3.0 / 480
 
-    @Test("a sine goes through a thousand random edits without a step", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test("A sine goes through a thousand random edits without a step", arguments: [1, 2, 3, 4] as [UInt64])
     func randomEdits(seed: UInt64) throws {
         let run = try OfflineRun(RandomEdits.start, block: 128)
         var edits = RandomEdits(seed: seed)
@@ -59,7 +59,7 @@ struct EditTests {
         #expect(run.graph.engine.counters.oversizedBlocks == 0)
     }
 
-    @Test("nodes that stay keep what they hold; what is gone is freed")
+    @Test("Nodes that stay keep what they hold; what is gone is freed")
     func keeping() throws {
         let run = try OfflineRun(
             """
@@ -101,7 +101,7 @@ struct EditTests {
         #expect(last["echo"] != before["echo"] && last["sine"] == before["sine"] && last["out"] == before["out"])
     }
 
-    @Test("a port of the driver comes and goes with its node")
+    @Test("A port of the driver comes and goes with its node")
     func ports() throws {
         let run = try OfflineRun(RandomEdits.start)
         try run.edit { description in
@@ -137,7 +137,7 @@ struct EditTests {
         #expect(Double(largest) < 0.2512 * Self.steepest && Signal.peak(run.driver.buffer(of: "out_1")!) > 0.1)
     }
 
-    @Test("what is wrong is refused, and what plays goes on")
+    @Test("What is wrong is refused, and what plays goes on")
     func refused() throws {
         let run = try OfflineRun(RandomEdits.start)
         let before = run.graph.description
@@ -161,7 +161,7 @@ struct EditTests {
         #expect(run.graph.engine.liveSchedules == 1)
     }
 
-    @Test("a bypassed node lets its input through as late as it was; a muted one is silent; both go on running")
+    @Test("A bypassed node lets its input through as late as it was; a muted one is silent; both go on running")
     func gates() throws {
         let run = try OfflineRun(
             """
@@ -221,7 +221,7 @@ struct EditTests {
         #expect(same(2560))
     }
 
-    @Test("a sine goes through a thousand random edits on a JACK server without a step, and without a block less")
+    @Test("A sine goes through a thousand random edits on a JACK server without a step, and without a block less")
     func live() async throws {
         let server = try await Jackd.start(block: 64)
         defer { server.stop() }

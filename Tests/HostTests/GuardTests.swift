@@ -52,7 +52,7 @@ struct GuardTests {
     }
 
     @Test(
-        "what is no number, infinite or too loud is faded out and named, and comes back when it is good",
+        "What is no number, infinite or too loud is faded out and named, and comes back when it is good",
         arguments: [
             (1, "its output is not a number"), (2, "its output is infinite"), (3, "its output is above +24 dBFS"),
         ])
@@ -89,7 +89,7 @@ struct GuardTests {
         #expect(Double(largest) < 0.2512 * EditTests.steepest, "it was faded")
     }
 
-    @Test("guard = false lets everything through")
+    @Test("`guard = false` lets everything through")
     func unguarded() throws {
         let run = try OfflineRun(
             Self.graph("guard = false").replacing("channels = 1", with: "channels = 1\nguard = false"))
@@ -100,7 +100,7 @@ struct GuardTests {
         #expect(run.graph.status.degraded.isEmpty)
     }
 
-    @Test("what an input of the driver brings is guarded too, and its buffer is left alone")
+    @Test("What an input of the driver brings is guarded too, and its buffer is left alone")
     func input() throws {
         let run = try OfflineRun(
             """

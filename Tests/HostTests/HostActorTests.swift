@@ -34,7 +34,7 @@ import TestSupport
         }
     }
 
-    @Test func aGraphIsLoadedPlayedTurnedMutedStoppedAndLoadedAgain() async throws {
+    @Test("A graph is loaded, played, turned, muted, stopped and loaded again") func wholeLife() async throws {
         let turn = try await JackTurn.wait()
         let scratch = try Scratch()
         let host = Host()
@@ -75,7 +75,7 @@ import TestSupport
         turn.end()
     }
 
-    @Test func whatIsSaidIsHeard() async throws {
+    @Test("What is said is heard") func speech() async throws {
         let server = try await Jackd.start()
         let scratch = try Scratch()
         let host = Host()
@@ -110,7 +110,7 @@ import TestSupport
         server.stop()
     }
 
-    @Test func aNodeThatSpillsIsHeardToItsEnd() async throws {
+    @Test("A node that spills is heard to its end") func spill() async throws {
         let server = try await Jackd.start()
         let scratch = try Scratch()
         let host = Host()
@@ -155,7 +155,7 @@ import TestSupport
         server.stop()
     }
 
-    @Test func errorsSayWhatIsWrongAndWhatToDo() async throws {
+    @Test("Errors say what is wrong and what to do") func errors() async throws {
         let server = try await Jackd.start()
         let scratch = try Scratch()
         let host = Host()
@@ -205,7 +205,7 @@ import TestSupport
         server.stop()
     }
 
-    @Test func aFileRecordedLiveEqualsTheRenderOfTheSameBlocks() async throws {
+    @Test("A file recorded live equals the render of the same blocks") func liveRecording() async throws {
         let server = try await Jackd.start(block: 256)
         let scratch = try Scratch()
         let text = """

@@ -52,7 +52,7 @@ struct LatencyTests {
         }
     }
 
-    @Test("ports report what is between them, both ways, and follow changes; jack_iodelay measures it")
+    @Test("Ports report what is between them, both ways, and follow changes; jack_iodelay measures it")
     func reported() async throws {
         let server = try await Jackd.start()
         defer { server.stop() }

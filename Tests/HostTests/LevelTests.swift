@@ -25,8 +25,8 @@ import TestSupport
         """
     }
 
-    @Test(arguments: [44_100.0, 48_000, 96_000], [64, 1000])
-    func thereAreSixtyFramesASecondWithTheirTimes(rate: Double, block: Int) throws {
+    @Test("There are sixty frames a second with their times", arguments: [44_100.0, 48_000, 96_000], [64, 1000])
+    func frameRate(rate: Double, block: Int) throws {
         let run = try OfflineRun(graph(level: -20), rate: rate, block: block)
         run.play(Int(rate))
         let frames = run.levels("meter")
@@ -38,11 +38,14 @@ import TestSupport
     }
 
     /// Silence 0; full-scale sine 0.9398; -20 dBFS sine 0.5398; an RMS of -25 dB 0.5.
-    @Test(arguments: [
-        (-120.0, "sine", 0.0), (0, "sine", 0.9398), (-20, "sine", 0.5398), (-21.9897, "sine", 0.5), (-60, "sine", 0),
+    @Test(
+        "The orb level is that of the scale of fifty decibels",
+        arguments: [
+            (-120.0, "sine", 0.0), (0, "sine", 0.9398), (-20, "sine", 0.5398), (-21.9897, "sine", 0.5),
+            (-60, "sine", 0),
 
-    ])
-    func theOrbLevelIsThatOfTheScaleOfFiftyDecibels(_ vector: (level: Double, wave: String, orb: Float)) throws {
+        ])
+    func orbLevel(_ vector: (level: Double, wave: String, orb: Float)) throws {
         let run = try OfflineRun(graph(level: vector.level, wave: vector.wave))
         run.play(9600)
         for node in ["orb"] {
@@ -51,7 +54,7 @@ import TestSupport
         }
     }
 
-    @Test(arguments: [0.0, -6, -20, -60]) func peakAndRMSAreInTheirDecibels(level: Double) throws {
+    @Test("Peak and RMS are in their decibels", arguments: [0.0, -6, -20, -60]) func decibels(level: Double) throws {
         let run = try OfflineRun(graph(level: level))
         run.play(9600)
         let frame = try #require(run.levels("meter").last)
@@ -59,7 +62,7 @@ import TestSupport
         #expect(abs(Double(LevelScale.decibels(rms: frame.rms[0])) - (level - 3.0103)) < 0.1)
     }
 
-    @Test func aHundredValuesAreKept() throws {
+    @Test("A hundred values are kept") func history() throws {
         let run = try OfflineRun(graph(level: -20))
         run.play(96_000)
         let frames = run.levels("orb")

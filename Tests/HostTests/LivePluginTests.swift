@@ -33,8 +33,9 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
     }
 
     @Test(
+        "A preset is loaded without a click, and the graph plays on",
         .enabled(if: installed.contains(phaser), "needs zynaddsubfx-lv2"), arguments: [64, 256])
-    func aPresetIsLoadedWithoutAClickAndTheGraphPlaysOn(block: Int) throws {
+    func livePreset(block: Int) throws {
         let run = try OfflineRun(Self.graph, block: block)
         var output: [Float] = []
         func play(_ frames: Int) throws {
@@ -84,8 +85,10 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
 
         """
 
-    @Test(.enabled(if: installed.isSuperset(of: [phaser, params]), "needs lv2-examples and zynaddsubfx-lv2"))
-    func theActorSetsAndTellsPropertiesAndLoadsPresets() async throws {
+    @Test(
+        "The actor sets and tells properties and loads presets",
+        .enabled(if: installed.isSuperset(of: [phaser, params]), "needs lv2-examples and zynaddsubfx-lv2"))
+    func throughTheActor() async throws {
         let turn = try await JackTurn.wait()
         let scratch = try Scratch()
         let host = Host()

@@ -23,7 +23,7 @@ import TestSupport
 
         """
 
-    @Test func messagesFollowTheirLinksToTheRightPorts() throws {
+    @Test("Messages follow their links to the right ports") func routes() throws {
         let run = try OfflineRun(chain)
         try run.graph.send(.text("x"), to: "a", port: "text")
         #expect(!run.graph.isIdle)
@@ -32,7 +32,7 @@ import TestSupport
         #expect(run.graph.isIdle)
     }
 
-    @Test func messagesKeepTheirOrder() throws {
+    @Test("Messages keep their order") func order() throws {
         let run = try OfflineRun(chain)
         for number in 0..<300 { try run.graph.send(.text("\(number)"), to: "b", port: "text") }
         run.graph.pump()
@@ -41,7 +41,7 @@ import TestSupport
         #expect(all.filter { $0.hasPrefix("c.0") } == (0..<300).map { "c.0 \($0)>b" })
     }
 
-    @Test func whatDoesNotFitIsRefusedCountedAndTold() throws {
+    @Test("What does not fit is refused, counted and told") func unfit() throws {
         let run = try OfflineRun(chain)
         for _ in 0..<MessageRouter.limit { try run.graph.send(.text("x"), to: "c", port: "text") }
         for _ in 0..<3 {
@@ -57,7 +57,7 @@ import TestSupport
         #expect(run.events("messages.refused").isEmpty)
     }
 
-    @Test func aNodeLearnsThatItSendsTooMuchAndEveryRefusalCounts() throws {
+    @Test("A node learns that it sends too much, and every refusal counts") func tooMany() throws {
         // Each message goes to two inputs, so that only half of them fit.
         let run = try OfflineRun(
             chain.replacingOccurrences(
@@ -70,7 +70,7 @@ import TestSupport
     }
 
     /// A loop of messages has no end; a pump has.
-    @Test func aLoopOfMessagesDoesNotHoldUpTheRest() throws {
+    @Test("A loop of messages does not hold up the rest") func messageLoop() throws {
         let run = try OfflineRun(
             """
             [graph]
@@ -86,7 +86,7 @@ import TestSupport
         #expect(!run.graph.isIdle)
     }
 
-    @Test func wrongAddressesAreErrorsThatNameTheRightOnes() throws {
+    @Test("Wrong addresses are errors that name the right ones") func wrongAddresses() throws {
         let run = try OfflineRun(chain + "[node.g]\ntype = \"tone\"\n")
         func error(_ node: String, _ port: String) -> HostError? {
             #expect(throws: HostError.self) { try run.graph.send(.text("x"), to: node, port: port) }

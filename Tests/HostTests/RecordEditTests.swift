@@ -39,7 +39,7 @@ struct RecordEditTests {
     }
 
     @Test(
-        "one with the same path leaves its file complete, and the next one's is another",
+        "One with the same path leaves its file complete, and the next one's is another",
         arguments: [false, true])
     func samePath(overwrites: Bool) throws {
         let scratch = try Scratch()

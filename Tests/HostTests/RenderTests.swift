@@ -35,8 +35,10 @@ import TestSupport
 
         """
 
-    @Test(arguments: [(44_100, 1), (48_000, 333), (11_025, 4096), (12_347, 7), (192_000, 1024), (8000, 65_536)])
-    func thereAreExactlyAsManyFramesAsWereAskedFor(rate: Int, block: Int) throws {
+    @Test(
+        "There are exactly as many frames as were asked for",
+        arguments: [(44_100, 1), (48_000, 333), (11_025, 4096), (12_347, 7), (192_000, 1024), (8000, 65_536)])
+    func exactLength(rate: Int, block: Int) throws {
         for frames in [1, 127, 128, 5001] {
             let file = try rendered(noise, Render(path: "", rate: Double(rate), block: block, end: .frames(frames)))
             #expect(file.rate == rate && file.samples.count == 2)
@@ -44,14 +46,14 @@ import TestSupport
         }
     }
 
-    @Test(arguments: [1, 256, 1024]) func aRenderIsTheSameInEveryRun(block: Int) throws {
+    @Test("A render is the same in every run", arguments: [1, 256, 1024]) func sameEachRun(block: Int) throws {
         let render = Render(path: "", block: block, end: .frames(20_000))
         let first = try rendered(noise, render)
         #expect(Signal.peak(first.samples[0]) > 0.05)
         for _ in 0..<3 { #expect(try rendered(noise, render).samples.differ(from: first.samples) == 0) }
     }
 
-    @Test func aRenderUntilIdleEndsSoonAfterTheLastSource() throws {
+    @Test("A render until idle ends soon after the last source") func untilIdle() throws {
         try SoundFile(rate: 48_000, samples: [Signal.constant(0.5, frames: 30_000)]).write(scratch.file("take.wav"))
         let text = """
             [graph]
@@ -72,7 +74,7 @@ import TestSupport
         #expect(samples.count >= 90_000 && samples.count < 96_000)
     }
 
-    @Test func aGraphThatNeverEndsNeedsADuration() throws {
+    @Test("A graph that never ends needs a duration") func endless() throws {
         #expect(throws: HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS")) {
             try rendered(noise, Render(path: "", end: .idle))
         }
@@ -94,7 +96,7 @@ import TestSupport
         channels = 1
         """
 
-    @Test(arguments: [1, 100, 1024]) func inputsAreFedFromFilesUnchanged(block: Int) throws {
+    @Test("Inputs are fed from files unchanged", arguments: [1, 100, 1024]) func inputFiles(block: Int) throws {
         let stereo = [1, 2].map { Signal.noise(frames: 5000, seed: $0, amplitude: 2) }
         try SoundFile(rate: 48_000, samples: stereo).write(scratch.file("a.wav"))
         try SoundFile(rate: 48_000, samples: [stereo[1]]).write(scratch.file("b.wav"))
@@ -107,12 +109,12 @@ import TestSupport
         #expect(try rendered(microphones, render).samples.differ(from: [stereo[1] + silence]) == 0)
     }
 
-    @Test func inputsWithoutAFileAreSilent() throws {
+    @Test("Inputs without a file are silent") func silentInputs() throws {
         #expect(
             try rendered(microphones, Render(path: "", end: .frames(100))).samples.allSatisfy { Signal.peak($0) == 0 })
     }
 
-    @Test func theFileMayHaveOtherChannelsThanTheOutput() throws {
+    @Test("The file may have other channels than the output") func otherChannels() throws {
         let mono = noise.replacingOccurrences(of: "[node.out]", with: "[node.out]\nchannels = 1")
         let plain = try rendered(mono, Render(path: "", end: .frames(4800)))
         #expect(plain.samples.count == 1)
@@ -120,7 +122,7 @@ import TestSupport
         #expect(wide.samples.differ(from: [plain.samples[0], plain.samples[0], plain.samples[0]]) == 0)
     }
 
-    @Test func wrongNamesAndPlacesAreErrorsThatHelp() throws {
+    @Test("Wrong names and places are errors that help") func mistakes() throws {
         func error(_ render: Render, _ text: String? = nil) -> HostError? {
             #expect(throws: HostError.self) {
                 _ = try prepared(text ?? microphones, in: scratch) { graph throws(HostError) in
@@ -147,13 +149,13 @@ import TestSupport
                     hint: "make the folder with mkdir -p, or choose another"))
     }
 
-    @Test func aFolderInPlaceOfTheFileIsToldAtTheEnd() throws {
+    @Test("A folder in place of the file is told at the end") func folderAsFile() throws {
         try FileManager.default.createDirectory(atPath: scratch.file("out.wav"), withIntermediateDirectories: false)
         let error = #expect(throws: HostError.self) { try rendered(noise, Render(path: "", end: .frames(100))) }
         #expect(error?.message == "cannot write \(scratch.file("out.wav")): Is a directory")
     }
 
-    @Test func whatWasRenderedBeforeAnInterruptionIsInTheFile() throws {
+    @Test("What was rendered before an interruption is in the file") func interrupted() throws {
         let render = Render(path: scratch.file("out.wav"), block: 256, end: .frames(100_000))
         let ready = try prepared(noise, in: scratch, registry: registry) { graph throws(HostError) in
             try render.change(&graph)

@@ -44,7 +44,7 @@ import TestSupport
         }
     }
 
-    @Test func everythingIsReadOrCountedAndInOrder() async {
+    @Test("Everything is read or counted, and in order") func allOrCounted() async {
         let bus = EventBus()
         let deliveries: [Delivery] = [.lossless, .bounded(16), .latest, .lossless, .bounded(1)]
         let readers = deliveries.map { delivery in
@@ -61,7 +61,7 @@ import TestSupport
         }
     }
 
-    @Test func severalReadersOfOneSubscriptionLoseNothing() async {
+    @Test("Several readers of one subscription lose nothing") func severalReaders() async {
         let bus = EventBus()
         let subscription = bus.subscribe(.lossless)
         let readers = (0..<4).map { _ in readAll(subscription) }
@@ -77,7 +77,7 @@ import TestSupport
         #expect(whole)
     }
 
-    @Test func consumersMayComeAndGoWhileThePublishersWork() async {
+    @Test("Consumers may come and go while the publishers work") func comingAndGoing() async {
         let bus = EventBus()
         let over = Shared(Atomic(0))
         let visitors = (0..<3).map { kind in

@@ -24,18 +24,20 @@ extension Subscription {
 @Suite(.timeLimit(.minutes(2))) struct SubscriptionTests {
     private let bus = EventBus()
 
-    @Test(arguments: [
-        (Delivery.latest, [9], 9), (.bounded(4), [0, 1, 2, 3], 6), (.bounded(10), Array(0..<10), 0),
-        (.bounded(1), [0], 9), (.bounded(0), [], 10), (.lossless, Array(0..<10), 0),
-    ])
-    func aSlowReaderFindsWhatItsDeliveryKeepsAndTheRestIsCounted(delivery: Delivery, kept: [Int], dropped: Int) {
+    @Test(
+        "A slow reader finds what its delivery keeps, and the rest is counted",
+        arguments: [
+            (Delivery.latest, [9], 9), (.bounded(4), [0, 1, 2, 3], 6), (.bounded(10), Array(0..<10), 0),
+            (.bounded(1), [0], 9), (.bounded(0), [], 10), (.lossless, Array(0..<10), 0),
+        ])
+    func slowReader(delivery: Delivery, kept: [Int], dropped: Int) {
         let subscription = bus.subscribe(delivery)
         for value in 0..<10 { bus.publish(numbered(value)) }
         #expect(subscription.drain().map(number) == kept)
         #expect(subscription.dropped == dropped)
     }
 
-    @Test func roomThatWasMadeByReadingIsUsedAgain() {
+    @Test("Room that was made by reading is used again") func roomAgain() {
         let subscription = bus.subscribe(.bounded(3))
         for value in 0..<5 { bus.publish(numbered(value)) }
         #expect(number(subscription.poll()) == 0)
@@ -44,7 +46,7 @@ extension Subscription {
         #expect(subscription.dropped == 4)
     }
 
-    @Test func losslessKeepsEverything() {
+    @Test("`lossless` keeps everything") func lossless() {
         let subscription = bus.subscribe(.lossless)
         for value in 0..<100_000 { bus.publish(numbered(value)) }
         let whole = subscription.drain().map(number).elementsEqual(0..<100_000) { $0 == $1 }
@@ -52,8 +54,8 @@ extension Subscription {
         #expect(subscription.dropped == 0)
     }
 
-    @Test(arguments: [Delivery.latest, .bounded(5), .lossless])
-    func theEndComesAfterEverythingKeptWasRead(delivery: Delivery) async {
+    @Test("The end comes after everything kept was read", arguments: [Delivery.latest, .bounded(5), .lossless])
+    func endLast(delivery: Delivery) async {
         let subscription = bus.subscribe(delivery)
         for value in 0..<5 { bus.publish(numbered(value)) }
         bus.finish()
@@ -64,7 +66,7 @@ extension Subscription {
         #expect(await subscription.next() == nil)
     }
 
-    @Test func aWaitingReaderGetsWhatComesWhateverTheDelivery() async throws {
+    @Test("A waiting reader gets what comes, whatever the delivery") func waitingReader() async throws {
         for delivery in [Delivery.latest, .bounded(0), .lossless] {
             let subscription = bus.subscribe(delivery)
             async let first = subscription.next()
@@ -75,7 +77,7 @@ extension Subscription {
         }
     }
 
-    @Test func aWaitingReaderLearnsOfTheEnd() async throws {
+    @Test("A waiting reader learns of the end") func endWakes() async throws {
         let subscription = bus.subscribe(.lossless)
         async let first = subscription.next()
         try await eventually("the reader waits") { subscription.waitingReaders == 1 }
@@ -83,7 +85,7 @@ extension Subscription {
         #expect(await first == nil)
     }
 
-    @Test func cancellingTheReadersTaskEndsTheSubscription() async throws {
+    @Test("Cancelling the reader's task ends the subscription") func cancelledTask() async throws {
         let subscription = bus.subscribe(.lossless)
         let reader = Task { await subscription.next() }
         try await eventually("the reader waits") { subscription.waitingReaders == 1 }
@@ -93,7 +95,7 @@ extension Subscription {
         #expect(subscription.poll() == nil)
     }
 
-    @Test func cancelKeepsWhatWasThereAndTakesNothingMore() {
+    @Test("`cancel` keeps what was there and takes nothing more") func cancelled() {
         let subscription = bus.subscribe(.lossless)
         bus.publish(numbered(1))
         subscription.cancel()
@@ -102,7 +104,7 @@ extension Subscription {
         #expect(subscription.dropped == 0)
     }
 
-    @Test func readersOfOneSubscriptionShareIt() async throws {
+    @Test("Readers of one subscription share it") func sharing() async throws {
         let subscription = bus.subscribe(.lossless)
         let readers = (0..<3).map { _ in Task { number(await subscription.next()) } }
         try await eventually("all wait") { subscription.waitingReaders == 3 }
@@ -114,7 +116,7 @@ extension Subscription {
         #expect(read.compactMap(\.self).sorted() == [1, 2])
     }
 
-    @Test func everyConsumerHasItsOwnView() {
+    @Test("Every consumer has its own view") func ownViews() {
         let all = (0..<50).map { _ in bus.subscribe(.lossless) }
         let odd = bus.subscribe(.bounded(3)) { (number($0) ?? 0) % 2 == 1 }
         let late = bus.subscribe(.latest) { if case .levels = $0 { true } else { false } }
@@ -127,7 +129,7 @@ extension Subscription {
         #expect(late.drain().count == 1 && late.dropped == 0)
     }
 
-    @Test func theBusForgetsWhoeverEndedOrLetGo() {
+    @Test("The bus forgets whoever ended or let go") func forgotten() {
         let kept = bus.subscribe(.latest)
         let ended = bus.subscribe(.lossless)
         _ = bus.subscribe(.lossless)
@@ -145,7 +147,7 @@ extension Subscription {
         #expect([kept, last].map { number($0.poll()) } == [2, 2])
     }
 
-    @Test func whoSubscribesAfterTheEndHasAnEndedSubscription() async {
+    @Test("Who subscribes after the end has an ended subscription") func afterTheEnd() async {
         bus.finish()
         let subscription = bus.subscribe(.lossless)
         bus.publish(numbered(1))

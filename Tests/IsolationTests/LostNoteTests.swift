@@ -43,7 +43,7 @@ import Testing
         run.play(blocks: 5)
     }
 
-    @Test("what it began ends with it, once", arguments: ["segv", "loop", "nan"])
+    @Test("What it began ends with it, once", arguments: ["segv", "loop", "nan"])
     func ends(_ trouble: String) throws {
         let run = try start()
         let chord: [[UInt8]] = [[0x90, 60, 100], [0x93, 64, 90], [0x90, 61, 1], [0x80, 61, 0], [0xB3, 64, 127]]
@@ -57,7 +57,7 @@ import Testing
         #expect(run.notes == [])
     }
 
-    @Test("what ended while it was away ends in it when it is back, and what goes on is left alone")
+    @Test("What ended while it was away ends in it when it is back, and what goes on is left alone")
     func lost() throws {
         let run = try start()
         // It may be back at once; then there was nothing to miss, and all begins anew.

@@ -62,7 +62,7 @@ struct BrokenBundleTests {
     func threadIsWaitedFor(round: Int) throws { try make("late-thread") }
 
     @Test("A thread that never rests holds nobody up for long")
-    func busyThreadIsGivenUp() throws {
+    func busyThread() throws {
         let stop = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
         stop.initialize(to: Atomic(false))
         var thread = pthread_t()
@@ -99,7 +99,7 @@ struct BrokenBundleTests {
     }
 
     @Test("A plugin that no bundle speaks of is a mistake of the file, broken bundles or not")
-    func unknownPluginIsTheFilesMistake() throws {
+    func unknownPlugin() throws {
         let error = try #require(throws: NodeError.self) { try make("never-heard-of") }
         #expect(error.key == "plugin" && error.message.hasSuffix("is installed"))
     }

@@ -24,7 +24,7 @@ import Testing
     }
 
     // In a process of its own, whose memory nothing else takes or leaves.
-    @Test("pieces of every size are zero, whatever was left in them, and only while that is asked for")
+    @Test("Pieces of every size are zero, whatever was left in them, and only while that is asked for")
     func small() async {
         await #expect(processExitsWith: .success) {
             for size in [136, 200, 512, 832, 1032, 1500, 5000, 200_000] {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("it can be asked for within itself, and its end is that of the last")
+    @Test("It can be asked for within itself, and its end is that of the last")
     func nested() async {
         await #expect(processExitsWith: .success) {
             FreshMemoryTests.leaveGarbage(2000, 20)

@@ -95,7 +95,7 @@ final class IndexTests {
     }
 
     @Test("Broken bundles do not end the list")
-    func brokenBundlesAreListedAsFarAsTheyGo() throws {
+    func brokenBundles() throws {
         let names = PluginIndex(path: [try BrokenBundles.folder()]).plugins.map(\.shortName)
         #expect(names.contains("broken:good") || names.contains("good"))
         #expect(!names.contains("no-manifest"))

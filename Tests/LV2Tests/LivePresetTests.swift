@@ -82,7 +82,7 @@ struct LivePresetTests {
 
     @Test(
         "A state is restored while the plugin does not run; notes of that time come after it", arguments: [false, true])
-    func stateIsRestoredInThePause(offline: Bool) throws {
+    func restoredInPause(offline: Bool) throws {
         _ = try ProbeBundle.load()
         let harness = try NodeHarness(lv2NodeType(), settings(ProbeBundle.probe), maxBlock: 64, offline: offline)
         // 480 frames go out in silence, some blocks later the plugin is back.
@@ -104,7 +104,7 @@ struct LivePresetTests {
     }
 
     @Test("A preset that comes while the node does not play is there when it plays again")
-    func inactiveNodeIsChangedAtOnce() throws {
+    func inactiveNode() throws {
         _ = try ProbeBundle.load()
         let harness = try NodeHarness(lv2NodeType(), settings(ProbeBundle.probe), maxBlock: 64)
         _ = harness.run(640)
@@ -121,7 +121,7 @@ struct LivePresetTests {
     @Test(
         "A plugin that restores while it runs is not interrupted",
         needs("http://gareus.org/oss/lv2/zeroconvolv#Mono", package: "x42-plugins"))
-    func safeRestoreIsNotHeard() throws {
+    func safeRestore() throws {
         let harness = try NodeHarness(
             lv2NodeType(), settings("http://gareus.org/oss/lv2/zeroconvolv#Mono", preset: "No-OP Mono"), maxBlock: 256)
         let input = Self.sine(48_000)

@@ -175,14 +175,14 @@ struct PitfallTests {
         "11: Work is done that is asked for while the plugin runs",
         needs("http://guitarix.sourceforge.net/plugins/gx_amp#GUITARIX", package: "guitarix-lv2"),
         arguments: [false, true])
-    func workInRunIsDone(offline: Bool) throws {
+    func workInRun(offline: Bool) throws {
         expectSound(try harness("http://guitarix.sourceforge.net/plugins/gx_amp#GUITARIX", offline: offline))
     }
 
     @Test(
         "11: Work is done that is asked for while a state is restored, before any block",
         needs("http://gareus.org/oss/lv2/zeroconvolv#Mono", package: "x42-plugins"))
-    func workInRestoreIsDone() throws {
+    func workInRestore() throws {
         let harness = try harness("http://gareus.org/oss/lv2/zeroconvolv#Mono", preset: "No-OP Mono")
         let signal = noise(4800)
         let output = harness.run(4800, inputs: [signal], plan: .fixed(256))[0]
@@ -213,7 +213,7 @@ struct PitfallTests {
         "13: A state with a loaded file goes through a folder and sounds the same",
         needs(Plugins.sampler, "http://gareus.org/oss/lv2/convoLV2#Mono", package: "lv2-examples and x42-plugins"),
         arguments: [(Plugins.sampler, "sample"), ("http://gareus.org/oss/lv2/convoLV2#Mono", "impulse")])
-    func stateWithFileGoesRound(plugin: String, key: String) throws {
+    func stateWithFile(plugin: String, key: String) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("voicegraph-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

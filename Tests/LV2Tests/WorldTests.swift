@@ -18,7 +18,7 @@ struct WorldTests {
     }
 
     @Test("A plugin asked for by its URI costs only the manifests that mention it; all others are read when needed")
-    func manifestsAreReadWhenNeeded() throws {
+    func manifests() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("voicegraph-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         func write(_ bundle: String, _ statements: String) throws {

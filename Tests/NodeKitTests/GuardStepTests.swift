@@ -102,7 +102,7 @@ struct GuardStepTests {
     private let lengths = [1, 3, 8, 31, 64, 100, 128, 130, 256, 384]
 
     @Test(
-        "together with code: outputs are zeroed, what is unfit is found wherever it is, and only that",
+        "Together with code: outputs are zeroed, what is unfit is found wherever it is, and only that",
         arguments: [1, 2])
     func together(outputs: Int) {
         for frames in lengths {
@@ -121,7 +121,7 @@ struct GuardStepTests {
         }
     }
 
-    @Test("the last sample of a good block is kept, that of a bad one is not", arguments: [1, 2])
+    @Test("The last sample of a good block is kept, that of a bad one is not", arguments: [1, 2])
     func last(outputs: Int) {
         for frames in lengths {
             let guarded = Guarded(outputs: outputs, room: frames)
@@ -134,7 +134,7 @@ struct GuardStepTests {
         }
     }
 
-    @Test("what is asked for is done for good blocks too", arguments: [1, 2])
+    @Test("What is asked for is done for good blocks too", arguments: [1, 2])
     func attention(outputs: Int) {
         for frames in lengths {
             let guarded = Guarded(outputs: outputs, room: frames)
@@ -145,7 +145,7 @@ struct GuardStepTests {
         }
     }
 
-    @Test("where something moved, the long way is taken and its block is looked at", arguments: [1, 2])
+    @Test("Where something moved, the long way is taken and its block is looked at", arguments: [1, 2])
     func moved(outputs: Int) {
         let guarded = Guarded(outputs: outputs, room: 128)
         #expect(!guarded.block(128, 0.5, at: 3, revision: 8))
@@ -155,7 +155,7 @@ struct GuardStepTests {
         #expect(guarded.seen.pointee.moves == 2)
     }
 
-    @Test("alone: the same is found in what another step gave, but not where that is known to be silent")
+    @Test("Alone: the same is found in what another step gave, but not where that is known to be silent")
     func alone() {
         for frames in lengths {
             let guarded = Guarded(outputs: 2, room: frames, together: false)

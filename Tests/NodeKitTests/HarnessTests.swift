@@ -23,11 +23,13 @@ private func culpritProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: C
 }
 
 @Suite struct HarnessTests {
-    @Test(arguments: [
-        (1, "left frames of output 0 unwritten"), (2, "wrote outside the block of output 0"),
-        (3, "flagged output 0 as silent; it is not"), (4, "wrote outside the block of input 0"),
-    ])
-    func whatNoProcessorMayDoFailsTheTest(_ fault: Int, _ message: String) throws {
+    @Test(
+        "What no processor may do fails the test",
+        arguments: [
+            (1, "left frames of output 0 unwritten"), (2, "wrote outside the block of output 0"),
+            (3, "flagged output 0 as silent; it is not"), (4, "wrote outside the block of input 0"),
+        ])
+    func forbidden(_ fault: Int, _ message: String) throws {
         let harness = try NodeHarness(makeNodeType(Culprit.self), ["fault": .integer(Int64(fault))])
         withKnownIssue {
             _ = harness.run(200, inputs: [Signal.constant(1, frames: 200)])
@@ -36,19 +38,19 @@ private func culpritProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: C
         }
     }
 
-    @Test func aProcessorWithoutFaultPasses() throws {
+    @Test("A processor without a fault passes") func faultless() throws {
         let harness = try NodeHarness(makeNodeType(Culprit.self))
         let noise = Signal.noise(frames: 200, seed: 1)
         #expect(harness.run(200, inputs: [noise], plan: .random(max: 50, seed: 2)) == [noise])
     }
 
-    @Test(arguments: BlockPlan.all) func plansAddUp(_ plan: BlockPlan) {
+    @Test("Plans add up", arguments: BlockPlan.all) func plans(_ plan: BlockPlan) {
         let sizes = plan.sizes(5001)
         #expect(sizes.reduce(0, +) == 5001)
         #expect(sizes.allSatisfy { (1...plan.longest).contains($0) })
     }
 
-    @Test func aRampCrossesBlocks() throws {
+    @Test("A ramp crosses blocks") func ramp() throws {
         let harness = try NodeHarness(makeNodeType(Ramped.self))
         harness.set("value", 0)
         harness.set("value", 1, over: 100)

@@ -86,7 +86,7 @@ private struct SendableType: @unchecked Sendable {
 }
 
 @Suite struct NodeTypeTests {
-    @Test func theDescriptionCrossesTheBoundaryWhole() throws {
+    @Test("The description crosses the boundary whole") func description() throws {
         let type = probe.pointer.pointee
         #expect(type.abi == UInt32(VG_ABI_VERSION))
         #expect(Int(type.size) == MemoryLayout<vg_node_type>.size)
@@ -106,7 +106,7 @@ private struct SendableType: @unchecked Sendable {
         #expect(node.parameters[0].unit == "s")
     }
 
-    @Test func aLayoutOfItsOwnStaysTheSameForTheNodesLife() throws {
+    @Test("A layout of its own stays the same for the node's life") func ownLayout() throws {
         let host = NodeCapture()
         let node = try NodeInstance(
             type: probe.pointer, name: "n", settings: Settings(["extra": .integer(40)]), services: host.services)
@@ -121,14 +121,14 @@ private struct SendableType: @unchecked Sendable {
         #expect(probe.pointer.pointee.default_layout.port_count == 8)
     }
 
-    @Test func callsThatATypeDoesNotImplementAreLeftOut() {
+    @Test("Calls that a type does not implement are left out") func unimplemented() {
         let quiet = makeNodeType(Quiet.self).pointee
         #expect(quiet.poll == nil && quiet.wait == nil && quiet.idle == nil)
         #expect(quiet.receive == nil && quiet.latency == nil)
         #expect(probe.pointer.pointee.poll != nil && probe.pointer.pointee.wait != nil)
     }
 
-    @Test func aPluginListsItsTypesAndRefusesAnotherABI() throws {
+    @Test("A plugin lists its types and refuses another ABI") func pluginList() throws {
         let plugin = exportPlugin(
             Probe.self, Quiet.self, name: "two", version: "1.0", license: "MIT", hostABI: UInt32(VG_ABI_VERSION))
         let c = try #require(plugin?.pointee)
@@ -146,7 +146,7 @@ final class Quiet: Node {
 }
 
 @Suite struct NodeLifeTests {
-    @Test func everyHalfSpeaksToTheOther() throws {
+    @Test("Every half speaks to the other") func halves() throws {
         let harness = try NodeHarness(
             probe.pointer, ["mode": .string("b")], maxBlock: 256, name: "p", baseFolder: "/base")
         harness.controlInputs = [1.5]
@@ -166,7 +166,7 @@ final class Quiet: Node {
         #expect(harness.capture.events.map(\.fields) == [["mode": .string("b")], ["mode": .string("b")]])
     }
 
-    @Test func aFailureInPrepareIsReportedAndANewPrepareMayWork() throws {
+    @Test("A failure in `prepare` is reported, and a new `prepare` may work") func failingPrepare() throws {
         let node = try NodeInstance(type: probe.pointer, name: "n", settings: Settings())
         let error = #expect(throws: NodeError.self) { try node.prepare(Preparation(rate: 192_000, maxBlock: 64)) }
         #expect(error?.message == "cannot do 192000.0 Hz")
@@ -176,13 +176,15 @@ final class Quiet: Node {
         #expect(node.processor != nil)
     }
 
-    @Test(arguments: [
-        "short", "", String(repeating: "x", count: 511), String(repeating: "x", count: 512),
-        String(repeating: "ü", count: 1000), String(repeating: "🎙️", count: 400),
-        "x" + String(repeating: "語", count: 400),
-        "e" + String(repeating: "\u{301}", count: 5000),  // one character of 10 001 bytes
-    ])
-    func errorsAreCutBetweenCodePoints(_ message: String) throws {
+    @Test(
+        "Errors are cut between code points",
+        arguments: [
+            "short", "", String(repeating: "x", count: 511), String(repeating: "x", count: 512),
+            String(repeating: "ü", count: 1000), String(repeating: "🎙️", count: 400),
+            "x" + String(repeating: "語", count: 400),
+            "e" + String(repeating: "\u{301}", count: 5000),  // one character of 10 001 bytes
+        ])
+    func longErrors(_ message: String) throws {
         let error = #expect(throws: NodeError.self) {
             try NodeInstance(
                 type: probe.pointer, name: "n",

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What is fit to be heard")
 struct UnfitTests {
-    @Test("one sample that is no number, infinite or above +24 dBFS is found, wherever it is")
+    @Test("One sample that is no number, infinite or above +24 dBFS is found, wherever it is")
     func everywhere() {
         let isUnfit = vg_unfit_choose()
         for frames in 1...70 {

@@ -6,39 +6,41 @@ import TestSupport
     private func roundTrip(_ value: SettingValue) -> SettingValue { value.withCValue { SettingValue($0.pointee) } }
 
     @Test(
+        "Every value crosses the boundary",
         arguments: [
             .bool(true), .integer(.min), .integer(0), .number(-0.25), .string(""), .string("ümläut \"q\"\n🎛️"),
             .list([]),
             .table([:]), .list([.string("a"), .integer(2), .list([.bool(false)])]),
             .table(["x": .number(1), "y": .table(["z": .list([.string("deep")])]), "": .string("empty key")]),
         ] as [SettingValue])
-    func everyValueCrossesTheBoundary(_ value: SettingValue) { #expect(roundTrip(value) == value) }
+    func everyValue(_ value: SettingValue) { #expect(roundTrip(value) == value) }
 
     /// A file may hold a list of any length; it must not cost stack.
-    @Test func longListsCross() {
+    @Test("Long lists cross") func longLists() {
         let list = SettingValue.list((0..<200_000).map { .string("item \($0)") })
         #expect(roundTrip(list) == list)
     }
 
-    @Test func deepTablesCross() {
+    @Test("Deep tables cross") func deepTables() {
         let value = (0..<200).reduce(SettingValue.bool(true)) { inner, _ in .table(["t": inner]) }
         #expect(roundTrip(value) == value)
     }
 
-    @Test func integersFillTheNumberToo() {
+    @Test("Integers fill the number too") func integers() {
         #expect(SettingValue.integer(7).withCValue { $0.pointee.number } == 7)
     }
 
     @Test(
+        "Every message crosses the boundary",
         arguments: [
             .text(""), .text("Grüße, 世界"), .text("with \0 inside"), .number(.infinity), .bytes([]),
             .bytes([0, 255, 0, 1]),
         ] as [Message])
-    func everyMessageCrossesTheBoundary(_ message: Message) {
+    func everyMessage(_ message: Message) {
         #expect(message.withCMessage { Message($0.pointee) } == message)
     }
 
-    @Test func brokenTextBecomesReplacementCharacters() {
+    @Test("Broken text becomes replacement characters") func brokenText() {
         let bytes: [CChar] = [-1, 65, 0]
         let message = bytes.withUnsafeBufferPointer {
             Message(vg_message(kind: VG_MESSAGE_TEXT, text: $0.baseAddress, length: 2, number: 0))
@@ -53,7 +55,7 @@ import TestSupport
         "list": .list([.string("a"), .integer(1), .string("b")]), "table": .table(["k": .number(1)]),
     ])
 
-    @Test func eachKindIsFoundUnderItsKey() {
+    @Test("Each kind is found under its key") func kinds() {
         #expect(settings.string("text") == "t")
         #expect(settings.integer("whole") == 3)
         #expect(settings.number("real") == 2.5)
@@ -62,14 +64,14 @@ import TestSupport
         #expect(settings.strings("list") == ["a", "b"])
     }
 
-    @Test func anIntegerIsANumberButNotTheOtherWayRound() {
+    @Test("An integer is a number, but not the other way round") func integerIsNumber() {
         #expect(settings.number("whole") == 3)
         #expect(settings.integer("real") == nil)
     }
 
-    @Test func aSingleStringIsAListOfOne() { #expect(settings.strings("text") == ["t"]) }
+    @Test("A single string is a list of one") func singleString() { #expect(settings.strings("text") == ["t"]) }
 
-    @Test func whatIsMissingOrOfAnotherKindIsNil() {
+    @Test("What is missing or of another kind is nil") func missing() {
         #expect(settings.string("none") == nil)
         #expect(settings.string("whole") == nil)
         #expect(settings.bool("text") == nil)
@@ -80,13 +82,13 @@ import TestSupport
 }
 
 @Suite struct PortTests {
-    @Test func aSingleChannelHasNoNumber() {
+    @Test("A single channel has no number") func singleChannel() {
         #expect(Port.audio(VG_INPUT, channels: 1).map(\.symbol) == ["in"])
         #expect(Port.audio(VG_OUTPUT, channels: 3).map(\.symbol) == ["out_1", "out_2", "out_3"])
         #expect(Port.audio(VG_OUTPUT, channels: -5).isEmpty)
     }
 
-    @Test func aRampHoldsItsTargetAfterItsEnd() {
+    @Test("A ramp holds its target after its end") func rampEnd() {
         let ramp = vg_ramp(value: 1, step: 0.5, target: 3, frames: 4)
         withUnsafePointer(to: ramp) {
             let values = [$0[frame: 0], $0[frame: 1], $0[frame: 3], $0[frame: 4], $0[frame: 100]]
@@ -94,7 +96,7 @@ import TestSupport
         }
     }
 
-    @Test func aFullMIDIBufferRefusesAndCounts() {
+    @Test("A full MIDI buffer refuses and counts") func fullMIDI() {
         let events = UnsafeMutablePointer<vg_midi_event>.allocate(capacity: 2)
         let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 4)
         defer {

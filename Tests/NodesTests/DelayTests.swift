@@ -3,20 +3,20 @@ import NodeKit
 import TestSupport
 
 @Suite struct DelayTests {
-    @Test(arguments: [0, 1, 63, 64, 480, 5000], BlockPlan.all)
-    func anImpulseComesOutAtTheExactFrame(_ delay: Int, _ plan: BlockPlan) throws {
+    @Test("An impulse comes out at the exact frame", arguments: [0, 1, 63, 64, 480, 5000], BlockPlan.all)
+    func exactFrame(_ delay: Int, _ plan: BlockPlan) throws {
         let harness = try NodeHarness(type("delay"), ["frames": .integer(Int64(delay))])
         let output = harness.run(6000, inputs: [Signal.impulse(at: 7, frames: 10)], plan: plan)[0]
         #expect(output == Signal.impulse(at: 7 + delay, frames: 6000))
     }
 
-    @Test(arguments: testRates) func millisecondsFollowTheRate(_ rate: Double) throws {
+    @Test("Milliseconds follow the rate", arguments: testRates) func milliseconds(_ rate: Double) throws {
         let harness = try NodeHarness(type("delay"), ["ms": .number(12.5)], rate: rate)
         let output = harness.run(3000, inputs: [Signal.impulse(at: 0, frames: 1)])[0]
         #expect(output.firstIndex(of: 1) == Int(rate * 0.0125 + 0.5))
     }
 
-    @Test(arguments: BlockPlan.all) func everyChannelHasItsOwnLine(_ plan: BlockPlan) throws {
+    @Test("Every channel has its own line", arguments: BlockPlan.all) func channels(_ plan: BlockPlan) throws {
         let harness = try NodeHarness(type("delay"), ["frames": .integer(777), "channels": .integer(3)])
         harness.positionOffset = 123_456_789
         let inputs = (1...3).map { Signal.noise(frames: 4000, seed: UInt64($0)) }
@@ -31,8 +31,10 @@ import TestSupport
     ///
     ///     x -> (+) -> delay -> y
     ///           ^------ 0.5 ----'
-    @Test(arguments: [BlockPlan.fixed(1), .fixed(64), .fixed(100), .random(max: 100, seed: 4)])
-    func aFeedbackLoopRepeatsTheImpulse(_ plan: BlockPlan) throws {
+    @Test(
+        "A feedback loop repeats the impulse",
+        arguments: [BlockPlan.fixed(1), .fixed(64), .fixed(100), .random(max: 100, seed: 4)])
+    func feedback(_ plan: BlockPlan) throws {
         let harness = try NodeHarness(type("delay"), ["frames": .integer(1000)], maxBlock: 128)
         harness.order = .loop(gain: 0.5)
         let output = harness.run(4500, inputs: [Signal.impulse(at: 3, frames: 4)], plan: plan)[0]
@@ -42,7 +44,7 @@ import TestSupport
         #expect(harness.takeNotes().isEmpty)
     }
 
-    @Test func aLoopShorterThanABlockLastsOneBlockAndSaysSoOnce() throws {
+    @Test("A loop shorter than a block lasts one block, and says so once") func shortLoop() throws {
         let harness = try NodeHarness(type("delay"), ["frames": .integer(10)], maxBlock: 128)
         harness.order = .loop(gain: 0.5)
         let output = harness.run(1000, inputs: [Signal.impulse(at: 0, frames: 1)], plan: .random(max: 128, seed: 8))[0]
@@ -54,21 +56,21 @@ import TestSupport
         #expect(notes.first?.kind == VG_NOTE_LOG.rawValue)
     }
 
-    @Test func nonsenseInALoopDiesOut() throws {
+    @Test("Nonsense in a loop dies out") func nonsenseInALoop() throws {
         let harness = try NodeHarness(type("delay"), ["frames": .integer(256)], maxBlock: 128)
         harness.order = .loop(gain: 0.9)
         _ = harness.run(256, inputs: [[.nan, .infinity, -.infinity, 0.5]])
         #expect(harness.run(5000)[0].allSatisfy { $0.isFinite })
     }
 
-    @Test func itIsSilentOnlyAfterTheTail() throws {
+    @Test("It is silent only after the tail") func silence() throws {
         let harness = try NodeHarness(type("delay"), ["frames": .integer(640)])
         _ = harness.run(1280, inputs: [Signal.constant(1, frames: 10)], plan: .fixed(64))
         #expect(harness.silentOutputs[10] == [false])
         #expect(harness.silentOutputs[11...].allSatisfy { $0 == [true] })
     }
 
-    @Test func itIsIdleOnceTheTailIsOut() throws {
+    @Test("It is idle once the tail is out") func idle() throws {
         let harness = try NodeHarness(type("delay"), ["frames": .integer(640)])
         #expect(harness.instance.isIdle)
         _ = harness.run(64, inputs: [Signal.constant(0.5, frames: 10)])
@@ -79,7 +81,7 @@ import TestSupport
         #expect(harness.instance.isIdle)
     }
 
-    @Test func aLoopEndsWhenNothingAudibleIsLeft() throws {
+    @Test("A loop ends when nothing audible is left") func loopEnd() throws {
         let harness = try NodeHarness(type("delay"), ["frames": .integer(64)], maxBlock: 64)
         harness.order = .loop(gain: 0.5)
         _ = harness.run(64, inputs: [[1]])
@@ -88,7 +90,7 @@ import TestSupport
         #expect(harness.instance.isIdle)
     }
 
-    @Test func preparingAgainStartsWithAnEmptyLine() throws {
+    @Test("Preparing again starts with an empty line") func preparedAgain() throws {
         let harness = try NodeHarness(type("delay"), ["ms": .number(10)])
         _ = harness.run(256, inputs: [Signal.constant(1, frames: 256)])
         try harness.prepare(Preparation(rate: 96000, maxBlock: 256))
@@ -96,7 +98,7 @@ import TestSupport
         #expect(output == Signal.impulse(at: 960, frames: 2000))
     }
 
-    @Test func msAndFramesTogetherAreRefused() throws {
+    @Test("`ms` and `frames` together are refused") func msAndFrames() throws {
         let error = #expect(throws: NodeError.self) {
             try NodeHarness(type("delay"), ["ms": .number(1), "frames": .integer(1)])
         }

@@ -4,8 +4,8 @@ import TestSupport
 
 @Suite struct GainTests {
     /// sine -> gain -> gain, against the sine at the level that the two should give: what is left is nothing.
-    @Test(arguments: testRates, BlockPlan.all)
-    func twoGainsOfHalfCancelAgainstAQuarter(_ rate: Double, _ plan: BlockPlan) throws {
+    @Test("Two gains of half cancel against a quarter", arguments: testRates, BlockPlan.all)
+    func cancellation(_ rate: Double, _ plan: BlockPlan) throws {
         let sine = Signal.sine(440, rate: rate, frames: 5000)
         var signal = sine
         for _ in 0..<2 {
@@ -16,20 +16,22 @@ import TestSupport
         #expect(Signal.difference(signal, sine.map { $0 * 0.25 }) < 2e-6)
     }
 
-    @Test(arguments: [(0.0, 1.0), (6.0206, 2.0), (20.0, 10.0), (-20.0, 0.1), (-60.0, 0.001)])
-    func decibelsAreTwentyTimesTheLogarithm(_ decibels: Double, _ linear: Double) throws {
+    @Test(
+        "Decibels are twenty times the logarithm",
+        arguments: [(0.0, 1.0), (6.0206, 2.0), (20.0, 10.0), (-20.0, 0.1), (-60.0, 0.001)])
+    func decibels(_ decibels: Double, _ linear: Double) throws {
         let harness = try NodeHarness(type("gain"))
         harness.set("gain_db", Float(decibels))
         let output = harness.run(100, inputs: [Signal.constant(0.5, frames: 100)])[0]
         #expect(abs(Double(output[99]) / (0.5 * linear) - 1) < 1e-5)
     }
 
-    @Test func zeroDecibelsPassEverySampleUnchanged() throws {
+    @Test("Zero decibels pass every sample unchanged") func zeroDecibels() throws {
         let noise = Signal.noise(frames: 3000, seed: 5)
         #expect(try NodeHarness(type("gain")).run(3000, inputs: [noise], plan: .random(max: 99, seed: 1))[0] == noise)
     }
 
-    @Test func minus120DecibelsAreExactlyNothingAndFlagged() throws {
+    @Test("Minus 120 decibels are exactly nothing, and flagged") func floor() throws {
         let harness = try NodeHarness(type("gain"))
         harness.set("gain_db", -120)
         let output = harness.run(256, inputs: [Signal.constant(1, frames: 256)])[0]
@@ -37,7 +39,7 @@ import TestSupport
         #expect(harness.silentOutputs.allSatisfy { $0 == [true] })
     }
 
-    @Test(arguments: BlockPlan.all) func aRampIsEvenInDecibels(_ plan: BlockPlan) throws {
+    @Test("A ramp is even in decibels", arguments: BlockPlan.all) func ramp(_ plan: BlockPlan) throws {
         let harness = try NodeHarness(type("gain"))
         harness.set("gain_db", 0)
         harness.set("gain_db", -40, over: 1000)
@@ -49,7 +51,7 @@ import TestSupport
         #expect(Signal.largestStep(output) < 0.005)
     }
 
-    @Test(arguments: [false, true]) func everyChannelGetsTheGain(_ inPlace: Bool) throws {
+    @Test("Every channel gets the gain", arguments: [false, true]) func everyChannel(_ inPlace: Bool) throws {
         let harness = try NodeHarness(type("gain"), ["channels": .integer(3)])
         harness.inPlace = inPlace
         harness.set("gain_db", 20)
@@ -64,15 +66,15 @@ import TestSupport
 }
 
 @Suite struct MixTests {
-    @Test(arguments: testRates, BlockPlan.all)
-    func oppositeSinesCancel(_ rate: Double, _ plan: BlockPlan) throws {
+    @Test("Opposite sines cancel", arguments: testRates, BlockPlan.all)
+    func oppositeSines(_ rate: Double, _ plan: BlockPlan) throws {
         let harness = try NodeHarness(type("mix"), rate: rate)
         let sine = Signal.sine(1000, rate: rate, frames: 3000)
         let output = harness.run(3000, inputs: [sine, sine.map { -$0 }], plan: plan)[0]
         #expect(Signal.peak(output) == 0)
     }
 
-    @Test(arguments: [false, true]) func eachInputHasItsOwnGain(_ inPlace: Bool) throws {
+    @Test("Each input has its own gain", arguments: [false, true]) func ownGains(_ inPlace: Bool) throws {
         let harness = try NodeHarness(type("mix"), ["inputs": .integer(3), "channels": .integer(2)])
         harness.inPlace = inPlace
         for (key, gain) in [("gain_1_db", Float(-6.0206)), ("gain_2_db", -12.0412), ("gain_3_db", -120)] {
@@ -85,7 +87,9 @@ import TestSupport
         #expect(Signal.difference(outputs[1], Signal.constant(0.3, frames: 300)) < 1e-6)
     }
 
-    @Test(arguments: [false, true]) func aSilentFirstInputDoesNotHideTheOthers(_ inPlace: Bool) throws {
+    @Test("A silent first input does not hide the others", arguments: [false, true]) func silentFirstInput(
+        _ inPlace: Bool
+    ) throws {
         let harness = try NodeHarness(type("mix"))
         harness.inPlace = inPlace
         let noise = Signal.noise(frames: 500, seed: 2)
@@ -93,7 +97,7 @@ import TestSupport
         #expect(harness.silentOutputs.allSatisfy { $0 == [false] })
     }
 
-    @Test func theFirstInputIsTheMainBus() throws {
+    @Test("The first input is the main bus") func mainBus() throws {
         let harness = try NodeHarness(type("mix"), ["inputs": .integer(2), "channels": .integer(2)])
         let inputs = harness.instance.ports.filter { $0.direction == VG_INPUT }
         #expect(inputs.map(\.symbol) == ["in_1_1", "in_1_2", "in_2_1", "in_2_2"])
@@ -103,8 +107,8 @@ import TestSupport
 }
 
 @Suite struct PanTests {
-    @Test(arguments: [-1, -0.75, -0.5, -0.1, 0, 0.25, 0.5, 0.9, 1] as [Float])
-    func thePowerIsTheSameEverywhere(_ position: Float) throws {
+    @Test("The power is the same everywhere", arguments: [-1, -0.75, -0.5, -0.1, 0, 0.25, 0.5, 0.9, 1] as [Float])
+    func evenPower(_ position: Float) throws {
         let harness = try NodeHarness(type("pan"))
         harness.set("position", position)
         let outputs = harness.run(64, inputs: [Signal.constant(1, frames: 64)])
@@ -113,12 +117,12 @@ import TestSupport
         #expect((left - right) * Double(position) <= 0)
     }
 
-    @Test func theCentreIsThreeDecibelsDown() throws {
+    @Test("The centre is three decibels down") func centre() throws {
         let outputs = try NodeHarness(type("pan")).run(64, inputs: [Signal.constant(1, frames: 64)])
         for output in outputs { #expect(abs(Signal.decibels(Double(output[0])) + 3.0103) < 1e-4) }
     }
 
-    @Test(arguments: [false, true]) func theFarSideIsExactlySilentAtTheEnds(_ inPlace: Bool) throws {
+    @Test("The far side is exactly silent at the ends", arguments: [false, true]) func farSide(_ inPlace: Bool) throws {
         let noise = Signal.noise(frames: 300, seed: 9)
         let harness = try NodeHarness(type("pan"))
         harness.inPlace = inPlace
@@ -130,7 +134,9 @@ import TestSupport
         #expect(right[1] == noise)
     }
 
-    @Test(arguments: BlockPlan.all) func aMovementKeepsThePowerAndDoesNotJump(_ plan: BlockPlan) throws {
+    @Test("A movement keeps the power and does not jump", arguments: BlockPlan.all) func movement(_ plan: BlockPlan)
+        throws
+    {
         let harness = try NodeHarness(type("pan"))
         harness.set("position", -1)
         harness.set("position", 1, over: 2000)
@@ -143,8 +149,8 @@ import TestSupport
 }
 
 @Suite struct MuteTests {
-    @Test(arguments: testRates, BlockPlan.all)
-    func mutingFadesInTenMillisecondsWithoutAStep(_ rate: Double, _ plan: BlockPlan) throws {
+    @Test("Muting fades in ten milliseconds without a step", arguments: testRates, BlockPlan.all)
+    func muting(_ rate: Double, _ plan: BlockPlan) throws {
         let harness = try NodeHarness(type("mute"), rate: rate)
         let ones = Signal.constant(1, frames: 2000)
         var signal = harness.run(2000, inputs: [ones], plan: plan)[0]
@@ -160,14 +166,14 @@ import TestSupport
         #expect(Signal.largestStep(signal) <= 1.01 / Float(fade))
     }
 
-    @Test func theValueInTheFileAppliesFromTheFirstFrame() throws {
+    @Test("The value in the file applies from the first frame") func firstFrame() throws {
         let harness = try NodeHarness(type("mute"))
         harness.set("muted", 1)
         #expect(Signal.peak(harness.run(512, inputs: [Signal.constant(1, frames: 512)])[0]) == 0)
         #expect(harness.silentOutputs.allSatisfy { $0 == [true] })
     }
 
-    @Test func turningBackHalfWayDoesNotJump() throws {
+    @Test("Turning back half way does not jump") func turnedBack() throws {
         let harness = try NodeHarness(type("mute"))
         let ones = Signal.constant(1, frames: 240)
         var signal = harness.run(240, inputs: [ones])[0]
@@ -180,7 +186,7 @@ import TestSupport
         #expect(signal[719] == 1)
     }
 
-    @Test func mutedNonsenseIsSilence() throws {
+    @Test("Muted nonsense is silence") func mutedNonsense() throws {
         let harness = try NodeHarness(type("mute"))
         harness.set("muted", 1)
         #expect(Signal.peak(harness.run(64, inputs: [Signal.constant(.nan, frames: 64)])[0]) == 0)

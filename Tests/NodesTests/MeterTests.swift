@@ -8,8 +8,8 @@ import TestSupport
         Signal.sine(20 * rate / 1024, rate: rate, frames: frames, amplitude: amplitude)
     }
 
-    @Test(arguments: ["meter", "visualizer"], BlockPlan.all)
-    func everySamplePassesUnchanged(_ name: String, _ plan: BlockPlan) throws {
+    @Test("Every sample passes unchanged", arguments: ["meter", "visualizer"], BlockPlan.all)
+    func unchanged(_ name: String, _ plan: BlockPlan) throws {
         let inputs = (1...3).map { Signal.noise(frames: 5000, seed: UInt64($0), amplitude: 3) }
         for inPlace in [false, true] {
             let harness = try NodeHarness(type(name), ["channels": .integer(3)])
@@ -18,7 +18,7 @@ import TestSupport
         }
     }
 
-    @Test(arguments: testRates) func thereAreSixtyFramesASecond(_ rate: Double) throws {
+    @Test("There are sixty frames a second", arguments: testRates) func frameRate(_ rate: Double) throws {
         let harness = try NodeHarness(type("meter"), rate: rate)
         harness.positionOffset = 500
         _ = harness.run(Int(rate), inputs: [sine(0.1, rate: rate, frames: Int(rate))], plan: .random(max: 512, seed: 1))
@@ -28,8 +28,8 @@ import TestSupport
         #expect(levels.map(\.position) == (1...60).map { 500 + $0 * interval })
     }
 
-    @Test(arguments: testRates, BlockPlan.all)
-    func aSineOfMinus20DBFSReadsAsThat(_ rate: Double, _ plan: BlockPlan) throws {
+    @Test("A sine of minus 20 DBFS reads as that", arguments: testRates, BlockPlan.all)
+    func sine(_ rate: Double, _ plan: BlockPlan) throws {
         let harness = try NodeHarness(type("meter"), ["channels": .integer(2)], rate: rate)
         let signal = sine(0.1, rate: rate, frames: 8192)
         _ = harness.run(8192, inputs: [signal, signal.map { $0 / 2 }], plan: plan)
@@ -43,15 +43,17 @@ import TestSupport
     }
 
     /// Silence 0; full-scale sine 0.9398; -20 dBFS sine 0.5398; an RMS of -25 dB 0.5.
-    @Test(arguments: [(0.0, 0.0), (1.0, 0.9398), (0.1, 0.5398), (0.0795272, 0.5)], ["meter", "visualizer"])
-    func theOrbLevelFollowsItsVectors(_ vector: (amplitude: Double, orb: Float), _ name: String) throws {
+    @Test(
+        "The orb level follows its vectors", arguments: [(0.0, 0.0), (1.0, 0.9398), (0.1, 0.5398), (0.0795272, 0.5)],
+        ["meter", "visualizer"])
+    func orbLevel(_ vector: (amplitude: Double, orb: Float), _ name: String) throws {
         let harness = try NodeHarness(type(name))
         _ = harness.run(4800, inputs: [sine(vector.amplitude, rate: 48000, frames: 4800)], plan: .fixed(100))
         let orb = try #require(harness.capture.events.compactMap(\.levels).last?.orb)
         #expect(abs(orb - vector.orb) < 1e-4)
     }
 
-    @Test func inSilenceTimeGoesOn() throws {
+    @Test("In silence time goes on") func silence() throws {
         let harness = try NodeHarness(type("meter"))
         _ = harness.run(2400, inputs: [Signal.constant(0.5, frames: 2400)])
         _ = harness.run(2400)
@@ -61,7 +63,7 @@ import TestSupport
         #expect(levels.last?.orb == 0)
     }
 
-    @Test func nonsenseDoesNotStay() throws {
+    @Test("Nonsense does not stay") func nonsense() throws {
         let harness = try NodeHarness(type("meter"))
         _ = harness.run(800, inputs: [[.nan, .infinity]])
         _ = harness.run(4000, inputs: [Signal.constant(0.5, frames: 4000)])
@@ -71,7 +73,7 @@ import TestSupport
         #expect(abs(levels[5].orb - 0.8796) < 1e-3)
     }
 
-    @Test func preparingAgainStartsAnew() throws {
+    @Test("Preparing again starts anew") func preparedAgain() throws {
         let harness = try NodeHarness(type("meter"))
         _ = harness.run(100, inputs: [Signal.constant(1, frames: 100)])
         try harness.prepare(Preparation(rate: 96000, maxBlock: 512))
@@ -79,29 +81,31 @@ import TestSupport
         #expect(harness.capture.events.compactMap(\.levels).map(\.peak) == [[0.25]])
     }
 
-    @Test func unknownBallisticsAreRefused() throws {
+    @Test("Unknown ballistics are refused") func unknownBallistics() throws {
         let error = #expect(throws: NodeError.self) { try NodeHarness(type("meter"), ["ballistics": .string("x")]) }
         #expect(error?.key == "ballistics")
     }
 }
 
 @Suite struct VisualizerTests {
-    @Test(arguments: [
-        ("glacier", "glacier"), ("TwiLight", "twilight"), ("no such preset", "verdant"), ("", "verdant"),
-    ])
-    func presetsIgnoreCaseAndFallBackToVerdant(_ given: String, _ taken: String) throws {
+    @Test(
+        "Presets ignore case, and fall back to verdant",
+        arguments: [
+            ("glacier", "glacier"), ("TwiLight", "twilight"), ("no such preset", "verdant"), ("", "verdant"),
+        ])
+    func presets(_ given: String, _ taken: String) throws {
         let harness = try NodeHarness(type("visualizer"), ["preset": .string(given), "style": .string("wave")])
         let event = try #require(harness.capture.events.first)
         #expect(event.name == "visualizer")
         #expect(event.fields == ["style": .string("wave"), "preset": .string(taken)])
     }
 
-    @Test func theDefaultIsAVerdantOrb() throws {
+    @Test("The default is a verdant orb") func defaults() throws {
         let event = try NodeHarness(type("visualizer")).capture.events.first
         #expect(event?.fields == ["style": .string("orb"), "preset": .string("verdant")])
     }
 
-    @Test func anUnknownStyleIsRefused() throws {
+    @Test("An unknown style is refused") func unknownStyle() throws {
         let error = #expect(throws: NodeError.self) { try NodeHarness(type("visualizer"), ["style": .string("cube")]) }
         #expect(error?.key == "style")
         #expect(error?.hint == "use orb, wave, bars")

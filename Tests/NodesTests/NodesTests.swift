@@ -14,9 +14,9 @@ private let names = builtInNodeTypes.map { String(cString: $0.pointee.name) }
 private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
 
 @Suite struct BuiltInTests {
-    @Test func theListIsMadeOnce() { #expect(builtInNodeTypes == builtInNodeTypes) }
+    @Test("The list is made once") func madeOnce() { #expect(builtInNodeTypes == builtInNodeTypes) }
 
-    @Test func everyNameIsThereOnce() {
+    @Test("Every name is there once") func uniqueNames() {
         #expect(Set(names).count == names.count)
         let expected: Set = [
             "input", "output", "midi-input", "midi-output", "gain", "mix", "pan", "mute", "delay", "tone", "tap",
@@ -26,7 +26,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         #expect(builtInNodeType("no-such-type") == nil)
     }
 
-    @Test(arguments: names) func typesNamePartsProperly(_ name: String) throws {
+    @Test("Types name parts properly", arguments: names) func partNames(_ name: String) throws {
         let type = try type(name).pointee
         #expect(name.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "-" })
         #expect(!text(type.summary).isEmpty)
@@ -35,7 +35,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         #expect((type.process == nil) == external, "only the nodes at the edge have no processing of their own")
     }
 
-    @Test(arguments: names) func portsHaveUniqueSymbolsAndDocs(_ name: String) throws {
+    @Test("Ports have unique symbols and docs", arguments: names) func portDocs(_ name: String) throws {
         let layout = try type(name).pointee.default_layout
         let ports = UnsafeBufferPointer(start: layout.ports, count: Int(layout.port_count))
         #expect(!ports.isEmpty)
@@ -43,7 +43,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         for port in ports { #expect(!text(port.doc).isEmpty, "port \(text(port.symbol))") }
     }
 
-    @Test(arguments: names) func keysAreUniqueAndDocumented(_ name: String) throws {
+    @Test("Keys are unique and documented", arguments: names) func keyDocs(_ name: String) throws {
         let type = try type(name).pointee
         let layout = type.default_layout
         let parameters = UnsafeBufferPointer(start: layout.parameters, count: Int(layout.parameter_count))
@@ -54,7 +54,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         for setting in settings { #expect(!text(setting.doc).isEmpty, "setting \(text(setting.key))") }
     }
 
-    @Test(arguments: names) func defaultsAreWithinTheirRanges(_ name: String) throws {
+    @Test("Defaults are within their ranges", arguments: names) func defaultRanges(_ name: String) throws {
         let type = try type(name).pointee
         let layout = type.default_layout
         for parameter in UnsafeBufferPointer(start: layout.parameters, count: Int(layout.parameter_count)) {
@@ -74,7 +74,9 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         }
     }
 
-    @Test(arguments: names) func theLayoutWithoutSettingsIsTheDefaultLayout(_ name: String) throws {
+    @Test("The layout without settings is the default layout", arguments: names) func defaultLayout(_ name: String)
+        throws
+    {
         let type = try type(name)
         let node = try NodeInstance(type: type, name: "n", settings: Settings())
         let layout = type.pointee.default_layout
@@ -86,9 +88,10 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
     }
 
     @Test(
+        "The setting `channels` gives that many channels",
         arguments: ["input", "output", "gain", "mix", "mute", "delay", "tone", "tap", "meter", "visualizer"],
         [1, 2, 64])
-    func theChannelsSettingGivesThatManyChannels(_ name: String, _ channels: Int) throws {
+    func channels(_ name: String, _ channels: Int) throws {
         let node = try NodeInstance(
             type: type(name), name: "n", settings: Settings(["channels": .integer(Int64(channels))]))
         let outputs = node.ports.filter { $0.direction == (name == "output" ? VG_INPUT : VG_OUTPUT) }
@@ -96,9 +99,10 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
     }
 
     @Test(
+        "Absurd channel counts are refused with the key",
         arguments: ["input", "output", "gain", "mix", "mute", "delay", "tone", "tap", "meter", "visualizer"],
         [-1, 0, 65])
-    func absurdChannelCountsAreRefusedWithTheKey(_ name: String, _ channels: Int) throws {
+    func absurdChannels(_ name: String, _ channels: Int) throws {
         let error = #expect(throws: NodeError.self) {
             try NodeInstance(
                 type: type(name), name: "n", settings: Settings(["channels": .integer(Int64(channels))]))
@@ -108,8 +112,8 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
     }
 
     /// NaN and infinities may come out while they go in, but not for ever.
-    @Test(arguments: names.filter { builtInNodeType($0)?.pointee.process != nil })
-    func nonsenseInTheInputPasses(_ name: String) throws {
+    @Test("Nonsense in the input passes", arguments: names.filter { builtInNodeType($0)?.pointee.process != nil })
+    func nonsense(_ name: String) throws {
         let settings: [String: SettingValue] = name == "delay" ? ["frames": .integer(100)] : [:]
         let harness = try NodeHarness(type(name), settings)
         let nonsense: [Float] = (0..<256).map { [.nan, .infinity, -.infinity, 1][$0 % 4] }
@@ -122,8 +126,10 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         }
     }
 
-    @Test(arguments: ["gain", "mix", "pan", "mute", "delay", "meter", "visualizer", "tap"])
-    func silenceInIsFlaggedSilenceOut(_ name: String) throws {
+    @Test(
+        "Silence that comes in is flagged as silence that goes out",
+        arguments: ["gain", "mix", "pan", "mute", "delay", "meter", "visualizer", "tap"])
+    func silence(_ name: String) throws {
         let harness = try NodeHarness(type(name))
         _ = harness.run(1024)
         let flags = harness.silentOutputs.flatMap(\.self)

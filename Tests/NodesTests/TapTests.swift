@@ -16,8 +16,8 @@ import TestSupport
         return joined
     }
 
-    @Test(arguments: testRates, BlockPlan.all)
-    func nothingIsLostOrChanged(_ rate: Double, _ plan: BlockPlan) throws {
+    @Test("Nothing is lost or changed", arguments: testRates, BlockPlan.all)
+    func unchanged(_ rate: Double, _ plan: BlockPlan) throws {
         let harness = try NodeHarness(type("tap"), ["channels": .integer(3)], rate: rate)
         harness.positionOffset = 1000
         let inputs = (1...3).map { Signal.noise(frames: 20000, seed: UInt64($0)) }
@@ -27,7 +27,7 @@ import TestSupport
         #expect(!harness.capture.events.contains { $0.name == "tap.dropped" })
     }
 
-    @Test func whatIsNotTakenInTimeIsCountedAndLeavesAGap() throws {
+    @Test("What is not taken in time is counted and leaves a gap") func notTaken() throws {
         let harness = try NodeHarness(type("tap"), ["buffer": .number(0.05)])
         harness.polls = false
         let noise = Signal.noise(frames: 64000, seed: 1)
@@ -45,7 +45,7 @@ import TestSupport
         #expect(harness.capture.events.map { $0.audio?.position } == [64000])
     }
 
-    @Test func shortBlocksGoOutTogether() throws {
+    @Test("Short blocks go out together") func shortBlocks() throws {
         let harness = try NodeHarness(type("tap"))
         harness.polls = false
         _ = harness.run(4096, plan: .fixed(64))
@@ -53,7 +53,7 @@ import TestSupport
         #expect(harness.capture.events.compactMap(\.audio).map { $0.channels[0].count } == [4096])
     }
 
-    @Test func theRestGoesOutWhenItStops() throws {
+    @Test("The rest goes out when it stops") func rest() throws {
         let harness = try NodeHarness(type("tap"))
         harness.polls = false
         _ = harness.run(640)
@@ -62,7 +62,7 @@ import TestSupport
         #expect(audio(harness.capture)[0].count == 640)
     }
 
-    @Test func offlineTheRingIsEmptiedBeforeEachBlock() throws {
+    @Test("Offline the ring is emptied before each block") func offline() throws {
         let harness = try NodeHarness(type("tap"), ["buffer": .number(0.05)], offline: true)
         harness.polls = false
         for _ in 0..<100 {

@@ -4,15 +4,17 @@ import NodeKit
 import TestSupport
 
 @Suite struct ToneTests {
-    @Test(arguments: testRates) func theDefaultIs440HertzAtMinus20DBFS(_ rate: Double) throws {
+    @Test("The default is 440 hertz at minus 20 DBFS", arguments: testRates) func defaults(_ rate: Double) throws {
         let output = try NodeHarness(type("tone"), rate: rate).run(Int(rate))[0]
         let expected = Signal.sine(440, rate: rate, frames: Int(rate), amplitude: 0.1)
         #expect(Signal.difference(output, expected) < 1e-7)
         #expect(Signal.upwardCrossings(output) == 439)  // the one at frame 0 has nothing before it
     }
 
-    @Test(arguments: ["sine", "square", "sweep", "noise", "impulse"], BlockPlan.all)
-    func theSignalDoesNotDependOnTheBlocks(_ wave: String, _ plan: BlockPlan) throws {
+    @Test(
+        "The signal does not depend on the blocks", arguments: ["sine", "square", "sweep", "noise", "impulse"],
+        BlockPlan.all)
+    func blocks(_ wave: String, _ plan: BlockPlan) throws {
         let settings: [String: SettingValue] = [
             "wave": .string(wave), "channels": .integer(2), "seconds": .number(0.07), "period": .number(0.011),
             "end": .number(5000),
@@ -22,8 +24,8 @@ import TestSupport
         #expect(Signal.peak(whole[1]) > 0)
     }
 
-    @Test(arguments: [("sine", 0.01), ("square", 0.01), ("noise", 0.01)])
-    func thePeakIsTheLevel(_ wave: String, _ tolerance: Double) throws {
+    @Test("The peak is the level", arguments: [("sine", 0.01), ("square", 0.01), ("noise", 0.01)])
+    func peak(_ wave: String, _ tolerance: Double) throws {
         let harness = try NodeHarness(type("tone"), ["wave": .string(wave)])
         harness.set("level_db", -6)
         harness.set("frequency", 997)
@@ -31,7 +33,7 @@ import TestSupport
         #expect(abs(level + 6) < tolerance * 10)
     }
 
-    @Test func aRampOfTheFrequencyDoesNotJump() throws {
+    @Test("A ramp of the frequency does not jump") func frequencyRamp() throws {
         let harness = try NodeHarness(type("tone"))
         harness.set("level_db", 0)
         var signal = harness.run(1000)[0]
@@ -43,13 +45,13 @@ import TestSupport
         #expect(harness.silentOutputs.last == [true])
     }
 
-    @Test func aFrequencyAboveHalfTheRateIsHeldThere() throws {
+    @Test("A frequency above half the rate is held there") func highFrequency() throws {
         let harness = try NodeHarness(type("tone"), rate: 44100)
         harness.set("frequency", 96000)
         #expect(harness.run(4410)[0].allSatisfy { abs($0) < 1e-6 })
     }
 
-    @Test func aSweepGoesFromStartToEnd() throws {
+    @Test("A sweep goes from start to end") func sweep() throws {
         let settings: [String: SettingValue] = [
             "wave": .string("sweep"), "start": .number(100), "end": .number(1600), "seconds": .number(4),
             "repeat": .bool(false),
@@ -67,7 +69,7 @@ import TestSupport
         #expect(harness.instance.isIdle)
     }
 
-    @Test func noiseIsWhiteEvenAndDifferentPerChannelAndSeed() throws {
+    @Test("Noise is white, even, and different per channel and seed") func noise() throws {
         let settings: [String: SettingValue] = ["wave": .string("noise"), "channels": .integer(2)]
         let harness = try NodeHarness(type("tone"), settings)
         harness.set("level_db", 0)
@@ -84,7 +86,7 @@ import TestSupport
         #expect(other.run(100)[0] != Array(noise[0][..<100]))
     }
 
-    @Test func impulsesComeOnceAPeriod() throws {
+    @Test("Impulses come once a period") func impulses() throws {
         let harness = try NodeHarness(type("tone"), ["wave": .string("impulse"), "period": .number(0.01)])
         harness.set("level_db", 0)
         let output = harness.run(1500, plan: .random(max: 300, seed: 6))[0]
@@ -93,7 +95,7 @@ import TestSupport
         #expect(output[480] == 1)
     }
 
-    @Test func aSquareHasOddHarmonicsOnly() throws {
+    @Test("A square has odd harmonics only") func square() throws {
         let harness = try NodeHarness(type("tone"), ["wave": .string("square")])
         harness.set("level_db", 0)
         harness.set("frequency", 480)
@@ -112,7 +114,7 @@ import TestSupport
         #expect(magnitude(2) < 0.001)
     }
 
-    @Test func anUnknownWaveIsRefusedWithTheList() throws {
+    @Test("An unknown wave is refused with the list") func unknownWave() throws {
         let error = #expect(throws: NodeError.self) { try NodeHarness(type("tone"), ["wave": .string("saw")]) }
         #expect(error?.key == "wave")
         #expect(error?.hint.contains("sweep") == true)

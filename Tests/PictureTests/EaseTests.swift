@@ -3,7 +3,7 @@ import Picture
 import TestSupport
 
 @Suite struct EaseTests {
-    @Test func `the level moves evenly over 50 ms`() {
+    @Test("The level moves evenly over 50 ms") func level() {
         var ease = LevelEase()
         ease.set(level: 0.75, at: 1)
         #expect(ease.level.value(at: 1) == 0)
@@ -13,15 +13,15 @@ import TestSupport
         #expect(ease.level.value(at: 9) == 0.75)
     }
 
-    @Test(arguments: [(0.25, 0.378_5), (0.5, 0.684_64), (0.75, 0.906_5)])
-    func `the view eases out over 150 ms`(share: Double, expected: Double) {
+    @Test("The view eases out over 150 ms", arguments: [(0.25, 0.378_5), (0.5, 0.684_64), (0.75, 0.906_5)])
+    func view(share: Double, expected: Double) {
         var ease = LevelEase()
         ease.set(level: 1, at: 0)
         #expect(abs(ease.view.value(at: 0.15 * share) - expected) < 6e-4)
         #expect(ease.view.value(at: 0.15) == 1)
     }
 
-    @Test func `the speaking flag takes 600 ms and passes one half in the middle`() {
+    @Test("The speaking flag takes 600 ms and passes one half in the middle") func speakingFlag() {
         var ease = LevelEase()
         ease.set(speaking: true, at: 0)
         #expect(ease.flag.value(at: 0) == 0)
@@ -31,7 +31,7 @@ import TestSupport
         #expect(ease.flag.value(at: 0.6) == 1)
     }
 
-    @Test func `the end fades evenly over 250 ms`() {
+    @Test("The end fades evenly over 250 ms") func ending() {
         var ease = LevelEase()
         ease.set(level: 1, at: 0)
         ease.set(speaking: true, at: 0)
@@ -45,7 +45,7 @@ import TestSupport
         #expect(ease.level.value(at: 3.06) == 0.5, "after a fade the usual time counts again")
     }
 
-    @Test func `a new target starts from where the number is`() {
+    @Test("A new target starts from where the number is") func newTarget() {
         var ease = Ease(duration: 1, curve: .linear)
         ease.go(to: 1, at: 0)
         ease.go(to: 0, at: 0.5)
@@ -55,7 +55,7 @@ import TestSupport
         #expect(ease.value(at: 1.5) == 0, "the same target does not start again")
     }
 
-    @Test func `nonsense is clamped or ignored`() {
+    @Test("Nonsense is clamped or ignored") func nonsense() {
         var ease = LevelEase()
         ease.set(level: 7, at: 0)
         #expect(ease.level.target == 1)

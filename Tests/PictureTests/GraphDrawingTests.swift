@@ -35,7 +35,7 @@ private let sample = GraphSketch(
     ])
 
 @Suite struct GraphDrawingTests {
-    @Test func `the drawing is well-formed XML with every node, port and link in it`() throws {
+    @Test("The drawing is well-formed XML with every node, port and link in it") func wellFormed() throws {
         let svg = sample.svg()
         if let folder = ProcessInfo.processInfo.environment["VOICEGRAPH_LOOK"] {
             try svg.write(toFile: folder + "/graph.svg", atomically: true, encoding: .utf8)
@@ -55,7 +55,7 @@ private let sample = GraphSketch(
         #expect(svg == sample.svg(), "drawings are repeatable")
     }
 
-    @Test func `boxes do not overlap and signals run from left to right`() {
+    @Test("Boxes do not overlap and signals run from left to right") func noOverlap() {
         let layout = GraphLayout(sample)
         for a in layout.boxes.indices {
             let box = layout.boxes[a]
@@ -74,8 +74,8 @@ private let sample = GraphSketch(
         }
     }
 
-    @Test(arguments: [0, 1, 2, 3000])
-    func `a chain of any length is drawn, also when it is a ring`(count: Int) {
+    @Test("A chain of any length is drawn, also when it is a ring", arguments: [0, 1, 2, 3000])
+    func anyLength(count: Int) {
         var sketch = GraphSketch(
             nodes: (0..<count).map {
                 .init("n\($0)", "gain", inputs: [.init("in", .audio)], outputs: [.init("out", .audio)])
@@ -87,7 +87,7 @@ private let sample = GraphSketch(
         #expect(sketch.svg().hasSuffix("</svg>\n"))
     }
 
-    @Test func `links to nothing are left out`() {
+    @Test("Links to nothing are left out") func linksToNothing() {
         let sketch = GraphSketch(
             nodes: [.init("a", "tone", outputs: [.init("out", .audio)])],
             links: [.init(0, 0, to: 5, 0), .init(0, 3, to: 0, 0), .init(-1, 0, to: 0, 0)])
@@ -95,7 +95,7 @@ private let sample = GraphSketch(
         #expect(!sketch.dot().contains("->"))
     }
 
-    @Test func `DOT and Mermaid name everything and escape names`() {
+    @Test("DOT and Mermaid name everything and escape names") func textFormats() {
         let dot = sample.dot()
         #expect(dot.hasPrefix("digraph \"voice <\\\"demo\\\"> & more\" {"))
         #expect(dot.contains("n0 [label=\"mic\\ninput\"];"))
@@ -111,7 +111,7 @@ private let sample = GraphSketch(
         #expect(!evil.svg().contains("<script"))
     }
 
-    @Test func `gains are labelled in dB`() {
+    @Test("Gains are labelled in dB") func gains() {
         #expect(gainLabel(1) == nil)
         #expect(gainLabel(0.1) == "-20 dB")
         #expect(gainLabel(2) == "+6 dB")
@@ -131,7 +131,7 @@ private let sample = GraphSketch(
         return GraphSketch(resolved: try #require(result.graph), description: found, degraded: lost)
     }
 
-    @Test func `a graph file becomes boxes with their own ports and wires with gain`() throws {
+    @Test("A graph file becomes boxes with their own ports and wires with gain") func graphFile() throws {
         let sketch = try sketch(
             """
             [graph]
@@ -155,7 +155,7 @@ private let sample = GraphSketch(
         #expect(sketch.mermaid().contains("n1 -->|\"2x -20 dB\"| n2"))
     }
 
-    @Test func `a node that this machine cannot run is drawn apart with the reason`() throws {
+    @Test("A node that this machine cannot run is drawn apart with the reason") func unusableNode() throws {
         let sketch = try sketch(
             """
             [graph]

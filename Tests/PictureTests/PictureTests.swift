@@ -10,8 +10,8 @@ private let states: [(String, PictureState)] = [
 ]
 
 @Suite struct PictureTests {
-    @Test(arguments: PictureStyle.allCases)
-    func `the same state gives the same pixels and another state others`(style: PictureStyle) throws {
+    @Test("The same state gives the same pixels and another state others", arguments: PictureStyle.allCases)
+    func samePixels(style: PictureStyle) throws {
         var seen: [[UInt8]] = []
         for (name, state) in states {
             let image = Picture.draw(style, state, width: 160, height: 160)
@@ -23,7 +23,7 @@ private let states: [(String, PictureState)] = [
         }
     }
 
-    @Test func `every preset can be looked at`() throws {
+    @Test("Every preset can be looked at") func presets() throws {
         for preset in Preset.allCases {
             for style in PictureStyle.allCases {
                 let image = Picture.draw(style, states[2].1, preset: preset, width: 160, height: 160)
@@ -33,8 +33,10 @@ private let states: [(String, PictureState)] = [
         }
     }
 
-    @Test(arguments: PictureStyle.allCases, [(0, 0), (1, 1), (3, 200), (200, 3), (17, 9)])
-    func `any size can be drawn and every pixel is a colour`(style: PictureStyle, size: (Int, Int)) {
+    @Test(
+        "Any size can be drawn and every pixel is a colour", arguments: PictureStyle.allCases,
+        [(0, 0), (1, 1), (3, 200), (200, 3), (17, 9)])
+    func anySize(style: PictureStyle, size: (Int, Int)) {
         for (_, state) in states {
             let image = Picture.draw(style, state, width: size.0, height: size.1)
             #expect(image.rgba8.count == size.0 * size.1 * 4)
@@ -45,7 +47,7 @@ private let states: [(String, PictureState)] = [
         }
     }
 
-    @Test func `the orb has the measures it should have`() {
+    @Test("The orb has the measures it should have") func orb() {
         let idle = OrbShape(PictureState())
         #expect(idle.coreScale == 0.85)
         #expect(idle.glowOpacity == 0)
@@ -60,7 +62,7 @@ private let states: [(String, PictureState)] = [
         #expect(OrbShape(PictureState(view: 0, speaking: 1)).glowOpacity == 0.3)
     }
 
-    @Test func `an idle orb is as wide as its scale says and cyan, blue, purple from the centre`() {
+    @Test("An idle orb is as wide as its scale says and cyan, blue, purple from the centre") func idleOrb() {
         // At an extent of 272 in 272 pixels the orb's pixels are the image's.
         let image = OrbPicture(extent: 272).draw(PictureState(), width: 272, height: 272)
         let row = (0..<272).filter { image[$0, 136].rgba.w > 0.5 }
@@ -71,7 +73,7 @@ private let states: [(String, PictureState)] = [
         #expect(image[136 + 75, 136].rgba.w == 0, "no light around a silent orb")
     }
 
-    @Test func `presets are found by name, ignoring case, and unknown names are verdant`() {
+    @Test("Presets are found by name, ignoring case, and unknown names are verdant") func presetNames() {
         #expect(Preset(named: "GLACIER") == .glacier)
         #expect(Preset(named: "Mystic") == .mystic)
         #expect(Preset(named: "no such thing") == .verdant)
@@ -82,8 +84,8 @@ private let states: [(String, PictureState)] = [
         #expect(PictureStyle(named: "") == .orb)
     }
 
-    @Test(arguments: [UInt64(0), 1, 99])
-    func `guessed bars fall from left to right within a fifth`(seed: UInt64) {
+    @Test("Guessed bars fall from left to right within a fifth", arguments: [UInt64(0), 1, 99])
+    func guessedBars(seed: UInt64) {
         let bars = BarValues.guess(level: 0.7, seed: seed)
         #expect(bars.count == 10)
         for (index, bar) in bars.enumerated() {
@@ -97,7 +99,7 @@ private let states: [(String, PictureState)] = [
         #expect(BarValues.shown(0.06) == 0.06)
     }
 
-    @Test func `bars are 20 to 80 percent high, and 30 when nothing is known`() {
+    @Test("Bars are 20 to 80 percent high, and 30 when nothing is known") func barHeights() {
         #expect(BarsPicture.height(of: 0) == 0.2)
         #expect(abs(BarsPicture.height(of: 1) - 0.8) < 1e-6)
         #expect(BarsPicture.height(of: nil) == 0.3)
@@ -111,7 +113,7 @@ private let states: [(String, PictureState)] = [
         }
     }
 
-    @Test func `bars ease in and out over 150 ms`() {
+    @Test("Bars ease in and out over 150 ms") func barEase() {
         var ease = BarsEase()
         #expect(ease.values(at: 0).isEmpty)
         ease.set([1, 0.5], at: 0)
@@ -120,7 +122,7 @@ private let states: [(String, PictureState)] = [
         #expect(ease.isSettled(at: 0.15))
     }
 
-    @Test func `a wave is an arch times a sine`() {
+    @Test("A wave is an arch times a sine") func wave() {
         // At a quarter of the width the arch is 0.75 and the sine's phase 0.75 pi.
         let expected = 0.75 * 50 * 0.5 * sinf(0.75 * .pi) + 50
         #expect(abs(WaveShape.y(x: 50, width: 200, height: 100, amplitude: 0.5, phase: 0) - expected) < 1e-4)
@@ -130,13 +132,13 @@ private let states: [(String, PictureState)] = [
         #expect(points.map(\.x) == [0, 5, 10, 15, 20, 25])
     }
 
-    @Test func `the phase falls by 1.5 in each 100 ms, linear between`() {
+    @Test("The phase falls by 1.5 in each 100 ms, linear between") func phase() {
         #expect(WaveShape.phase(at: 0) == 0)
         #expect(abs(WaveShape.phase(at: 0.1) + 1.5) < 1e-6)
         #expect(abs(WaveShape.phase(at: 0.15) + 2.25) < 1e-6)
     }
 
-    @Test func `a silent wave is a flat line that does not move`() {
+    @Test("A silent wave is a flat line that does not move") func flatLine() {
         let still = WavePicture().draw(PictureState(level: 0, time: 1), width: 80, height: 41)
         #expect(still == WavePicture().draw(PictureState(level: 0, time: 1.234), width: 80, height: 41))
         #expect((0..<80).allSatisfy { still[$0, 20].rgba.w > 0.5 && still[$0, 10].rgba.w == 0 })

@@ -59,7 +59,7 @@ struct DropoutTests {
         return try #require(await host.dropouts.first(where: isWanted))
     }
 
-    @Test("a node that is slow is named, with how long it took", arguments: [true, false])
+    @Test("A node that is slow is named, with how long it took", arguments: [true, false])
     func slowNode(synchronous: Bool) async throws {
         let scratch = try folder()
         let server = try await Jackd.start(synchronous: synchronous)
@@ -85,7 +85,7 @@ struct DropoutTests {
         server.stop()
     }
 
-    @Test("a program before us that stalls is blamed, and no node of ours", arguments: [true, false])
+    @Test("A program before us that stalls is blamed, and no node of ours", arguments: [true, false])
     func stalledUpstream(synchronous: Bool) async throws {
         let scratch = try folder()
         let server = try await Jackd.start(synchronous: synchronous)
@@ -104,7 +104,7 @@ struct DropoutTests {
         server.stop()
     }
 
-    @Test("a server that stands still is blamed")
+    @Test("A server that stands still is blamed")
     func stoppedServer() async throws {
         let scratch = try folder()
         let server = try await Jackd.start()
@@ -128,7 +128,7 @@ struct DropoutTests {
             try #require(prepared), on: driver ?? TimerDriver(name: "late", rate: 48000, block: 256))
     }
 
-    @Test("without a server, too, the slow node is named")
+    @Test("Without a server, too, the slow node is named")
     func slowNodeOnTimer() async throws {
         let graph = try timed(try folder())
         func pumped(_ what: String, _ condition: @escaping @Sendable () -> Bool) async throws {
@@ -146,7 +146,7 @@ struct DropoutTests {
         graph.stop()
     }
 
-    @Test("the time of a slow node is known offline as well, where no cycle is late")
+    @Test("The time of a slow node is known offline as well, where no cycle is late")
     func offline() throws {
         let scratch = try folder()
         let registry = NodeRegistry(search: PluginSearch(folders: [.init(scratch.path)]))
@@ -164,7 +164,7 @@ struct DropoutTests {
     }
 
     @Test(
-        "when others have the processor, nobody else is blamed", .enabled(if: mayPreempt), arguments: [true, false])
+        "When others have the processor, nobody else is blamed", .enabled(if: mayPreempt), arguments: [true, false])
     func preempted(onServer: Bool) async throws {
         let scratch = try folder()
         let server = onServer ? try await Jackd.start() : nil

@@ -4,7 +4,7 @@ import NodeKit
 import TestSupport
 
 @Suite struct ExampleTests {
-    @Test(arguments: [1, 64, 1000]) func tremoloFollowsItsFormulaOverBlocks(block: Int) throws {
+    @Test("`tremolo` follows its formula over blocks", arguments: [1, 64, 1000]) func tremolo(block: Int) throws {
         let node = try NodeHarness(pluginType("tremolo"))
         node.set("rate_hz", 8)
         node.set("depth", 0.8)
@@ -15,14 +15,14 @@ import TestSupport
         }
     }
 
-    @Test func tremoloWorksInPlaceAndTreatsChannelsAlike() throws {
+    @Test("`tremolo` works in place and treats channels alike") func tremoloInPlace() throws {
         let node = try NodeHarness(pluginType("tremolo"), ["channels": .integer(2)])
         node.inPlace = true
         let output = node.run(5000, inputs: [noise(5000), noise(5000)])
         #expect(output[0] == output[1])
     }
 
-    @Test func bitcrushRoundsToItsLevelsAndRepeatsSamples() throws {
+    @Test("`bitcrush` rounds to its levels and repeats samples") func bitcrush() throws {
         let node = try NodeHarness(pluginType("bitcrush"))
         node.set("bits", 3)
         let input = noise(4000)

@@ -6,8 +6,10 @@ import NodeKit
 import TestSupport
 
 @Suite struct FileTests {
-    @Test(.timeLimit(.minutes(5)), arguments: [(1, 64), (2, 256), (3, 1000)])
-    func aFileAtTheGraphsRateIsPlayedBitForBit(channels: Int, block: Int) throws {
+    @Test(
+        "A file at the graph's rate is played bit for bit", .timeLimit(.minutes(5)),
+        arguments: [(1, 64), (2, 256), (3, 1000)])
+    func bitForBit(channels: Int, block: Int) throws {
         let scratch = try Scratch()
         let signal = (0..<channels).map { noise(150_001, seed: UInt32($0 + 1)) }
         try SoundFile(rate: 48000, samples: signal).write(scratch.file("take.wav"))
@@ -23,8 +25,10 @@ import TestSupport
         #expect(node.capture.events("file.finished").first?.integer("frames") == 150_001)
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [8000, 44100, 96000])
-    func aSineKeepsPitchLevelAndLengthThroughResampling(fileRate: Int) throws {
+    @Test(
+        "A sine keeps pitch, level and length through resampling", .timeLimit(.minutes(5)),
+        arguments: [8000, 44100, 96000])
+    func resampling(fileRate: Int) throws {
         let scratch = try Scratch()
         let sine = (0..<fileRate).map { Float(0.5 * sin(2 * .pi * 1000 * Double($0) / Double(fileRate))) }
         try SoundFile(rate: fileRate, samples: [sine]).write(scratch.file("sine.wav"))
@@ -37,7 +41,7 @@ import TestSupport
         #expect(error < 1e-4)
     }
 
-    @Test(.timeLimit(.minutes(5))) func aLoopRepeatsWithoutASeam() throws {
+    @Test("A loop repeats without a seam", .timeLimit(.minutes(5))) func loop() throws {
         let scratch = try Scratch()
         let signal = noise(1000)
         try SoundFile(rate: 48000, samples: [signal]).write(scratch.file("loop.wav"))
@@ -49,7 +53,7 @@ import TestSupport
         #expect(node.capture.events("file.finished").isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(5))) func anotherBlockSizeGoesOnWhereTheFileWas() throws {
+    @Test("Another block size goes on where the file was", .timeLimit(.minutes(5))) func otherBlockSize() throws {
         let scratch = try Scratch()
         let signal = noise(20_000)
         try SoundFile(rate: 48000, samples: [signal]).write(scratch.file("take.wav"))
@@ -60,7 +64,7 @@ import TestSupport
         #expect(output == signal)
     }
 
-    @Test func aFileThatIsNoAudioIsAnErrorAtItsSetting() throws {
+    @Test("A file that is no audio is an error at its setting") func noAudio() throws {
         let scratch = try Scratch()
         try "not audio at all".write(toFile: scratch.file("a.wav"), atomically: true, encoding: .utf8)
         let error = try #require(throws: NodeError.self) {

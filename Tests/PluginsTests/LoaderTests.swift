@@ -6,7 +6,7 @@ import NodeKit
 import TestSupport
 
 @Suite struct LoaderTests {
-    @Test func aSoundPluginIsLoadedWithItsDescription() throws {
+    @Test("A sound plugin is loaded with its description") func soundPlugin() throws {
         let scratch = try Scratch()
         let plugin = try PluginLoader.load(buildFixture("sound", in: scratch))
         #expect(plugin.name == "fixture" && plugin.version == "1.0" && plugin.license == "Apache-2.0")
@@ -14,33 +14,37 @@ import TestSupport
         #expect(plugin.failures.isEmpty)
     }
 
-    @Test(arguments: [
-        ("wrong-abi", "has ABI version 77, the host has 1"),
-        ("wrong-type-abi", "node type 0 has ABI version 99, the host has 1"),
-        ("small-size", "says that its description has 8 bytes, too few"),
-        ("missing-symbol", "exports no vg_plugin_entry"),
-        ("null-entry", "refuses this host, which has ABI version 1"),
-        ("no-types", "offers no node types"),
-        ("null-types", "offers 3 node types but lists none"),
-        ("absurd-count", "claims to offer 4000000000 node types"),
-        ("absurd-ports", "node type absurd-ports: it declares 4294967295 ports"),
-        ("null-name", "node type 0 has no name"),
-        (
-            "invalid-name",
-            "node type 0 is called \"Not A Name\"; a name has lower-case letters, digits and -"
-        ),
-        ("null-function", "node type null-function: its create, destroy or prepare function is NULL"),
-        ("undefined-symbol", "needs from_nowhere, which no library offers"),
-    ])
-    func aBrokenPluginIsRefusedWithItsReason(name: String, reason: String) throws {
+    @Test(
+        "A broken plugin is refused with its reason",
+        arguments: [
+            ("wrong-abi", "has ABI version 77, the host has 1"),
+            ("wrong-type-abi", "node type 0 has ABI version 99, the host has 1"),
+            ("small-size", "says that its description has 8 bytes, too few"),
+            ("missing-symbol", "exports no vg_plugin_entry"),
+            ("null-entry", "refuses this host, which has ABI version 1"),
+            ("no-types", "offers no node types"),
+            ("null-types", "offers 3 node types but lists none"),
+            ("absurd-count", "claims to offer 4000000000 node types"),
+            ("absurd-ports", "node type absurd-ports: it declares 4294967295 ports"),
+            ("null-name", "node type 0 has no name"),
+            (
+                "invalid-name",
+                "node type 0 is called \"Not A Name\"; a name has lower-case letters, digits and -"
+            ),
+            ("null-function", "node type null-function: its create, destroy or prepare function is NULL"),
+            ("undefined-symbol", "needs from_nowhere, which no library offers"),
+        ])
+    func brokenPlugins(name: String, reason: String) throws {
         let failure = try failure(name)
         #expect(failure.reason == reason)
         #expect(failure.type == name)
         #expect(!failure.hint.isEmpty)
     }
 
-    @Test(arguments: [("libvgabsent.so.3", ""), ("libespeak-ng.so.99", "libespeak-ng1")])
-    func aMissingLibraryIsNamedAndWithItThePackageIfThatIsKnown(library: String, package: String) throws {
+    @Test(
+        "A missing library is named, and with it the package if that is known",
+        arguments: [("libvgabsent.so.3", ""), ("libespeak-ng.so.99", "libespeak-ng1")])
+    func missingLibrary(library: String, package: String) throws {
         let scratch = try Scratch()
         let source = scratch.file("absent.c")
         try "int from_another_library(void) { return 1; }".write(toFile: source, atomically: true, encoding: .utf8)
@@ -56,8 +60,10 @@ import TestSupport
         )
     }
 
-    @Test(arguments: ["", "this is text, not a shared object, and it is long enough to have had a header"])
-    func aFileThatIsNoSharedObjectIsRefused(content: String) throws {
+    @Test(
+        "A file that is no shared object is refused",
+        arguments: ["", "this is text, not a shared object, and it is long enough to have had a header"])
+    func noSharedObject(content: String) throws {
         let scratch = try Scratch()
         try content.write(toFile: scratch.file("libvg-text.so"), atomically: true, encoding: .utf8)
         let failure = try #require(throws: PluginFailure.self) {
@@ -66,7 +72,7 @@ import TestSupport
         #expect(failure.reason.hasPrefix("is not a shared object of this machine"))
     }
 
-    @Test func aFileThatIsNotThereIsRefused() throws {
+    @Test("A file that is not there is refused") func noFile() throws {
         let failure = try #require(throws: PluginFailure.self) {
             try PluginLoader.load(PluginFile(path: "/nowhere/libvg-none.so"))
         }
@@ -74,7 +80,7 @@ import TestSupport
         #expect(failure.package.isEmpty)
     }
 
-    @Test func theSoundTypeOfAHalfBrokenPluginIsKept() throws {
+    @Test("The sound type of a half-broken plugin is kept") func halfBroken() throws {
         let scratch = try Scratch()
         let plugin = try PluginLoader.load(buildFixture("half-good", in: scratch))
         #expect(plugin.types.map { String(cString: $0.pointee.name) } == ["half-good"])
@@ -83,7 +89,7 @@ import TestSupport
             plugin.failures.map(\.reason) == ["node type half-bad: its parameter loud has a default outside its range"])
     }
 
-    @Test func aFailingPrepareTellsItsReasonAndLeavesTheHostRunning() throws {
+    @Test("A failing `prepare` tells its reason and leaves the host running") func failingPrepare() throws {
         let scratch = try Scratch()
         let plugin = try PluginLoader.load(buildFixture("failing-prepare", in: scratch))
         let node = try NodeInstance(type: plugin.types[0], name: "n", settings: Settings())

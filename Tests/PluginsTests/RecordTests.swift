@@ -18,8 +18,8 @@ import TestSupport
         return node.capture
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 5])
-    func aWAVHoldsEverySampleUnchanged(channels: Int) throws {
+    @Test("A WAV holds every sample unchanged", .timeLimit(.minutes(5)), arguments: [1, 2, 5])
+    func wav(channels: Int) throws {
         let scratch = try Scratch()
         // Longer than the ring, 10 s: nothing may be lost when it is full.
         let signal = (0..<channels).map { noise(150_003, seed: UInt32($0 + 7)) }
@@ -32,8 +32,10 @@ import TestSupport
         #expect(capture.events("record.finished").first?.integer("dropped") == 0)
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [("flac", Float(1) / 4_000_000), ("ogg", Float(0.2))])
-    func compressedFormatsHoldTheSameSignal(suffix: String, tolerance: Float) throws {
+    @Test(
+        "Compressed formats hold the same signal", .timeLimit(.minutes(5)),
+        arguments: [("flac", Float(1) / 4_000_000), ("ogg", Float(0.2))])
+    func compressed(suffix: String, tolerance: Float) throws {
         let scratch = try Scratch()
         let sine = (0..<96000).map { Float(0.5 * sin(2 * .pi * 440 * Double($0) / 48000)) }
         _ = try record(scratch.file("take.\(suffix)"), [sine])
@@ -42,7 +44,7 @@ import TestSupport
         #expect(zip(file.samples[0], sine).allSatisfy { abs($0 - $1) < tolerance })
     }
 
-    @Test(.timeLimit(.minutes(5))) func anExistingFileIsKeptUnlessItMayBeOverwritten() throws {
+    @Test("An existing file is kept unless it may be overwritten", .timeLimit(.minutes(5))) func existingFile() throws {
         let scratch = try Scratch()
         let first = [noise(1000)]
         let second = [noise(2000, seed: 9)]
@@ -54,8 +56,9 @@ import TestSupport
         #expect(try SoundFile(scratch.file("take.wav")).samples == second)
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: ["wav", "flac", "ogg"])
-    func aProcessThatIsKilledLeavesAFileThatPlays(suffix: String) async throws {
+    @Test(
+        "A process that is killed leaves a file that plays", .timeLimit(.minutes(5)), arguments: ["wav", "flac", "ogg"])
+    func killed(suffix: String) async throws {
         let scratch = try Scratch()
         let path = scratch.file("take.\(suffix)")
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
@@ -80,7 +83,7 @@ import TestSupport
         #expect(abs((file.samples[0].map { abs($0) }.max() ?? 0) - 0.5) < 0.05)
     }
 
-    @Test(.timeLimit(.minutes(5))) func aFullDiskIsToldAndTheGraphRunsOn() throws {
+    @Test("A full disk is told, and the graph runs on", .timeLimit(.minutes(5))) func fullDisk() throws {
         let scratch = try Scratch()
         // /dev/full refuses every write as a full disk would.
         try FileManager.default.createSymbolicLink(
@@ -90,10 +93,12 @@ import TestSupport
         #expect(capture.logs.contains { $0.text.contains("ended") })
     }
 
-    @Test(arguments: [
-        ("take.mp4", "cannot tell the format"), ("no/such/folder/take.wav", "cannot write to the folder"),
-    ])
-    func aPathThatCannotWorkIsAnErrorAtItsSetting(path: String, message: String) throws {
+    @Test(
+        "A path that cannot work is an error at its setting",
+        arguments: [
+            ("take.mp4", "cannot tell the format"), ("no/such/folder/take.wav", "cannot write to the folder"),
+        ])
+    func hopelessPath(path: String, message: String) throws {
         let scratch = try Scratch()
         let error = try #require(throws: NodeError.self) {
             try NodeInstance(
@@ -103,7 +108,7 @@ import TestSupport
         #expect(error.message.hasPrefix(message) && error.key == "path")
     }
 
-    @Test(.timeLimit(.minutes(5))) func dateAndTimeAreFilledIn() throws {
+    @Test("Date and time are filled in", .timeLimit(.minutes(5))) func dateAndTime() throws {
         let scratch = try Scratch()
         let capture = try record(scratch.file("{date} {time}.wav"), [noise(100)])
         let path = try #require(capture.events("record.started").first?.string("path"))

@@ -6,7 +6,7 @@ import NodeKit
 import TestSupport
 
 @Suite struct RegistryTests {
-    @Test func onlyThePluginThatPromisesTheTypeIsLoaded() throws {
+    @Test("Only the plugin that promises the type is loaded") func promisedType() throws {
         let scratch = try Scratch()
         try buildFixture("sound", in: scratch)
         try buildFixture("half-good", in: scratch)
@@ -17,14 +17,14 @@ import TestSupport
         #expect(registry.plugins.count == 1)
     }
 
-    @Test func aTypeThatNoFileNamePromisesIsFoundAllTheSame() throws {
+    @Test("A type that no file name promises is found all the same") func unpromisedType() throws {
         let scratch = try Scratch()
         try buildFixture("sound", in: scratch, as: "something.so")
         let registry = NodeRegistry(search: PluginSearch(folders: [.init(scratch.path)]))
         #expect(registry.catalog(for: ["sound"]).types["sound"] != nil)
     }
 
-    @Test func aBuiltInTypeWinsOverAPluginAndTheLossIsReported() throws {
+    @Test("A built-in type wins over a plugin, and the loss is reported") func builtInWins() throws {
         let scratch = try Scratch()
         try buildFixture("duplicate", in: scratch)
         let registry = NodeRegistry(search: PluginSearch(folders: [.init(scratch.path)]))
@@ -32,7 +32,7 @@ import TestSupport
         #expect(registry.failures.map(\.reason) == ["node type gain is built in already"])
     }
 
-    @Test func ofTwoPluginsWithOneTypeTheFirstFoundWinsAndTheLossIsReported() throws {
+    @Test("Of two plugins with one type the first found wins, and the loss is reported") func firstWins() throws {
         let first = try Scratch()
         let second = try Scratch()
         try buildFixture("sound", in: first)
@@ -43,7 +43,7 @@ import TestSupport
             registry.failures.map(\.reason) == ["node type sound is already taken by \(first.file("libvg-sound.so"))"])
     }
 
-    @Test func aSymbolicLinkToAPluginPromisesAnotherOfItsTypes() throws {
+    @Test("A symbolic link to a plugin promises another of its types") func symbolicLink() throws {
         let scratch = try Scratch()
         try buildFixture("sound", in: scratch, as: "libvg-many.so")
         try FileManager.default.createSymbolicLink(
@@ -55,7 +55,7 @@ import TestSupport
         #expect(registry.plugins.count == 1)
     }
 
-    @Test func theTypesOfAPluginThatCannotBeLoadedAreKnownWithTheReason() throws {
+    @Test("The types of a plugin that cannot be loaded are known with the reason") func unloadable() throws {
         let scratch = try Scratch()
         try buildFixture("wrong-abi", in: scratch)
         let registry = NodeRegistry(search: PluginSearch(folders: [.init(scratch.path)]))
@@ -64,7 +64,7 @@ import TestSupport
         #expect(catalog.unavailable["wrong-abi"]?.reason == "libvg-wrong-abi.so has ABI version 77, the host has 1")
     }
 
-    @Test func aBrokenPluginDoesNotHideASoundOneFurtherDownThePath() throws {
+    @Test("A broken plugin does not hide a sound one further down the path") func furtherDown() throws {
         let broken = try Scratch()
         let sound = try Scratch()
         try buildFixture("wrong-abi", in: broken, as: "libvg-sound.so")
@@ -76,7 +76,7 @@ import TestSupport
         #expect(registry.failures.count == 1)
     }
 
-    @Test func inAFolderOfOtherThingsOnlyFilesWithThePrefixCount() throws {
+    @Test("In a folder of other things only files with the prefix count") func otherFiles() throws {
         let scratch = try Scratch()
         for name in ["libvg-a.so", "b.so", "libvg-c.txt"] {
             try "".write(toFile: scratch.file(name), atomically: true, encoding: .utf8)
@@ -87,7 +87,7 @@ import TestSupport
         #expect(prefixed == ["a"])
     }
 
-    @Test func theUsualFoldersStartWithThoseAskedFor() {
+    @Test("The usual folders start with those asked for") func usualFolders() {
         let folders = PluginSearch.standard(extra: ["/first", "/second"]).folders
         #expect(folders.prefix(2).map(\.path) == ["/first", "/second"])
         #expect(folders.contains { $0.path.hasSuffix("/lib/voicegraph") })

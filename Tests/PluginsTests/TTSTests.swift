@@ -13,8 +13,10 @@ import TestSupport
         try NodeHarness(pluginType("tts"), settings, rate: rate, offline: true)
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [22050.0, 44100, 48000, 96000])
-    func everySampleIsPlayedAtEveryRateAndTheEndIsToldAfterTheLast(rate: Double) throws {
+    @Test(
+        "Every sample is played at every rate, and the end is told after the last", .timeLimit(.minutes(5)),
+        arguments: [22050.0, 44100, 48000, 96000])
+    func everySample(rate: Double) throws {
         let node = try harness(["text": .string(Self.sentence)], rate: rate)
         let output = node.renderUntilIdle(limit: Int(rate * 20))[0]
         let made = try #require(node.capture.events("speech.synthesized").first?.integer("frames"))
@@ -27,7 +29,7 @@ import TestSupport
         #expect(output[finished...].allSatisfy { $0 == 0 })
     }
 
-    @Test(.timeLimit(.minutes(5))) func whatIsHeardIsWhatTheLibraryMade() throws {
+    @Test("What is heard is what the library made", .timeLimit(.minutes(5))) func whatIsHeard() throws {
         // At the voice's own rate nothing is resampled, so all samples are multiples of 1/32768.
         let node = try harness(["text": .string(Self.sentence)], rate: 22050)
         let output = node.renderUntilIdle(limit: 22050 * 20)[0]
@@ -43,7 +45,7 @@ import TestSupport
         #expect(longestSilence(all) < 22050)
     }
 
-    @Test(.timeLimit(.minutes(5))) func wordsAreToldInOrderWhenTheyAreHeard() throws {
+    @Test("Words are told in order when they are heard", .timeLimit(.minutes(5))) func words() throws {
         let node = try harness(["text": .string("one two three")])
         _ = node.renderUntilIdle(limit: 48000 * 10)
         let words = node.capture.events("speech.word")
@@ -55,7 +57,7 @@ import TestSupport
         #expect(names == ["speech.started", "speech.word", "speech.word", "speech.word", "speech.finished"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func aNewTextStopsTheOldOneWithoutAClick() throws {
+    @Test("A new text stops the old one without a click", .timeLimit(.minutes(5))) func newText() throws {
         let node = try harness(["text": .string(String(repeating: "aaaaah ", count: 30))])
         var output = node.render(48000)[0]
         node.instance.receive(.text("  second  "), port: 0)
@@ -68,7 +70,7 @@ import TestSupport
         #expect(step(47900..<48300) <= step(1..<47900))
     }
 
-    @Test(.timeLimit(.minutes(5))) func aBlankTextStopsWithin5Milliseconds() throws {
+    @Test("A blank text stops within 5 milliseconds", .timeLimit(.minutes(5))) func blankText() throws {
         let node = try harness(["text": .string(String(repeating: Self.sentence, count: 5))])
         // Until it is loud.
         while node.render(256)[0].allSatisfy({ abs($0) < 0.2 }) {}
@@ -84,7 +86,7 @@ import TestSupport
         #expect(node.instance.isIdle)
     }
 
-    @Test(.timeLimit(.minutes(5))) func manyTextsAtOnceLeaveOnlyTheLast() throws {
+    @Test("Many texts at once leave only the last", .timeLimit(.minutes(5))) func manyTexts() throws {
         let node = try harness([:])
         #expect(node.instance.isIdle)
         for number in 1...20 { node.instance.receive(.text("number \(number)"), port: 0) }
@@ -92,7 +94,7 @@ import TestSupport
         #expect(node.capture.events("speech.finished").map { $0.string("text") } == ["number 20"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func queuedTextsAreAllSpokenInOrder() throws {
+    @Test("Queued texts are all spoken in order", .timeLimit(.minutes(5))) func queuedTexts() throws {
         let node = try harness(["queue": .bool(true), "text": .string("one")])
         node.instance.receive(.text("two"), port: 0)
         node.instance.receive(.text("three"), port: 0)
@@ -100,7 +102,7 @@ import TestSupport
         #expect(node.capture.events("speech.finished").map { $0.string("text") } == ["one", "two", "three"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func aChangeOfRateGoesOnWithTheWordThatWasHeard() throws {
+    @Test("A change of rate goes on with the word that was heard", .timeLimit(.minutes(5))) func changedRate() throws {
         let node = try harness(["text": .string("one two three four five six seven eight")])
         _ = node.render(48000)
         let before = node.capture.events("speech.word").compactMap { $0.string("text") }
@@ -110,7 +112,7 @@ import TestSupport
         #expect(after.first == before.last && after.last == "eight")
     }
 
-    @Test(.timeLimit(.minutes(5))) func everyRunOfAProgramRendersTheSameBits() async throws {
+    @Test("Every run of a program renders the same bits", .timeLimit(.minutes(5))) func sameBits() async throws {
         let scratch = try Scratch()
         for name in ["a", "b"] {
             await #expect(processExitsWith: .success) { [path = scratch.file(name) as String] in
@@ -127,7 +129,9 @@ import TestSupport
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file("b"))) == first)
     }
 
-    @Test(.timeLimit(.minutes(5))) func whatIsHeardIsBitForBitWhatTheLibraryMakesOnItsOwn() async throws {
+    @Test("What is heard is bit for bit what the library makes on its own", .timeLimit(.minutes(5))) func libraryAlone()
+        async throws
+    {
         // Each in a process of its own: what espeak-ng makes depends on what it spoke before.
         let scratch = try Scratch()
         await #expect(processExitsWith: .success) { [path = scratch.file("node") as String] in
@@ -158,7 +162,7 @@ import TestSupport
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file("node"))) == direct)
     }
 
-    @Test(.timeLimit(.minutes(5))) func liveSpeechPlaysEverySampleToo() throws {
+    @Test("Live speech plays every sample too", .timeLimit(.minutes(5))) func live() throws {
         let node = try NodeHarness(pluginType("tts"), ["text": .string(Self.sentence)])
         var output: [Float] = []
         // No waiting for the voice here: early blocks may be silent, later ones come from a full ring.
@@ -184,7 +188,7 @@ import TestSupport
         #expect(heard.count == made)
     }
 
-    @Test func anUnknownVoiceIsAnErrorAtItsSetting() throws {
+    @Test("An unknown voice is an error at its setting") func unknownVoice() throws {
         let error = try #require(throws: NodeError.self) {
             try NodeInstance(
                 type: pluginType("tts"), name: "n", settings: Settings(["voice": .string("klingon-opera")]))
@@ -192,11 +196,11 @@ import TestSupport
         #expect(error.message == "espeak-ng has no voice called \"klingon-opera\"" && error.key == "voice")
     }
 
-    @Test func aLanguageTagIsAVoice() throws {
+    @Test("A language tag is a voice") func languageTag() throws {
         _ = try NodeInstance(type: pluginType("tts"), name: "n", settings: Settings(["language": .string("en-US")]))
     }
 
-    @Test func aRateBetweenFactorAndWordsIsAnError() throws {
+    @Test("A rate between factor and words is an error") func badRate() throws {
         let error = try #require(throws: NodeError.self) {
             try NodeInstance(type: pluginType("tts"), name: "n", settings: Settings(["rate": .number(20)]))
         }

@@ -6,8 +6,10 @@ import NodeKit
 import TestSupport
 
 @Suite struct TemplateTests {
-    @Test(.timeLimit(.minutes(5)), arguments: PluginTemplate.Language.allCases)
-    func aNewPluginBuildsAndRunsInAGraph(language: PluginTemplate.Language) async throws {
+    @Test(
+        "A new plugin builds, and runs in a graph", .timeLimit(.minutes(5)), arguments: PluginTemplate.Language.allCases
+    )
+    func newPlugin(language: PluginTemplate.Language) async throws {
         let scratch = try Scratch()
         let template = PluginTemplate(
             name: "my-effect", language: language, source: packageRoot,

@@ -63,7 +63,7 @@ private func sine(_ amplitude: Float, frames: Int) -> [Float] {
     }
 
     @Test(
-        "dBFS has a floor of -120",
+        "`dBFS` has a floor of -120",
         arguments: [(Float(1), Float(0)), (0.1, -20), (0, -120), (1e-6, -120), (1e-7, -120)])
     func decibels(rms: Float, level: Float) {
         #expect(abs(LevelScale.decibels(rms: rms) - level) < 1e-4)

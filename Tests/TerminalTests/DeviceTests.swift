@@ -74,7 +74,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
             TerminalDevice(capabilities: TerminalCapabilities(), input: terminal.slave, output: terminal.slave))
     }
 
-    @Test func `the terminal is taken once and given back as it was`() async throws {
+    @Test("The terminal is taken once and given back as it was") func takenOnce() async throws {
         let terminal = try PseudoTerminal(width: 100, height: 30)
         let before = terminal.mode
         let device = try device(terminal)
@@ -93,7 +93,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         again.close()
     }
 
-    @Test func `what is no terminal is not taken`() throws {
+    @Test("What is no terminal is not taken") func noTerminal() throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         #expect(TerminalDevice(capabilities: TerminalCapabilities(), input: ends[0], output: ends[1]) == nil)
@@ -104,7 +104,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         close(ends[1])
     }
 
-    @Test func `the screen follows the size and q quits`() async throws {
+    @Test("The screen follows the size, and q quits") func sizeAndQuit() async throws {
         let terminal = try PseudoTerminal()
         let device = try device(terminal)
         let view = scene(TerminalCapabilities(), width: 80, height: 24)
@@ -117,15 +117,17 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         device.close()
     }
 
-    @Test(arguments: [
-        ("q", true), ("Q", true), ("\u{3}", true), ("abc", false), ("\u{1B}[q", false), ("\u{1B}Oq", false),
-        ("\u{1B}[1;5Aq", true), ("\u{1B}", false), ("", false),
-    ])
-    func `only keys that ask for it quit`(keys: String, quits: Bool) {
+    @Test(
+        "Only keys that ask for it quit",
+        arguments: [
+            ("q", true), ("Q", true), ("\u{3}", true), ("abc", false), ("\u{1B}[q", false), ("\u{1B}Oq", false),
+            ("\u{1B}[1;5Aq", true), ("\u{1B}", false), ("", false),
+        ])
+    func quitKeys(keys: String, quits: Bool) {
         #expect(asksToQuit(keys.utf8) == quits)
     }
 
-    @Test func `cancelling ends the show`() async throws {
+    @Test("Cancelling ends the show") func cancelled() async throws {
         let terminal = try PseudoTerminal()
         let device = try device(terminal)
         let showing = Task { await device.show(scene(TerminalCapabilities(), width: 80, height: 24)) }
@@ -150,8 +152,10 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         #expect(terminal.mode == before)
     }
 
-    @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGSEGV])
-    func `a signal that ends the program gives the terminal back first`(signal: Int32) async throws {
+    @Test(
+        "A signal that ends the program gives the terminal back first",
+        arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGSEGV])
+    func signals(signal: Int32) async throws {
         let terminal = try PseudoTerminal()
         let (path, before) = (terminal.path, terminal.mode)
         await #expect(processExitsWith: .failure) { [path = path as String, signal = signal as Int32] in
@@ -163,7 +167,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         try await expectGivenBack(terminal, before)
     }
 
-    @Test func `a trap gives the terminal back`() async throws {
+    @Test("A trap gives the terminal back") func trap() async throws {
         let terminal = try PseudoTerminal()
         let (path, before) = (terminal.path, terminal.mode)
         await #expect(processExitsWith: .failure) { [path = path as String] in
@@ -173,7 +177,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         try await expectGivenBack(terminal, before)
     }
 
-    @Test func `leaving by exit gives the terminal back`() async throws {
+    @Test("Leaving by exit gives the terminal back") func exits() async throws {
         let terminal = try PseudoTerminal()
         let (path, before) = (terminal.path, terminal.mode)
         await #expect(processExitsWith: .exitCode(3)) { [path = path as String] in
@@ -184,8 +188,8 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
     }
 
     /// Only by hand: VOICEGRAPH_SHOW=SECONDS shows a scene on the real terminal.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["VOICEGRAPH_SHOW"] != nil))
-    func `a scene can be looked at`() async throws {
+    @Test("A scene can be looked at", .enabled(if: ProcessInfo.processInfo.environment["VOICEGRAPH_SHOW"] != nil))
+    func shown() async throws {
         let environment = ProcessInfo.processInfo.environment
         let capabilities = TerminalCapabilities(environment: environment)
         let device = try #require(TerminalDevice(capabilities: capabilities))

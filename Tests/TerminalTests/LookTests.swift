@@ -11,9 +11,10 @@ import TestSupport
         ("light", TerminalCapabilities(light: true)),
     ]
 
-    @Test(arguments: LookTests.ladders, [(80, 24), (200, 50), (40, 10), (120, 30)])
-    func `every ladder and size paints a clean screen`(ladder: (String, TerminalCapabilities), size: (Int, Int)) throws
-    {
+    @Test(
+        "Every ladder and size paints a clean screen", arguments: LookTests.ladders,
+        [(80, 24), (200, 50), (40, 10), (120, 30)])
+    func everySize(ladder: (String, TerminalCapabilities), size: (Int, Int)) throws {
         let view = scene(ladder.1, width: size.0, height: size.1)
         let bytes = view.frame(at: 10.03)
         try look(bytes, "term-\(ladder.0)-\(size.0)x\(size.1).ansi")
@@ -24,8 +25,8 @@ import TestSupport
         #expect(!bytes.isEmpty)
     }
 
-    @Test(arguments: ["bars", "wave"], LookTests.ladders)
-    func `the other styles paint a clean screen too`(style: String, ladder: (String, TerminalCapabilities)) throws {
+    @Test("The other styles paint a clean screen too", arguments: ["bars", "wave"], LookTests.ladders)
+    func otherStyles(style: String, ladder: (String, TerminalCapabilities)) throws {
         let view = scene(ladder.1, width: 80, height: 24, style: style, preset: "glacier", degraded: false)
         let bytes = view.frame(at: 10.03)
         try look(bytes, "term-\(style)-\(ladder.0)-80x24.ansi")

@@ -6,7 +6,7 @@ import TestSupport
 @testable import Terminal
 
 @Suite struct BallisticsTests {
-    @Test func `a peak is held for 1.5 seconds, then falls`() {
+    @Test("A peak is held for 1.5 seconds, then falls") func peakHold() {
         var meter = Ballistics()
         meter.update(rms: 0.1, peak: 0.5, at: 0)
         meter.update(rms: 0, peak: 0, at: 0.1)
@@ -17,7 +17,7 @@ import TestSupport
         #expect(meter.isStill(at: 4))
     }
 
-    @Test func `a clip is shown for 3 seconds`() {
+    @Test("A clip is shown for 3 seconds") func clip() {
         var meter = Ballistics()
         meter.update(rms: 0.5, peak: 1, at: 0)
         #expect(meter.reading(at: 2.9).clipped)
@@ -26,7 +26,7 @@ import TestSupport
         #expect(!meter.reading(at: 4).clipped)
     }
 
-    @Test func `levels read as people write them`() {
+    @Test("Levels read as people write them") func levelText() {
         #expect(decibelText(-12.34, unicode: true) == "-12.3")
         #expect(decibelText(0, unicode: true) == "0.0")
         #expect(decibelText(3.01, unicode: true) == "+3.0")
@@ -40,8 +40,8 @@ import TestSupport
         #expect(clock(.nan) == "0:00")
     }
 
-    @Test(arguments: [(-60.0, 0), (-30, 20), (0, 40)])
-    func `a bar is as long as its level`(level: Double, cells: Int) {
+    @Test("A bar is as long as its level", arguments: [(-60.0, 0), (-30, 20), (0, 40)])
+    func barLength(level: Double, cells: Int) {
         var canvas = Canvas(width: 40, height: 1)
         let reading = Ballistics.Reading(rms: level, peak: level, held: -.infinity, clipped: false)
         MeterBar(theme: Theme(TerminalCapabilities()), reading: reading).draw(
@@ -51,21 +51,23 @@ import TestSupport
 }
 
 @Suite struct CellTextTests {
-    @Test(arguments: [
-        ("plain", 5), ("漢字", 4), ("e\u{301}", 1), ("👋", 2), ("👩‍👩‍👧", 2), ("👍🏽", 2), ("🇩🇪", 2), ("한글", 4), ("ｗ", 2),
-        ("\u{1B}[31mx", 5), ("a\u{200B}b", 2), ("\u{FE0F}", 0), ("\t", 1), ("😀️", 2),
-    ])
-    func `text is as wide as terminals show it`(text: String, width: Int) {
+    @Test(
+        "Text is as wide as terminals show it",
+        arguments: [
+            ("plain", 5), ("漢字", 4), ("e\u{301}", 1), ("👋", 2), ("👩‍👩‍👧", 2), ("👍🏽", 2), ("🇩🇪", 2), ("한글", 4), ("ｗ", 2),
+            ("\u{1B}[31mx", 5), ("a\u{200B}b", 2), ("\u{FE0F}", 0), ("\t", 1), ("😀️", 2),
+        ])
+    func textWidth(text: String, width: Int) {
         #expect(columns(text) == width)
     }
 
-    @Test func `a wide character that does not fit is left out`() {
+    @Test("A wide character that does not fit is left out") func wideCharacter() {
         var canvas = Canvas(width: 3, height: 1)
         #expect(canvas.put(glyphs("漢字"), x: 0, y: 0) == 2)
         #expect(canvas[2, 0] == .blank)
     }
 
-    @Test func `lines break at spaces and long words anywhere`() {
+    @Test("Lines break at spaces and long words anywhere") func wrapping() {
         let speech = SpeechFace(node: "n", text: "one two abcdefghijkl 漢字漢字", unicode: true)
         let lines = speech.lines(width: 7).map {
             String(String.UnicodeScalarView(speech.glyphs[$0].compactMap { Unicode.Scalar($0.base) }))
@@ -75,19 +77,23 @@ import TestSupport
 }
 
 @Suite struct CapabilitiesTests {
-    @Test(arguments: [
-        (["TERM": "xterm-256color", "COLORTERM": "truecolor"], TerminalCapabilities.Colors.truecolor),
-        (["TERM": "xterm-256color"], .palette), (["TERM": "tmux-256color"], .palette), (["TERM": "xterm"], .sixteen),
-        (["TERM": "linux"], .sixteen), (["TERM": "vt100"], .none), (["TERM": "dumb", "COLORTERM": "truecolor"], .none),
-        (["TERM": "xterm-256color", "COLORTERM": "24bit", "NO_COLOR": "1"], .none),
-        (["TERM": "xterm-256color", "COLORTERM": "24bit", "NO_COLOR": ""], .truecolor), ([:], .none),
-        (["TERM": "xterm-direct"], .truecolor),
-    ])
-    func `the environment tells the colours`(environment: [String: String], colors: TerminalCapabilities.Colors) {
+    @Test(
+        "The environment tells the colours",
+        arguments: [
+            (["TERM": "xterm-256color", "COLORTERM": "truecolor"], TerminalCapabilities.Colors.truecolor),
+            (["TERM": "xterm-256color"], .palette), (["TERM": "tmux-256color"], .palette),
+            (["TERM": "xterm"], .sixteen),
+            (["TERM": "linux"], .sixteen), (["TERM": "vt100"], .none),
+            (["TERM": "dumb", "COLORTERM": "truecolor"], .none),
+            (["TERM": "xterm-256color", "COLORTERM": "24bit", "NO_COLOR": "1"], .none),
+            (["TERM": "xterm-256color", "COLORTERM": "24bit", "NO_COLOR": ""], .truecolor), ([:], .none),
+            (["TERM": "xterm-direct"], .truecolor),
+        ])
+    func colours(environment: [String: String], colors: TerminalCapabilities.Colors) {
         #expect(TerminalCapabilities(environment: environment).colors == colors)
     }
 
-    @Test func `the locale tells the character set, and TERM whether the cursor moves`() {
+    @Test("The locale tells the character set, and TERM whether the cursor moves") func locale() {
         #expect(TerminalCapabilities(environment: ["LANG": "en_US.UTF-8"]).unicode)
         #expect(TerminalCapabilities(environment: ["LANG": "C.utf8"]).unicode)
         #expect(!TerminalCapabilities(environment: ["LANG": "en_US.UTF-8", "LC_ALL": "C"]).unicode)
@@ -101,7 +107,7 @@ import TestSupport
 }
 
 @Suite struct LineTests {
-    @Test func `events are one JSON object a line with event and time first`() throws {
+    @Test("Events are one JSON object a line with event and time first") func eventLines() throws {
         let event = Event(
             "speech.word", node: "tts", time: 1.25,
             fields: [
@@ -119,7 +125,7 @@ import TestSupport
         #expect(object["time"] as? Double == 1.25)
     }
 
-    @Test func `levels and the running state are events too`() throws {
+    @Test("Levels and the running state are events too") func levelEvents() throws {
         #expect(
             EventJSON.encode(LevelFrame(node: "m", time: 0.5, peak: [0.5, .infinity], rms: [0.1, 0], orb: 1))
                 == #"{"event":"levels","time":0.500000,"node":"m","peak":[0.5,null],"rms":[0.1,0],"orb":1}"#)
@@ -137,7 +143,7 @@ import TestSupport
         #expect(object["degraded"] as? [String: String] == ["a\"b": "why"])
     }
 
-    @Test func `a status line is plain text with the loudest peak since the last`() {
+    @Test("A status line is plain text with the loudest peak since the last") func statusLine() {
         var line = StatusLine()
         line.update(LevelFrame(node: "m\u{1B}[2J", time: 0, peak: [0.1, 0.5], rms: [0, 0], orb: 0))
         line.update(LevelFrame(node: "m\u{1B}[2J", time: 0, peak: [0.01, 0.01], rms: [0, 0], orb: 0))
@@ -160,7 +166,7 @@ import TestSupport
         #expect(lines.count == 2 && lines[0].hasSuffix("SCHED_OTHER, 3 MiB locked") && lines[1].contains("limits.d"))
     }
 
-    @Test func `the last words name the causes of dropouts and what to do`() throws {
+    @Test("The last words name the causes of dropouts and what to do") func lastWords() throws {
         var status = sampleStatus()
         status.dropouts = [.node: 3, .upstream: 1]
         let dropout = Dropout(
@@ -199,19 +205,27 @@ import TestSupport
             ])
     }
 
-    @Test func `what a node takes now comes first, whatever it took before`() {
+    @Test("What a node takes now comes first, whatever it took before") func nodeOrder() {
         let lines = TopTable.text(state).split(separator: "\n")
         #expect(lines[1].wholeMatch(of: /node +now us +peak us +of a block +mean us +99 % us +longest us/) != nil)
         #expect(lines[2].wholeMatch(of: /busy +1000\.0 +2500\.0 +10\.00 % +2\.0 +3\.0 +4000\.0/) != nil, "\(lines)")
         #expect(lines[3].hasPrefix("idle"))
     }
 
-    @Test(arguments: [
-        (80, ["now us", "peak us", "of a block", "mean us", "99 % us", "longest us", "1000.0", "2500.0", "10.00 %"]),
-        (66, ["now us", "peak us", "of a block", "99 % us", "longest us", "1000.0", "2500.0", "10.00 %", "4000.0"]),
-        (40, ["now us", "of a block", "1000.0", "10.00 %"]), (20, ["10.00 %"]),
-    ])
-    func `a narrow screen keeps what matters most`(width: Int, texts: [String]) {
+    @Test(
+        "A narrow screen keeps what matters most",
+        arguments: [
+            (
+                80,
+                ["now us", "peak us", "of a block", "mean us", "99 % us", "longest us", "1000.0", "2500.0", "10.00 %"]
+            ),
+            (
+                66,
+                ["now us", "peak us", "of a block", "99 % us", "longest us", "1000.0", "2500.0", "10.00 %", "4000.0"]
+            ),
+            (40, ["now us", "of a block", "1000.0", "10.00 %"]), (20, ["10.00 %"]),
+        ])
+    func narrowTable(width: Int, texts: [String]) {
         let view = TopView(capabilities: TerminalCapabilities(), width: width, height: 24)
         view.update(state)
         var terminal = Emulator(width: width, height: 24)
@@ -223,29 +237,34 @@ import TestSupport
 }
 
 @Suite struct EventTextTests {
-    @Test(arguments: [
-        (Event("node.failed", node: "n", fields: ["message": .string("why")]), "n: failed: why"),
-        (Event("speech.failed", node: "tts", fields: ["reason": .string("no voice")]), "tts: speech failed: no voice"),
-        (
-            Event("record.finished", node: "r", fields: ["path": .string("a.wav"), "seconds": .number(61.5)]),
-            "r: recorded 1:01 to a.wav"
-        ),
-        (Event("log", node: "n", fields: ["text": .string("hello")]), "n: hello"),
-        (
-            Event(
-                "graph.changed",
-                fields: [
-                    "added": .list([.string("low")]), "linked": .integer(2), "first_block_ms": .number(2.66),
-                    "done_ms": .number(13.2), "seconds": .number(0.0132),
-                ]), "graph: +low, 2 links added; heard after 2.7 ms, done after 13.2 ms"
-        ),
-        (Event("other", fields: ["b": .integer(2), "a": .string("x")]), "other a x b 2"),
-    ])
-    func `events read as sentences`(event: Event, text: String) {
+    @Test(
+        "Events read as sentences",
+        arguments: [
+            (Event("node.failed", node: "n", fields: ["message": .string("why")]), "n: failed: why"),
+            (
+                Event("speech.failed", node: "tts", fields: ["reason": .string("no voice")]),
+                "tts: speech failed: no voice"
+            ),
+            (
+                Event("record.finished", node: "r", fields: ["path": .string("a.wav"), "seconds": .number(61.5)]),
+                "r: recorded 1:01 to a.wav"
+            ),
+            (Event("log", node: "n", fields: ["text": .string("hello")]), "n: hello"),
+            (
+                Event(
+                    "graph.changed",
+                    fields: [
+                        "added": .list([.string("low")]), "linked": .integer(2), "first_block_ms": .number(2.66),
+                        "done_ms": .number(13.2), "seconds": .number(0.0132),
+                    ]), "graph: +low, 2 links added; heard after 2.7 ms, done after 13.2 ms"
+            ),
+            (Event("other", fields: ["b": .integer(2), "a": .string("x")]), "other a x b 2"),
+        ])
+    func eventSentences(event: Event, text: String) {
         #expect(eventText(event) == text)
     }
 
-    @Test func `what the screen shows better is no line`() {
+    @Test("What the screen shows better is no line") func hiddenEvents() {
         #expect(eventText(Event("speech.word", node: "tts")) == nil)
         #expect(eventText(Event("running")) == nil)
     }

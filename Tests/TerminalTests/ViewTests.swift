@@ -12,7 +12,7 @@ import TestSupport
         return terminal
     }
 
-    @Test func `a screen shows driver, levels, speech, failures and keys`() {
+    @Test("A screen shows driver, levels, speech, failures and keys") func wholeScreen() {
         let terminal = shown(scene(TerminalCapabilities(), width: 80, height: 24), 80, 24)
         for text in [
             "● voice", "jack default · 48 kHz · 128 frames (2.7 ms)", "meter", "orb", "CLIP", "-60", "glowing",
@@ -22,7 +22,7 @@ import TestSupport
         }
     }
 
-    @Test func `a node that is removed is shown no more, whatever levels still come`() {
+    @Test("A node that is removed is shown no more, whatever levels still come") func removedNode() {
         func graph(_ nodes: [(String, String)]) -> GraphDescription {
             var graph = GraphDescription()
             graph.name = "voice"
@@ -53,14 +53,14 @@ import TestSupport
         #expect(terminal.text.contains("meter") && !terminal.text.contains("third"))
     }
 
-    @Test(arguments: [(80, 24), (200, 50), (40, 10)])
-    func `the same state twice gives no bytes the second time`(size: (Int, Int)) {
+    @Test("The same state twice gives no bytes the second time", arguments: [(80, 24), (200, 50), (40, 10)])
+    func noBytes(size: (Int, Int)) {
         let view = scene(TerminalCapabilities(), width: size.0, height: size.1)
         #expect(!view.frame(at: 10.03).isEmpty)
         #expect(view.frame(at: 10.03).isEmpty)
     }
 
-    @Test func `frames that build on each other show what a full frame shows`() {
+    @Test("Frames that build on each other show what a full frame shows") func increments() {
         let view = scene(TerminalCapabilities(), width: 80, height: 24)
         var terminal = shown(view, 80, 24)
         for step in 1...60 {
@@ -84,7 +84,7 @@ import TestSupport
         #expect(whole.text.contains("漢字"))
     }
 
-    @Test func `silence costs nothing once everything has come to rest`() {
+    @Test("Silence costs nothing once everything has come to rest") func atRest() {
         let view = scene(TerminalCapabilities(), width: 80, height: 24, style: "wave")
         view.update(event: Event("speech.finished", node: "tts"), at: 11)
         var late = 0
@@ -106,7 +106,7 @@ import TestSupport
         #expect(clock > 0 && clock < 200, "a new second writes a few cells")
     }
 
-    @Test func `a new size paints everything for that size`() {
+    @Test("A new size paints everything for that size") func newSize() {
         let view = scene(TerminalCapabilities(), width: 80, height: 24)
         _ = view.frame(at: 10)
         for (width, height) in [(100, 30), (30, 8), (200, 50), (80, 24)] {
@@ -115,7 +115,7 @@ import TestSupport
         }
     }
 
-    @Test func `no size breaks the layout`() {
+    @Test("No size breaks the layout") func anySize() {
         for style in ["orb", "bars"] {
             let view = scene(TerminalCapabilities(), width: 80, height: 24, style: style)
             for width in [0, 1, 2, 3, 7, 12, 15, 16, 17, 19, 20, 29, 33, 39, 40, 55, 56, 59, 60, 79, 133] {
@@ -129,14 +129,14 @@ import TestSupport
         }
     }
 
-    @Test func `a 40 by 10 screen still has meters and the spoken word`() {
+    @Test("A 40 by 10 screen still has meters and the spoken word") func smallScreen() {
         let text = shown(scene(TerminalCapabilities(), width: 40, height: 10), 40, 10).text
         #expect(text.contains("█"))
         #expect(text.contains("glowing"))
         #expect(text.contains("degraded"))
     }
 
-    @Test func `more channels than rows are counted`() {
+    @Test("More channels than rows are counted") func manyChannels() {
         let view = TerminalView(
             graph: GraphDescription(name: "big"), capabilities: TerminalCapabilities(), width: 60, height: 12)
         let levels = [Float](repeating: 0.5, count: 64)
@@ -146,8 +146,8 @@ import TestSupport
         #expect(text.contains("more channels"))
     }
 
-    @Test(arguments: ["orb", "bars", "wave"])
-    func `each step of the colour ladder uses only what it has`(style: String) {
+    @Test("Each step of the colour ladder uses only what it has", arguments: ["orb", "bars", "wave"])
+    func colourLadder(style: String) {
         for colors in TerminalCapabilities.Colors.allCases {
             let view = scene(TerminalCapabilities(colors: colors), width: 100, height: 30, style: style)
             let terminal = shown(view, 100, 30)
@@ -165,15 +165,15 @@ import TestSupport
         }
     }
 
-    @Test(arguments: ["orb", "bars", "wave"])
-    func `a terminal without UTF-8 gets ASCII only`(style: String) {
+    @Test("A terminal without UTF-8 gets ASCII only", arguments: ["orb", "bars", "wave"])
+    func ascii(style: String) {
         let view = scene(TerminalCapabilities(colors: .sixteen, unicode: false), width: 80, height: 24, style: style)
         view.log("Grüße – “日本” 👋", at: 10)
         let bytes = view.frame(at: 10.03)
         #expect(bytes.allSatisfy { $0 < 127 })
     }
 
-    @Test func `text from files cannot reach the terminal as commands`() {
+    @Test("Text from files cannot reach the terminal as commands") func noCommands() {
         let evil = "a\u{1B}[2Jb\u{9B}31mc\u{07}d\u{1B}]0;title\u{07}e\u{90}f\u{7F}g\u{202E}h\r\ni\u{0}"
         let view = TerminalView(
             graph: GraphDescription(name: evil, nodes: [NodeDescription(name: evil, type: "meter")]),
@@ -201,7 +201,7 @@ import TestSupport
             })
     }
 
-    @Test func `the spoken word is marked and the mark moves`() {
+    @Test("The spoken word is marked and the mark moves") func spokenWord() {
         let view = scene(TerminalCapabilities(), width: 80, height: 24)
         func marked(_ terminal: Emulator) -> String {
             String(terminal.cells.joined().filter { $0.style.contains("48;2;127;219;255") }.map(\.text))

@@ -8,10 +8,10 @@ import TestSupport
 struct JackDriverTests {}
 
 extension JackDriverTests {
-    @Test("ports carry the client's name, the node's name and a number from 1")
+    @Test("Ports carry the client's name, the node's name and a number from 1")
     func portNames() async throws {
         let server = try await Jackd.start()
-        let wire = try Wire(name: "voice", server: server, channels: 2)
+        let through = try PassThrough(name: "voice", server: server, channels: 2)
         let list = try await server.tool("jack_lsp", "-p", "-t")
         let lines = list.split(separator: "\n").map(String.init)
         for (name, direction) in [
@@ -21,26 +21,26 @@ extension JackDriverTests {
             #expect(lines[index + 1].contains("properties: \(direction),"))
             #expect(lines[index + 2].contains("32 bit float mono audio"))
         }
-        wire.stop()
+        through.stop()
         server.stop()
     }
 
-    @Test("what one program plays reaches another bit for bit", arguments: [64, 256, 1024])
+    @Test("What one program plays reaches another bit for bit", arguments: [64, 256, 1024])
     func bitExact(block: Int) async throws {
         let server = try await Jackd.start(block: block)
-        let wire = try Wire(server: server, channels: 2)
-        try await expectExact(wire, server, seed: UInt64(block))
-        wire.stop()
+        let through = try PassThrough(server: server, channels: 2)
+        try await expectExact(through, server, seed: UInt64(block))
+        through.stop()
         server.stop()
     }
 
-    @Test("two drivers work on one server at once, under names of their own")
+    @Test("Two drivers work on one server at once, under names of their own")
     func twoDrivers() async throws {
         let server = try await Jackd.start()
-        let first = try Wire(server: server, channels: 1)
-        let second = try Wire(server: server, channels: 1)
-        #expect(first.driver.info.client == "wire")
-        #expect(second.driver.info.client != "wire")
+        let first = try PassThrough(server: server, channels: 1)
+        let second = try PassThrough(server: server, channels: 1)
+        #expect(first.driver.info.client == "through")
+        #expect(second.driver.info.client != "through")
         try await expectExact(first, server, seed: 1)
         try await expectExact(second, server, seed: 2)
         first.stop()
@@ -49,40 +49,40 @@ extension JackDriverTests {
         server.stop()
     }
 
-    @Test("a port of the same name and kind is kept with its connections, one of another kind is replaced")
+    @Test("A port of the same name and kind is kept with its connections, one of another kind is replaced")
     func registerAgain() async throws {
         let server = try await Jackd.start()
-        let wire = try Wire(server: server, channels: 1)
+        let through = try PassThrough(server: server, channels: 1)
         let peer = try JackPeer("peer", server: server, plays: [[0]])
-        #expect(peer.connect("peer:out_1", "wire:mic_1"))
+        #expect(peer.connect("peer:out_1", "through:mic_1"))
         let mic = ExternalPort(node: "mic", number: 1, isCapture: true)
-        #expect(try wire.driver.register([mic]) == [wire.handles[0]])
+        #expect(try through.driver.register([mic]) == [through.handles[0]])
         // What the server did is seen by its clients from one of its next cycles on.
-        try await eventually("connected") { peer.connections(of: "peer:out_1") == ["wire:mic_1"] }
+        try await eventually("connected") { peer.connections(of: "peer:out_1") == ["through:mic_1"] }
         var midi = mic
         midi.isMIDI = true
-        _ = try wire.driver.register([midi])
+        _ = try through.driver.register([midi])
         try await eventually("disconnected") { peer.connections(of: "peer:out_1") == [] }
         let list = try await server.tool("jack_lsp", "-t")
-        #expect(list.contains("wire:mic_1\n\t8 bit raw midi"), "\(list)")
-        wire.driver.retire([midi])
-        #expect(try await !server.tool("jack_lsp").contains("wire:mic_1"))
-        wire.stop()
+        #expect(list.contains("through:mic_1\n\t8 bit raw midi"), "\(list)")
+        through.driver.retire([midi])
+        #expect(try await !server.tool("jack_lsp").contains("through:mic_1"))
+        through.stop()
         server.stop()
     }
 
-    @Test("another block size while running leaves the audio exact, and the owner hears of it first")
+    @Test("Another block size while running leaves the audio exact, and the owner hears of it first")
     func blockSizeChange() async throws {
         let server = try await Jackd.start(block: 256)
-        let wire = try Wire(server: server, channels: 1)
-        let events = wire.events
+        let through = try PassThrough(server: server, channels: 1)
+        let events = through.events
         for block in [64, 1024, 8192, 128] {
             try await server.tool("jack_bufsize", "\(block)")
             #expect(events.all.contains(.rateOrBlockChanged(rate: 48000, block: block)))
-            #expect(wire.driver.info.block == block)
-            try await expectExact(wire, server, seed: UInt64(block))
+            #expect(through.driver.info.block == block)
+            try await expectExact(through, server, seed: UInt64(block))
         }
-        wire.stop()
+        through.stop()
         server.stop()
     }
 }

@@ -26,13 +26,13 @@ struct JackConnectionsTests {
             })
     }
 
-    @Test("one glob pairs what it matches with the channels, in order")
+    @Test("One glob pairs what it matches with the channels, in order")
     func oneGlob() {
         let expected: Set = ["speakers_1 > system:playback_1", "speakers_2 > system:playback_2"]
         #expect(wanted(node("speakers", channels: 2, capture: false, connect: ["system:playback_*"])) == expected)
     }
 
-    @Test("a client's name alone stands for its ports of the right kind and direction")
+    @Test("A client's name alone stands for its ports of the right kind and direction")
     func clientName() {
         let speakers = node("speakers", channels: 2, capture: false, connect: ["system"])
         #expect(wanted(speakers) == ["speakers_1 > system:playback_1", "speakers_2 > system:playback_2"])
@@ -42,7 +42,7 @@ struct JackConnectionsTests {
         #expect(wanted(keys) == ["system:midi_capture_1 > keys_1"])
     }
 
-    @Test("without a client 'system' its names mean the physical ports, by number")
+    @Test("Without a client 'system' its names mean the physical ports, by number")
     func noSystemClient() {
         let pipewire = JackConnections.Others(
             systemNames: ["Speakers:playback_FL": "system:playback_1", "Speakers:playback_FR": "system:playback_2"],
@@ -54,32 +54,32 @@ struct JackConnectionsTests {
         #expect(JackConnections.pairs(second, pipewire).map(\.other) == ["Speakers:playback_FR"])
     }
 
-    @Test("several globs belong to the channels one by one")
+    @Test("Several globs belong to the channels one by one")
     func oneGlobPerChannel() {
         let ports = node("speakers", channels: 2, capture: false, connect: ["system:playback_2", "recorder:in_1"])
         #expect(wanted(ports) == ["speakers_1 > system:playback_2", "speakers_2 > recorder:in_1"])
     }
 
-    @Test("more globs than channels begin anew with the first channel")
+    @Test("More globs than channels begin anew with the first channel")
     func moreGlobsThanChannels() {
         let ports = node("out", channels: 1, capture: false, connect: ["system:playback_1", "system:playback_2"])
         #expect(wanted(ports) == ["out_1 > system:playback_1", "out_1 > system:playback_2"])
     }
 
-    @Test("one of several globs connects its channel to all that it matches")
+    @Test("One of several globs connects its channel to all that it matches")
     func globOfSeveral() {
         let ports = node("out", channels: 2, capture: false, connect: ["*:*_1", "nothing:*"])
         #expect(wanted(ports) == ["out_1 > system:playback_1", "out_1 > recorder:in_1"])
     }
 
-    @Test("channels without a partner stay alone, as do nodes that want nothing")
+    @Test("Channels without a partner stay alone, as do nodes that want nothing")
     func tooFewPartners() {
         #expect(wanted(node("mic", channels: 3, capture: true, connect: ["guitar:*"])) == ["guitar:out > mic_1"])
         #expect(wanted(node("mic", channels: 1, capture: true, connect: ["piano:*"])) == [])
         #expect(wanted(node("mic", channels: 1, capture: true, connect: [])) == [])
     }
 
-    @Test("brackets and question marks are globs, and a name as it stands is always meant")
+    @Test("Brackets and question marks are globs, and a name as it stands is always meant")
     func patterns() {
         #expect(JackConnections.matches("a:out_1", glob: "a:out_?"))
         #expect(JackConnections.matches("a:out_2", glob: "a:out_[12]"))

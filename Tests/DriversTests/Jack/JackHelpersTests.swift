@@ -5,31 +5,31 @@ import TestSupport
 @testable import Drivers
 
 extension JackDriverTests {
-    @Test("two threads play what came in bit for bit, also on the server's next lives, and none is left over")
+    @Test("Two threads play what came in bit for bit, also on the server's next lives, and none is left over")
     func helpers() async throws {
         let server = try await Jackd.start(rate: 48000, block: 128)
-        let wire = try Wire(halvesOn: JackDriver(name: "halves", server: server.name))
-        try await expectExact(wire, server, seed: 1)
+        let through = try PassThrough(halvesOn: JackDriver(name: "halves", server: server.name))
+        try await expectExact(through, server, seed: 1)
         try await expectHelp()
         for (rate, block) in [(44100, 512), (48000, 64)] {
             let before = helperThreads
             server.crash()
-            try await eventually("the loss is noticed") { wire.driver.status.state == .lost }
+            try await eventually("the loss is noticed") { through.driver.status.state == .lost }
             try await eventually("nobody is to be helped") { helperThreads.isEmpty }
             try server.restart(rate: rate, block: block)
-            try await eventually("audio flows again") { wire.driver.status.state == .running }
+            try await eventually("audio flows again") { through.driver.status.state == .running }
             try await eventually("there is a new helper") { helperThreads.count == 1 && helperThreads != before }
-            try await expectExact(wire, server, seed: UInt64(rate))
+            try await expectExact(through, server, seed: UInt64(rate))
             try await expectHelp()
         }
-        wire.driver.setHelpers(3)
+        through.driver.setHelpers(3)
         try await eventually("there are three helpers") { helperThreads.count == 3 }
-        wire.driver.setHelpers(0)
+        through.driver.setHelpers(0)
         try await eventually("there is none") { helperThreads.isEmpty }
-        try await expectExact(wire, server, seed: 2)
-        wire.driver.setHelpers(1)
+        try await expectExact(through, server, seed: 2)
+        through.driver.setHelpers(1)
         try await eventually("there is one") { helperThreads.count == 1 }
-        wire.stop()
+        through.stop()
         try await eventually("nothing is left") { helperThreads.isEmpty }
         server.stop()
     }
@@ -46,21 +46,21 @@ extension JackDriverTests {
 }
 
 @Suite("Helpers of drivers", .serialized, .timeLimit(.minutes(2))) struct HelperTests {
-    @Test("a timer has helpers from its start to its end")
+    @Test("A timer has helpers from its start to its end")
     func timer() async throws {
         let driver = TimerDriver(name: "halves", rate: 48000, block: 256)
-        let wire = try Wire(halvesOn: driver)
+        let through = try PassThrough(halvesOn: driver)
         try await eventually("cycles come") { driver.status.cycles > 20 }
-        #expect(wire.engine.threads == 2)
-        wire.stop()
-        #expect(wire.engine.counters.cycles > 20)
+        #expect(through.engine.threads == 2)
+        through.stop()
+        #expect(through.engine.counters.cycles > 20)
     }
 
-    @Test("an offline run with helpers gives what it gives without, sample by sample")
+    @Test("An offline run with helpers gives what it gives without, sample by sample")
     func offline() throws {
         let signal = noise(10_000, seed: 3)
         let driver = OfflineDriver(rate: 48000, maxBlock: 200)
-        let wire = try Wire(halvesOn: driver)
+        let through = try PassThrough(halvesOn: driver)
         let (input, output) = (try #require(driver.buffer(of: "mic_1")), try #require(driver.buffer(of: "speakers_1")))
         for start in stride(from: 0, to: signal.count, by: 200) {
             for frame in 0..<200 { input[frame] = signal[start + frame] }
@@ -68,6 +68,6 @@ extension JackDriverTests {
             let same = (0..<200).allSatisfy { output[$0] == signal[start + $0] }
             #expect(same, "from frame \(start)")
         }
-        wire.stop()
+        through.stop()
     }
 }

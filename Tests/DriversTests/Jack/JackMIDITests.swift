@@ -10,11 +10,11 @@ extension JackDriverTests {
     @Test("MIDI passes from one program to another: every byte, every frame", arguments: [64, 1024])
     func midi(block: Int) async throws {
         let server = try await Jackd.start(block: block)
-        let driver = try JackDriver(name: "wire", server: server.name)
-        let engine = try startMIDIWire(driver)
+        let driver = try JackDriver(name: "through", server: server.name)
+        let engine = try startMIDIThrough(driver)
         let peer = try JackMIDIPeer("peer", server: server)
-        #expect(peer.connect("peer:out", "wire:keys_1"))
-        #expect(peer.connect("wire:synth_1", "peer:in"))
+        #expect(peer.connect("peer:out", "through:keys_1"))
+        #expect(peer.connect("through:synth_1", "peer:in"))
         let before = peer.cycles
         try await eventually("the graph is in order") { peer.cycles > before + 8 }
         let sent = moments(seed: UInt64(block))
@@ -47,7 +47,7 @@ extension JackDriverTests {
         }
     }
 
-    private func startMIDIWire(_ driver: JackDriver) throws -> Engine {
+    private func startMIDIThrough(_ driver: JackDriver) throws -> Engine {
         func end(_ type: String, _ name: String) throws -> ResolvedGraph.Node {
             ResolvedGraph.Node(
                 instance: try NodeInstance(

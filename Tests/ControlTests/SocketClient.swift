@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 
 /// A client made of nothing but a socket.
-final class Wire {
+final class SocketClient {
     let descriptor: Int32
     private var input: [UInt8] = []
 
@@ -81,7 +81,7 @@ struct Playing {
         try await program.wait("it plays") { $0.lines.first?.contains("\"event\":\"running\"") == true }
     }
 
-    func client() throws -> Wire { try Wire(socket) }
+    func client() throws -> SocketClient { try SocketClient(socket) }
 
     /// What plays, as one text.
     func nodes() throws -> String { text(try client().call("{\"call\":\"nodes\"}")) }

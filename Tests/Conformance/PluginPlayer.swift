@@ -6,7 +6,7 @@ import NodeKit
 import Realtime
 
 /// One plugin as a node, with buffers of its own around it.
-final class Rig {
+final class PluginPlayer {
     let node: NodeInstance
     private let plan: ScanPlan
     private let audioIn, audioOut: [UnsafeMutablePointer<Float>]

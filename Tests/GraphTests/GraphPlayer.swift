@@ -7,7 +7,7 @@ import Testing
 @testable import Graph
 
 /// A driver's port, with two buffers in turn: no schedule may rely on an address.
-final class RigPort {
+final class PlayerPort {
     static let guardFrames = 16
     let port: ExternalPort
     private let buffers: [GuardedBuffer]
@@ -24,8 +24,8 @@ final class RigPort {
     deinit { for buffer in buffers { buffer.free() } }
 
     var handle: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
-    static func of(_ handle: UnsafeMutableRawPointer?) -> RigPort? {
-        handle.map { Unmanaged<RigPort>.fromOpaque($0).takeUnretainedValue() }
+    static func of(_ handle: UnsafeMutableRawPointer?) -> PlayerPort? {
+        handle.map { Unmanaged<PlayerPort>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// The buffer for the next block: what comes in, or garbage.
@@ -48,11 +48,11 @@ final class RigPort {
 }
 
 /// An engine whose driver is the test: ports with signals and events, one block at a time, on the calling thread.
-final class Rig {
+final class GraphPlayer {
     let engine = Engine()
     let rate: Double
     let maxBlock: Int
-    private(set) var ports: [String: RigPort] = [:]
+    private(set) var ports: [String: PlayerPort] = [:]
     private(set) var position = 0
     var transport = vg_transport()
     private var sharers = Sharers()
@@ -84,9 +84,9 @@ final class Rig {
         engine.publish(schedule)
     }
 
-    private func port(for external: ExternalPort) -> RigPort {
+    private func port(for external: ExternalPort) -> PlayerPort {
         if let known = ports[external.name] { return known }
-        let made = RigPort(external, maxBlock: maxBlock)
+        let made = PlayerPort(external, maxBlock: maxBlock)
         ports[external.name] = made
         return made
     }
@@ -101,7 +101,7 @@ final class Rig {
     func cycle(_ frames: Int) {
         vg_denormals_off()
         let schedule = realtime { engine.audio.begin() }
-        let used = (0..<schedule.externalCount).map { RigPort.of(schedule.handle($0))! }
+        let used = (0..<schedule.externalCount).map { PlayerPort.of(schedule.handle($0))! }
         for (index, port) in used.enumerated() {
             if !schedule.isMIDI(index) {
                 schedule.bind(index, port.open(frames, position))

@@ -17,15 +17,15 @@ final class EventLog: Sendable {
     func append(_ event: DriverEvent) { events.withLock { $0.append(event) } }
 }
 
-/// A running graph that is a plain wire: `mic -> speakers`, channel by channel, or all of them into the first.
-final class Wire: Sendable {
+/// A running graph that passes on what comes in: `mic -> speakers`, channel by channel, or all of them into the first.
+final class PassThrough: Sendable {
     let driver: any Driver
     let events = EventLog()
     nonisolated(unsafe) private(set) var handles: [UnsafeMutableRawPointer?] = []
     let engine = Engine()
 
     convenience init(
-        name: String = "wire", server: Jackd, channels: Int, from sources: [String] = [], to sinks: [String] = []
+        name: String = "through", server: Jackd, channels: Int, from sources: [String] = [], to sinks: [String] = []
     ) throws {
         try self.init(JackDriver(name: name, server: server.name), channels: channels, from: sources, to: sinks)
     }
@@ -126,12 +126,12 @@ func noise(_ frames: Int, seed: UInt64) -> [Float] {
     return (0..<frames).map { _ in random.sample() * 0.5 + 0.501 }
 }
 
-/// Plays noise into the first channel of `wire` from one JACK client and compares what another gets from it.
+/// Plays noise into the first channel of `through` from one JACK client and compares what another gets from it.
 func expectExact(
-    _ wire: Wire, _ server: Jackd, seed: UInt64, sourceLocation: Testing.SourceLocation = #_sourceLocation
+    _ through: PassThrough, _ server: Jackd, seed: UInt64, sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) async throws {
     let signal = noise(20_000, seed: seed)
-    let client = wire.driver.info.client
+    let client = through.driver.info.client
     let player = try JackPeer("player", server: server, plays: [signal])
     let recorder = try JackPeer("recorder", server: server, inputs: 1, recordingFrames: 200_000)
     #expect(player.connect("\(player.name):out_1", "\(client):mic_1"), sourceLocation: sourceLocation)
@@ -143,7 +143,7 @@ func expectExact(
     try await eventually("the signal is played") { player.hasPlayed }
     let played = recorder.recordedFrames
     // Every client adds at most one block.
-    try await eventually("the signal has passed") { recorder.recordedFrames > played + 4 * wire.driver.info.block }
+    try await eventually("the signal has passed") { recorder.recordedFrames > played + 4 * through.driver.info.block }
     player.close()
     recorder.close()
     let heard = recorder.recording(0)
