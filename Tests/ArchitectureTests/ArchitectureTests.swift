@@ -27,8 +27,7 @@ import TestSupport
     @Test("Every function of the audio path is checked by the compiler")
     func audioPath() {
         let files = sources.filter(\.isSwift)
-        let functions = files.filter { $0.text.contains(/func \w+(Process|Absorb)\b/) }
-        #expect(!functions.isEmpty)
+        #expect(files.contains { $0.text.contains("func gainProcess(") })
         for violation in files.flatMap(audioPathViolations) { Issue.record("\(violation)") }
     }
 

@@ -46,6 +46,8 @@ struct SourceFile {
 /// Lines of imports that the table does not allow, as `path:line: message`.
 func importViolations(_ file: SourceFile) -> [String] {
     file.lines.enumerated().compactMap { index, line in
+        // Most lines need no second look, and one with a pattern is slow.
+        guard line.contains("import") else { return nil }
         let pattern = /^\s*(?:@\w+(?:\([^)]*\))?\s+|(?:public|package|internal|fileprivate|private)\s+)*import\s+(.+)$/
         guard let match = line.prefixMatch(of: pattern) else { return nil }
         let words = match.1.split(whereSeparator: { " .;/".contains($0) })
@@ -78,7 +80,9 @@ func licenceViolations(_ file: SourceFile) -> [String] {
 func audioPathViolations(_ file: SourceFile) -> [String] {
     let lines = file.lines
     return lines.indices.compactMap { index in
-        guard let match = lines[index].firstMatch(of: /\bfunc (\w+(?:Process|Absorb))\b/) else { return nil }
+        guard lines[index].contains("func "),
+            let match = lines[index].firstMatch(of: /\bfunc (\w+(?:Process|Absorb))\b/)
+        else { return nil }
         // The attribute stands before the function, on its line or those just above.
         let above = lines[..<index].reversed().prefix { $0.wholeMatch(of: /\s*(@.*|\/\/.*)/) != nil }
         if lines[index].contains("@_noLocks") || above.contains(where: { $0.contains("@_noLocks") }) { return nil }

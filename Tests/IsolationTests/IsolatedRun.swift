@@ -61,6 +61,10 @@ final class IsolatedRun {
                 if let output = buffer(name) { heard[name, default: []] += output.prefix(block) }
             }
         }
+        readEvents()
+    }
+
+    private func readEvents() {
         while let item = published.poll() { if case .event(let event) = item { events.append(event) } }
     }
 
@@ -72,6 +76,17 @@ final class IsolatedRun {
                 throw NodeError("within \(seconds) s: \(what); events: \(events.map(\.name))")
             }
             play()
+            usleep(500)
+        }
+    }
+
+    /// Waits without playing until something holds; throws when it never does.
+    func wait(_ what: String, seconds: Double = 20, until condition: () -> Bool) throws {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while !condition() {
+            guard ContinuousClock.now < end else { throw NodeError("within \(seconds) s: \(what)") }
+            graph.pump()
+            readEvents()
             usleep(500)
         }
     }

@@ -10,10 +10,11 @@ import Testing
 
 /// Presets and properties of isolated nodes: set, asked for, back after a crash, and never a reason to wait.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct LiveTests {
-    /// Without states, so that only what is done again comes back.
+    /// With states that stand in for nothing, so that only what is done again comes back. One is saved after each start.
     private static func policy(_ change: (inout IsolationPolicy) -> Void = { _ in }) -> IsolationPolicy {
         testPolicy {
             $0.saveInterval = 1000
+            $0.settling = 1000
             // A busy machine is no fault of the node.
             $0.hangTime = 5
             change(&$0)
@@ -96,6 +97,27 @@ import Testing
         try crash(run)
         let who = try run.who("odd")
         #expect(who.integer("preset") == 3 && who.integer("remembered") == 42)
+    }
+
+    @Test("What was done again after a restart must settle anew, whenever it was asked for")
+    func settlingAnew() throws {
+        let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
+        run.play(blocks: 3)
+        try set(run, "calm")
+        run.play(blocks: 3)
+        // While it is stopped it saves nothing, so that the new times hold only for the next process.
+        let process = try #require(run.children.first?.process)
+        kill(process, SIGSTOP)
+        run.registry.isolator.isolation.use(testPolicy { $0.settling = 0 })
+        kill(process, SIGKILL)
+        // No block is played: the property has been set again, but the node has not run since.
+        try run.wait("it is back") { !run.all("plugin.started").isEmpty }
+        let instance = try #require(run.registry.isolator.instances.first)
+        let state = instance.state
+        try run.wait("a state is saved") { instance.state != state }
+        #expect(!instance.replays.with(\.isEmpty))
+        run.play(blocks: 3)
+        try run.wait("a state holds it") { instance.replays.with(\.isEmpty) }
     }
 
     @Test("A state that holds what was set stands in for it")

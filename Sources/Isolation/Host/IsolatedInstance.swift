@@ -70,7 +70,8 @@ final class IsolatedInstance: @unchecked Sendable {
     struct Record: Sendable {
         var number: Int
         var replay: ReplayedCall
-        /// When it was asked for, in seconds, and how many blocks had been asked of the node.
+        /// When it was asked for, or made again after a restart, in seconds, and how many blocks had then been asked of
+        /// the node.
         var time: Double
         var blocks: UInt64
         /// The call that has no answer yet; nil: it is done.
@@ -155,6 +156,15 @@ final class IsolatedInstance: @unchecked Sendable {
             let replay = replays[index].replay
             replays.removeAll { $0.number < number && $0.call == nil && $0.replay.isReplaced(by: replay) }
             if replays.count > Self.mostReplays { replays.removeFirst() }
+        }
+    }
+
+    /// A call was made again in a new process, in which its effects may have to settle anew. [control]
+    func restartSettling(_ number: Int) {
+        let blocks = link.pointee.asked.load(ordering: .relaxed)
+        replays.with { replays in
+            guard let index = replays.firstIndex(where: { $0.number == number }) else { return }
+            (replays[index].time, replays[index].blocks) = (now(), blocks)
         }
     }
 

@@ -36,7 +36,7 @@ public final class Isolator: Sendable {
     private struct Weak { weak var supervisor: Supervisor? }
 
     private let state = Guarded(State())
-    private let isolation: Isolation
+    let isolation: Isolation
     private let group: Supervisor
 
     /// One without nodes; `isolation` says how they will be run.

@@ -95,6 +95,7 @@ extension Supervisor {
     ) throws(ChildProcess.Silence) {
         do throws(ChildProcess.Silence) {
             _ = try child.call(seconds: patience) { record.replay.frame(instance.id, $0, again: true) }
+            instance.restartSettling(record.number)
         } catch {
             instance.end(record.number, done: false)
             guard case .refused(let refusal) = error else {
