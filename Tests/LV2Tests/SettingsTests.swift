@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Graph
 import NodeKit
 import TestSupport
@@ -90,7 +91,7 @@ struct SettingsTests {
     func oddDataIsRead() throws {
         _ = try ProbeBundle.load()
         let layout = try PortLayout(try PluginInfo(.shared, uri: "urn:voicegraph:test:twins")).layout
-        #expect(layout.parameters.map(\.key) == ["freq", "freq_1", "mode", "free"])
+        #expect(layout.parameters.map(\.key) == ["freq", "freq_1", "mode", "free", "cutoff"])
         // Bounds that follow the rate are wide enough for every rate, a default outside the bounds widens them.
         #expect(layout.parameters[0].range == 8...96000)
         #expect(layout.parameters[1].range == 0...5)
@@ -101,5 +102,33 @@ struct SettingsTests {
         #expect(layout.parameters[3].defaultValue == 0)
         #expect(layout.ports.map(\.symbol) == ["in", "key", "pitch", "out"])
         #expect(layout.ports.map(\.bus) == [nil, "key_input", "cv", nil])
+    }
+
+    @Test("A port that follows the sample rate begins, and is described, in Hz")
+    func portsInHertz() throws {
+        _ = try ProbeBundle.load()
+        let layout = try PortLayout(try PluginInfo(.shared, uri: "urn:voicegraph:test:twins")).layout
+        #expect(layout.parameters[4].defaultValue == 5400)
+        #expect(layout.parameters[4].unit == "Hz")
+        // A default that lies far outside the bounds is one in Hz.
+        #expect(layout.parameters[0].defaultValue == 440)
+        let ports = try World.shared.describe("urn:voicegraph:test:twins").ports
+        let cutoff = try #require(ports.last)
+        #expect(cutoff.minimum == 4.8 && cutoff.maximum == 21_600 && cutoff.defaultValue == 5400)
+        #expect(cutoff.unit == "Hz" && ports[0].defaultValue == 440)
+        #expect(ports[1].minimum == 0 && ports[1].maximum == 2 && ports[1].unit == "")
+    }
+
+    @Test(
+        "A Butterworth crossover begins in the middle of what is heard, and not below it",
+        needs("http://plugin.org.uk/swh-plugins/bwxover_iir", package: "swh-lv2"), arguments: [44_100, 48_000, 96_000])
+    func crossoverBegins(rate: Double) throws {
+        let harness = try NodeHarness(
+            lv2NodeType(), settings("http://plugin.org.uk/swh-plugins/bwxover_iir"), rate: rate)
+        // 1 kHz is far below 5.4 kHz, so that it comes out of the low half and not out of the high one.
+        let tone = (0..<Int(rate)).map { Float(sin(2 * Double.pi * 1000 * Double($0) / rate)) }
+        let output = harness.run(tone.count, inputs: [tone])
+        let settled = output.map { peak($0[(tone.count / 2)...]) }
+        #expect(settled[0] > 0.9 && settled[1] < 0.3, "\(settled)")
     }
 }

@@ -178,7 +178,7 @@ extension PluginInfo {
             return SpecialParameter(
                 source: port.source, index: index, minimum: min(low, high), maximum: max(low, high),
                 isTrigger: port.isTrigger,
-                rest: port.defaultValue ?? 0, last: port.defaultValue ?? 0)
+                rest: port.values.defaultValue ?? 0, last: port.values.defaultValue ?? 0)
         }
     }
 }

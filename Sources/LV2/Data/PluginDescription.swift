@@ -48,7 +48,7 @@ public struct PluginDescription: Sendable {
         public var isInput: Bool
         /// What it is in a graph.
         public var role: Role
-        /// What its data gives; multiples of the sample rate where `properties` has "sampleRate".
+        /// What its data gives; where `properties` has "sampleRate", in Hz at a rate of 48 kHz.
         public var minimum, maximum, defaultValue: Float?
         /// As written behind a number; may be empty.
         public var unit: String
@@ -191,9 +191,7 @@ extension PluginDescription.Port {
         case .events: kind = "event"
         case .other(let type): kind = type.isEmpty ? "unknown" : type
         }
-        minimum = port.minimum
-        maximum = port.maximum
-        defaultValue = port.defaultValue
+        (minimum, maximum, defaultValue) = port.values
         unit = port.unit
         scalePoints = port.scalePoints.map { PluginDescription.ScalePoint(label: $0.label, value: $0.value) }
         properties = [

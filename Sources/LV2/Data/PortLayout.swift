@@ -72,6 +72,18 @@ private func unique(_ port: PluginPort, _ taken: inout Set<String>) -> String {
 private let knownRates: (lowest: Float, highest: Float) = (8000, 192_000)
 
 extension PluginPort {
+    /// Bounds and default as the port itself takes them. Those of a port that follows the rate are those at 48 kHz: a
+    /// graph is to begin with the same frequencies at every rate.
+    var values: (minimum: Float?, maximum: Float?, defaultValue: Float?) {
+        guard followsRate else { return (minimum, maximum, defaultValue) }
+        let isMultiple = { (value: Float) in value >= minimum ?? -.infinity && value <= maximum ?? .infinity }
+        // Some plugins give the default in Hz, which no bound in multiples of the rate admits.
+        return (
+            minimum.map(\.timesUsualRate), maximum.map(\.timesUsualRate),
+            defaultValue.map { isMultiple($0) ? $0.timesUsualRate : $0 }
+        )
+    }
+
     /// The port as a parameter. A bound that the data does not give is no bound; a default outside the bounds widens
     /// them, since the plugin's author means it to work.
     func parameter(key: String) -> Parameter {
@@ -82,7 +94,7 @@ extension PluginPort {
             high *= high < 0 ? knownRates.lowest : knownRates.highest
         }
         if low > high { swap(&low, &high) }
-        let value = defaultValue ?? max(low, min(high, 0))
+        let value = values.defaultValue ?? max(low, min(high, 0))
         low = min(low, value)
         high = max(high, value)
         var flags = 0
@@ -102,6 +114,9 @@ extension PluginPort {
 }
 
 extension Float {
+    /// Multiplied by 48000, from the digits in which it was written: 0.0001 gives 4.8.
+    fileprivate var timesUsualRate: Float { Float((Double("\(self)") ?? Double(self)) * 48_000) }
+
     /// The number without a needless fraction.
     var brief: String {
         self == Float(Int32(truncatingIfNeeded: Int(exactly: self) ?? .max)) ? "\(Int(self))" : "\(self)"

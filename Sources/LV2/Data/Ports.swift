@@ -22,7 +22,7 @@ struct PluginPort: Sendable {
     var name: String
     var kind: Kind
     var isInput: Bool
-    /// Nil: the data gives no number.
+    /// As the data gives them, which may be in multiples of the sample rate. Nil: it gives no number.
     var minimum: Float?
     var maximum: Float?
     var defaultValue: Float?
@@ -32,7 +32,7 @@ struct PluginPort: Sendable {
     var isInteger = false
     var isEnumeration = false
     var isLogarithmic = false
-    /// Bounds are multiples of the sample rate.
+    /// Bounds and default are multiples of the sample rate; the port itself takes Hz.
     var followsRate = false
     /// Where its value comes from.
     var source = SpecialParameter.Source.given
@@ -103,6 +103,7 @@ extension PluginPort {
             isEnabler = designation == VG_CORE__enabled.string
             if isInput { source = designations[designation] ?? .given }
             unit = Self.unit(lilv, plugin, port)
+            if unit.isEmpty, followsRate { unit = "Hz" }
             scalePoints = Self.scalePoints(lilv, plugin, port)
         case .audio:
             bus = groups.bus(of: port, symbol: symbol, sideChain: has(VG_CORE__isSideChain))

@@ -98,6 +98,7 @@ enum LV2Text {
         case (nil, nil): parts.append(unit.isEmpty ? "any number" : "any number of\(unit)")
         }
         if let value = port.defaultValue { parts.append("default \(number(value))") }
+        if port.properties.contains("sampleRate") { parts.append("at a rate of 48 kHz") }
         return parts.joined(separator: ", ")
     }
 
