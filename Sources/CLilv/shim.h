@@ -173,7 +173,4 @@ VG_LV2_AUDIO static inline void vg_lv2_copy(void *_Nonnull to, const void *_Nonn
   memcpy(to, from, bytes);
 }
 
-/* [audio] */
-VG_LV2_AUDIO static inline void vg_lv2_zero(void *_Nonnull memory, size_t bytes) { memset(memory, 0, bytes); }
-
 #endif

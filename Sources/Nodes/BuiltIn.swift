@@ -5,11 +5,6 @@ import NodeKit
 /// freed. [control]
 public var builtInNodeTypes: [UnsafePointer<vg_node_type>] { cachedTypes.list }
 
-/// The built-in type called `name`, if there is one. [control]
-public func builtInNodeType(_ name: String) -> UnsafePointer<vg_node_type>? {
-    builtInNodeTypes.first { String(cString: $0.pointee.name) == name }
-}
-
 private struct TypeList: @unchecked Sendable {
     // Sendable: written once, before anyone can see it.
     let list: [UnsafePointer<vg_node_type>]

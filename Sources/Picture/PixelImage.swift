@@ -30,21 +30,6 @@ public struct PixelImage: Sendable, Equatable {
         pixels[index] = over + pixels[index] * (1 - over.w)
     }
 
-    /// Rows from the top, 8 bits of red, green, blue and straight alpha for each pixel.
-    public var rgba8: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(pixels.count * 4)
-        for pixel in pixels {
-            let scaled = (straight(pixel).rgba * 255 + 0.5).clamped(
-                lowerBound: .zero, upperBound: SIMD4(repeating: 255))
-            bytes.append(UInt8(scaled.x))
-            bytes.append(UInt8(scaled.y))
-            bytes.append(UInt8(scaled.z))
-            bytes.append(UInt8(scaled.w))
-        }
-        return bytes
-    }
-
     /// The same picture on an opaque ground.
     public func over(_ ground: Color) -> PixelImage {
         var result = self

@@ -14,7 +14,8 @@ public struct Measure: BitwiseCopyable, Sendable, Equatable {
     }
 }
 
-extension DSP {
+/// The arithmetic on samples that is worth its own vectors.
+public enum DSP {
     /// Peak and sum of squares in one pass. [audio]
     ///
     /// A comparison passes over a NaN, so the peak alone would hide it. The sum cannot: no sum of squares is NaN unless

@@ -187,18 +187,6 @@ public struct RingReader<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
         return taken
     }
 
-    /// What can be read now, where it lies: the oldest elements, then those that wrapped around to the start of the
-    /// memory. Valid until they are taken; take them with `skip`. [audio]
-    @inlinable public var regions: (first: UnsafeBufferPointer<Element>, second: UnsafeBufferPointer<Element>) {
-        let ready = available
-        let start = header.consumed.pointee.load(ordering: .relaxed) & (capacity &- 1)
-        let first = min(ready, capacity &- start)
-        return (
-            UnsafeBufferPointer(start: elements + start, count: first),
-            UnsafeBufferPointer(start: elements, count: ready &- first)
-        )
-    }
-
     /// Takes up to `count` elements unseen; returns how many there were. Zero and negative counts take nothing. [audio]
     @inlinable public func skip(_ count: Int) -> Int {
         guard count > 0 else { return 0 }

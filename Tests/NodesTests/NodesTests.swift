@@ -4,6 +4,11 @@ import NodeKit
 import Nodes
 import TestSupport
 
+/// The built-in type called `name`, if there is one.
+func builtInNodeType(_ name: String) -> UnsafePointer<vg_node_type>? {
+    builtInNodeTypes.first { String(cString: $0.pointee.name) == name }
+}
+
 /// The built-in type called `name`.
 func type(_ name: String) throws -> UnsafePointer<vg_node_type> {
     try #require(builtInNodeType(name), "there is no type \(name)")

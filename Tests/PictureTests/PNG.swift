@@ -2,6 +2,19 @@
 import Foundation
 import Picture
 
+extension PixelImage {
+    /// Rows from the top, 8 bits of red, green, blue and straight alpha for each pixel.
+    var rgba8: [UInt8] {
+        (0..<height).flatMap { y in
+            (0..<width).flatMap { x in
+                let scaled = (self[x, y].rgba * 255 + 0.5).clamped(
+                    lowerBound: .zero, upperBound: SIMD4(repeating: 255))
+                return [UInt8(scaled.x), UInt8(scaled.y), UInt8(scaled.z), UInt8(scaled.w)]
+            }
+        }
+    }
+}
+
 /// A PNG file of an image, not compressed: to look at what the tests draw.
 func png(_ image: PixelImage) -> Data {
     var raw: [UInt8] = []

@@ -154,12 +154,4 @@ private func sine(_ amplitude: Float, frames: Int) -> [Float] {
         feed(&meter, [[Float](repeating: 1, count: 4)], blocks: [4])
         #expect(drain(queue).map(\.dropped) == [10 - first.count])
     }
-
-    @Test("The history keeps the newest hundred, oldest first", arguments: [0, 1, 99, 100, 101, 250])
-    func history(count: Int) {
-        var history = LevelHistory()
-        for value in 0..<count { history.append(Float(value)) }
-        #expect(history.values == (max(0, count - 100)..<count).map { Float($0) })
-        #expect(history.count == min(count, 100))
-    }
 }

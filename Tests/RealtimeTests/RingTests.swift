@@ -71,21 +71,6 @@ import TestSupport
         #expect(ring.reader.pop() == nil)
     }
 
-    @Test("The two regions are the elements in order, and stay until they are skipped")
-    func regions() {
-        let ring = Ring<Int>(minimumCapacity: 8)
-        for value in 0..<8 { _ = ring.writer.push(value) }
-        #expect(ring.reader.skip(6) == 6)
-        for value in 8..<13 { _ = ring.writer.push(value) }
-        for _ in 0..<2 {
-            let (first, second) = ring.reader.regions
-            #expect(Array(first) == [6, 7])
-            #expect(Array(second) == [8, 9, 10, 11, 12])
-        }
-        #expect(ring.reader.skip(7) == 7)
-        #expect(ring.reader.regions.first.isEmpty && ring.reader.regions.second.isEmpty)
-    }
-
     @Test("Elements of any size and alignment come out as they went in")
     func wideElements() {
         let ring = Ring<SIMD16<Double>>(minimumCapacity: 2)

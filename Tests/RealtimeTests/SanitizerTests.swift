@@ -93,7 +93,7 @@ private func cleanBlock(
     _ = vg_nanoseconds() &+ vg_ticks()
     _ = writer.write(samples, count: 128)
     _ = reader.read(into: samples, count: 128)
-    DSP.scaleRamp(samples, samples, gain: 1, step: 0.001, frames: 128)
+    _ = DSP.measure(samples, frames: 128)
     meter.feed(inputs, count: 1, frames: 128, position: UInt64(truncatingIfNeeded: block &* 128))
     if retirer.flush() { retirer.retire(UnsafeMutableRawPointer(samples)) }
 }

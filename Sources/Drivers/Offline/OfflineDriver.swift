@@ -64,9 +64,6 @@ public final class OfflineDriver: Driver, @unchecked Sendable {
     /// to be read after it for one of an `output` node. Valid until the port is retired; nil: no such port. [control]
     public func buffer(of port: String) -> UnsafeMutableBufferPointer<Float>? { ports[port]?.pointee.audio }
 
-    /// Gives a MIDI port the events of the next cycle, in ascending order. [control]
-    public func setEvents(_ events: [MIDIEvent], of port: String) { ports[port]?.pointee.events = events }
-
     /// What a MIDI port of a `midi-output` node got in the last cycle. [control]
     public func events(of port: String) -> [MIDIEvent] { ports[port]?.pointee.events ?? [] }
 
@@ -113,14 +110,6 @@ public final class OfflineDriver: Driver, @unchecked Sendable {
         let midi = schedule.midi(port)
         midi.pointee.count = 0
         midi.pointee.used = 0
-        for event in slot.pointee.events {
-            event.bytes.withUnsafeBufferPointer { bytes in
-                // An event without bytes is none; a full buffer counts what it drops.
-                guard let first = bytes.baseAddress else { return }
-                _ = vg_midi_write(midi, UInt32(event.frame), first, UInt32(bytes.count))
-            }
-        }
-        slot.pointee.events = []
     }
 
     private func events(_ midi: UnsafeMutablePointer<vg_midi>) -> [MIDIEvent] {

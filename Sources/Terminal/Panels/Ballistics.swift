@@ -56,12 +56,6 @@ struct Ballistics: Sendable, Equatable {
             held: max(peak, fallen(held, after: Ballistics.hold, Ballistics.holdFall)),
             clipped: time >= clippedAt && time - clippedAt < Ballistics.clip)
     }
-
-    /// Whether nothing moves any more, as long as nothing new comes.
-    func isStill(at time: Double) -> Bool {
-        let now = reading(at: time)
-        return now.held == -.infinity && !now.clipped
-    }
 }
 
 /// dBFS of a linear level; minus infinity for silence and nonsense.
@@ -74,7 +68,7 @@ func decibelText(_ level: Double, unicode: Bool) -> String {
 }
 
 /// A number with a given count of decimals, without a locale.
-func fixed(_ value: Double, _ decimals: Int) -> String {
+package func fixed(_ value: Double, _ decimals: Int) -> String {
     guard value.isFinite else { return "-" }
     var scale = 1.0
     for _ in 0..<decimals { scale *= 10 }
