@@ -27,6 +27,23 @@ public struct DiagnosticFormat {
         }
     }
 
+    /// How many diagnostics are shown at the most.
+    public static let most = 100
+
+    /// What is shown of diagnostics, in the order of their places: all, or so many that they can be read, errors before
+    /// warnings. Then the last one says how many more there are.
+    public static func bounded(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
+        let sorted = sorted(diagnostics)
+        guard sorted.count > most else { return sorted }
+        let errors = sorted.indices.filter { sorted[$0].severity == .error }
+        let warnings = sorted.indices.filter { sorted[$0].severity != .error }
+        let shown = Set((errors + warnings).prefix(most))
+        let more = Diagnostic(
+            errors.count > most ? .error : .warning, "and \(sorted.count - most) more that are not shown",
+            hint: "the first of many often cause the others")
+        return shown.sorted().map { sorted[$0] } + [more]
+    }
+
     /// "2 errors and 1 warning"; empty when there is nothing.
     public static func summary(_ diagnostics: [Diagnostic]) -> String {
         let errors = diagnostics.count { $0.severity == .error }
@@ -37,19 +54,19 @@ public struct DiagnosticFormat {
             .joined(separator: " and ")
     }
 
-    /// For people: each diagnostic with its line, a caret and its hint, and a count at the end.
+    /// For people: each diagnostic with its line, a caret and its hint, `most` of them, and a count of all at the end.
     public func text(_ diagnostics: [Diagnostic]) -> String {
         guard !diagnostics.isEmpty else { return "" }
         var sources: [String: SourceText] = [:]
         var result = ""
-        for diagnostic in Self.sorted(diagnostics) { write(diagnostic, &sources, &result) }
+        for diagnostic in Self.bounded(diagnostics) { write(diagnostic, &sources, &result) }
         return result + Self.summary(diagnostics) + "\n"
     }
 
-    /// For programs: one JSON object a line.
+    /// For programs: one JSON object a line, `most` of them and one that says how many more there are.
     public static func json(_ diagnostics: [Diagnostic]) -> String {
         var result = ""
-        for diagnostic in sorted(diagnostics) {
+        for diagnostic in bounded(diagnostics) {
             let place = diagnostic.location
             result += "{\"file\":\(JSONText.string(place.file)),\"line\":\(place.line),\"column\":\(place.column)"
             result +=

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import NodeKit
 
-/// Finds what a mistyped name was meant to be. Comparing costs length times length per candidate, so that a budget
-/// keeps a file full of mistakes from taking seconds; when it is used up there are no more suggestions.
+/// Finds what a mistyped name was meant to be. Looking at a candidate costs a little, comparing costs length times
+/// length: a budget for all searches together keeps a file full of mistakes from taking seconds. When it is used up
+/// there are no more suggestions.
 public struct Suggester: Sendable {
-    private var budget = 4_000_000
+    /// What all searches may still cost: letters compared with letters, about.
+    private(set) var budget = 4_000_000
 
     /// A full budget.
     public init() {}
@@ -18,13 +21,16 @@ public struct Suggester: Sendable {
     /// alphabetical order, so that the answer does not depend on hashing.
     public mutating func nearest(_ name: String, among candidates: some Sequence<String>) -> String? {
         let typed = Array(name.lowercased().utf8)
-        guard !typed.isEmpty, typed.count <= 64 else { return nil }
+        guard budget > 0, !typed.isEmpty, typed.count <= 64 else { return nil }
         var limit = max(1, typed.count / 3)
         var best: String?
-        for candidate in candidates where abs(candidate.utf8.count - typed.count) <= limit {
+        for candidate in candidates {
+            budget -= 1
+            // What was found in a part of the candidates would depend on their order.
+            guard budget > 0 else { return nil }
+            guard abs(candidate.utf8.count - typed.count) <= limit else { continue }
             let letters = Array(candidate.lowercased().utf8)
             budget -= typed.count * letters.count + 16
-            guard budget > 0 else { return best }
             let distance = editDistance(typed, letters)
             if distance < limit || (distance == limit && (best == nil || candidate < best!)) {
                 limit = distance
@@ -33,22 +39,4 @@ public struct Suggester: Sendable {
         }
         return best
     }
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
-    var beforeLast: [Int] = []
-    var last = Array(0...b.count)
-    for i in 1...a.count {
-        var row = [i]
-        for j in 1...b.count {
-            let same = a[i - 1] == b[j - 1]
-            var cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1))
-            if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { cost = min(cost, beforeLast[j - 2] + 1) }
-            row.append(cost)
-        }
-        (beforeLast, last) = (last, row)
-    }
-    return last[b.count]
 }

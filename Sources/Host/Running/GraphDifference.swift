@@ -52,7 +52,7 @@ extension RunningGraph {
         case let error as InvalidGraph:
             let faults = error.diagnostics.filter { $0.severity == .error }
             fields["reason"] = .string(faults.first?.summary(faults.count) ?? "the graph is faulty")
-            fields["diagnostics"] = .list(error.diagnostics.map(\.fields))
+            fields["diagnostics"] = .list(DiagnosticFormat.bounded(error.diagnostics).map(\.fields))
         case let error as HostError: fields["reason"] = .string(error.description)
         default: fields["reason"] = .string("\(error)")
         }

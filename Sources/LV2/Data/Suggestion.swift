@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import NodeKit
 
 /// What a user may have meant by `word`: the nearest of `candidates`, best first, at most `limit`. [control]
 func suggestions(for word: String, among candidates: [String], limit: Int = 3) -> [String] {
     let wanted = Array(word.lowercased().utf8)
-    guard !wanted.isEmpty else { return [] }
+    // Comparing costs length times length.
+    guard !wanted.isEmpty, wanted.count <= 128 else { return [] }
     var scored: [(distance: Int, candidate: String)] = []
     for candidate in candidates {
         let lowered = candidate.lowercased()
@@ -26,19 +28,4 @@ func suggestions(for word: String, among candidates: [String], limit: Int = 3) -
 func didYouMean(_ word: String, among candidates: [String]) -> String {
     let found = suggestions(for: word, among: candidates)
     return found.isEmpty ? "" : "did you mean \(found.joined(separator: " or "))?"
-}
-
-/// Insertions, deletions and replacements between two texts.
-private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    var row = Array(0...b.count)
-    for (i, x) in a.enumerated() {
-        var diagonal = row[0]
-        row[0] = i + 1
-        for (j, y) in b.enumerated() {
-            let replaced = diagonal + (x == y ? 0 : 1)
-            diagonal = row[j + 1]
-            row[j + 1] = min(replaced, row[j] + 1, row[j + 1] + 1)
-        }
-    }
-    return row[b.count]
 }

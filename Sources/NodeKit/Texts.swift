@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Insertions, deletions, replacements and swaps of neighbours between two texts (optimal string alignment).
+package func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
+    var beforeLast: [Int] = []
+    var last = Array(0...b.count)
+    for i in 1...a.count {
+        var row = [i]
+        for j in 1...b.count {
+            let same = a[i - 1] == b[j - 1]
+            var cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1))
+            if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { cost = min(cost, beforeLast[j - 2] + 1) }
+            row.append(cost)
+        }
+        (beforeLast, last) = (last, row)
+    }
+    return last[b.count]
+}
+
+/// At most 60 characters of a text that came from a file.
+package func shortened(_ text: String) -> String { text.count <= 60 ? text : text.prefix(57) + "..." }
+
+/// A path as it is found from a folder; an empty folder is the current one.
+package func join(_ folder: String, _ path: String) -> String {
+    path.hasPrefix("/") || folder.isEmpty ? path : folder == "/" ? "/" + path : folder + "/" + path
+}
