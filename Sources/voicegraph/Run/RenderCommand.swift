@@ -76,23 +76,35 @@ struct RenderCommand: ParsableCommand {
         let failures = prepared.bus.subscribe(.bounded(64)) {
             if case .event(let event) = $0 { event.name == "node.failed" } else { false }
         }
+        let guards = prepared.bus.subscribe(.lossless) {
+            if case .event(let event) = $0 { event.isOfGuard } else { false }
+        }
+        var silenced = SilencedNodes()
         var bar = ProgressBar(rate: Double(rate))
+        var reached = 0
+        func tellSilences() {
+            while case .event(let event) = guards.poll() { silenced.add(event) }
+            writeOut(silenced.text(until: Double(reached) / Double(rate)), to: STDERR_FILENO)
+        }
         do throws(HostError) {
             let frames = try render.run(prepared) { progress in
                 bar.show(progress)
+                reached = progress.frames
                 return !ended.isSet
             }
             bar.clear()
+            tellSilences()
             while case .event(let event) = failures.poll() {
                 // What was left out before has been told with its place in the file.
                 guard let node = event.node, prepared.degraded[node] == nil else { continue }
                 writeOut("voicegraph: node '\(node)' failed: \(event.reason ?? "")\n", to: STDERR_FILENO)
             }
-            let summary = "\(out): \(frames) frames, \(bar.summary(frames))"
+            let summary = "\(out): \(frames) frames, \(bar.summary(frames))" + silenced.summary
             if ended.isSet { throw HostError("interrupted; \(summary)") }
             writeOut(summary + "\n", to: STDERR_FILENO)
         } catch {
             bar.clear()
+            if silenced.isEmpty { tellSilences() }
             throw fail("\(error)")
         }
     }
