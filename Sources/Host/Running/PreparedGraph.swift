@@ -59,9 +59,13 @@ public struct PreparedGraph: Sendable {
         bus: EventBus, router: MessageRouter, time: GraphTime
     ) -> BuildResult {
         PluginScan.shared.prepare(description.untrustedPlugins)
-        return GraphBuilder.build(description, catalog: registry.catalog(for: description), playing: playing) { name in
-            services(name, bus, router, time)
+        let faults = description.overwriteFaults()
+        var result = GraphBuilder.build(description, catalog: registry.catalog(for: description), playing: playing) {
+            services($0, bus, router, time)
         }
+        result.diagnostics += faults
+        if !faults.isEmpty { result.graph = nil }
+        return result
     }
 }
 

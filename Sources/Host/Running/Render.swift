@@ -175,11 +175,4 @@ public struct Render: Sendable {
             (1...max(1, node.ports.count)).compactMap { driver.buffer(of: "\(node.name)_\($0)") }
         }
     }
-
-    private func absolute(_ file: String) -> String {
-        if file.hasPrefix("/") { return file }
-        guard let folder = getcwd(nil, 0) else { return file }
-        defer { free(folder) }
-        return String(cString: folder) + "/" + file
-    }
 }

@@ -22,6 +22,7 @@ struct CheckCommand: ParsableCommand {
         if let description {
             let catalog = NodeRegistry(search: try graph.plugins.search()).catalog(for: description)
             diagnostics += GraphBuilder.build(description, catalog: catalog).diagnostics
+            diagnostics += description.overwriteFaults()
         }
         report(diagnostics, json: format == .json, to: STDOUT_FILENO)
         if diagnostics.isEmpty, format == .text, let description {

@@ -24,6 +24,11 @@ struct GraphCommand: ParsableCommand {
     var output: String?
 
     func run() throws {
+        if let output, let old = FileIdentity(output),
+            ConfigFile.files(of: graph.file).contains(where: { FileIdentity($0) == old })
+        {
+            throw fail("the picture would be written over \(output), which describes the graph; name another file")
+        }
         var (description, diagnostics) = ConfigFile.load(path: graph.file, overrides: graph.overrides)
         var result = BuildResult()
         if let description {
