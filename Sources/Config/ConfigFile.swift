@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Graph
+import NodeKit
 
 /// Reads graph files. Everything wrong with a file is reported at once.
 public enum ConfigFile {
@@ -56,7 +57,8 @@ public enum ConfigFile {
     }
 }
 
-private func processEnvironment() -> [String: String] {
+/// The variables of this process. [any]
+package func processEnvironment() -> [String: String] {
     var result: [String: String] = [:]
     var next = environ
     while let text = next.pointee {

@@ -68,11 +68,6 @@ func folder(of path: String) -> String {
     return slash == path.startIndex ? "/" : String(path[..<slash])
 }
 
-/// A path as it is found from a folder.
-func join(_ folder: String, _ path: String) -> String {
-    path.hasPrefix("/") || folder.isEmpty ? path : folder == "/" ? "/" + path : folder + "/" + path
-}
-
 /// A path without links and dots, to tell whether two names mean one file.
 func canonical(_ path: String) -> String {
     guard let real = realpath(path, nil) else { return path }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+import NodeKit
 
 extension LinkDescription {
     /// Reads "a -> b.port -> c" from somewhere else than a file; `location` is the place of its first byte.

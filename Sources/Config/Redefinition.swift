@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+import NodeKit
 
 /// A key or table that is there already, and the lines that could be taken away to look for more mistakes.
 func redefinition(_ place: SourceLocation, _ text: SourceText, _ offset: Int) -> (Diagnostic, ClosedRange<Int>?) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
 import Graph
+import NodeKit
 
 /// A string of a file after its escapes and `${...}` are resolved; each byte knows where it came from, so that what
 /// is wrong inside a string can be pointed at.
@@ -130,9 +131,6 @@ extension UInt8 {
     var isLetter: Bool { (self | 32) >= 97 && (self | 32) <= 122 }
     var isBlank: Bool { self == 32 || self >= 9 && self <= 13 }
 }
-
-/// At most 60 characters of a text that came from a file.
-func shortened(_ text: String) -> String { text.count <= 60 ? text : text.prefix(57) + "..." }
 
 /// Where each byte that a quoted string stands for was written, and where the string ends.
 private func findOrigins(_ text: [UInt8], _ range: Range<Int>) -> [Int] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
 import Graph
+import NodeKit
 
 /// Every syntax error that can be told without guessing: after one that stays within its line, that line is blanked
 /// and the text is parsed again; after another kind, what follows is not trusted.

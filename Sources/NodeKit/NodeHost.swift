@@ -16,7 +16,7 @@ public struct NodeHost: @unchecked Sendable {
 
     /// A path from a setting, made absolute if it is relative.
     public func resolve(_ path: String) -> String {
-        path.hasPrefix("/") || baseFolder.isEmpty ? path : baseFolder + "/" + path
+        join(baseFolder, path)
     }
 
     /// Writes to the host's log. [any]

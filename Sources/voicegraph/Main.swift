@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
 import Host
 
 @main
@@ -13,4 +14,27 @@ struct VoiceGraph: AsyncParsableCommand {
             PluginCommand.self,
             IsolatedChildCommand.self,
         ])
+}
+
+extension VoiceGraph {
+    /// Runs the command that the arguments name and ends the process. Standard output is written by `writeOut` alone, so
+    /// that whatever is lost of it makes the command fail.
+    static func main() async {
+        // A reader that has gone away is an error of `write`, so that a run ends in order.
+        signal(SIGPIPE, SIG_IGN)
+        var code = ExitCode.success
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            code = exitCode(for: error)
+            let message = fullMessage(for: error)
+            if !message.isEmpty { writeOut(message + "\n", to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO) }
+        }
+        Glibc.exit(code.isSuccess && isOutputLost ? ExitCode.failure.rawValue : code.rawValue)
+    }
 }

@@ -16,8 +16,7 @@ struct NodesCommand: ParsableCommand {
     func run() throws {
         let registry = NodeRegistry(search: try plugins.search())
         let catalog = registry.fullCatalog()
-        print(
-            json ? NodeListing.json(catalog) : NodeListing.table(catalog, failures: registry.failures), terminator: "")
+        writeOut(json ? NodeListing.json(catalog) : NodeListing.table(catalog, failures: registry.failures))
     }
 }
 
@@ -66,7 +65,7 @@ struct DescribeCommand: ParsableCommand {
             json
             ? NodeListing.json(descriptor, origin: entry.origin)
             : NodeListing.description(descriptor, origin: entry.origin)
-        print(text, terminator: "")
+        writeOut(text)
     }
 }
 

@@ -2,20 +2,47 @@
 import ArgumentParser
 import Glibc
 import Host
+import Synchronization
 
-/// Writes everything; false when that fails, for example because a reader has gone away: that ends the output and not
-/// the run.
+/// Why standard output took no more: the error's number, 0 as long as it takes everything.
+private let outputFault = Atomic<Int32>(0)
+
+/// Writes everything; false when that fails. That standard output cannot be written is told at once, ends the output and
+/// not the run, and makes the command fail in the end. A reader that has gone away wants no more: that ends a run, too,
+/// and needs no word.
 @discardableResult
 func writeOut(_ text: String, to descriptor: Int32 = STDOUT_FILENO) -> Bool {
+    if descriptor == STDOUT_FILENO, outputFault.load(ordering: .relaxed) != 0 { return false }
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
         let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if written < 0, errno == EINTR { continue }
-        guard written > 0 else { return false }
+        if written < 0, errno == EAGAIN {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&entry, 1, -1)
+            continue
+        }
+        guard written > 0 else {
+            if descriptor == STDOUT_FILENO { outputFailed(written < 0 ? errno : ENOSPC) }
+            return false
+        }
         rest = rest.dropFirst(written)
     }
     return true
 }
+
+private func outputFailed(_ number: Int32) {
+    guard outputFault.compareExchange(expected: 0, desired: number, ordering: .relaxed).exchanged else { return }
+    if number == EPIPE { return }
+    writeOut(
+        "voicegraph: standard output cannot be written: \(String(cString: strerror(number)))\n", to: STDERR_FILENO)
+}
+
+/// Whether something that was to be on standard output is not there, and somebody wanted it.
+var isOutputLost: Bool { ![0, EPIPE].contains(outputFault.load(ordering: .relaxed)) }
+
+/// Whether whoever read standard output has gone away.
+var isReaderGone: Bool { outputFault.load(ordering: .relaxed) == EPIPE }
 
 /// Prints diagnostics, in colours where a person sees them.
 func report(_ diagnostics: [Diagnostic], json: Bool = false, to descriptor: Int32 = STDERR_FILENO) {
@@ -29,16 +56,4 @@ func report(_ diagnostics: [Diagnostic], json: Bool = false, to descriptor: Int3
 func fail(_ reason: String) -> ExitCode {
     writeOut("voicegraph: \(reason)\n", to: STDERR_FILENO)
     return ExitCode(1)
-}
-
-/// The process environment.
-func environment() -> [String: String] {
-    var result: [String: String] = [:]
-    var entry = environ
-    while let text = entry.pointee {
-        let pair = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        if pair.count == 2 { result[String(pair[0])] = String(pair[1]) }
-        entry += 1
-    }
-    return result
 }

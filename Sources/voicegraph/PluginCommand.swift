@@ -44,21 +44,22 @@ struct PluginCommand: ParsableCommand {
                 name: name, language: language, source: root ?? "../voicegraph",
                 include: root.map { $0 + "/Sources/CNode/include" } ?? installedHeaders())
             for file in template.files { try write(file.text, to: folder + "/" + file.path) }
-            print("Wrote \(folder):")
-            for file in template.files where !file.path.hasPrefix(".") { print("  \(file.path)") }
+            var told = "Wrote \(folder):\n"
+            for file in template.files where !file.path.hasPrefix(".") { told += "  \(file.path)\n" }
             let build = language == .swift ? ".build/release" : "."
-            print(
-                """
+            told += """
 
                 Next:
                   cd \(folder)
                   \(language == .swift ? "swift build -c release" : "make")
                   voicegraph describe \(name) --plugin-path \(build)
                   voicegraph render example.conf -o out.wav --duration 2 --plugin-path \(build)
-                """)
+
+                """
             if root == nil, language == .swift {
-                print("\nSay in Package.swift where voicegraph's sources are; they are not beside this program.")
+                told += "\nSay in Package.swift where voicegraph's sources are; they are not beside this program.\n"
             }
+            writeOut(told)
         }
     }
 }
@@ -82,9 +83,7 @@ private func write(_ text: String, to path: String) throws {
 
 /// The package that this program was built in, if it is still there.
 private func sourceFolder() -> String? {
-    guard let executable = realpath("/proc/self/exe", nil) else { return nil }
-    defer { free(executable) }
-    var folder = String(cString: executable)
+    var folder = ownExecutable()
     while let slash = folder.lastIndex(of: "/"), slash != folder.startIndex {
         folder = String(folder[..<slash])
         if access(folder + "/Sources/CNode/include/voicegraph/node.h", R_OK) == 0 { return folder }
@@ -93,7 +92,5 @@ private func sourceFolder() -> String? {
 }
 
 private func installedHeaders() -> String {
-    guard let executable = realpath("/proc/self/exe", nil) else { return "/usr/include" }
-    defer { free(executable) }
-    return String(cString: executable).split(separator: "/").dropLast(2).map { "/" + $0 }.joined() + "/include"
+    ownExecutable().split(separator: "/").dropLast(2).map { "/" + $0 }.joined() + "/include"
 }

@@ -26,9 +26,6 @@ func text(_ number: Double) -> String {
     return "\(number)"
 }
 
-/// At most 60 characters of a text that came from a file.
-func shortened(_ text: String) -> String { text.count <= 60 ? text : text.prefix(57) + "..." }
-
 /// "one of a, b, c", cut after a dozen.
 func listing(_ names: some Collection<String>) -> String {
     names.isEmpty ? "" : "one of: " + names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", ..." : "")

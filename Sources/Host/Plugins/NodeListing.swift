@@ -31,7 +31,7 @@ public enum NodeListing {
         }
         for folder in folders {
             section(
-                "Plugins in \(shortened(folder))",
+                "Plugins in \(fromHome(folder))",
                 names.filter { self.folder(of: catalog.types[$0]?.origin ?? "") == folder }.map(row))
         }
         section(
@@ -70,7 +70,7 @@ public enum NodeListing {
 
     /// Everything about one type, for people. [any]
     public static func description(_ type: NodeDescriptor, origin: String, width: Int = 80) -> String {
-        var text = "\(type.name): \(type.summary)\n\(origin == "built in" ? "built in" : "from \(shortened(origin))")\n"
+        var text = "\(type.name): \(type.summary)\n\(origin == "built in" ? "built in" : "from \(fromHome(origin))")\n"
         if !type.doc.isEmpty { text += "\n" + wrap(type.doc, width).joined(separator: "\n") + "\n" }
         func section(_ title: String, _ rows: [[String]]) {
             if rows.isEmpty { return }
@@ -139,7 +139,7 @@ public enum NodeListing {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
 
-    private static func shortened(_ path: String) -> String {
+    private static func fromHome(_ path: String) -> String {
         guard let home = getenv("HOME").map({ String(cString: $0) }), home.count > 1, path.hasPrefix(home + "/") else {
             return path
         }

@@ -40,8 +40,7 @@ extension RunningGraph {
             guard case .string(let given)? = node.entries["state"]?.value,
                 let instance = nodes.first(where: { $0.name == node.name }), instance.canSave
             else { continue }
-            let base = description.baseFolder
-            let folder = given.hasPrefix("/") || base.isEmpty ? given : base + "/" + given
+            let folder = join(description.baseFolder, given)
             do throws(NodeError) {
                 if folder.hasSuffix(".ttl") {
                     throw NodeError("\(given) is a file", hint: "name a folder to save to: state = \"FOLDER\"")

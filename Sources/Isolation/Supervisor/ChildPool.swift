@@ -139,15 +139,7 @@ final class ChildPool: Sendable {
         guard vg_channel_open(&ends) else { return failure("no channel to a child") }
         let channel = Channel(ends[0])
         var arguments = (policy.command + ["\(getpid())"]).map { strdup($0) } + [nil]
-        // A backtrace of this program says nothing of the plugin, takes seconds, and hides what the plugin said.
-        let backtrace = "SWIFT_BACKTRACE="
-        var variables: [UnsafeMutablePointer<CChar>?] = []
-        var entry = environ
-        while let variable = entry.pointee {
-            if strncmp(variable, backtrace, backtrace.utf8.count) != 0 { variables.append(strdup(variable)) }
-            entry += 1
-        }
-        variables += [strdup(backtrace + "enable=no"), nil]
+        var variables = environmentWithoutBacktrace()
         var output: Int32 = -1
         let process = vg_isolate_start(&arguments, &variables, ends[1], &output)
         for text in arguments + variables { free(text) }

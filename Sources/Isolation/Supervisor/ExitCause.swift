@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import NodeKit
+import Realtime
 
 /// How a child came to its end.
 struct ExitCause: Sendable, Equatable {
@@ -53,13 +54,4 @@ struct ExitCause: Sendable, Equatable {
 /// For people.
 func duration(_ seconds: Double) -> String {
     seconds < 1 ? "\(Int(seconds * 1000)) ms" : seconds == seconds.rounded(.down) ? "\(Int(seconds)) s" : "\(seconds) s"
-}
-
-private func signalName(_ number: Int32) -> String {
-    let names: [Int32: String] = [
-        SIGSEGV: "SIGSEGV", SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGILL: "SIGILL",
-        SIGTRAP: "SIGTRAP", SIGKILL: "SIGKILL", SIGTERM: "SIGTERM", SIGALRM: "SIGALRM", SIGPIPE: "SIGPIPE",
-        SIGSYS: "SIGSYS", SIGXCPU: "SIGXCPU", SIGINT: "SIGINT", SIGHUP: "SIGHUP", SIGQUIT: "SIGQUIT",
-    ]
-    return names[number] ?? "signal \(number)"
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLilv
 import Glibc
+import Realtime
 
 /// Tries plugins in child processes and finds out what each did: the parent's side of `PluginScanChild`. [control]
 struct ScanProcess: Sendable {
@@ -99,15 +100,6 @@ func monotonicTime() -> Double {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-private func signalName(_ number: Int32) -> String {
-    let names: [Int32: String] = [
-        SIGSEGV: "SIGSEGV", SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGILL: "SIGILL",
-        SIGTRAP: "SIGTRAP",
-        SIGKILL: "SIGKILL", SIGTERM: "SIGTERM", SIGALRM: "SIGALRM", SIGPIPE: "SIGPIPE", SIGSYS: "SIGSYS",
-    ]
-    return names[number] ?? "signal \(number)"
-}
-
 /// A child process with pipes to all three of its standard descriptors, in a process group of its own.
 private struct Child {
     private let process: pid_t
@@ -147,15 +139,7 @@ private struct Child {
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         var arguments = command.map { strdup($0) } + [nil]
-        // A backtrace of this program says nothing of the plugin, takes seconds, and hides what the plugin said.
-        let backtrace = "SWIFT_BACKTRACE="
-        var variables: [UnsafeMutablePointer<CChar>?] = []
-        var entry = environ
-        while let variable = entry.pointee {
-            if strncmp(variable, backtrace, backtrace.utf8.count) != 0 { variables.append(strdup(variable)) }
-            entry += 1
-        }
-        variables += [strdup(backtrace + "enable=no"), nil]
+        var variables = environmentWithoutBacktrace()
         var pid: pid_t = 0
         let failure = posix_spawn(&pid, command[0], &actions, &attributes, &arguments, &variables)
         for text in arguments + variables { free(text) }

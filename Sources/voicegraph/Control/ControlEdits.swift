@@ -148,10 +148,3 @@ struct ReloadCall: ChangeCall {
         ("reload", file.map { ["path": .string(absolute($0))] } ?? [:])
     }
 }
-
-/// A path that means the same in every folder.
-func absolute(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
-    defer { free(folder) }
-    return String(cString: folder) + "/" + path
-}

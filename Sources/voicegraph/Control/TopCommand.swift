@@ -24,7 +24,7 @@ struct TopCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try connect(client)
         if json { return try await printLines(connection) }
-        let capabilities = TerminalCapabilities(environment: environment())
+        let capabilities = TerminalCapabilities(environment: processEnvironment())
         guard let device = TerminalDevice(capabilities: capabilities) else {
             do throws(HostError) { writeOut(TopTable.text(try look(connection))) } catch { throw fail("\(error)") }
             return

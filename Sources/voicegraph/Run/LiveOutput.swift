@@ -19,7 +19,7 @@ final class LiveOutput: Sendable {
     /// The terminal view if standard output is a terminal that can show it.
     init(_ graph: GraphDescription, json: Bool) {
         self.graph = graph
-        let capabilities = TerminalCapabilities(environment: environment())
+        let capabilities = TerminalCapabilities(environment: processEnvironment())
         if json {
             face = .json
         } else if let device = TerminalDevice(capabilities: capabilities) {

@@ -14,7 +14,8 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             With --driver auto the running JACK server is used; without one, a server of our own with the dummy \
             driver, so that other JACK programs can still connect. Ctrl-C, SIGTERM or q end the run with exit code 0. \
-            SIGHUP reads the file again; `voicegraph ctl` changes the graph while it plays.
+            SIGHUP reads the file again; `voicegraph ctl` changes the graph while it plays. Where standard output cannot \
+            be written the run goes on and ends with exit code 1; when its reader goes away, the run ends.
             """)
 
     @OptionGroup
@@ -130,7 +131,7 @@ struct RunCommand: AsyncParsableCommand {
         let started = TerminalDevice.now()
         var second = 0.0
         var idleSince: Double?
-        while !ended.isSet, let status = await host.status {
+        while !ended.isSet, !isReaderGone, let status = await host.status {
             output.status(status, everySecond: status.time >= second + 1)
             second = max(second, status.time.rounded(.down))
             // By the clock and not by frames: a server that is gone gives none.
