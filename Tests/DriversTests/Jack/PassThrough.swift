@@ -9,6 +9,11 @@ import TestSupport
 @testable import Drivers
 @testable import Graph
 
+/// The built-in type called `name`, if there is one.
+func builtInNodeType(_ name: String) -> UnsafePointer<vg_node_type>? {
+    builtInNodeTypes.first { String(cString: $0.pointee.name) == name }
+}
+
 /// Keeps what a driver told.
 final class EventLog: Sendable {
     private let events = Mutex<[DriverEvent]>([])
