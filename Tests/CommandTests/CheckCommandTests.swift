@@ -67,6 +67,21 @@ import TestSupport
         )
     }
 
+    @Test("Of a link with a hundred thousand unknown names a hundred are shown, and the rest is counted")
+    func manyErrors() async throws {
+        let names = (0..<100_000).map { "wrong\($0)" }.joined(separator: " -> ")
+        let text = try await check(good.replacingOccurrences(of: "tone -> out", with: names))
+        #expect(text.status == 1)
+        #expect(text.output.ranges(of: "error: unknown node 'wrong").count == 100)
+        #expect(text.output.contains("error: and 99900 more that are not shown\n"))
+        #expect(text.output.hasSuffix("\n100000 errors\n"))
+        let json = try await check(good.replacingOccurrences(of: "tone -> out", with: names), ["--format", "json"])
+        let lines = json.output.split(separator: "\n")
+        #expect(json.status == 1 && lines.count == 101)
+        let more = "\"severity\":\"error\",\"message\":\"and 99900 more that are not shown\""
+        #expect(try #require(lines.last).contains(more))
+    }
+
     @Test("A missing file is an error of the graph") func missingFile() async throws {
         let result = try await check(nil)
         #expect(result.status == 1)

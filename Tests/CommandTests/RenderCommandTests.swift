@@ -61,6 +61,28 @@ import TestSupport
         #expect(endlessly.errors.contains("give --duration SECONDS"))
     }
 
+    @Test("What a guard silences in a render is told, with its time, also in the last line")
+    func silenced() async throws {
+        // Twice 20 dB: above +24 dBFS.
+        let loud = try scratch.write(
+            "loud.conf",
+            endless.replacingOccurrences(of: "tone -> gain", with: "tone -> gain -> louder")
+                .replacingOccurrences(of: "type = \"gain\"", with: "type = \"gain\"\ngain_db = 20")
+                + "[node.louder]\ntype = \"gain\"\ngain_db = 20\n")
+        let out = scratch.file("loud.wav")
+        let render = try voicegraph("render", loud, "-o", out, "--duration", "1")
+        #expect(try await render.end() == 0)
+        let lines = render.errors.split(separator: "\n")
+        #expect(lines.count == 2)
+        let pattern = /voicegraph: node 'meter' was silenced from 0\.0\d s on, for 0\.9\d s: .* above \+24 dBFS/
+        #expect(try #require(lines.first).wholeMatch(of: pattern) != nil, "\(render.errors)")
+        let last = try #require(lines.last)
+        #expect(last.hasPrefix("\(out): 48000 frames, ") && last.hasSuffix("; silenced: meter"))
+        let whole = try voicegraph("render", graph, "-o", out, "--duration", "1")
+        #expect(try await whole.end() == 0)
+        #expect(!whole.errors.contains("silenced"))
+    }
+
     @Test("Ctrl-C leaves a readable file", arguments: ["out.wav", "out.flac", "out.ogg"]) func interrupted(name: String)
         async throws
     {

@@ -75,6 +75,21 @@ import TestSupport
         #expect(text("x", 1, 1, color: true).contains("\u{1B}[1;31merror:\u{1B}[0m"))
     }
 
+    @Test("At most a hundred are shown, errors before warnings, in the order of their places, and the rest is counted")
+    func bounded() {
+        let place = { (line: Int) in SourceLocation(file: "f.conf", line: line, column: 1) }
+        let few = (0..<100).map { Diagnostic($0 % 2 == 0 ? .error : .warning, "no", at: place($0)) }
+        #expect(DiagnosticFormat.bounded(few.reversed()) == few)
+        let warnings = (0..<90).map { Diagnostic(.warning, "perhaps", at: place($0)) }
+        let errors = (0..<60).map { Diagnostic(.error, "no", at: place(1000 + $0)) }
+        let shown = DiagnosticFormat.bounded(errors + warnings)
+        #expect(shown.dropLast() == (warnings.prefix(40) + errors)[...])
+        #expect(shown.last?.message == "and 50 more that are not shown" && shown.last?.severity == .warning)
+        let many = DiagnosticFormat.bounded(warnings + errors + errors)
+        #expect(many.dropLast().allSatisfy { $0.severity == .error } && many.last?.severity == .error)
+        #expect(DiagnosticFormat().text(warnings + errors).hasSuffix("\n60 errors and 90 warnings\n"))
+    }
+
     @Test("A message cannot move the cursor") func controlCharacters() {
         let shown = DiagnosticFormat().text([Diagnostic(.warning, "a\u{1B}[2J\nb", at: SourceLocation(file: "f\n"))])
         #expect(shown == "f␊: warning: a␛[2J␊b\n1 warning\n")

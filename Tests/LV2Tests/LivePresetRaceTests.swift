@@ -79,7 +79,7 @@ struct LivePresetRaceTests {
         #expect(restored.count > rounds / 20)
         #expect(!restored.contains { $0.contains("while") }, "\(restored.count { $0.contains("while") })")
         // The last of the rounds that load is an odd one.
-        #expect(restored.last == "Host Scan: restored 2.5")
+        #expect(restored.last == "Host Probe: restored 2.5")
     }
 
     @Test("Properties are set and told while the plugin runs", needs(Plugins.params, package: "lv2-examples"))

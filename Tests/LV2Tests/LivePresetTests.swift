@@ -136,7 +136,7 @@ struct LivePresetTests {
         _ = try ProbeBundle.load()
         let harness = try NodeHarness(lv2NodeType(), settings(ProbeBundle.probe), maxBlock: 64)
         let error = #expect(throws: NodeError.self) { try harness.instance.loadPreset("loud and fat") }
-        #expect(error?.message == "Host Scan has no preset \"loud and fat\"")
+        #expect(error?.message == "Host Probe has no preset \"loud and fat\"")
         #expect(error?.hint == "did you mean Loud And Far?")
         #expect(try #require(try? NodeHarness(lv2NodeType(), settings(ProbeBundle.probe))).instance.hasPresets)
     }

@@ -121,7 +121,7 @@ struct ProbeTests {
         _ = probe.run(2)
         let lines = probe.harness.capture.logs.map(\.text).filter { $0.contains("room:") }
         // Two sizes of its output that are there, two that are not, an input, a control port, audio, and no ports.
-        #expect(lines == ["Host Scan: room: 0 0 2 2 0 0 2 2 2 2"])
+        #expect(lines == ["Host Probe: room: 0 0 2 2 0 0 2 2 2 2"])
         #expect(try probe.value("capacity") >= 30000)
         _ = probe.run()
         #expect(try probe.value("capacity") >= 30000)
@@ -160,9 +160,9 @@ struct ProbeTests {
         let probe = try Scan()
         _ = probe.run(3)
         let logs = probe.harness.capture.logs
-        let made = logs.filter { $0.text == "Host Scan: made at 48000 Hz" }
+        let made = logs.filter { $0.text == "Host Probe: made at 48000 Hz" }
         #expect(made.map(\.level) == [VG_LOG_WARNING.rawValue])
-        #expect(logs.contains { $0.text == "Host Scan: third run" && $0.level == VG_LOG_DEBUG.rawValue })
+        #expect(logs.contains { $0.text == "Host Probe: third run" && $0.level == VG_LOG_DEBUG.rawValue })
     }
 
     @Test("The default state is restored before the first block")

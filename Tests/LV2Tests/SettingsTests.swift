@@ -25,7 +25,7 @@ struct SettingsTests {
                 settings("urn:voicegraph:test:prob"), "no LV2 plugin urn:voicegraph:test:prob is installed",
                 "did you mean urn:voicegraph:test:probe?", "plugin"
             ),
-            (settings("host prob"), "no LV2 plugin is called \"host prob\"", "did you mean Host Scan?", "plugin"),
+            (settings("host prob"), "no LV2 plugin is called \"host prob\"", "did you mean Host Probe?", "plugin"),
             (
                 settings("urn:voicegraph:test:demander"),
                 " requires urn:voicegraph:test:moon, which the host does not offer", "cannot run here", ""
@@ -34,12 +34,12 @@ struct SettingsTests {
             (settings("urn:voicegraph:test:refuser"), "the plugin refused to start at 48000 Hz", "log", ""),
             (settings("urn:voicegraph:test:stranger"), "probe.so does not hold this plugin", "built", ""),
             (
-                settings(ProbeBundle.probe, params: ["requst": .integer(1)]), "Host Scan has no parameter \"requst\"",
+                settings(ProbeBundle.probe, params: ["requst": .integer(1)]), "Host Probe has no parameter \"requst\"",
                 "did you mean request?", "params.requst"
             ),
             (
                 settings(ProbeBundle.probe, params: ["request": .integer(11)]),
-                "request = 11 is out of the range of Host Scan", "between 0 and 10", "params.request"
+                "request = 11 is out of the range of Host Probe", "between 0 and 10", "params.request"
             ),
             (
                 settings(ProbeBundle.probe, params: ["request": .number(.nan)]), "request is not a finite number",
@@ -54,7 +54,7 @@ struct SettingsTests {
                 "request is given twice", "keep request", "params.request"
             ),
             (
-                settings(ProbeBundle.probe, preset: "Loud And Fat"), "Host Scan has no preset \"Loud And Fat\"",
+                settings(ProbeBundle.probe, preset: "Loud And Fat"), "Host Probe has no preset \"Loud And Fat\"",
                 "did you mean Loud And Far?", "preset"
             ),
             (

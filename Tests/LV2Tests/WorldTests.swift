@@ -13,7 +13,7 @@ struct WorldTests {
         let world = World(path: [(bundle as NSString).deletingLastPathComponent])
         let short = world.installed(names: false)
         #expect(short.map(\.name) == ["absent", "demander", "probe", "refuser", "stranger", "twins"])
-        #expect(world.installed().map(\.name) == ["Absent", "Demander", "Host Scan", "Refuser", "Stranger", "Twins"])
+        #expect(world.installed().map(\.name) == ["Absent", "Demander", "Host Probe", "Refuser", "Stranger", "Twins"])
         #expect(world.installed().first?.uri == "urn:voicegraph:test:absent")
     }
 

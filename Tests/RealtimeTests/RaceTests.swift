@@ -94,38 +94,6 @@ private struct Bait: @unchecked Sendable {
         #expect(sum == count * (count - 1) / 2)
     }
 
-    @Test("Read in place, all arrive in order")
-    func regions() {
-        let count = stressed(500_000)
-        let ring = Ring<Int>(minimumCapacity: 256)
-        let bait = Bait(ring)
-        defer { bait.places.deallocate() }
-        var wrong = 0
-        together({
-            var value = 0
-            while value < count {
-                guard ring.writer.space > 0 else {
-                    sched_yield()
-                    continue
-                }
-                bait.set(value)
-                if ring.writer.push(value) { value += 1 }
-            }
-        }) {
-            var expected = 0
-            var values = [Int](repeating: 0, count: 256)
-            while expected < count {
-                let taken = ring.reader.read(into: &values, count: values.count)
-                for value in values[..<taken] {
-                    if value != expected || !bait.holds(value) { wrong += 1 }
-                    expected += 1
-                }
-                if taken == 0 { sched_yield() }
-            }
-        }
-        #expect(wrong == 0)
-    }
-
     @Test("Whatever is retired is freed once, even through a queue of two", arguments: [2, 64])
     func retire(capacity: Int) {
         let count = stressed(100_000)

@@ -49,7 +49,7 @@ extension GraphDescription {
         }
         return recordings.compactMap { node, path, file in
             guard let owner = owners[file] else { return nil }
-            let shown = if case .string(let text) = path.value { shortened(text) } else { "" }
+            let shown = if case .string(let text) = path.value { text } else { "" }
             return Diagnostic(
                 .error,
                 node.name == Render.recorder
