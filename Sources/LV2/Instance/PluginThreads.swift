@@ -33,12 +33,15 @@ enum PluginThreads {
         return body()
     }
 
-    /// Returns when the threads of `library` sleep, or after so many seconds: those that never do are not to hold up
-    /// a host for ever.
+    /// Returns when the threads of `library` sleep, or when one has run for `patience` seconds meanwhile: those that
+    /// never rest are not to hold up a host for ever. Nor is a busy machine, on which they hardly run: then it returns after
+    /// five times as long.
     static func settle(_ library: String, patience: Double = 1) {
         var threads = locked { started[library] ?? [] }
         guard !threads.isEmpty else { return }
-        let deadline = monotonicTime() + patience
+        let deadline = monotonicTime() + 5 * patience
+        var first: [pid_t: UInt64] = [:]
+        var ended: Set<pid_t> = []
         // One look is not enough: a thread that waits for a lock or a page sleeps as well, for a moment. One that only
         // looks for work now and then rests, although it runs a little.
         var looks = 0
@@ -50,11 +53,14 @@ enum PluginThreads {
             for thread in threads {
                 guard let state = state(of: thread) else {
                     threads.remove(thread)
+                    ended.insert(thread)
                     continue
                 }
                 asleep = asleep && state.sleeps
                 times[thread] = state.time
             }
+            first.merge(times) { old, _ in old }
+            if times.contains(where: { $0.value >= first[$0.key]! + UInt64(patience * 1e9) }) { break }
             looks = asleep ? looks + 1 : 0
             if looks == 5 {
                 let share = UInt64((monotonicTime() - since) * 1e9) / 8
@@ -64,11 +70,31 @@ enum PluginThreads {
             if looks <= 1 { (since, before) = (monotonicTime(), times) }
             usleep(500)
         }
-        locked { started[library]?.formIntersection(threads) }
+        // Only those that have ended: meanwhile other copies may have started more.
+        locked { started[library]?.subtract(ended) }
     }
 
     /// The threads of this process.
-    private static func all() -> Set<pid_t> {
+    static func all() -> Set<pid_t> {
+        var result: Set<pid_t> = []
+        // The kernel ends its list where a thread ends while it is being listed, and those behind it are missing. Their
+        // number tells that it is not the whole list.
+        for _ in 0..<100 {
+            let count = count()
+            let listed = listed()
+            result.formUnion(listed)
+            if listed.count >= max(count, self.count()) { break }
+        }
+        return result
+    }
+
+    /// How many threads there are: each is a folder, which counts as a link of the one above it.
+    private static func count() -> Int {
+        var status = stat()
+        return stat("/proc/self/task", &status) == 0 ? Int(status.st_nlink) - 2 : 0
+    }
+
+    private static func listed() -> Set<pid_t> {
         guard let folder = opendir("/proc/self/task") else { return [] }
         defer { closedir(folder) }
         var result: Set<pid_t> = []
