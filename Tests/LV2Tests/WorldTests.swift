@@ -94,6 +94,32 @@ struct WorldTests {
         #expect(URIDMap.shared.text(.max) == nil)
     }
 
+    @Test("All names that no plugin has are compared with data that is read once, and anew when a bundle is added")
+    func unknownNames() throws {
+        let bundle = try ProbeBundle.load()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("voicegraph-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let broken = folder.appendingPathComponent("broken.lv2")
+        try FileManager.default.createDirectory(at: broken, withIntermediateDirectories: true)
+        let manifest = broken.appendingPathComponent("manifest.ttl")
+        try "<urn:broken> a <urn:plugin> ; .. \"never\"".write(to: manifest, atomically: true, encoding: .utf8)
+        let world = World(path: [folder.path])
+        func failure(_ name: String) -> NodeError? {
+            do throws(NodeError) { _ = try world.resolve(name) } catch { return error }
+            return nil
+        }
+        #expect(failure("urn:broken")?.message.contains("cannot be read") == true)
+        // What was wrong when it was read is still what the world knows.
+        try "".write(to: broken.appendingPathComponent("more.ttl"), atomically: true, encoding: .utf8)
+        try "<urn:broken> a <urn:plugin> .".write(to: manifest, atomically: true, encoding: .utf8)
+        #expect(failure("urn:broken")?.message.contains("cannot be read") == true)
+        #expect(failure("host probe")?.message == "no LV2 plugin is called \"host probe\"")
+        world.add(bundle: bundle)
+        #expect(try world.resolve("host probe") == ProbeBundle.probe)
+        #expect(failure("host prob")?.hint == "did you mean Host Probe?")
+        #expect(failure("urn:broken")?.message == "no LV2 plugin urn:broken is installed")
+    }
+
     @Test("A packet ring gives packets back whole, in order, and refuses what does not fit")
     func packetsStayWhole() {
         let ring = PacketRing(capacity: 64)

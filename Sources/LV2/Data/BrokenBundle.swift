@@ -3,23 +3,23 @@ import CLilv
 import Glibc
 import NodeKit
 
-extension World {
-    /// The bundle that would have a plugin of this URI or name if it could be read, and why it cannot: one without a
-    /// manifest, or with mistakes in it. Takes a look at every bundle. Call it inside `locked`.
-    func brokenBundle(naming wanted: String) -> NodeError? {
-        let lowered = wanted.lowercased()
-        for bundle in bundles {
-            let reason: String
-            if let mistake = manifestMistake(bundle) { reason = mistake } else { continue }
-            let mentions = entries(of: bundle).contains { name in
-                name.hasSuffix(".ttl") && readText(bundle + "/" + name)?.lowercased().contains(lowered) == true
-            }
-            guard mentions else { continue }
-            return NodeError(
-                "the bundle \(bundle), which speaks of \(wanted), cannot be read: \(reason)",
-                hint: "install the plugin's package again")
+/// A bundle that cannot be read: one without a manifest, or with mistakes in it.
+struct DamagedBundle {
+    var path: String
+    var reason: String
+
+    /// Whether a text, without capitals, stands in its data.
+    func speaks(of text: String) -> Bool {
+        entries(of: path).contains { name in
+            name.hasSuffix(".ttl") && readText(path + "/" + name)?.lowercased().contains(text) == true
         }
-        return nil
+    }
+}
+
+extension World {
+    /// The bundles that cannot be read. Takes a look at every bundle. Call it inside `locked`.
+    func damagedBundles() -> [DamagedBundle] {
+        bundles.compactMap { bundle in manifestMistake(bundle).map { DamagedBundle(path: bundle, reason: $0) } }
     }
 
     private func manifestMistake(_ bundle: String) -> String? {

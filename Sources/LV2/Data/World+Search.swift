@@ -61,22 +61,19 @@ extension World {
 
     private func search(_ wanted: String, _ lilv: Lilv) throws(NodeError) -> String {
         if wanted.contains(":"), lilv.plugin(wanted) != nil { return wanted }
-        let uris = lilv.plugins().map { lilv.uri(of: $0) }
-        if wanted.contains("://") || wanted.hasPrefix("urn:") {
-            if let broken = brokenBundle(naming: wanted) { throw broken }
-            throw NodeError(
-                "no LV2 plugin \(wanted) is installed", hint: unknownHint(wanted, uris, []), key: "plugin")
+        let index = search ?? SearchIndex(lilv)
+        search = index
+        func damage() throws(NodeError) {
+            if let damage = index.damage(naming: wanted, all: damagedBundles) { throw damage }
         }
-        let lowered = wanted.lowercased()
-        let byPart = uris.filter { shortNames(of: $0).contains { $0.lowercased() == lowered } }
-        if let only = try single(byPart, wanted) { return only }
-        let names = names(lilv)
-        let byName = names.filter { $0.value.lowercased() == lowered }
-        if let only = try single(Array(byName.keys), wanted) { return only }
-        if let broken = brokenBundle(naming: wanted) { throw broken }
-        throw NodeError(
-            "no LV2 plugin is called \"\(wanted)\"", hint: unknownHint(wanted, uris, Array(names.values)),
-            key: "plugin")
+        if wanted.contains("://") || wanted.hasPrefix("urn:") {
+            try damage()
+            throw NodeError("no LV2 plugin \(wanted) is installed", hint: index.hint(wanted), key: "plugin")
+        }
+        if let only = try single(index.plugins(endingIn: wanted), wanted) { return only }
+        if let only = try single(index.plugins(called: wanted, all: { names(lilv) }), wanted) { return only }
+        try damage()
+        throw NodeError("no LV2 plugin is called \"\(wanted)\"", hint: index.hint(wanted), key: "plugin")
     }
 
     /// Every plugin's own name by its URI. lilv would read all that their data say; it is asked only for those in
@@ -98,15 +95,6 @@ extension World {
         throw NodeError(
             "\"\(wanted)\" names \(matches.count) LV2 plugins", hint: "use the URI of one: \(shown)\(rest)",
             key: "plugin")
-    }
-
-    private func unknownHint(_ wanted: String, _ uris: [String], _ names: [String]) -> String {
-        let shorts = wanted.contains("://") ? [] : uris.flatMap { shortNames(of: $0) }
-        let meant = didYouMean(wanted, among: Array(Set(shorts + names + (shorts.isEmpty ? uris : []))))
-        if !meant.isEmpty { return meant }
-        return uris.isEmpty
-            ? "no LV2 plugins are installed; LV2_PATH names the folders searched"
-            : "install the package that has it; \(uris.count) other plugins are installed"
     }
 }
 

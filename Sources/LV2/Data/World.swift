@@ -36,6 +36,9 @@ public final class World: @unchecked Sendable {
     private var noted: [String] = []
     /// What names were found to mean. Use it inside `locked`.
     var resolved: [String: String] = [:]
+    /// What a name that no plugin has is compared with, made for the first one: there may be thousands of them in a file.
+    /// Use it inside `locked`.
+    var search: SearchIndex?
 
     /// A world of the given bundle folders; nil: `$LV2_PATH`, or else the usual ones. [control]
     public init(path: [String]? = nil) {
@@ -70,6 +73,7 @@ public final class World: @unchecked Sendable {
             LilvMessages.collect(into: &lines) { loadManifest(of: bundle) }
             note(lines)
             resolved = [:]
+            search = nil
         }
     }
 
