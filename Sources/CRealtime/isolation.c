@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -105,56 +104,6 @@ ssize_t vg_channel_receive(int channel, void *bytes, size_t size, int *passed) {
     memcpy(passed, CMSG_DATA(header), sizeof *passed);
   }
   return received;
-}
-
-/* Runs in the child before it becomes another program, on the parent's memory
- * while its thread waits: system calls only. */
-static void become(char *const *arguments, char *const *environment, int input, int output, int channel) {
-  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
-  setpgid(0, 0);
-  /* Before anything can stop the child for good: it stays when the program changes. */
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  dup2(input, STDIN_FILENO);
-  dup2(output, STDOUT_FILENO);
-  dup2(output, STDERR_FILENO);
-  /* A descriptor that is duplicated onto itself would be closed all the same. */
-  if (channel == 3) fcntl(channel, F_SETFD, 0);
-  else dup2(channel, 3);
-  close_range(4, ~0u, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
-  execve(arguments[0], arguments, environment);
-}
-
-pid_t vg_isolate_start(char *const *arguments, char *const *environment, int channel, int *output) {
-  int lines[2];
-  if (pipe2(lines, O_CLOEXEC) != 0) return -errno;
-  int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  /* A signal that came in between must not run our handlers in the child. */
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  volatile int error = 0;
-  pid_t child = vfork();
-  if (child == 0) {
-    become(arguments, environment, input, lines[1], channel);
-    error = errno;
-    _exit(127);
-  }
-  if (child < 0) error = errno;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (input >= 0) close(input);
-  close(lines[1]);
-  if (child > 0 && error)
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
-    }
-  if (error) {
-    close(lines[0]);
-    return -error;
-  }
-  *output = lines[0];
-  return child;
 }
 
 _Bool vg_isolate_is_kept(pid_t parent) { return getppid() == parent; }

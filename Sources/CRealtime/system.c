@@ -69,6 +69,8 @@ int vg_processor_count(void) {
   return 1;
 }
 
+_Bool vg_pipe_open(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0; }
+
 int vg_accept(int listener, uid_t *user) {
   int connection = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (connection < 0) return -1;
@@ -80,65 +82,70 @@ int vg_accept(int listener, uid_t *user) {
   return connection;
 }
 
-/* Between fork and exec only async-signal-safe calls: other threads may have
- * held any lock when the copy was taken. */
-static void become(char *const *arguments, char *const *environment, int output, int end_signal, pid_t parent,
-                   int report) {
+/* Runs in the child before it becomes another program, on the parent's memory
+ * while its thread waits: system calls only. */
+static int become(char *const *arguments, char *const *environment, const int descriptors[4], int end_signal,
+                  pid_t parent) {
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  setpgid(0, 0);
+  /* Before anything can stop the child for good: it stays when the program changes. */
+  if (end_signal) prctl(PR_SET_PDEATHSIG, end_signal);
+  if (getppid() != parent) return ECANCELED; /* the parent ended before the line above */
+  /* First out of the way of each other: one may have the number that another is to get. */
+  int copies[4];
+  int empty = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int number = 0; number < 4; number++) {
+    int from = descriptors[number] >= 0 || number == 3 ? descriptors[number] : empty;
+    copies[number] = from >= 0 ? fcntl(from, F_DUPFD_CLOEXEC, 4) : -1;
+    if (copies[number] < 0 && (from >= 0 || number < 3)) return errno;
+  }
+  for (int number = 0; number < 4; number++) {
+    if (copies[number] < 0) close(number);
+    else if (dup2(copies[number], number) < 0) return errno;
+  }
+  close_range(4, ~0u, CLOSE_RANGE_CLOEXEC);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, end_signal);
-  if (getppid() != parent) _exit(127); /* the parent ended before the line above */
-  int input = open("/dev/null", O_RDONLY);
-  if (input >= 0) dup2(input, STDIN_FILENO);
-  dup2(output, STDOUT_FILENO);
-  dup2(output, STDERR_FILENO);
-  close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
   execve(arguments[0], arguments, environment);
-  int error = errno;
-  if (write(report, &error, sizeof error) < 0) _exit(126);
-  _exit(127);
+  return errno;
 }
 
-pid_t vg_child_start(char *const *arguments, char *const *environment, int *output, int end_signal) {
+pid_t vg_child_start(char *const *arguments, char *const *environment, const int descriptors[4], int end_signal) {
   int report[2]; /* closed by a successful exec, carries errno otherwise */
-  int lines[2];
   if (pipe2(report, O_CLOEXEC) != 0) return -errno;
-  if (pipe2(lines, O_CLOEXEC) != 0) {
-    int error = errno;
-    close(report[0]);
-    close(report[1]);
-    return -error;
-  }
-  /* A signal that came in between must not run our handlers in the child. */
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pid_t parent = getpid();
-  pid_t child = fork();
-  if (child == 0) become(arguments, environment, lines[1], end_signal, parent, report[1]);
-  int error = child < 0 ? errno : 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  /* Beyond the numbers that the child's descriptors get. */
+  int told = fcntl(report[1], F_DUPFD_CLOEXEC, 4);
+  int error = told < 0 ? errno : 0;
   close(report[1]);
-  close(lines[1]);
+  pid_t child = -1;
   if (!error) {
-    int told = 0;
+    /* A signal that came in between must not run our handlers in the child. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t parent = getpid();
+    child = vfork();
+    if (child == 0) {
+      int failure = become(arguments, environment, descriptors, end_signal, parent);
+      _exit(write(told, &failure, sizeof failure) < 0 ? 126 : 127);
+    }
+    if (child < 0) error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(told);
+  }
+  if (!error) {
+    /* Where a sanitizer makes a fork of the vfork, this waits for the exec. */
+    int failure = 0;
     ssize_t got;
-    do got = read(report[0], &told, sizeof told);
+    do got = read(report[0], &failure, sizeof failure);
     while (got < 0 && errno == EINTR);
-    if (got == (ssize_t)sizeof told) {
-      error = told;
+    if (got == (ssize_t)sizeof failure) {
+      error = failure;
       while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
       }
     }
   }
   close(report[0]);
-  if (error) {
-    close(lines[0]);
-    return -error;
-  }
-  *output = lines[0];
-  return child;
+  return error ? -error : child;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Host
-import Realtime
+import System
 
 /// Lets other programs of the same user control a host, through a socket: one JSON object a line each way. One thread
 /// serves all clients and waits for none of them; the calls are done by the host's actor.
@@ -12,7 +12,7 @@ public final class ControlServer: Sendable {
     public let name: String
 
     private let mailbox: Mailbox
-    private let thread: pthread_t
+    private let thread: SystemThread
     /// Device and inode of the socket: another one in its place is not ours.
     private let identity: (dev_t, ino_t)?
 
@@ -21,23 +21,14 @@ public final class ControlServer: Sendable {
         let mailbox = try Mailbox()
         let (listener, name) = try folder.listen(client)
         let path = folder.socket(name)
-        let service = Service(host, listener, mailbox)
-        var thread = pthread_t()
-        let argument = Unmanaged.passRetained(service)
-        let failed = pthread_create(
-            &thread, nil,
-            { argument in
-                vg_thread_name("vg-control")
-                Unmanaged<Service>.fromOpaque(argument!).takeRetainedValue().serve()
-                return nil
-            }, argument.toOpaque())
-        if failed != 0 {
-            argument.release()
+        nonisolated(unsafe) let service = Service(host, listener, mailbox)  // soon the thread's alone
+        do throws(SystemError) {
+            thread = try SystemThread(name: "vg-control") { service.serve() }
+        } catch {
             unlink(path)
-            throw HostError("cannot start a thread: \(reason(failed))")
+            throw HostError(error.description)
         }
         self.mailbox = mailbox
-        self.thread = thread
         self.name = name
         self.path = path
         identity = Self.identity(path)
@@ -52,7 +43,7 @@ public final class ControlServer: Sendable {
     public func close() {
         if let identity, let now = Self.identity(path), identity == now { unlink(path) }
         mailbox.end()
-        pthread_join(thread, nil)
+        thread.join()
     }
 
     private static func identity(_ path: String) -> (dev_t, ino_t)? {

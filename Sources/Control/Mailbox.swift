@@ -2,6 +2,7 @@
 import Glibc
 import Host
 import Realtime
+import System
 
 /// What became of the clients of a server.
 public struct ControlCounts: Sendable, Equatable {
@@ -36,7 +37,7 @@ final class Mailbox: @unchecked Sendable {
 
     /// Signalled when there is something.
     let wake: Int32
-    private let lock = PlainLock()
+    private let lock = Monitor()
     private var letters: [Letter] = []
     private var closing = false
     private var told = ControlCounts()
@@ -50,13 +51,13 @@ final class Mailbox: @unchecked Sendable {
 
     /// Leaves a line. [any]
     func post(_ letter: Letter) {
-        lock.around { letters.append(letter) }
+        lock.locked { letters.append(letter) }
         vg_event_signal(wake)
     }
 
     /// Takes all lines. [server]
     func take() -> [Letter] {
-        lock.around {
+        lock.locked {
             defer { letters = [] }
             return letters
         }
@@ -64,11 +65,11 @@ final class Mailbox: @unchecked Sendable {
 
     /// Asks the server to end. [any]
     func end() {
-        lock.around { closing = true }
+        lock.locked { closing = true }
         vg_event_signal(wake)
     }
 
-    var isClosing: Bool { lock.around { closing } }
-    var counts: ControlCounts { lock.around { told } }
-    func tell(_ counts: ControlCounts) { lock.around { told = counts } }
+    var isClosing: Bool { lock.locked { closing } }
+    var counts: ControlCounts { lock.locked { told } }
+    func tell(_ counts: ControlCounts) { lock.locked { told = counts } }
 }

@@ -2,6 +2,7 @@
 import CNode
 import Graph
 import Realtime
+import System
 
 /// A MIDI event in a block.
 public struct MIDIEvent: Sendable, Equatable {
@@ -29,14 +30,14 @@ struct BufferSlot {
 /// The ports of a driver without a server, by name.
 final class BufferTable: @unchecked Sendable {
     // Sendable: `lock` guards the dictionary; what it points to belongs to whoever runs the cycle.
-    private let lock = PlainLock()
+    private let lock = Monitor()
     private var slots: [String: UnsafeMutablePointer<BufferSlot>] = [:]
 
     deinit { for slot in slots.values { Self.free(slot) } }
 
     /// The port's slot, made with `frames` samples or found. [control]
     func place(_ port: ExternalPort, frames: Int) -> UnsafeMutableRawPointer {
-        lock.around {
+        lock.locked {
             if let slot = slots[port.name] {
                 let old = slot.pointee.port
                 if old.isCapture == port.isCapture, old.isMIDI == port.isMIDI {
@@ -55,11 +56,11 @@ final class BufferTable: @unchecked Sendable {
 
     /// Forgets a port; no schedule uses it any more. [control]
     func remove(_ port: ExternalPort) {
-        lock.around { if let slot = slots.removeValue(forKey: port.name) { Self.free(slot) } }
+        lock.locked { if let slot = slots.removeValue(forKey: port.name) { Self.free(slot) } }
     }
 
     /// The slot of the port `name`. [control]
-    subscript(name: String) -> UnsafeMutablePointer<BufferSlot>? { lock.around { slots[name] } }
+    subscript(name: String) -> UnsafeMutablePointer<BufferSlot>? { lock.locked { slots[name] } }
 
     private static func free(_ slot: UnsafeMutablePointer<BufferSlot>) {
         slot.pointee.audio.deallocate()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import System
 
 /// Why a driver cannot do what it was asked to, and what helps.
 public struct DriverError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -20,4 +21,9 @@ public struct DriverError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         ([message] + details.map { "  " + $0 } + (hint.isEmpty ? [] : ["hint: " + hint])).joined(separator: "\n")
     }
+}
+
+extension DriverError {
+    /// What the system could not do for a driver.
+    init(_ error: SystemError) { self.init(error.description, hint: "end some programs and try again") }
 }

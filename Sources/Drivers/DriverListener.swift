@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
+import System
 
 /// Who is told of a driver's events; nobody before it starts and after it has stopped.
 final class DriverListener: Sendable {
@@ -8,7 +8,7 @@ final class DriverListener: Sendable {
         var function: (@Sendable (DriverEvent) -> Void)?
     }
 
-    private let called = Mutex(Called())
+    private let called = Lock(Called())
 
     /// From now on `function` is called; nil: nobody is. [control]
     func set(_ function: (@Sendable (DriverEvent) -> Void)?) { called.withLock { $0.function = function } }

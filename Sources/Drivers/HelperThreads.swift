@@ -2,7 +2,7 @@
 import Glibc
 import Graph
 import Realtime
-import Synchronization
+import System
 
 /// The threads of a driver that help its audio thread. They sleep as long as nobody calls.
 final class HelperThreads: @unchecked Sendable {
@@ -13,7 +13,7 @@ final class HelperThreads: @unchecked Sendable {
         var join: () -> Void
     }
 
-    private let lock = PlainLock()
+    private let lock = Monitor()
     private var wanted = 0
     private var engine: AudioEngine?
     private var make: ((Int, AudioEngine) -> Thread?)?
@@ -23,7 +23,7 @@ final class HelperThreads: @unchecked Sendable {
 
     /// There shall be so many, as soon as there is an engine. [control]
     func want(_ count: Int) {
-        lock.around {
+        lock.locked {
             wanted = count
             adjust()
         }
@@ -31,7 +31,7 @@ final class HelperThreads: @unchecked Sendable {
 
     /// Begins to help `engine`. `make` starts thread `index`, which calls `help(index)`; nil: it could not. [control]
     func begin(_ engine: AudioEngine, _ make: @escaping (_ index: Int, _ engine: AudioEngine) -> Thread?) {
-        lock.around {
+        lock.locked {
             self.engine = engine
             self.make = make
             adjust()
@@ -40,7 +40,7 @@ final class HelperThreads: @unchecked Sendable {
 
     /// Ends all threads and waits for them; `begin` makes new ones. [control]
     func end() {
-        lock.around {
+        lock.locked {
             make = nil
             adjust()
         }
@@ -56,13 +56,13 @@ final class HelperThreads: @unchecked Sendable {
         if threads.count < count { engine.want(helpers: threads.count) }
     }
 
-    /// The start of an ordinary thread that helps. `prepare` runs on it first. [control]
-    static func plain(_ index: Int, _ engine: AudioEngine, _ prepare: @escaping @Sendable () -> Void = {}) -> Thread {
-        let thread = DriverThread(name: name(index)) {
+    /// The start of an ordinary thread that helps; nil: there is no room for one. `prepare` runs on it first. [control]
+    static func plain(_ index: Int, _ engine: AudioEngine, _ prepare: @escaping @Sendable () -> Void = {}) -> Thread? {
+        let thread = try? SystemThread(name: name(index)) {
             prepare()
             engine.help(index)
         }
-        return Thread(join: thread.join)
+        return thread.map { Thread(join: $0.join) }
     }
 
     /// "vg-helper-1"

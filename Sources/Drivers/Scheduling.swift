@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import System
 
 /// How the system runs a thread, asked of the kernel: what a server says of itself is not to be trusted here.
 public struct Scheduling: Sendable, Equatable {
@@ -86,10 +87,11 @@ public struct Scheduling: Sendable, Equatable {
 
     /// Whether this process may make a thread realtime, found out by trying. [control]
     static func isPermitted(priority: Int32) -> Bool {
-        DriverThread.runOnce(name: "vg-probe") {
+        let result = try? SystemThread.run(name: "vg-probe") {
             var parameter = sched_param(sched_priority: priority)
             return pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameter) == 0
         }
+        return result ?? false
     }
 
     private static func lockableBytes() -> Int? {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Realtime
-import Synchronization
+import System
 
 /// A JACK server of our own with the dummy driver: `jackd -n NAME -d dummy` as a child in its own process group, which
 /// ends when this process does, however that ends. What it prints is kept for the message of a failure.
@@ -12,11 +12,11 @@ package final class ServerProcess: @unchecked Sendable {
     package let name: String
     private let arguments: [String]
     private let nameLock: ServerNameLock?
-    private let lock = PlainLock()
+    private let lock = Monitor()
     private var child: pid_t = 0
-    private var supervisor: DriverThread?
-    private var printed = BoundedText(limit: 8192)
-    private var failure: Int32 = 0
+    private var supervisor: SystemThread?
+    private var printed = OutputTail()
+    private var failure: SystemError?
     private var launched = 0.0
 
     /// How a server runs.
@@ -59,28 +59,24 @@ package final class ServerProcess: @unchecked Sendable {
         self.name = name
         self.nameLock = nameLock
         launch()
-        if failure != 0 {
-            throw DriverError(
-                "\(program) could not be started: \(String(cString: strerror(failure)))",
-                hint: "check the installation of jackd2")
-        }
+        if let failure { throw DriverError("\(failure)", hint: "check the installation of jackd2") }
     }
 
     deinit { stop() }
 
     /// The child's process id; 0: it has ended. [any]
-    package var processID: pid_t { lock.around { child } }
+    package var processID: pid_t { lock.locked { child } }
 
     /// Whether the child has not ended. [any]
     package var isRunning: Bool { processID != 0 }
 
     /// What it printed, the newest lines of it. [any]
-    package var recentOutput: [String] { lock.around { printed.lines } }
+    package var recentOutput: [String] { lock.locked { printed.lines } }
 
     /// Starts it again if it has ended, at most twice a second. [control]
     package func restartIfDead() {
-        let ended: DriverThread? = lock.around {
-            guard child == 0, secondsNow() - launched > 0.5 else { return nil }
+        let ended: SystemThread? = lock.locked {
+            guard child == 0, monotonicSeconds() - launched > 0.5 else { return nil }
             defer { supervisor = nil }
             return supervisor
         }
@@ -92,7 +88,7 @@ package final class ServerProcess: @unchecked Sendable {
 
     /// Ends and reaps it: asks, and after a second forces. [control]
     package func stop() {
-        let running: DriverThread? = lock.around {
+        let running: SystemThread? = lock.locked {
             defer { supervisor = nil }
             if child != 0 {
                 // A stopped process handles no other signal.
@@ -102,66 +98,63 @@ package final class ServerProcess: @unchecked Sendable {
             return supervisor
         }
         guard let running else { return }
-        let deadline = secondsNow() + 1
-        while isRunning, secondsNow() < deadline { usleep(2_000) }
-        lock.around { if child != 0 { kill(child, SIGKILL) } }
+        let deadline = monotonicSeconds() + 1
+        while isRunning, monotonicSeconds() < deadline { usleep(2_000) }
+        lock.locked { if child != 0 { kill(child, SIGKILL) } }
         running.join()
     }
 
     /// Starts the child from a thread that lives as long as it does, and waits until it runs.
     private func launch() {
         let started = Wakeup()
-        // Unowned: `stop` and `deinit` wait for the thread's end.
-        let thread = DriverThread(name: "vg-jackd") { [unowned self] in self.keep(started) }
-        lock.around {
-            supervisor = thread
-            launched = secondsNow()
+        do throws(SystemError) {
+            // Unowned: `stop` and `deinit` wait for the thread's end.
+            let thread = try SystemThread(name: "vg-jackd") { [unowned self] in self.keep(started) }
+            lock.locked {
+                supervisor = thread
+                launched = monotonicSeconds()
+            }
+            started.wait(milliseconds: -1)
+        } catch {
+            lock.locked { failure = error }
         }
-        started.wait(milliseconds: -1)
     }
 
     private func keep(_ started: Wakeup) {
-        var output: Int32 = -1
-        let result = start(&output)
-        lock.around {
-            failure = result < 0 ? -result : 0
-            child = max(result, 0)
+        var launcher = ChildLauncher(arguments)
+        launcher.endSignal = SIGTERM
+        let server: StartedChild
+        do throws(SystemError) { server = try launcher.start() } catch {
+            lock.locked { (child, failure) = (0, error) }
+            return started.signal()
         }
+        lock.locked { (child, failure) = (server.process, nil) }
         started.signal()
-        guard result > 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 1024)
         while true {
-            let count = read(output, &buffer, buffer.count)
+            let count = read(server.output, &buffer, buffer.count)
             if count < 0 && errno == EINTR { continue }
             if count <= 0 { break }
-            lock.around { printed.append(buffer[..<count]) }
+            lock.locked { printed.append(buffer[..<count]) }
         }
-        close(output)
+        close(server.output)
         // Not reaped yet, so its id cannot be another's when `stop` sends a signal.
         var information = siginfo_t()
-        while waitid(P_PID, id_t(result), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
-        lock.around {
-            var status: Int32 = 0
-            while waitpid(result, &status, 0) < 0 && errno == EINTR {}
+        while waitid(P_PID, id_t(server.process), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
+        lock.locked {
+            _ = server.wait()
             child = 0
         }
-    }
-
-    private func start(_ output: inout Int32) -> pid_t {
-        var strings = arguments.map { strdup($0) }
-        strings.append(nil)
-        defer { for string in strings { free(string) } }
-        return vg_child_start(strings, environ, &output, SIGTERM)
     }
 }
 
 extension ServerProcess {
     /// Opens a client as soon as the server answers, within five seconds. [control]
     package func client(named client: String) throws(DriverError) -> OpaquePointer {
-        let deadline = secondsNow() + 5
+        let deadline = monotonicSeconds() + 5
         while isRunning {
             do throws(JackLibrary.OpenError) { return try JackLibrary.open(name: client, server: name) } catch {
-                if case .noServer = error, secondsNow() < deadline {
+                if case .noServer = error, monotonicSeconds() < deadline {
                     usleep(5_000)
                     continue
                 }
@@ -171,23 +164,5 @@ extension ServerProcess {
         throw DriverError(
             "the JACK server '\(name)' ended while it started", hint: "run the same jackd command by hand to see why",
             details: recentOutput)
-    }
-}
-
-/// The end of a text, at most `limit` bytes of it.
-struct BoundedText {
-    let limit: Int
-    private var bytes: [UInt8] = []
-
-    init(limit: Int) { self.limit = limit }
-
-    mutating func append(_ more: ArraySlice<UInt8>) {
-        bytes += more
-        if bytes.count > limit { bytes.removeFirst(bytes.count - limit) }
-    }
-
-    /// Its lines without the empty ones, the newest twelve.
-    var lines: [String] {
-        bytes.split(separator: UInt8(ascii: "\n")).suffix(12).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -2,6 +2,7 @@
 import NodeKit
 import Realtime
 import Synchronization
+import System
 
 /// Lets audio through unchanged and publishes it for consumers outside the graph: recorders, transcribers, pictures.
 ///
@@ -40,7 +41,7 @@ final class Tap: Node {
     private let buffer: Double
     private let dropped = SharedCount()
     /// Guarded because `wait` and `poll` may come from two threads.
-    private let drain = Mutex<TapDrain?>(nil)
+    private let drain = Lock<TapDrain?>(nil)
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host

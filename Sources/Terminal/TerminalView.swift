@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Host
 import Picture
-import Synchronization
+import System
 
 /// The screen of `voicegraph run`: takes what the host publishes, gives the bytes that bring a terminal up to date.
 /// It draws nothing by itself and knows no clock: every call brings its time, in seconds of any steady clock. All
@@ -20,7 +20,7 @@ public final class TerminalView: DeviceView {
         var gone: Set<String> = []
     }
 
-    private let inner: Mutex<Inner>
+    private let inner: Lock<Inner>
     private let screen: Screen
     private let unicode: Bool
 
@@ -32,7 +32,7 @@ public final class TerminalView: DeviceView {
     public init(graph: GraphDescription, capabilities: TerminalCapabilities, width: Int, height: Int) {
         screen = Screen(theme: Theme(capabilities))
         unicode = capabilities.unicode
-        inner = Mutex(
+        inner = Lock(
             Inner(
                 state: FaceState(graph: graph.name, nodes: Self.faces(graph)), width: width, height: height,
                 names: Set(graph.nodes.map(\.name))))

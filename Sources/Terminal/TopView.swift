@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Host
-import Synchronization
+import System
 
 /// The screen of `voicegraph top`. All calls may come from any thread.
 public final class TopView: DeviceView {
@@ -12,13 +12,13 @@ public final class TopView: DeviceView {
         var isStale = true
     }
 
-    private let inner: Mutex<Inner>
+    private let inner: Lock<Inner>
     private let theme: Theme
 
     /// An empty screen.
     public init(capabilities: TerminalCapabilities, width: Int, height: Int) {
         theme = Theme(capabilities)
-        inner = Mutex(Inner(width: width, height: height))
+        inner = Lock(Inner(width: width, height: height))
     }
 
     /// Takes what there is to show. [any]

@@ -4,29 +4,30 @@ import Foundation
 /// Who may import whom. A folder that is not here may import nothing of the project.
 let allowedImports: [String: Set<String>] = [
     "Realtime": ["CRealtime"],
-    "NodeKit": ["CNode", "Realtime"],
-    "Graph": ["NodeKit", "Realtime", "CNode", "CRealtime"],
-    "Nodes": ["NodeKit", "Realtime", "CNode", "CRealtime"],
-    "LV2": ["CLilv", "NodeKit", "Realtime", "CNode", "CRealtime"],
-    "Drivers": ["CJack", "CNode", "Graph", "Realtime", "CRealtime"],
-    "Isolation": ["Graph", "NodeKit", "Realtime", "CNode", "CRealtime"],
+    "System": ["CRealtime"],
+    "NodeKit": ["CNode", "Realtime", "System"],
+    "Graph": ["NodeKit", "Realtime", "System", "CNode", "CRealtime"],
+    "Nodes": ["NodeKit", "Realtime", "System", "CNode", "CRealtime"],
+    "LV2": ["CLilv", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
+    "Drivers": ["CJack", "CNode", "Graph", "Realtime", "System", "CRealtime"],
+    "Isolation": ["Graph", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
     "Config": ["CToml", "Graph", "NodeKit", "CNode"],
     "Host": [
-        "Config", "Drivers", "Graph", "Isolation", "LV2", "NodeKit", "Nodes", "Realtime", "CNode", "CRealtime",
-        "DequeModule",
+        "Config", "Drivers", "Graph", "Isolation", "LV2", "NodeKit", "Nodes", "Realtime", "System", "CNode",
+        "CRealtime", "DequeModule",
     ],
-    "Control": ["Host", "Realtime", "CRealtime"],
+    "Control": ["Host", "Realtime", "System", "CRealtime"],
     "Picture": ["Host"],
-    "Terminal": ["Host", "Picture"],
-    "voicegraph": ["Control", "Host", "Picture", "Terminal", "ArgumentParser"],
-    "Plugins": ["NodeKit", "Realtime", "CNode", "CRealtime", "Resampling"],
+    "Terminal": ["Host", "Picture", "System"],
+    "voicegraph": ["Control", "Host", "Picture", "System", "Terminal", "ArgumentParser"],
+    "Plugins": ["NodeKit", "Realtime", "System", "CNode", "CRealtime", "Resampling"],
 ]
 
 /// What every folder may import of the system.
 let systemImports: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
 
 /// Folders that must start fast and stay small.
-let withoutFoundation: Set<String> = ["Realtime", "NodeKit", "Graph", "Nodes", "Drivers", "LV2", "Isolation"]
+let withoutFoundation: Set<String> = ["Realtime", "System", "NodeKit", "Graph", "Nodes", "Drivers", "LV2", "Isolation"]
 
 /// A source file, by its path from the package's root.
 struct SourceFile {

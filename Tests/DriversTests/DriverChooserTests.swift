@@ -2,6 +2,7 @@
 import Glibc
 import Graph
 import Realtime
+import System
 import TestSupport
 
 @testable import Drivers
@@ -120,8 +121,8 @@ extension JackDriverTests {
 
     @Test(
         "A realtime thread is told as one, whatever the server says", .enabled(if: Scheduling.isPermitted(priority: 1)))
-    func realtimeThread() {
-        let thread = DriverThread.runOnce(name: "rt") {
+    func realtimeThread() throws {
+        let thread = try SystemThread.run(name: "rt") {
             var parameter = sched_param(sched_priority: 42)
             pthread_setschedparam(pthread_self(), SCHED_RR, &parameter)
             let scheduling = Scheduling(thread: vg_thread_id())
@@ -148,15 +149,15 @@ extension JackDriverTests {
     }
 
     @Test("How long a thread ran and waited is known")
-    func threadTimes() {
+    func threadTimes() throws {
         #expect(ThreadWatch(thread: 0).times == nil)
-        let works = DriverThread.runOnce(name: "busy") {
+        let works = try SystemThread.run(name: "busy") {
             let watch = ThreadWatch(thread: vg_thread_id())
             guard let before = watch.times else { return false }
             var now = before
             // Counted when the kernel looks, at a tick or a pause.
-            let deadline = secondsNow() + 10
-            while now.ran < before.ran + 0.02, secondsNow() < deadline { now = watch.times ?? now }
+            let deadline = monotonicSeconds() + 10
+            while now.ran < before.ran + 0.02, monotonicSeconds() < deadline { now = watch.times ?? now }
             return now.ran >= before.ran + 0.02 && now.waited >= before.waited
         }
         #expect(works)

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import Graph
+import System
 
 /// Threads that help an engine's audio thread, as those of a driver do.
 final class Helpers {
     private let engine: Engine
-    private var threads: [pthread_t] = []
-
-    private final class Work {
-        let audio: AudioEngine
-        let index: Int
-        init(_ audio: AudioEngine, _ index: Int) {
-            self.audio = audio
-            self.index = index
-        }
-    }
+    private var threads: [SystemThread] = []
 
     init(_ engine: Engine, _ count: Int) {
         self.engine = engine
@@ -24,17 +15,12 @@ final class Helpers {
     /// Ends or begins some.
     func change(to count: Int) {
         engine.audio.want(helpers: count)
-        while threads.count > count { pthread_join(threads.removeLast(), nil) }
+        while threads.count > count { threads.removeLast().join() }
         while threads.count < count {
-            var thread = pthread_t()
-            let failed = pthread_create(
-                &thread, nil,
-                { @Sendable argument in
-                    let work = Unmanaged<Work>.fromOpaque(argument!).takeRetainedValue()
-                    work.audio.help(work.index)
-                    return nil
-                }, Unmanaged.passRetained(Work(engine.audio, threads.count)).toOpaque())
-            precondition(failed == 0, "no thread")
+            let (audio, index) = (engine.audio, threads.count)
+            guard let thread = try? SystemThread(name: "vgt-helper", { audio.help(index) }) else {
+                preconditionFailure("no thread")
+            }
             threads.append(thread)
         }
     }

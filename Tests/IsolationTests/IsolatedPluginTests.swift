@@ -87,7 +87,7 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         try run.graph.set("piano", key.key, to: key.range.upperBound)
         if saveInterval < 1 {
             try run.play("a state holds all") {
-                run.registry.isolator.instances.allSatisfy { $0.replays.with(\.isEmpty) }
+                run.registry.isolator.instances.allSatisfy { $0.replays.withLock(\.isEmpty) }
             }
         }
         // Not three times: what fails again and again starts without its state.

@@ -115,9 +115,9 @@ import Testing
         let instance = try #require(run.registry.isolator.instances.first)
         let state = instance.state
         try run.wait("a state is saved") { instance.state != state }
-        #expect(!instance.replays.with(\.isEmpty))
+        #expect(!instance.replays.withLock(\.isEmpty))
         run.play(blocks: 3)
-        try run.wait("a state holds it") { instance.replays.with(\.isEmpty) }
+        try run.wait("a state holds it") { instance.replays.withLock(\.isEmpty) }
     }
 
     @Test("A state that holds what was set stands in for it")
@@ -125,7 +125,9 @@ import Testing
         let run = try IsolatedRun(unrulyGraph(), policy: testPolicy())
         run.play(blocks: 3)
         try set(run, "calm")
-        try run.play("a state holds it") { run.registry.isolator.instances.allSatisfy { $0.replays.with(\.isEmpty) } }
+        try run.play("a state holds it") {
+            run.registry.isolator.instances.allSatisfy { $0.replays.withLock(\.isEmpty) }
+        }
         // The fixture's states have no words in them.
         try crash(run)
         #expect(try run.who("odd").text("history")?.isEmpty == true)

@@ -2,6 +2,7 @@
 import Foundation
 import NodeKit
 import Synchronization
+import System
 import TestSupport
 
 @testable import LV2
@@ -63,24 +64,16 @@ struct BrokenBundleTests {
 
     @Test("A thread that never rests holds nobody up for long")
     func busyThread() throws {
-        let stop = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
-        stop.initialize(to: Atomic(false))
-        var thread = pthread_t()
-        PluginThreads.watch("busy") {
-            _ = pthread_create(
-                &thread, nil,
-                { stop in
-                    let stop = stop!.assumingMemoryBound(to: Atomic<Bool>.self)
-                    while !stop.pointee.load(ordering: .relaxed) {}
-                    return nil
-                }, stop)
-        }
+        final class Stop: Sendable { let flag = Atomic(false) }
+        let stop = Stop()
+        let thread = try PluginThreads.watch("busy") {
+            Result { try SystemThread(name: "vgt-busy") { while !stop.flag.load(ordering: .relaxed) {} } }
+        }.get()
         PluginThreads.settle("busy", patience: 0.05)
-        stop.pointee.store(true, ordering: .relaxed)
-        pthread_join(thread, nil)
+        stop.flag.store(true, ordering: .relaxed)
+        thread.join()
         // One that has ended is not waited for at all.
         PluginThreads.settle("busy", patience: 1000)
-        stop.deallocate()
     }
 
     // In a process of its own: what others have left free may be large enough to be given again.

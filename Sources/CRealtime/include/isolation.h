@@ -52,13 +52,6 @@ ssize_t vg_channel_send(int channel, const void *bytes, size_t size, int passed,
  * in `passed`, which else stays as it is. [any] */
 ssize_t vg_channel_receive(int channel, void *bytes, size_t size, int *passed);
 
-/* Starts `arguments[0]` (an absolute path) in a process group of its own with
- * standard input empty and default signals; `channel` becomes its descriptor 3
- * and no other is passed on. `output` gets the reading end of its standard
- * output and error. The kernel kills it when the calling thread ends: that thread
- * must live as long as the child. Nothing is copied as fork does, so that the
- * audio thread meets no copy-on-write pages. Returns its id, or -errno. [control] */
-pid_t vg_isolate_start(char *const *arguments, char *const *environment, int channel, int *output);
 /* In the child: whether the process `parent`, with which the kernel ends it, is
  * still there; it may have ended before the kernel was told. [control] */
 _Bool vg_isolate_is_kept(pid_t parent);

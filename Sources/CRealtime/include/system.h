@@ -32,6 +32,9 @@ VG_AUDIO_SAFE void vg_rouse(const void *word, int count);
 /* Processors that this process may use; at least 1. [any] */
 int vg_processor_count(void);
 
+/* A pipe that no child inherits; false: out of descriptors. [any] */
+_Bool vg_pipe_open(int ends[2]);
+
 /* Takes one connection of a listening local socket, non-blocking, and tells the
  * user at the other end; -1 with errno when there is none. [control] */
 int vg_accept(int listener, uid_t *user);
@@ -45,10 +48,12 @@ VG_AUDIO_SAFE static inline void vg_sleep_until(uint64_t due) {
 }
 
 /* Starts `arguments[0]` (an absolute path) in a process group of its own, so
- * that a terminal's Ctrl-C does not reach it, with standard input empty and
- * default signal handling. `output` gets the reading end of its standard output
- * and error. The kernel sends it `end_signal` when the calling thread ends: that
- * thread must live as long as the child. Returns its id, or -errno. [control] */
-pid_t vg_child_start(char *const *arguments, char *const *environment, int *output, int end_signal);
+ * that a terminal's Ctrl-C does not reach it, with default signal handling. Its
+ * descriptors 0 to 3 are those of `descriptors`, where -1 stands for an empty
+ * file, and for none as descriptor 3; no other is passed on. The kernel sends it
+ * `end_signal` (0: nothing) when the calling thread ends: that thread must live
+ * as long as the child. Nothing is copied as fork does, so that the audio thread
+ * meets no copy-on-write pages. Returns its id, or -errno. [control] */
+pid_t vg_child_start(char *const *arguments, char *const *environment, const int descriptors[4], int end_signal);
 
 #endif

@@ -3,7 +3,7 @@ import CJack
 import Glibc
 import Graph
 import Realtime
-import Synchronization
+import System
 
 /// The control thread and the watchdog.
 extension JackDriver {
@@ -13,7 +13,7 @@ extension JackDriver {
         var retry = 20
         while !stopping.load(ordering: .acquiring) {
             // A connection that cannot be made yet (its owner is not active) is tried again soon, then less often.
-            let idle = lock.around { pending.isEmpty }
+            let idle = lock.locked { pending.isEmpty }
             retry = idle ? 20 : min(retry * 2, 1000)
             signals.wakeup.wait(milliseconds: idle ? 250 : retry)
             if stopping.load(ordering: .acquiring) { return }
@@ -23,7 +23,7 @@ extension JackDriver {
                 continue
             }
             if signals.silent.exchange(false, ordering: .acquiringAndReleasing), revive() { emit(.reactivated) }
-            let made = lock.around {
+            let made = lock.locked {
                 if let client, latencies.update({ name in ports.index(of: name).map { ports.entries[$0].slot } }) {
                     jack_recompute_total_latencies(client)
                 }
@@ -46,7 +46,7 @@ extension JackDriver {
     /// Counts cycles until `stop`; calls no server, so that a hung one cannot stop it.
     func watch() {
         var last = cycle.pointee.count.load(ordering: .acquiring)
-        var since = secondsNow()
+        var since = monotonicSeconds()
         while !stopping.load(ordering: .acquiring) {
             usleep(50_000)
             let now = cycle.pointee.count.load(ordering: .acquiring)
@@ -54,10 +54,10 @@ extension JackDriver {
             let patience = max(0.4, 3 * Double(format.block) / max(format.rate, 1))
             if now != last {
                 last = now
-                since = secondsNow()
+                since = monotonicSeconds()
                 if change(from: .stalled, to: .running) { emit(.resumed) }
-            } else if secondsNow() - since > patience {
-                since = secondsNow()
+            } else if monotonicSeconds() - since > patience {
+                since = monotonicSeconds()
                 if change(from: .running, to: .stalled) { emit(.stalled) }
                 if state.withLock({ $0 }) == .stalled {
                     signals.silent.store(true, ordering: .releasing)
@@ -85,8 +85,8 @@ extension JackDriver {
         let before = cycle.pointee.count.load(ordering: .acquiring)
         let name = jack_get_uuid_for_client_name(client, jack_get_client_name(client))
         if let name { jack_free(name) }
-        let deadline = secondsNow() + 0.1
-        while secondsNow() < deadline, !signals.lost.load(ordering: .acquiring) {
+        let deadline = monotonicSeconds() + 0.1
+        while monotonicSeconds() < deadline, !signals.lost.load(ordering: .acquiring) {
             if cycle.pointee.count.load(ordering: .acquiring) != before { return false }
             usleep(5_000)
         }

@@ -4,6 +4,7 @@ import Glibc
 import Graph
 import Realtime
 import Synchronization
+import System
 
 /// A JACK client whose process callback is the audio cycle. It keeps the desired connections, and comes back with the
 /// server: in the same process, with the same handles, at whatever rate and block size the new server has.
@@ -19,7 +20,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let requestedName: String
     let serverName: String?
     /// Held during server calls, and so for as long as a server hangs.
-    let lock = PlainLock()
+    let lock = Monitor()
     var client: OpaquePointer?
     let ports = JackPortTable()
     let latencies: JackLatencies
@@ -30,12 +31,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
     /// Our ports whose connections are all to be made, whatever is new at the other end.
     var unconnected: Set<String> = []
 
-    let facts: Mutex<DriverInfo>
-    let state = Mutex(DriverStatus.State.stopped)
+    let facts: Lock<DriverInfo>
+    let state = Lock(DriverStatus.State.stopped)
     let stopping = Atomic(false)
     let loadBits = Atomic<UInt32>(0)
     let listener = DriverListener()
-    private var threads: [DriverThread] = []
+    private var threads: [SystemThread] = []
 
     /// Opens a client. `server` nil: the default server. `child`: the server process behind it, restarted when it
     /// dies, ended by `stop`. [control]
@@ -54,7 +55,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
         self.server = child
         self.client = client
         latencies = JackLatencies(ports.slots)
-        facts = Mutex(
+        facts = Lock(
             DriverInfo(
                 kind: child == nil ? .jack : .dummy, server: server ?? JackLibrary.defaultServer,
                 ownServer: child != nil, client: String(cString: jack_get_client_name(client)),
@@ -145,10 +146,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
         signals.connectAll.store(true, ordering: .releasing)
         let made = connect()
         cycle.pointee.enabled.store(true, ordering: .sequentiallyConsistent)
-        threads = [
-            DriverThread(name: "vg-jack") { self.control() },
-            DriverThread(name: "vg-watchdog") { self.watch() },
-        ]
+        do throws(SystemError) {
+            threads.append(try SystemThread(name: "vg-jack") { self.control() })
+            threads.append(try SystemThread(name: "vg-watchdog") { self.watch() })
+        } catch { throw DriverError(error) }
         signals.wakeup.signal()
         return made
     }
@@ -161,7 +162,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
         waitForCycle()
         signals.wakeup.signal()
         let done = Wakeup()
-        _ = DriverThread(name: "vg-close") {
+        let close: @Sendable () -> Void = {
             for thread in self.threads { thread.join() }
             self.helpers.end()
             self.lock.acquire()
@@ -170,6 +171,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
             self.lock.release()
             done.signal()
         }
+        // Without room for a thread a server that hangs is waited for.
+        if (try? SystemThread(name: "vg-close", close)) == nil { close() }
         if !done.wait(milliseconds: 2000), let server {
             // Our own server hangs: its end frees whoever waits for it.
             server.stop()
@@ -201,9 +204,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
     /// Waits until a callback that began before this call has ended: it may still see what was just changed.
     func waitForCycle() {
         let before = cycle.pointee.count.load(ordering: .acquiring)
-        let deadline = secondsNow() + 1
+        let deadline = monotonicSeconds() + 1
         while cycle.pointee.inside.load(ordering: .sequentiallyConsistent),
-            cycle.pointee.count.load(ordering: .acquiring) == before, secondsNow() < deadline
+            cycle.pointee.count.load(ordering: .acquiring) == before, monotonicSeconds() < deadline
         {
             usleep(200)
         }

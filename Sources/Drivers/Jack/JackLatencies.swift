@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CJack
 import Graph
-import Synchronization
+import System
 
 /// What JACK is told of latencies. The server asks for them in a callback, from a thread of libjack's own, at any time;
 /// the answer needs no call to the server.
@@ -14,8 +14,8 @@ final class JackLatencies: Sendable {
     }
 
     /// By port name, as they were given; nil: nothing new.
-    private let given = Mutex<[LatencyRoute]?>(nil)
-    private let ways = Mutex<[Way]>([])
+    private let given = Lock<[LatencyRoute]?>(nil)
+    private let ways = Lock<[Way]>([])
     private let slots: JackSlots
 
     init(_ slots: JackSlots) { self.slots = slots }

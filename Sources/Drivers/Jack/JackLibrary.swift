@@ -2,7 +2,7 @@
 import CJack
 import Glibc
 import Realtime
-import Synchronization
+import System
 
 /// What libjack shares among all clients of a process: its error output, and the fact that it can talk to one server
 /// at a time only, whose clients must all be closed before a new one is opened after the server's death.
@@ -29,8 +29,8 @@ package enum JackLibrary {
     }
 
     /// Also serialises opening and closing: the library's own globals are set up and torn down in them.
-    private static let library = Mutex(())
-    private static let state = Mutex(State())
+    private static let library = Lock(())
+    private static let state = Lock(State())
     private static let keptLines = 64
 
     /// The name of the server that a client without a server name gets.
@@ -94,8 +94,8 @@ package enum JackLibrary {
     /// Gives this process's other clients of a dead server a moment to notice it too: a client opened while one of them
     /// is still there would share its dead state. [control]
     static func waitForOthers() {
-        let deadline = secondsNow() + 0.3
-        while secondsNow() < deadline {
+        let deadline = monotonicSeconds() + 0.3
+        while monotonicSeconds() < deadline {
             if state.withLock({ $0.servers.isEmpty }) { return }
             usleep(2_000)
         }

@@ -3,6 +3,7 @@ import CJack
 import Glibc
 import Realtime
 import Synchronization
+import System
 
 /// What JACK's notification callbacks leave for the control thread: none of them may call the server, and some come
 /// from threads that must not wait.
@@ -20,8 +21,8 @@ final class JackSignals: Sendable {
     /// Microseconds of the newest dropout's delay, as the bits of a Float.
     let xrunDelay = Atomic<UInt32>(0)
 
-    private let reason = Mutex("")
-    private let appeared = Mutex<[UInt32]>([])
+    private let reason = Lock("")
+    private let appeared = Lock<[UInt32]>([])
 
     /// Takes what the server said at its end.
     func takeReason() -> String {

@@ -2,7 +2,7 @@
 import CNode
 import Graph
 import Realtime
-import Synchronization
+import System
 
 /// A driver whose time the caller makes: `process` runs one cycle at once, on the calling thread. The same blocks give
 /// the same result bit by bit; position and clock count frames from 0.
@@ -22,7 +22,7 @@ public final class OfflineDriver: Driver, @unchecked Sendable {
     private var engine: AudioEngine?
     private var clock: UInt64 = 0
     private let helpers = HelperThreads()
-    private let measured = Mutex(DriverStatus())
+    private let measured = Lock(DriverStatus())
 
     /// Makes a driver of `rate` Hz for blocks of at most `maxBlock` frames. Its transport rolls from frame 0 on; with a
     /// `tempo` in beats per minute it counts bars of four beats, with 0 none. [control]

@@ -3,6 +3,7 @@ import Glibc
 import Graph
 import Realtime
 import Synchronization
+import System
 
 /// A thread that calls the cycle by the clock, with no JACK at all: capture ports read silence, what playback ports
 /// get is dropped. For machines without jackd.
@@ -14,10 +15,10 @@ public final class TimerDriver: Driver, @unchecked Sendable {
     private let ports = BufferTable()
     private let cycle: UnsafeMutablePointer<TimerCycle>
     private let listener = DriverListener()
-    private let state = Mutex(DriverStatus.State.stopped)
-    private var audio: DriverThread?
+    private let state = Lock(DriverStatus.State.stopped)
+    private var audio: SystemThread?
     private let helpers = HelperThreads()
-    private var reporter: DriverThread?
+    private var reporter: SystemThread?
     private let stopping = Atomic(false)
     private let wakeup = Wakeup()
 
@@ -71,12 +72,14 @@ public final class TimerDriver: Driver, @unchecked Sendable {
             pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameter)
         }
         helpers.begin(engine) { index, engine in HelperThreads.plain(index, engine, hurry) }
-        audio = DriverThread(name: "vg-audio") {
-            hurry()
-            self.cycle.pointee.thread.store(vg_thread_id(), ordering: .relaxed)
-            runTimer(self.cycle)
-        }
-        reporter = DriverThread(name: "vg-timer") { self.report() }
+        do throws(SystemError) {
+            audio = try SystemThread(name: "vg-audio") {
+                hurry()
+                self.cycle.pointee.thread.store(vg_thread_id(), ordering: .relaxed)
+                runTimer(self.cycle)
+            }
+            reporter = try SystemThread(name: "vg-timer") { self.report() }
+        } catch { throw DriverError(error) }
     }
 
     /// See `Driver`. [control]

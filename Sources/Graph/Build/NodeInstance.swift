@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 import Synchronization
+import System
 
 /// One node behind the C boundary: its life, its ports, its parameters. Control calls are serialised by a lock that
 /// the audio thread never takes.
@@ -31,12 +32,12 @@ public final class NodeInstance: @unchecked Sendable {
     let guardState: UnsafeMutablePointer<GuardState>
 
     let node: UnsafeMutableRawPointer
-    let control = ControlLock(())
+    let control = Lock(())
     let hostMemory: HostMemory
     private var preparedProcessor: UnsafeMutableRawPointer?
     private var active = false
     /// What parameters were last set to. With a lock of its own: a node may turn its parameters during any call.
-    private let values: ControlLock<[Float]>
+    private let values: Lock<[Float]>
 
     /// Creates a node. `services` gives it the host; `log`, `publish` and `send` of it may be nil. [control]
     public init(
@@ -63,7 +64,7 @@ public final class NodeInstance: @unchecked Sendable {
         self.type = type
         node = made
         hostMemory = memory
-        values = ControlLock(parameters.map(\.defaultValue))
+        values = Lock(parameters.map(\.defaultValue))
         guardFindings = .allocate(capacity: 1)
         guardFindings.initialize(to: GuardFindings())
         guardState = .allocate(capacity: 1)

@@ -2,6 +2,7 @@
 import CNode
 import Glibc
 import NodeKit
+import System
 
 /// What the host does for a node, behind the C boundary. The closures are called from any thread but the audio
 /// thread; C data is valid during the call only.
@@ -80,7 +81,7 @@ private final class ServicesBox {
         var setParameter: HostMemory.SetParameter?
     }
 
-    let setter = ControlLock(Setter())
+    let setter = Lock(Setter())
     init(_ services: NodeServices) { self.services = services }
 
     static func of(_ handle: UnsafeMutableRawPointer?) -> NodeServices {

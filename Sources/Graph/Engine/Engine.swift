@@ -3,6 +3,7 @@ import CNode
 import NodeKit
 import Realtime
 import Synchronization
+import System
 
 /// Engines so far.
 private let engineCount = Atomic<UInt64>(0)
@@ -15,7 +16,7 @@ public final class Engine: @unchecked Sendable {
     /// What a driver calls.
     public let audio: AudioEngine
 
-    private let lock: ControlLock<Owned>
+    private let lock: Lock<Owned>
     /// Under the lock, but for its count.
     private let monitor: CycleMonitor
     private let commands = Ring<ParameterCommand>(minimumCapacity: 4096)
@@ -44,7 +45,7 @@ public final class Engine: @unchecked Sendable {
         let empty = Schedule(Plan(), ResolvedGraph(), rate: 48_000, maxBlock: 16_384, handles: [])
         let capacity = 1024
         monitor = CycleMonitor(records, clock)
-        lock = ControlLock(Owned(newest: empty, alive: [empty]))
+        lock = Lock(Owned(newest: empty, alive: [empty]))
         shared = .allocate(capacity: 1)
         shared.initialize(to: SharedState())
         state = .allocate(capacity: 1)

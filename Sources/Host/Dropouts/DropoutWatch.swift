@@ -2,7 +2,7 @@
 import Drivers
 import Graph
 import Realtime
-import Synchronization
+import System
 
 /// Collects what tells of dropouts: late cycles from the engine, reports of the driver, and how long the audio thread
 /// waited for a processor. Judges them a tenth of a second later, when all of it is there, and makes one of those that
@@ -39,7 +39,7 @@ final class DropoutWatch: Sendable {
     /// Dropouts that are kept to be asked for.
     static let kept = 100
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let clock: TickClock
     /// Seconds until what was seen is judged, and at most, while the audio thread works on.
     private let (patience, limit) = (0.1, 5.0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DequeModule
 import Drivers
+import System
 
 /// Something that the graph publishes.
 public enum Published: Sendable, Equatable {
@@ -27,7 +28,7 @@ public final class Subscription: AsyncSequence, Sendable {
 
     private let delivery: Delivery
     private let wants: @Sendable (Published) -> Bool
-    private let state = Guarded(State())
+    private let state = Lock(State())
 
     private struct State {
         var kept: Deque<Published> = []
@@ -120,7 +121,7 @@ public final class EventBus: Sendable {
         var finished = false
     }
 
-    private let state = Guarded(State())
+    private let state = Lock(State())
 
     /// A bus without subscribers.
     public init() {}
@@ -157,15 +158,4 @@ public final class EventBus: Sendable {
 
     /// Subscriptions that it knows. [any]
     var count: Int { state.withLock(\.subscribers.count) }
-}
-
-/// A value behind a lock. Unlike Mutex, the thread sanitizer sees that it is one.
-private final class Guarded<Value>: @unchecked Sendable {
-    // Sendable: `lock` guards the value.
-    private let lock = PlainLock()
-    private var value: Value
-
-    init(_ value: Value) { self.value = value }
-
-    func withLock<Result>(_ body: (inout Value) -> Result) -> Result { lock.around { body(&value) } }
 }

@@ -5,7 +5,7 @@ import Isolation
 import LV2
 import NodeKit
 import Nodes
-import Synchronization
+import System
 
 /// All node types: built in, and in plugins that are loaded when a graph asks for what they hold, because loading
 /// costs start-up time. Of two types with one name the built-in one counts, then the one found first.
@@ -23,7 +23,7 @@ public final class NodeRegistry: Sendable {
     /// What puts nodes into processes of their own.
     public let isolator: Isolator
     private let search: PluginSearch
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// Reads no folder and loads nothing yet. [control]
     public init(
@@ -36,7 +36,7 @@ public final class NodeRegistry: Sendable {
         catalog.isolation = NodeCatalog.Isolation(builtIn: ["lv2"]) { [isolator] entry, isGroup in
             isolator.isolated(entry.type, path: entry.isBuiltIn ? "" : entry.origin, isGroup: isGroup)
         }
-        state = Mutex(State(catalog: catalog))
+        state = Lock(State(catalog: catalog))
     }
 
     /// Serves as the process of isolated nodes, started by the process `parent`, and ends with it. [control]

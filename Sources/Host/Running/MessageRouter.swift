@@ -2,7 +2,7 @@
 import DequeModule
 import Graph
 import NodeKit
-import Synchronization
+import System
 
 /// Carries messages over links: in order, bounded, off the audio thread.
 final class MessageRouter: Sendable {
@@ -26,7 +26,7 @@ final class MessageRouter: Sendable {
         var port: Int
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Takes over the message links of a graph. [control]
     func connect(_ graph: ResolvedGraph) {

@@ -3,7 +3,7 @@ import Drivers
 import Graph
 import NodeKit
 import Realtime
-import Synchronization
+import System
 
 /// The graph cannot run.
 public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -37,14 +37,14 @@ public final class RunningGraph: @unchecked Sendable {
     let engine = Engine()
     let router: MessageRouter
     let time: GraphTime
-    let state: Mutex<State>
+    let state: Lock<State>
     let clock = TickClock()
     let dropouts: DropoutWatch
     /// What nodes tell of themselves: that they failed, or that they started again.
     private let failures: Subscription
     /// What the audio thread is given comes from one thread at a time: the owner's, or the driver's, when it asks for a
     /// new format. Nobody calls the driver while holding it, since the driver waits for it.
-    let publishing = Mutex(())
+    let publishing = Lock(())
 
     struct State {
         var graph: ResolvedGraph
@@ -112,7 +112,7 @@ public final class RunningGraph: @unchecked Sendable {
             }
             return event.name.hasSuffix(".failed") || event.name.hasSuffix(".started")
         }
-        state = Mutex(
+        state = Lock(
             State(
                 graph: prepared.graph, nodes: prepared.graph.nodes.map(\.instance), description: prepared.description,
                 degraded: prepared.degraded))

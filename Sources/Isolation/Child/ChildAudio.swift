@@ -4,6 +4,7 @@ import Glibc
 import Graph
 import NodeKit
 import Realtime
+import System
 import Synchronization
 
 /// The audio thread of one node in a child: waits for a block, lets the node process it where it lies, answers.
@@ -13,7 +14,7 @@ final class ChildAudio: @unchecked Sendable {
     private let arena = Arena()
     private let ending = Atomic(false)
     private let thread = Atomic<Int32>(0)
-    private var worker: Worker?
+    private var worker: SystemThread?
 
     /// Says that somebody is there again, and starts. [control]
     init(
@@ -32,7 +33,9 @@ final class ChildAudio: @unchecked Sendable {
         stage.pointee.done = request
         block.inside.pointee.store(0, ordering: .relaxed)
         block.response.pointee.store(request, ordering: .releasing)
-        worker = try Worker { [self] in run(instance) }
+        do throws(SystemError) {
+            worker = try SystemThread(name: "vg-isolated") { [self] in run(instance) }
+        } catch { throw NodeError(error) }
         while thread.load(ordering: .acquiring) == 0 { sched_yield() }
     }
 
@@ -54,7 +57,6 @@ final class ChildAudio: @unchecked Sendable {
     func setLatency(_ frames: UInt32) { stage.pointee.block.latency.pointee.store(frames, ordering: .relaxed) }
 
     private func run(_ instance: NodeInstance) {
-        vg_thread_name("vg-isolated")
         vg_denormals_off()
         thread.store(vg_thread_id(), ordering: .releasing)
         let block = stage.pointee.block

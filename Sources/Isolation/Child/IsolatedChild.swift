@@ -3,6 +3,7 @@ import Glibc
 import Graph
 import NodeKit
 import Realtime
+import System
 
 /// The program that isolated nodes live in: reads what the host wants from descriptor 3 and does it, until the host is
 /// gone. Only here does a plugin's code run; the host sees frames and shared memory.
@@ -14,9 +15,7 @@ public enum IsolatedChild {
     ) -> Never {
         guard vg_isolate_is_kept(parent) else { _exit(1) }
         // A thread of a pool blocks signals, those by which a plugin gives up among them.
-        var none = sigset_t()
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, nil)
+        unblockSignals()
         let channel = Channel(3)
         guard var hello = channel.receive(), hello.kind == .hello,
             let memory = SharedMemory(descriptor: channel.takeDescriptor(), size: StatusPage.size)

@@ -3,6 +3,7 @@ import Glibc
 import NodeKit
 import Realtime
 import Synchronization
+import System
 
 /// One isolated node as its supervisor knows it: what is needed to make it again, and where its child's words go.
 final class IsolatedInstance: @unchecked Sendable {
@@ -94,13 +95,13 @@ final class IsolatedInstance: @unchecked Sendable {
     var isActive = false
     /// The newest complete state; nil: none yet.
     var state: String? {
-        get { kept.with { $0 } }
-        set { kept.with { $0 = newValue } }
+        get { kept.withLock { $0 } }
+        set { kept.withLock { $0 = newValue } }
     }
-    private let kept = Guarded<String?>(nil)
+    private let kept = Lock<String?>(nil)
     var savedStates = 0
     /// What was done to it that the state does not hold for certain.
-    let replays = Guarded<[Record]>([])
+    let replays = Lock<[Record]>([])
     private static let mostReplays = 256
     /// Saving ended the child once: it is not tried again.
     var saveIsDeadly = false
@@ -116,7 +117,7 @@ final class IsolatedInstance: @unchecked Sendable {
         var waiting: [(port: Int, message: Message)] = []
         var lostMessages = 0
     }
-    private let gate = Guarded(Gate())
+    private let gate = Lock(Gate())
     private static let mostMessages = 256
 
     init(id: UInt32, recipe: Recipe, host: NodeHost) {
@@ -135,10 +136,10 @@ final class IsolatedInstance: @unchecked Sendable {
     /// Notes a call that is being asked for; returns its number. [control]
     func begin(_ replay: ReplayedCall, call: UInt32) -> Int {
         let blocks = link.pointee.asked.load(ordering: .relaxed)
-        return replays.with { replays in
+        return replays.withLock { replays in
             let number = (replays.last?.number ?? lastReplay) + 1
             lastReplay = number
-            replays.append(Record(number: number, replay: replay, time: now(), blocks: blocks, call: call))
+            replays.append(Record(number: number, replay: replay, time: monotonicSeconds(), blocks: blocks, call: call))
             return number
         }
     }
@@ -146,7 +147,7 @@ final class IsolatedInstance: @unchecked Sendable {
 
     /// A call is done, or, with `false`, is not. [control]
     func end(_ number: Int, done: Bool) {
-        replays.with { replays in
+        replays.withLock { replays in
             guard let index = replays.firstIndex(where: { $0.number == number }) else { return }
             guard done else {
                 replays.remove(at: index)
@@ -162,37 +163,39 @@ final class IsolatedInstance: @unchecked Sendable {
     /// A call was made again in a new process, in which its effects may have to settle anew. [control]
     func restartSettling(_ number: Int) {
         let blocks = link.pointee.asked.load(ordering: .relaxed)
-        replays.with { replays in
+        replays.withLock { replays in
             guard let index = replays.firstIndex(where: { $0.number == number }) else { return }
-            (replays[index].time, replays[index].blocks) = (now(), blocks)
+            (replays[index].time, replays[index].blocks) = (monotonicSeconds(), blocks)
         }
     }
 
     /// The newest replayed call up to which a state that is saved now holds all; 0: none. [control]
     func settledReplay(after seconds: Double) -> Int {
         let blocks = link.pointee.asked.load(ordering: .relaxed)
-        let time = now()
-        return replays.with { replays in
+        let time = monotonicSeconds()
+        return replays.withLock { replays in
             replays.prefix { $0.call == nil && time - $0.time >= seconds && blocks > $0.blocks + 1 }.last?.number ?? 0
         }
     }
 
     /// Publishes an event about this node, as the host itself. [control]
     func tell(_ event: String, _ fields: [(String, SettingValue)]) {
-        gate.with { gate in if gate.isOpen { host.publish(event, fields) } }
+        gate.withLock { gate in if gate.isOpen { host.publish(event, fields) } }
     }
 
     /// Writes to the log, as the host itself. [control]
-    func log(_ level: vg_log_level, _ text: String) { gate.with { gate in if gate.isOpen { host.log(level, text) } } }
+    func log(_ level: vg_log_level, _ text: String) {
+        gate.withLock { gate in if gate.isOpen { host.log(level, text) } }
+    }
 
     /// From now on nothing reaches the host: it is about to free what it is reached by. [control]
-    func shut() { gate.with { $0.isOpen = false } }
+    func shut() { gate.withLock { $0.isOpen = false } }
 
     /// The memory of the newest preparation. [control]
-    var memory: SharedMemory? { gate.with { $0.memory } }
+    var memory: SharedMemory? { gate.withLock { $0.memory } }
 
     func setMemory(_ memory: SharedMemory, _ shape: BlockShape) {
-        gate.with { gate in
+        gate.withLock { gate in
             gate.memory = memory
             gate.shape = shape
         }
@@ -202,7 +205,7 @@ final class IsolatedInstance: @unchecked Sendable {
 
     /// Looks at the block, which stays mapped meanwhile. [control]
     func withBlock<R>(_ body: (SharedBlock) -> R) -> R? {
-        gate.with { gate in
+        gate.withLock { gate in
             guard let memory = gate.memory, let shape = gate.shape else { return nil }
             return body(SharedBlock(shape, at: memory.address))
         }
@@ -223,7 +226,7 @@ final class IsolatedInstance: @unchecked Sendable {
 
     /// Keeps a message until there is a child again; false: there are too many. [control]
     func keep(_ message: Message, port: Int) -> Bool {
-        gate.with { gate in
+        gate.withLock { gate in
             guard gate.waiting.count < Self.mostMessages else {
                 gate.lostMessages += 1
                 return false
@@ -234,7 +237,7 @@ final class IsolatedInstance: @unchecked Sendable {
     }
 
     func takeMessages() -> [(port: Int, message: Message)] {
-        gate.with { gate in
+        gate.withLock { gate in
             defer { gate.waiting = [] }
             return gate.waiting
         }
@@ -243,7 +246,7 @@ final class IsolatedInstance: @unchecked Sendable {
     /// Passes on what the child tells for this node. [any]
     func deliver(_ frame: FrameReader) {
         var frame = frame
-        gate.with { gate in
+        gate.withLock { gate in
             guard gate.isOpen else { return }
             switch frame.kind {
             case .log: host.log(vg_log_level(rawValue: frame.number()), frame.text())

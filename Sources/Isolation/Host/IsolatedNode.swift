@@ -49,7 +49,7 @@ final class IsolatedNode: Node {
         let fade = Int32(clamping: Int(preparation.rate / 100))
         return IsolatedProcessor(
             block: block, link: instance.link, budget: WaitBudget.shared.pointer,
-            alarm: supervisor.alarm,
+            alarm: supervisor.alarm.descriptor,
             shape: .init(
                 audioInputs: shape.audioInputs, audioOutputs: shape.audioOutputs, controlInputs: shape.controlInputs,
                 controlOutputs: shape.controlOutputs, parameters: shape.parameters), notes: notes,

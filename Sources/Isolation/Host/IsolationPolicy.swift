@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import NodeKit
+import System
 
 /// How isolated nodes are run and looked after. Times are in seconds.
 public struct IsolationPolicy: Sendable, Equatable {
@@ -45,49 +46,14 @@ public final class Isolation: Sendable {
     /// The one that graphs use.
     public static let shared = Isolation()
 
-    private let current = Guarded<IsolationPolicy?>(nil)
+    private let current = Lock<IsolationPolicy?>(nil)
 
     /// One without a command.
     public init() {}
 
     /// From now on children run `policy.command`. [control]
-    public func use(_ policy: IsolationPolicy) { current.with { $0 = policy } }
+    public func use(_ policy: IsolationPolicy) { current.withLock { $0 = policy } }
 
     /// What was chosen; nil: nothing yet. [any]
-    public var policy: IsolationPolicy? { current.with { $0 } }
-}
-
-/// A value behind a lock that the thread sanitizer knows. Never for the audio thread.
-final class Guarded<Value>: @unchecked Sendable {
-    // Sendable: `value` is reached only while the lock is held.
-    private let monitor = Monitor()
-    private var value: Value
-
-    init(_ value: Value) { self.value = value }
-
-    /// Runs `body` alone; it must not take the same lock. [control]
-    func with<R>(_ body: (inout Value) -> R) -> R { monitor.locked { body(&value) } }
-
-    /// Runs `body` alone, again and again after each signal, until it returns something or it is `deadline`, in seconds of
-    /// `now`. Between two runs the lock is free, and nothing of the value is held: others change it meanwhile. [control]
-    func wait<R>(until deadline: Double = .infinity, _ body: (inout Value) -> R?) -> R? {
-        monitor.locked {
-            while true {
-                if let result = body(&value) { return result }
-                let rest = deadline - now()
-                if rest <= 0 { return nil }
-                monitor.wait(milliseconds: Int(min(rest, 1) * 1000) + 1)
-            }
-        }
-    }
-
-    /// Wakes all who wait. [any]
-    func signal() { monitor.signal() }
-}
-
-/// Seconds of a clock that only goes forward. [any]
-func now() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    public var policy: IsolationPolicy? { current.withLock { $0 } }
 }

@@ -2,6 +2,7 @@
 import Graph
 import NodeKit
 import Realtime
+import System
 
 /// Gives node types a second form, whose nodes live in child processes. One per host: the nodes that share a child are
 /// those of one host. [control]
@@ -35,7 +36,7 @@ public final class Isolator: Sendable {
     }
     private struct Weak { weak var supervisor: Supervisor? }
 
-    private let state = Guarded(State())
+    private let state = Lock(State())
     let isolation: Isolation
     private let group: Supervisor
 
@@ -50,7 +51,7 @@ public final class Isolator: Sendable {
         _ type: UnsafePointer<vg_node_type>, path: String, isGroup: Bool
     ) -> UnsafePointer<vg_node_type>? {
         let key = Key(type: UInt(bitPattern: type), isGroup: isGroup)
-        if let made = state.with({ $0.types[key] }) { return made }
+        if let made = state.withLock({ $0.types[key] }) { return made }
         guard var descriptor = NodeDescriptor(type) else { return nil }
         descriptor.process = descriptor.process == nil ? nil : isolatedProcess
         // It cannot take part of a block: the child does a whole one.
@@ -70,7 +71,7 @@ public final class Isolator: Sendable {
         let made = makeNodeType(IsolatedNode.self, as: descriptor, calls: calls) {
             [weak self, isolation] (settings, host) throws(NodeError) in
             let supervisor = isGroup ? self?.group ?? Supervisor(isolation) : Supervisor(isolation)
-            self?.state.with { state in
+            self?.state.withLock { state in
                 state.supervisors.removeAll { $0.supervisor == nil || $0.supervisor === supervisor }
                 state.supervisors.append(Weak(supervisor: supervisor))
             }
@@ -79,26 +80,26 @@ public final class Isolator: Sendable {
                     type: name, path: path, name: host.nodeName, settings: settings, baseFolder: host.baseFolder,
                     takesState: takesState), host, supervisor)
         }
-        state.with { $0.types[key] = made }
+        state.withLock { $0.types[key] = made }
         return made
     }
 
     /// The nodes that there are, for tests.
     var instances: [IsolatedInstance] {
-        state.with(\.supervisors).compactMap(\.supervisor).flatMap { supervisor in
-            supervisor.state.with { state in state.admitted.sorted().compactMap { state.instances[$0] } }
+        state.withLock(\.supervisors).compactMap(\.supervisor).flatMap { supervisor in
+            supervisor.state.withLock { state in state.admitted.sorted().compactMap { state.instances[$0] } }
         }
     }
 
     /// The children that there are, or should be.
     public var children: [Child] {
-        state.with(\.supervisors).compactMap { $0.supervisor?.report }
+        state.withLock(\.supervisors).compactMap { $0.supervisor?.report }
     }
 }
 
 extension Supervisor {
     fileprivate var report: Isolator.Child? {
-        let (process, instances, restarts) = state.with { state in
+        let (process, instances, restarts) = state.withLock { state in
             (state.child?.process, state.admitted.sorted().compactMap { state.instances[$0] }, state.restarts)
         }
         guard !instances.isEmpty else { return nil }

@@ -2,13 +2,12 @@
 import Glibc
 import NodeKit
 import Realtime
+import System
 
 /// A child that was started and has no nodes yet.
-struct Infant {
-    let process: pid_t
+struct UnusedChild {
+    let child: StartedChild
     let channel: Channel
-    /// Reading end of what it prints.
-    let output: Int32
     let page: SharedMemory
     let policy: IsolationPolicy
     /// The most memory that this program had when it started the child: the kernel counts that as the child's too.
@@ -16,10 +15,9 @@ struct Infant {
 
     /// Ends it.
     func kill() {
-        Glibc.kill(-process, SIGKILL)
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        close(output)
+        child.kill()
+        _ = child.wait()
+        close(child.output)
     }
 }
 
@@ -33,20 +31,22 @@ final class ChildPool: Sendable {
         var hasThread = false
         var nextNumber = 0
         var wanted: [(number: Int, policy: IsolationPolicy)] = []
-        var ready: [Int: Result<Infant, NodeError>] = [:]
+        var ready: [Int: Result<UnusedChild, NodeError>] = [:]
         /// Supervisors with nodes that run, and what they run.
         var users: [IsolationPolicy] = []
-        var spare: Infant?
+        var spare: UnusedChild?
         /// Whether the spare could not be made: then it is not tried again before one was asked for.
         var gaveUp = false
     }
 
-    private let state = Guarded(State())
+    private let state = Lock(State())
 
     /// A child, the spare one if there is one. [control]
-    func take(_ policy: IsolationPolicy) throws(NodeError) -> Infant {
-        let spare: Infant? = state.with { state in
-            guard let spare = state.spare, spare.policy == policy, Glibc.kill(spare.process, 0) == 0 else { return nil }
+    func take(_ policy: IsolationPolicy) throws(NodeError) -> UnusedChild {
+        let spare: UnusedChild? = state.withLock { state in
+            guard let spare = state.spare, spare.policy == policy, Glibc.kill(spare.child.process, 0) == 0 else {
+                return nil
+            }
             state.spare = nil
             return spare
         }
@@ -54,7 +54,7 @@ final class ChildPool: Sendable {
             state.signal()
             return spare
         }
-        let number: Int? = state.with { state in
+        let number: Int? = state.withLock { state in
             start(&state)
             guard state.hasThread else { return nil }
             state.nextNumber += 1
@@ -72,7 +72,7 @@ final class ChildPool: Sendable {
 
     /// Somebody may need a restart from now on, or no longer. [control]
     func retain(_ policy: IsolationPolicy) {
-        state.with { state in
+        state.withLock { state in
             start(&state)
             state.users.append(policy)
         }
@@ -81,7 +81,7 @@ final class ChildPool: Sendable {
 
     /// See `retain`. [control]
     func release(_ policy: IsolationPolicy) {
-        let spare: Infant? = state.with { state in
+        let spare: UnusedChild? = state.withLock { state in
             if let index = state.users.firstIndex(of: policy) { state.users.remove(at: index) }
             guard let spare = state.spare, !state.users.contains(spare.policy) else { return nil }
             state.spare = nil
@@ -93,11 +93,10 @@ final class ChildPool: Sendable {
 
     private func start(_ state: inout State) {
         guard !state.hasThread else { return }
-        state.hasThread = (try? Worker { [self] in serve() }) != nil
+        state.hasThread = (try? SystemThread(name: "vg-child-pool") { [self] in serve() }) != nil
     }
 
     private func serve() -> Never {
-        vg_thread_name("vg-child-pool")
         while true {
             let task: (number: Int?, policy: IsolationPolicy)? = state.wait { state in
                 if !state.wanted.isEmpty {
@@ -108,18 +107,18 @@ final class ChildPool: Sendable {
                 return (nil, policy)
             }
             guard let (number, policy) = task else { continue }
-            let result = bear(policy)
-            let unwanted: Infant? = state.with { state in
+            let result = make(policy)
+            let unwanted: UnusedChild? = state.withLock { state in
                 if let number {
                     state.ready[number] = result
                     return nil
                 }
-                guard case .success(let infant) = result else {
+                guard case .success(let child) = result else {
                     state.gaveUp = true
                     return nil
                 }
-                if !state.users.contains(policy) { return infant }
-                state.spare = infant
+                if !state.users.contains(policy) { return child }
+                state.spare = child
                 return nil
             }
             unwanted?.kill()
@@ -130,29 +129,25 @@ final class ChildPool: Sendable {
     static let missing = NodeError(
         "this program cannot isolate nodes", hint: "name the command to run with Isolation.shared.use", key: "isolate")
 
-    private func bear(_ policy: IsolationPolicy) -> Result<Infant, NodeError> {
-        func failure(_ what: String) -> Result<Infant, NodeError> {
-            .failure(NodeError("\(what): \(String(cString: strerror(errno)))"))
+    private func make(_ policy: IsolationPolicy) -> Result<UnusedChild, NodeError> {
+        guard let page = SharedMemory(size: StatusPage.size) else {
+            return .failure(NodeError(SystemError("no shared memory")))
         }
-        guard let page = SharedMemory(size: StatusPage.size) else { return failure("no shared memory") }
         var ends: [Int32] = [-1, -1]
-        guard vg_channel_open(&ends) else { return failure("no channel to a child") }
+        guard vg_channel_open(&ends) else { return .failure(NodeError(SystemError("no channel to a child"))) }
         let channel = Channel(ends[0])
-        var arguments = (policy.command + ["\(getpid())"]).map { strdup($0) } + [nil]
-        var variables = environmentWithoutBacktrace()
-        var output: Int32 = -1
-        let process = vg_isolate_start(&arguments, &variables, ends[1], &output)
-        for text in arguments + variables { free(text) }
-        close(ends[1])
-        guard process > 0 else {
-            errno = -process
-            return failure("\(policy.command.first ?? "") cannot be started")
-        }
+        defer { close(ends[1]) }
+        var launcher = ChildLauncher(policy.command + ["\(getpid())"])
+        launcher.environment = ChildLauncher.environmentWithoutBacktrace()
+        launcher.endSignal = SIGKILL
+        launcher.channel = ends[1]
+        let child: StartedChild
+        do throws(SystemError) { child = try launcher.start() } catch { return .failure(NodeError(error)) }
         var hello = FrameWriter(.hello)
         hello.put(policy.memory)
         hello.put(UInt32(policy.realtimeLimit * 1000))
         _ = channel.send(hello, passing: page.descriptor)
-        return .success(Infant(process: process, channel: channel, output: output, page: page, policy: policy))
+        return .success(UnusedChild(child: child, channel: channel, page: page, policy: policy))
     }
 }
 

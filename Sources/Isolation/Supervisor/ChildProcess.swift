@@ -2,6 +2,7 @@
 import Glibc
 import NodeKit
 import Realtime
+import System
 
 /// A child with nodes in it, as the host sees it: calls that are answered, and everything that comes unasked.
 final class ChildProcess: @unchecked Sendable {
@@ -17,15 +18,15 @@ final class ChildProcess: @unchecked Sendable {
         /// Calls that wait, with the answer when it is there.
         var calls: [UInt32: FrameReader?] = [:]
         var isOver = false
-        var printed: [UInt8] = []
+        var printed = OutputTail()
         var end: (status: Int32, memory: UInt64)?
     }
 
-    private let infant: Infant
-    private let state = Guarded(State())
+    private let unused: UnusedChild
+    private let state = Lock(State())
     private let deliver: @Sendable (FrameReader) -> Void
-    private var reader: Worker?
-    private var printer: Worker?
+    private var reader: SystemThread?
+    private var printer: SystemThread?
 
     /// Why a call came back without an answer.
     enum Silence: Error {
@@ -38,70 +39,67 @@ final class ChildProcess: @unchecked Sendable {
     }
 
     /// Takes over a child; what it tells unasked goes to `deliver`, on a thread of its own. [control]
-    init(_ infant: Infant, deliver: @escaping @Sendable (FrameReader) -> Void) throws(NodeError) {
-        self.infant = infant
+    init(_ unused: UnusedChild, deliver: @escaping @Sendable (FrameReader) -> Void) throws(NodeError) {
+        self.unused = unused
         self.deliver = deliver
-        process = infant.process
-        page = StatusPage(infant.page)
-        watch = vg_isolate_watch(infant.process)
+        process = unused.child.process
+        page = StatusPage(unused.page)
+        watch = vg_isolate_watch(unused.child.process)
         guard watch >= 0 else {
             let reason = String(cString: strerror(errno))
-            infant.kill()
+            unused.kill()
             throw NodeError("the child cannot be watched: \(reason)")
         }
-        reader = try Worker { [self] in read() }
-        printer = try Worker { [self] in listen() }
+        do throws(SystemError) {
+            reader = try SystemThread(name: "vg-isolated") { [self] in read() }
+            printer = try SystemThread(name: "vg-isolated") { [self] in listen() }
+        } catch { throw NodeError(error) }
     }
 
     private func read() {
-        vg_thread_name("vg-isolated")
-        while let frame = infant.channel.receive() {
+        while let frame = unused.channel.receive() {
             guard frame.kind == .answer || frame.kind == .refusal else {
                 deliver(frame)
                 continue
             }
-            state.with { state in if state.calls[frame.call] != nil { state.calls[frame.call] = frame } }
+            state.withLock { state in if state.calls[frame.call] != nil { state.calls[frame.call] = frame } }
             state.signal()
         }
-        state.with { $0.isOver = true }
+        state.withLock { $0.isOver = true }
         state.signal()
     }
 
     /// Keeps the end of what the child prints: often the only reason there is.
     private func listen() {
-        vg_thread_name("vg-isolated")
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
-            var entry = pollfd(fd: infant.output, events: Int16(POLLIN), revents: 0)
+            var entry = pollfd(fd: unused.child.output, events: Int16(POLLIN), revents: 0)
             // A program that the child started may hold the pipe open for ever.
             if poll(&entry, 1, 200) == 0 {
-                if state.with({ $0.isOver }) { return }
+                if state.withLock({ $0.isOver }) { return }
                 continue
             }
-            let count = Glibc.read(infant.output, &buffer, buffer.count)
+            let count = Glibc.read(unused.child.output, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return }
-            state.with { state in
-                state.printed += buffer[..<count]
-                if state.printed.count > 8192 { state.printed.removeFirst(state.printed.count - 4096) }
-            }
+            state.withLock { $0.printed.append(buffer[..<count]) }
         }
     }
 
     /// Sends a frame that is not answered; false: the child does not read or is gone. [any]
-    func post(_ frame: FrameWriter) -> Bool { infant.channel.send(frame, milliseconds: 0) }
+    func post(_ frame: FrameWriter) -> Bool { unused.channel.send(frame, milliseconds: 0) }
 
     /// Sends a frame whose answer is fetched later, with `answer`; nil: the child does not read or is gone. [control]
     func ask(_ make: (UInt32) -> FrameWriter) -> UInt32? {
         let number = newCall()
-        if infant.channel.send(make(number), milliseconds: 0) { return number }
-        state.with { $0.calls[number] = nil }
+        if unused.channel.send(make(number), milliseconds: 0) { return number }
+        state.withLock { $0.calls[number] = nil }
         return nil
     }
 
     /// The answer to `ask`, once; nil: there is none yet. [control]
     func answer(_ number: UInt32) -> FrameReader? {
-        state.with { state in
+        state.withLock { state in
             guard let answer = state.calls[number] ?? nil else { return nil }
             state.calls[number] = nil
             return answer
@@ -110,7 +108,7 @@ final class ChildProcess: @unchecked Sendable {
 
     /// Waits for the answer to `ask`; nil: there is none within so long, and it can be waited for again. [control]
     func answer(_ number: UInt32, within seconds: Double) throws(Silence) -> FrameReader? {
-        let result: Result<FrameReader, Silence>? = state.wait(until: now() + seconds) { state in
+        let result: Result<FrameReader, Silence>? = state.wait(until: monotonicSeconds() + seconds) { state in
             if let answer = state.calls[number] ?? nil { return .success(answer) }
             return state.isOver ? .failure(.gone) : nil
         }
@@ -122,13 +120,13 @@ final class ChildProcess: @unchecked Sendable {
     }
 
     /// Whether nothing comes from it any more. [any]
-    var isOver: Bool { state.with(\.isOver) }
+    var isOver: Bool { state.withLock(\.isOver) }
 
     /// The answer to `ask` is of no use any more. [control]
-    func forget(_ number: UInt32) { state.with { $0.calls[number] = nil } }
+    func forget(_ number: UInt32) { state.withLock { $0.calls[number] = nil } }
 
     private func newCall() -> UInt32 {
-        state.with { state in
+        state.withLock { state in
             state.nextCall &+= 1
             if state.nextCall == 0 { state.nextCall = 1 }
             state.calls[state.nextCall] = .some(nil)
@@ -141,13 +139,13 @@ final class ChildProcess: @unchecked Sendable {
         seconds: Double, passing descriptor: Int32 = -1, _ make: (UInt32) -> FrameWriter
     ) throws(Silence) -> FrameReader {
         let number = newCall()
-        let deadline = now() + seconds
-        let isSent = infant.channel.send(make(number), passing: descriptor, milliseconds: Int32(seconds * 1000))
+        let deadline = monotonicSeconds() + seconds
+        let isSent = unused.channel.send(make(number), passing: descriptor, milliseconds: Int32(seconds * 1000))
         let result: Result<FrameReader, Silence>? = state.wait(until: isSent ? deadline : 0) { state in
             if let answer = state.calls[number] ?? nil { return .success(answer) }
             return state.isOver ? .failure(.gone) : nil
         }
-        state.with { $0.calls[number] = nil }
+        state.withLock { $0.calls[number] = nil }
         guard let result else { throw .late }
         var answer = try result.get()
         if answer.kind == .refusal { throw .refused(answer.error()) }
@@ -158,7 +156,7 @@ final class ChildProcess: @unchecked Sendable {
     /// this program's own. Nil: not within a few seconds, as the kernel holds it. [control, one thread]
     @discardableResult
     func end() -> (status: Int32, memory: UInt64)? {
-        if let end = state.with({ $0.end }) { return end }
+        if let end = state.withLock({ $0.end }) { return end }
         Glibc.kill(process, SIGKILL)
         return reap(within: 5)
     }
@@ -166,7 +164,7 @@ final class ChildProcess: @unchecked Sendable {
     /// How it ended; nil: it has not, within this time. [control, one thread]
     func reap(within seconds: Double) -> (status: Int32, memory: UInt64)? {
         // Once it is reaped, its number may be another process's.
-        if let end = state.with({ $0.end }) { return end }
+        if let end = state.withLock({ $0.end }) { return end }
         var entry = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
         _ = poll(&entry, 1, Int32(seconds * 1000))
         guard entry.revents != 0 else { return nil }
@@ -174,19 +172,18 @@ final class ChildProcess: @unchecked Sendable {
         Glibc.kill(-process, SIGKILL)
         var (status, memory): (Int32, UInt64) = (0, 0)
         guard vg_isolate_reap(process, &status, &memory) else { return nil }
-        if memory <= infant.inherited { memory = 0 }
-        state.with { $0.end = (status, memory) }
+        if memory <= unused.inherited { memory = 0 }
+        state.withLock { $0.end = (status, memory) }
         return (status, memory)
     }
 
     /// Frees what belongs to a child that is reaped; returns the last line that it printed. [control]
     func close() -> String {
-        infant.channel.shut()
+        unused.channel.shut()
         reader?.join()
         printer?.join()
-        Glibc.close(infant.output)
+        Glibc.close(unused.child.output)
         Glibc.close(watch)
-        let lines = String(decoding: state.with { $0.printed }, as: UTF8.self).split(whereSeparator: \.isNewline)
-        return String((lines.last { !$0.allSatisfy(\.isWhitespace) } ?? "").prefix(200))
+        return state.withLock { $0.printed.lastLine }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import NodeKit
-import Realtime
+import System
 
 /// How a child came to its end.
 struct ExitCause: Sendable, Equatable {

@@ -2,13 +2,13 @@
 import Glibc
 import NodeKit
 import Realtime
-import Synchronization
+import System
 
 /// The child's life, with the lock for calls held. [control]
 extension Supervisor {
     /// The child, started if need be with everything that was in the last one.
     func ensureChild() throws(NodeError) -> ChildProcess {
-        if let child = state.with({ $0.child }) { return child }
+        if let child = state.withLock({ $0.child }) { return child }
         let child = try start()
         do { try reviveAll(child) } catch { throw nodeError(error, child, nil) }
         return child
@@ -19,28 +19,28 @@ extension Supervisor {
         guard let policy = isolation.policy else { throw ChildPool.missing }
         let infant = try ChildPool.shared.take(policy)
         let child = try ChildProcess(infant) { [weak self] frame in
-            self?.state.with { $0.instances[frame.node] }?.deliver(frame)
+            self?.state.withLock { $0.instances[frame.node] }?.deliver(frame)
         }
-        let isWatched: Bool = state.with { state in
+        let isWatched: Bool = state.withLock { state in
             state.child = child
             state.verdict = nil
-            state.startedAt = now()
-            if state.thread == nil { state.thread = try? Worker { [self] in watch() } }
+            state.startedAt = monotonicSeconds()
+            if state.thread == nil { state.thread = try? SystemThread(name: "vg-supervisor") { [self] in watch() } }
             return state.thread != nil
         }
         guard isWatched else {
-            state.with { $0.child = nil }
+            state.withLock { $0.child = nil }
             child.end()
             _ = child.close()
             throw NodeError("no thread to watch a child could be created")
         }
-        vg_event_signal(alarm)
+        alarm.signal()
         return child
     }
 
     /// Makes every node again that was there before.
     func reviveAll(_ child: ChildProcess) throws(ChildProcess.Silence) {
-        let instances = state.with { state in
+        let instances = state.withLock { state in
             state.admitted.sorted().compactMap { state.instances[$0] }
         }
         for instance in instances {
@@ -77,7 +77,9 @@ extension Supervisor {
         if let preparation = instance.preparation {
             try prepare(instance, child, preparation)
             // Before it is heard, and in order.
-            for record in instance.replays.with({ $0 }) where record.call == nil { try redo(record, instance, child) }
+            for record in instance.replays.withLock({ $0 }) where record.call == nil {
+                try redo(record, instance, child)
+            }
             if instance.isActive { try activate(instance, child) }
         }
         instance.isThere.store(true, ordering: .releasing)
@@ -174,7 +176,7 @@ extension Supervisor {
         if case .refused(let error) = silence { return error }
         missed(silence, child)
         // The thread ends it and finds out how it was.
-        let fall = state.wait(until: now() + 8) { $0.child === child ? nil : $0.lastFall } ?? ""
+        let fall = state.wait(until: monotonicSeconds() + 8) { $0.child === child ? nil : $0.lastFall } ?? ""
         let plugin = instance?.recipe.plugin ?? "the process of this group"
         return NodeError(
             "\(plugin) \(fall.isEmpty ? "does not answer" : fall)",
@@ -185,10 +187,10 @@ extension Supervisor {
     func missed(_ silence: ChildProcess.Silence, _ child: ChildProcess) {
         guard case .late = silence else { return }
         let (step, _) = child.page.step
-        state.with { state in
+        state.withLock { state in
             guard state.child === child, state.verdict == nil else { return }
             state.verdict = step == .none ? .mute : .hangs(in: step.name, seconds: patience)
         }
-        vg_event_signal(alarm)
+        alarm.signal()
     }
 }

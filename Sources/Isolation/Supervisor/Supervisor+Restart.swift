@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import NodeKit
-import Synchronization
+import System
 
 /// The end of a child, and the next one. All on the supervisor's thread.
 extension Supervisor {
     /// Ends a child, frees what is its own and says why.
     func fall(_ child: ChildProcess) {
-        let verdict = state.with { $0.verdict }
+        let verdict = state.withLock { $0.verdict }
         // What it was doing must be read before the blocks are given up, and after it cannot do more.
         let end = child.reap(within: 0) ?? child.end() ?? (status: SIGKILL, memory: 0)
-        let instances = state.with { state in state.instances.values.sorted { $0.id < $1.id } }
+        let instances = state.withLock { state in state.instances.values.sorted { $0.id < $1.id } }
         let (step, stepNode) = child.page.step
         let inside = instances.filter(\.wasInside)
         let nonsense = instances.filter { $0.link.pointee.gaveNonsense.load(ordering: .acquiring) }
@@ -30,13 +30,13 @@ extension Supervisor {
         let exitCause = ExitCause(
             status: end.status, memory: end.memory, limit: policy?.memory ?? 0, place: place, verdict: verdict)
         // What it was doing when it ended is not done again.
-        for instance in instances { instance.replays.with { $0.removeAll { $0.call != nil } } }
+        for instance in instances { instance.replays.withLock { $0.removeAll { $0.call != nil } } }
         var wasCalm = false
         let (said, admitted) = bury(child) { state, said in
-            wasCalm = now() - state.startedAt >= policy?.calm ?? 10
+            wasCalm = monotonicSeconds() - state.startedAt >= policy?.calm ?? 10
             if wasCalm { state.failures = 0 }
             state.failures += 1
-            state.nextStart = now() + (policy?.pause(state.failures) ?? 0)
+            state.nextStart = monotonicSeconds() + (policy?.pause(state.failures) ?? 0)
             state.lastFall = exitCause.text + (said.isEmpty ? "" : "; it printed: \(said)")
         }
         for instance in instances where admitted.contains(instance.id) {
@@ -72,7 +72,7 @@ extension Supervisor {
     }
 
     private func forgetState(_ instance: IsolatedInstance) {
-        let lost = instance.replays.with { replays in
+        let lost = instance.replays.withLock { replays in
             defer { replays = [] }
             return replays.map(\.replay.text)
         }
@@ -88,13 +88,13 @@ extension Supervisor {
         _ child: ChildProcess, _ note: (inout State, _ said: String) -> Void
     ) -> (said: String, admitted: Set<UInt32>) {
         child.end()
-        let instances = state.with { state in Array(state.instances.values) }
+        let instances = state.withLock { state in Array(state.instances.values) }
         for instance in instances {
             instance.isThere.store(false, ordering: .releasing)
             _ = instance.withBlock { $0.fail() }
         }
         let said = child.close()
-        let admitted = state.with { state in
+        let admitted = state.withLock { state in
             note(&state, said)
             // In one step with the note: whoever waits for the one reads the other.
             state.child = nil
@@ -109,12 +109,12 @@ extension Supervisor {
     func restart() -> Bool {
         guard calls.tryAcquire() else { return false }
         defer { calls.release() }
-        guard state.with({ $0.child == nil && !$0.isStopping }) else { return false }
+        guard state.withLock({ $0.child == nil && !$0.isStopping }) else { return false }
         let child: ChildProcess
         do throws(NodeError) { child = try start() } catch {
-            let instances = state.with { state -> [IsolatedInstance] in
+            let instances = state.withLock { state -> [IsolatedInstance] in
                 state.failures += 1
-                state.nextStart = now() + (isolation.policy?.longestPause ?? 5)
+                state.nextStart = monotonicSeconds() + (isolation.policy?.longestPause ?? 5)
                 return Array(state.instances.values)
             }
             for instance in instances { instance.log(VG_LOG_ERROR, "it cannot be restarted: \(error.message)") }
@@ -126,7 +126,7 @@ extension Supervisor {
             fall(child)
             return true
         }
-        let (instances, count) = state.with { state in
+        let (instances, count) = state.withLock { state in
             state.restarts += 1
             return (state.instances.values.filter { state.admitted.contains($0.id) }, state.restarts)
         }

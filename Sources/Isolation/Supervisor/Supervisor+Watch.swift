@@ -2,7 +2,7 @@
 import Glibc
 import NodeKit
 import Realtime
-import Synchronization
+import System
 
 /// The supervisor's thread. It is the only one that ends a child, and never waits for the lock for calls: whoever holds that
 /// may be waiting for this thread to find out what became of the child.
@@ -14,10 +14,9 @@ extension Supervisor {
     private static let tellingTime = 1.0
 
     func watch() {
-        vg_thread_name("vg-supervisor")
         var pulse = Pulse()
         while true {
-            let (child, isStopping, nextStart, verdict) = state.with {
+            let (child, isStopping, nextStart, verdict) = state.withLock {
                 ($0.child, $0.isStopping, $0.nextStart, $0.verdict)
             }
             if isStopping {
@@ -25,12 +24,12 @@ extension Supervisor {
                 return
             }
             guard let child else {
-                let rest = nextStart - now()
-                let hasWork = state.with { !$0.admitted.isEmpty }
+                let rest = nextStart - monotonicSeconds()
+                let hasWork = state.withLock { !$0.admitted.isEmpty }
                 if hasWork, rest <= 0 {
-                    if restart() { pulse = Pulse() } else { _ = vg_event_wait(alarm, 5) }
+                    if restart() { pulse = Pulse() } else { alarm.wait(milliseconds: 5) }
                 } else {
-                    _ = vg_event_wait(alarm, hasWork ? Int32(rest * 1000) + 1 : -1)
+                    alarm.wait(milliseconds: hasWork ? Int(rest * 1000) + 1 : -1)
                 }
                 continue
             }
@@ -45,27 +44,27 @@ extension Supervisor {
     private func hasEnded(_ child: ChildProcess, milliseconds: Int32) -> Bool {
         var entries = [
             pollfd(fd: child.watch, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: alarm, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: alarm.descriptor, events: Int16(POLLIN), revents: 0),
         ]
         guard Glibc.poll(&entries, 2, milliseconds) > 0 else { return false }
-        if entries[1].revents != 0 { _ = vg_event_wait(alarm, 0) }
+        if entries[1].revents != 0 { alarm.wait(milliseconds: 0) }
         return entries[0].revents != 0
     }
 
     /// Whether the child's control thread goes on.
     private struct Pulse {
         var last: UInt32 = 0
-        var since = now()
-        var nextSave = now()
+        var since = monotonicSeconds()
+        var nextSave = monotonicSeconds()
         var saves: [Save] = []
         var isScheduled = false
-        var nextTelling = now()
+        var nextTelling = monotonicSeconds()
     }
 
     /// Looks after a child that is there; returns how long to sleep.
     private func look(_ child: ChildProcess, _ pulse: inout Pulse) -> Int32 {
         guard let policy = isolation.policy else { return Self.calmTime }
-        let instances = state.with { state in state.admitted.sorted().compactMap { state.instances[$0] } }
+        let instances = state.withLock { state in state.admitted.sorted().compactMap { state.instances[$0] } }
         var isTense = false
         for instance in instances where instance.isActive {
             if instance.link.pointee.gaveNonsense.load(ordering: .acquiring) {
@@ -78,14 +77,16 @@ extension Supervisor {
             }
             if instance.isMissed(seconds: 0) { isTense = true }
         }
-        if !isTense, now() >= pulse.nextTelling {
-            for instance in instances where tellLate(instance) { pulse.nextTelling = now() + Self.tellingTime }
+        if !isTense, monotonicSeconds() >= pulse.nextTelling {
+            for instance in instances where tellLate(instance) {
+                pulse.nextTelling = monotonicSeconds() + Self.tellingTime
+            }
         }
         let beats = child.page.pulse
         if beats != pulse.last {
             pulse.last = beats
-            pulse.since = now()
-        } else if now() - pulse.since > policy.patience {
+            pulse.since = monotonicSeconds()
+        } else if monotonicSeconds() - pulse.since > policy.patience {
             let (step, _) = child.page.step
             condemn(child, step == .none ? .mute : .hangs(in: step.name, seconds: policy.patience))
             return 0
@@ -98,17 +99,17 @@ extension Supervisor {
         }
         followSaves(child, &pulse)
         for instance in instances { followReplays(instance, child) }
-        if now() >= pulse.nextSave, !isTense, pulse.saves.isEmpty {
+        if monotonicSeconds() >= pulse.nextSave, !isTense, pulse.saves.isEmpty {
             for instance in instances { if let save = keepState(instance, child) { pulse.saves.append(save) } }
             pulse.isScheduled = false
-            pulse.nextSave = now() + policy.saveInterval
+            pulse.nextSave = monotonicSeconds() + policy.saveInterval
         }
         if !pulse.saves.isEmpty { return Self.tenseTime }
         return isTense ? Self.tenseTime : Self.calmTime
     }
 
     private func condemn(_ child: ChildProcess, _ verdict: ExitCause.Verdict) {
-        state.with { state in if state.child === child, state.verdict == nil { state.verdict = verdict } }
+        state.withLock { state in if state.child === child, state.verdict == nil { state.verdict = verdict } }
     }
 
     /// Tells of blocks that went past a child that was late; false: there were none.
@@ -136,7 +137,7 @@ extension Supervisor {
         guard instance.canSave, instance.recipe.takesState, instance.isActive, !instance.saveIsDeadly else {
             return nil
         }
-        let path: String? = folder.with { folder in
+        let path: String? = folder.withLock { folder in
             if folder == nil { folder = StateFolder() }
             return folder.map { "\($0.path)/\(instance.id)-\(instance.savedStates)" }
         }
@@ -159,7 +160,7 @@ extension Supervisor {
             } else {
                 if let old = save.instance.state { removeTree(old) }
                 save.instance.state = save.path
-                save.instance.replays.with { $0.removeAll { $0.call == nil && $0.number <= save.replay } }
+                save.instance.replays.withLock { $0.removeAll { $0.call == nil && $0.number <= save.replay } }
             }
             return true
         }
@@ -167,7 +168,9 @@ extension Supervisor {
 
     /// Calls whose callers were told that they take long.
     private func followReplays(_ instance: IsolatedInstance, _ child: ChildProcess) {
-        let waiting = instance.replays.with { $0.filter { $0.call != nil && now() - $0.time > callPatience + 0.2 } }
+        let waiting = instance.replays.withLock {
+            $0.filter { $0.call != nil && monotonicSeconds() - $0.time > callPatience + 0.2 }
+        }
         for record in waiting {
             guard let call = record.call, var answer = child.answer(call) else { continue }
             instance.end(record.number, done: answer.kind != .refusal)

@@ -2,7 +2,7 @@
 import Glibc
 import NodeKit
 import Realtime
-import Synchronization
+import System
 
 /// Looks after one child and the nodes in it: passes the host's calls on, and on a thread of its own notices when the
 /// child is gone, hangs or gives nonsense, ends it, and makes everything again in a new one.
@@ -18,7 +18,7 @@ final class Supervisor: @unchecked Sendable {
         /// Why the child is to be ended.
         var verdict: ExitCause.Verdict?
         var isStopping = false
-        var thread: Worker?
+        var thread: SystemThread?
         /// What the child pool keeps a spare child for.
         var retained: IsolationPolicy?
         var startedAt = 0.0
@@ -31,21 +31,15 @@ final class Supervisor: @unchecked Sendable {
 
     /// How and when.
     let isolation: Isolation
-    let state = Guarded(State())
+    let state = Lock(State())
     /// Held over every call into the child that changes it, and over a restart.
-    let calls = CallLock()
+    let calls = Monitor()
     /// Wakes the thread.
-    let alarm: Int32
+    let alarm = Wakeup()
     /// Where states are kept; made when there is one.
-    let folder = Guarded<StateFolder?>(nil)
+    let folder = Lock<StateFolder?>(nil)
 
-    init(_ isolation: Isolation) {
-        self.isolation = isolation
-        alarm = vg_event_open()
-        precondition(alarm >= 0, "no event descriptor could be created")
-    }
-
-    deinit { close(alarm) }
+    init(_ isolation: Isolation) { self.isolation = isolation }
 
     // MARK: calls of a node; see `Node`. [control]
 
@@ -55,7 +49,7 @@ final class Supervisor: @unchecked Sendable {
         defer { calls.release() }
         _ = state.wait { $0.isStopping ? nil : true }
         let child = try ensureChild()
-        let instance: IsolatedInstance = state.with { state in
+        let instance: IsolatedInstance = state.withLock { state in
             defer { state.nextID += 1 }
             let instance = IsolatedInstance(id: state.nextID, recipe: recipe, host: host)
             state.instances[instance.id] = instance
@@ -66,12 +60,12 @@ final class Supervisor: @unchecked Sendable {
         } catch {
             let failure = nodeError(error, child, instance)
             instance.shut()
-            state.with { state in _ = state.instances.removeValue(forKey: instance.id) }
+            state.withLock { state in _ = state.instances.removeValue(forKey: instance.id) }
             stopIfEmpty()
             throw failure
         }
         instance.isThere.store(true, ordering: .releasing)
-        state.with { state in _ = state.admitted.insert(instance.id) }
+        state.withLock { state in _ = state.admitted.insert(instance.id) }
         return instance
     }
 
@@ -90,8 +84,8 @@ final class Supervisor: @unchecked Sendable {
         instance.isActive = false
         do { try prepare(instance, child, preparation) } catch { throw nodeError(error, child, instance) }
         instance.preparation = preparation
-        if let policy = isolation.policy, state.with({ $0.retained == nil }) {
-            state.with { $0.retained = policy }
+        if let policy = isolation.policy, state.withLock({ $0.retained == nil }) {
+            state.withLock { $0.retained = policy }
             ChildPool.shared.retain(policy)
         }
         return memory
@@ -102,7 +96,7 @@ final class Supervisor: @unchecked Sendable {
         defer { calls.release() }
         instance.isActive = true
         // Without a child, the next one is told.
-        guard let child = state.with({ $0.child }) else { return }
+        guard let child = state.withLock({ $0.child }) else { return }
         do { try activate(instance, child) } catch { _ = nodeError(error, child, instance) }
     }
 
@@ -111,7 +105,7 @@ final class Supervisor: @unchecked Sendable {
         defer { calls.release() }
         guard instance.isActive else { return }
         instance.isActive = false
-        guard let child = state.with({ $0.child }) else { return }
+        guard let child = state.withLock({ $0.child }) else { return }
         do throws(ChildProcess.Silence) {
             _ = try child.call(seconds: patience) { FrameWriter(.deactivate, node: instance.id, call: $0) }
         } catch { _ = nodeError(error, child, instance) }
@@ -124,7 +118,7 @@ final class Supervisor: @unchecked Sendable {
             frame.put(message)
             return frame
         }
-        if instance.isThere.load(ordering: .acquiring), let child = state.with({ $0.child }) {
+        if instance.isThere.load(ordering: .acquiring), let child = state.withLock({ $0.child }) {
             if instance.preparation?.offline == true {
                 do { _ = try child.call(seconds: patience, frame) } catch { missed(error, child) }
                 return
@@ -139,7 +133,7 @@ final class Supervisor: @unchecked Sendable {
     /// Offline only: live a child does this by itself.
     func poll(_ instance: IsolatedInstance) {
         guard instance.preparation?.offline == true, instance.isThere.load(ordering: .acquiring),
-            let child = state.with({ $0.child })
+            let child = state.withLock({ $0.child })
         else { return }
         do throws(ChildProcess.Silence) {
             _ = try child.call(seconds: patience) { FrameWriter(.poll, node: instance.id, call: $0) }
@@ -150,7 +144,7 @@ final class Supervisor: @unchecked Sendable {
     }
 
     func isIdle(_ instance: IsolatedInstance) -> Bool {
-        guard instance.isThere.load(ordering: .acquiring), let child = state.with({ $0.child }) else { return true }
+        guard instance.isThere.load(ordering: .acquiring), let child = state.withLock({ $0.child }) else { return true }
         do throws(ChildProcess.Silence) {
             guard var answer = try brief(child, { FrameWriter(.idle, node: instance.id, call: $0) }) else {
                 return false
@@ -221,7 +215,7 @@ final class Supervisor: @unchecked Sendable {
     ) throws(NodeError) {
         guard calls.acquire(within: callPatience) else { throw late(instance) }
         defer { calls.release() }
-        guard let child = state.with({ $0.child }), instance.isThere.load(ordering: .acquiring) else {
+        guard let child = state.withLock({ $0.child }), instance.isThere.load(ordering: .acquiring) else {
             throw notThere(instance)
         }
         try body(child)
@@ -242,17 +236,17 @@ final class Supervisor: @unchecked Sendable {
     func save(_ instance: IsolatedInstance, to folder: String) throws(NodeError) {
         calls.acquire()
         defer { calls.release() }
-        guard let child = state.with({ $0.child }) else { throw notThere(instance) }
+        guard let child = state.withLock({ $0.child }) else { throw notThere(instance) }
         do { try save(instance, child, folder) } catch { throw nodeError(error, child, instance) }
     }
 
     /// Offline: returns when the node can take a block, after a fault too, or when that seems hopeless.
     func waitUntilThere(_ instance: IsolatedInstance) {
         guard !isReady(instance) else { return }
-        let deadline = now() + patience
-        while !isReady(instance), now() < deadline {
+        let deadline = monotonicSeconds() + patience
+        while !isReady(instance), monotonicSeconds() < deadline {
             // A child that answers late after all signals nothing here.
-            let isHopeless = state.wait(until: now() + 0.005) { $0.failures >= 4 ? true : nil }
+            let isHopeless = state.wait(until: monotonicSeconds() + 0.005) { $0.failures >= 4 ? true : nil }
             if isHopeless == true { return }
         }
     }
@@ -268,14 +262,14 @@ final class Supervisor: @unchecked Sendable {
     /// Ends a node; its child goes with its last one.
     func dismiss(_ instance: IsolatedInstance) {
         calls.acquire()
-        if let child = state.with({ $0.child }), instance.isThere.load(ordering: .acquiring) {
+        if let child = state.withLock({ $0.child }), instance.isThere.load(ordering: .acquiring) {
             // Let it end in order, but not for long: who waits here waits to end.
             do throws(ChildProcess.Silence) {
                 _ = try child.call(seconds: 1) { FrameWriter(.destroy, node: instance.id, call: $0) }
             } catch { missed(error, child) }
         }
         instance.shut()
-        state.with { state in
+        state.withLock { state in
             state.instances[instance.id] = nil
             state.admitted.remove(instance.id)
         }
@@ -284,20 +278,20 @@ final class Supervisor: @unchecked Sendable {
     }
 
     private func stopIfEmpty() {
-        let thread: Worker? = state.with { state in
+        let thread: SystemThread? = state.withLock { state in
             guard state.instances.isEmpty, let thread = state.thread, !state.isStopping else { return nil }
             state.isStopping = true
             return thread
         }
         guard let thread else { return }
-        vg_event_signal(alarm)
+        alarm.signal()
         thread.join()
-        let retained = state.with { state in
+        let retained = state.withLock { state in
             defer { state = State() }
             return state.retained
         }
         if let retained { ChildPool.shared.release(retained) }
-        folder.with { $0 = nil }
+        folder.withLock { $0 = nil }
         state.signal()
     }
 

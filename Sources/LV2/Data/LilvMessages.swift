@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLilv
 import Glibc
+import System
 
 /// What lilv and serd print about data that they do not like, kept from the terminal. One thread at a time.
 enum LilvMessages {
@@ -8,16 +9,16 @@ enum LilvMessages {
     static func collect<Result, Failure>(
         into lines: inout [String], _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        pthread_mutex_lock(shared.mutex)
-        defer { pthread_mutex_unlock(shared.mutex) }
-        // What reads inside of what reads belongs to the latter.
-        guard !shared.state.pointee.active else { return try body() }
-        vg_lilv_messages_begin(shared.state)
-        defer {
-            vg_lilv_messages_end(shared.state)
-            lines += text.split(separator: "\n").map(String.init)
+        try shared.lock.locked { () throws(Failure) -> Result in
+            // What reads inside of what reads belongs to the latter.
+            guard !shared.state.pointee.active else { return try body() }
+            vg_lilv_messages_begin(shared.state)
+            defer {
+                vg_lilv_messages_end(shared.state)
+                lines += text.split(separator: "\n").map(String.init)
+            }
+            return try body()
         }
-        return try body()
     }
 
     /// As many as are worth a look.
@@ -32,17 +33,10 @@ enum LilvMessages {
     private static let shared = Shared()
 
     private struct Shared: @unchecked Sendable {
-        // Sendable: `mutex` guards the state.
-        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        // Sendable: `lock` guards the state.
+        let lock = ReentrantLock()
         let state = UnsafeMutablePointer<vg_lilv_messages>.allocate(capacity: 1)
 
-        init() {
-            var attributes = pthread_mutexattr_t()
-            pthread_mutexattr_init(&attributes)
-            pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
-            pthread_mutex_init(mutex, &attributes)
-            pthread_mutexattr_destroy(&attributes)
-            state.initialize(to: vg_lilv_messages())
-        }
+        init() { state.initialize(to: vg_lilv_messages()) }
     }
 }

@@ -2,6 +2,7 @@
 import CLilv
 import Glibc
 import NodeKit
+import System
 
 /// The installed LV2 plugins, as lilv knows them.
 ///
@@ -9,13 +10,13 @@ import NodeKit
 /// tens of microseconds each, and its data; all manifests where all plugins are asked for, or it is not found. lilv keeps
 /// everything in one unguarded model, so every use of it goes through `locked`. [control]
 public final class World: @unchecked Sendable {
-    // Sendable: `mutex` guards the model and what is kept of it; nothing else changes after `init`.
+    // Sendable: `lock` guards the model and what is kept of it; nothing else changes after `init`.
 
     /// The world of this process: `$LV2_PATH`, or else the usual folders. It is never freed: plugins keep pointers.
     public static let shared = World()
 
-    /// Recursive, because a plugin that is restored may call back for its features.
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    /// Reentrant, because a plugin that is restored may call back for its features.
+    private let lock = ReentrantLock()
     private let world: OpaquePointer
     /// The folders of bundles.
     let path: [String]
@@ -42,11 +43,6 @@ public final class World: @unchecked Sendable {
 
     /// A world of the given bundle folders; nil: `$LV2_PATH`, or else the usual ones. [control]
     public init(path: [String]? = nil) {
-        var attributes = pthread_mutexattr_t()
-        pthread_mutexattr_init(&attributes)
-        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
-        pthread_mutex_init(mutex, &attributes)
-        pthread_mutexattr_destroy(&attributes)
         world = lilv_world_new()
         self.path = path ?? Self.defaultPath()
     }
@@ -54,15 +50,11 @@ public final class World: @unchecked Sendable {
     deinit {
         for node in nodes.values { lilv_node_free(node) }
         lilv_world_free(world)
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
     }
 
     /// Runs `body` with lilv, which no other thread uses meanwhile. [control]
     func locked<Result, Failure>(_ body: (Lilv) throws(Failure) -> Result) throws(Failure) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return try body(Lilv(world: world, owner: self))
+        try lock.locked { () throws(Failure) -> Result in try body(Lilv(world: world, owner: self)) }
     }
 
     /// Adds one bundle, wherever it lies. [control]

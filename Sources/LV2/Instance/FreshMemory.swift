@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLilv
 import Glibc
+import System
 
 /// Memory for plugins that is filled with zeros, as the first that a process gets is: some read what they never wrote, and
 /// would play or crash otherwise in a copy that gets the memory of another.
@@ -13,12 +14,7 @@ enum FreshMemory {
     /// Somebody has memory filled to find such faults, and means it.
     private static let isForbidden = getenv("MALLOC_PERTURB_") != nil
     /// How many are within `during`: how memory is filled is one number of the process.
-    private nonisolated(unsafe) static var users = 0
-    private nonisolated(unsafe) static let mutex: UnsafeMutablePointer<pthread_mutex_t> = {
-        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        return mutex
-    }()
+    private static let users = Lock(0)
 
     /// Runs `body`; what this thread allocates meanwhile is zero, but for the smallest pieces. [control]
     static func during<Result>(_ body: () -> Result) -> Result {
@@ -30,19 +26,19 @@ enum FreshMemory {
     }
 
     private static func begin() -> [UnsafeMutableRawPointer] {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        users += 1
-        defer { fill(with: 0) }
-        // Beside another it would leave marks in what that one is given.
-        return users == 1 ? takeRecycled() : []
+        users.withLock { users in
+            users += 1
+            defer { fill(with: 0) }
+            // Beside another it would leave marks in what that one is given.
+            return users == 1 ? takeRecycled() : []
+        }
     }
 
     private static func end(_ recycled: [UnsafeMutableRawPointer]) {
-        pthread_mutex_lock(mutex)
-        users -= 1
-        if users == 0 { mallopt(M_PERTURB, 0) }
-        pthread_mutex_unlock(mutex)
+        users.withLock { users in
+            users -= 1
+            if users == 0 { mallopt(M_PERTURB, 0) }
+        }
         for piece in recycled { free(piece) }
     }
 

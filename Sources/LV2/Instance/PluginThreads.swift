@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import System
 
 /// The threads that plugins' libraries start for themselves.
 ///
@@ -7,20 +8,8 @@ import Glibc
 /// thread that is not waiting for work for one that does not run. The host knows nothing of it but its number, and can
 /// see in `/proc` whether it sleeps. So it waits for that before it frees a plugin. [control]
 enum PluginThreads {
-    /// Guards `started`.
-    private nonisolated(unsafe) static let mutex: UnsafeMutablePointer<pthread_mutex_t> = {
-        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        return mutex
-    }()
     /// Threads by library: one thread may serve all its plugins.
-    private nonisolated(unsafe) static var started: [String: Set<pid_t>] = [:]
-
-    private static func locked<Result>(_ body: () -> Result) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return body()
-    }
+    private static let started = Lock<[String: Set<pid_t>]>([:])
 
     /// Runs `body` and takes the threads that begin meanwhile for those of `library`. Another's among them make a
     /// later `settle` longer, at worst.
@@ -28,7 +17,7 @@ enum PluginThreads {
         let before = all()
         defer {
             let made = all().subtracting(before)
-            if !made.isEmpty { locked { started[library, default: []].formUnion(made) } }
+            if !made.isEmpty { started.withLock { $0[library, default: []].formUnion(made) } }
         }
         return body()
     }
@@ -37,17 +26,17 @@ enum PluginThreads {
     /// never rest are not to hold up a host for ever. Nor is a busy machine, on which they hardly run: then it returns after
     /// five times as long.
     static func settle(_ library: String, patience: Double = 1) {
-        var threads = locked { started[library] ?? [] }
+        var threads = started.withLock { $0[library] ?? [] }
         guard !threads.isEmpty else { return }
-        let deadline = monotonicTime() + 5 * patience
+        let deadline = monotonicSeconds() + 5 * patience
         var first: [pid_t: UInt64] = [:]
         var ended: Set<pid_t> = []
         // One look is not enough: a thread that waits for a lock or a page sleeps as well, for a moment. One that only
         // looks for work now and then rests, although it runs a little.
         var looks = 0
-        var since = monotonicTime()
+        var since = monotonicSeconds()
         var before: [pid_t: UInt64] = [:]
-        while monotonicTime() < deadline {
+        while monotonicSeconds() < deadline {
             var times: [pid_t: UInt64] = [:]
             var asleep = true
             for thread in threads {
@@ -63,15 +52,15 @@ enum PluginThreads {
             if times.contains(where: { $0.value >= first[$0.key]! + UInt64(patience * 1e9) }) { break }
             looks = asleep ? looks + 1 : 0
             if looks == 5 {
-                let share = UInt64((monotonicTime() - since) * 1e9) / 8
+                let share = UInt64((monotonicSeconds() - since) * 1e9) / 8
                 if times.allSatisfy({ $0.value - min($0.value, before[$0.key] ?? 0) <= share }) { break }
                 looks = 1
             }
-            if looks <= 1 { (since, before) = (monotonicTime(), times) }
+            if looks <= 1 { (since, before) = (monotonicSeconds(), times) }
             usleep(500)
         }
         // Only those that have ended: meanwhile other copies may have started more.
-        locked { started[library]?.subtract(ended) }
+        started.withLock { $0[library]?.subtract(ended) }
     }
 
     /// The threads of this process.

@@ -3,6 +3,7 @@ import CLilv
 import Glibc
 import Realtime
 import Synchronization
+import System
 
 /// The worker of one plugin: `schedule_work` from `run` reaches `work` on a thread of the plugin's own, and what that
 /// responds reaches `work_response` after the next `run`.
@@ -25,7 +26,7 @@ final class PluginWorker {
     private let stop = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
     private let received: UnsafeMutableRawPointer
     private let responded: UnsafeMutableRawPointer
-    private var thread: pthread_t?
+    private var thread: SystemThread?
 
     init() {
         received = .allocate(byteCount: requests.ends.largest, alignment: 16)
@@ -73,15 +74,10 @@ final class PluginWorker {
     /// From now on work is done on a thread; false: the system has none left. [control]
     func start() -> Bool {
         guard thread == nil, core.pointee.interface != nil else { return true }
-        var made = pthread_t()
-        // The thread inherits a mask without signals: those are the main program's.
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        guard pthread_create(&made, nil, workerMain, core) == 0 else { return false }
-        thread = made
+        nonisolated(unsafe) let core = core  // as long as this lives, which ends the thread
+        // Signals are the main program's.
+        thread = try? SystemThread(name: "vg-lv2-worker", blocksSignals: true) { runWorker(core) }
+        guard thread != nil else { return false }
         core.pointee.threaded = true
         return true
     }
@@ -109,7 +105,7 @@ final class PluginWorker {
         guard let thread else { return }
         stop.pointee = true  // ordered by the semaphore
         sem_post(wake)
-        pthread_join(thread, nil)
+        thread.join()
         self.thread = nil
         core.pointee.threaded = false
     }
@@ -173,12 +169,11 @@ private func doWork(
 }
 
 /// The worker's thread. [worker]
-private func workerMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let core = argument?.assumingMemoryBound(to: WorkerCore.self) else { return nil }
+private func runWorker(_ core: UnsafeMutablePointer<WorkerCore>) {
     let buffer = core.pointee.received
     while true {
         while sem_wait(core.pointee.wake) != 0 {}  // interrupted: wait again
-        if core.pointee.stop.pointee { return nil }
+        if core.pointee.stop.pointee { return }
         for ring in [core.pointee.requests, core.pointee.restoring] {
             while let (size, _) = ring.pop(into: buffer) {
                 _ = doWork(core, UInt32(size), size > 0 ? UnsafeRawPointer(buffer) : nil)

@@ -2,7 +2,7 @@
 import CLilv
 import Glibc
 import NodeKit
-import Synchronization
+import System
 
 /// Tries plugins in a process of their own before they are let into this one: what crashes, ends the process or never
 /// comes back there does no harm. What came of it is kept, in memory and in a file, until the bundle changes.
@@ -18,7 +18,7 @@ public final class PluginScan: Sendable {
         var cache: ScanCache
     }
 
-    private let state = Mutex(State(cache: ScanCache(path: nil)))
+    private let state = Lock(State(cache: ScanCache(path: nil)))
 
     /// One that lets every plugin pass.
     public init() {}

@@ -2,6 +2,7 @@
 import CLilv
 import Glibc
 import NodeKit
+import System
 
 /// The side of a trial that runs in a process of its own, where a plugin may do what it likes.
 ///
@@ -14,9 +15,7 @@ public enum PluginScanChild {
         let report = dup(STDOUT_FILENO)
         dup2(STDERR_FILENO, STDOUT_FILENO)
         // A thread of a pool blocks signals, those by which a plugin gives up among them.
-        var none = sigset_t()
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, nil)
+        unblockSignals()
         let world = World(path: [])
         var index = 0
         while let line = readLine() {
@@ -51,8 +50,8 @@ public enum PluginScanChild {
                 Preparation(rate: 48_000, maxBlock: 256), log: PluginLog(URIDs(URIDMap.shared)), world: world)
             instance.activate()
             var block = 0
-            let end = monotonicTime() + seconds
-            while block < 8 || monotonicTime() < end {
+            let end = monotonicSeconds() + seconds
+            while block < 8 || monotonicSeconds() < end {
                 run(instance, inputs: ports.audioInputs.count, block)
                 block += 1
                 if seconds > 0 { usleep(5000) }  // about as often as a sound card

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLilv
 import Glibc
-import Realtime
+import System
 
 /// Tries plugins in child processes and finds out what each did: the parent's side of `PluginScanChild`. [control]
 struct ScanProcess: Sendable {
@@ -38,18 +38,17 @@ struct ScanProcess: Sendable {
     private func runChild(
         _ plugins: [ScannedPlugin], seconds: Double
     ) -> (finished: [ScanVerdict], stumble: Stumble?) {
-        guard var child = Child(command) else {
-            let reason = String(cString: strerror(errno))
-            let text = "cannot be tried: \(command.first ?? ""): \(reason)"
-            return ([], Stumble(step: nil, fault: ScanFault(text: text, said: "")))
+        var child: Child
+        do throws(SystemError) { child = try Child(command) } catch {
+            return ([], Stumble(step: nil, fault: ScanFault(text: "cannot be tried: \(error)", said: "")))
         }
         child.give(plugins.map { "\($0.uri)\t\($0.bundle)\t\(seconds)\n" }.joined())
         var finished: [ScanVerdict] = []
         var step = ""
-        var deadline = monotonicTime() + patience + seconds
+        var deadline = monotonicSeconds() + patience + seconds
         while let lines = child.lines(until: deadline) {
             for line in lines {
-                deadline = monotonicTime() + patience + seconds
+                deadline = monotonicSeconds() + patience + seconds
                 step = String(line.drop { $0 != " " }.dropFirst())
                 if step == "done" {
                     finished.append(.fine)
@@ -59,7 +58,7 @@ struct ScanProcess: Sendable {
                     step = ""
                 }
             }
-            if lines.isEmpty, monotonicTime() >= deadline {
+            if lines.isEmpty, monotonicSeconds() >= deadline {
                 child.kill()
                 let waited = patience.rounded() == patience ? "\(Int(patience))" : "\(patience)"
                 var stumble = fault("does not come back from \(place(step)) within \(waited) s", step, child)
@@ -93,66 +92,22 @@ private struct Stumble {
     var isHang = false
 }
 
-/// Seconds of a clock that only goes forward.
-func monotonicTime() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-}
-
 /// A child process with pipes to all three of its standard descriptors, in a process group of its own.
 private struct Child {
-    private let process: pid_t
-    private let input: Int32
+    private let child: StartedChild
     private var output: Int32
     private var errors: Int32
     private var text: [UInt8] = []
-    private var printed: [UInt8] = []
+    private var printed = OutputTail()
     private var status: Int32?
 
-    /// Starts it; nil: `errno` says why not.
-    init?(_ command: [String]) {
-        var ends: [Int32] = []
-        for _ in 0..<3 {
-            var pair: [Int32] = [-1, -1]
-            guard pipe(&pair) == 0 else {
-                for end in ends { close(end) }
-                return nil
-            }
-            for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            ends += pair
-        }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, ends[3], STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, ends[5], STDERR_FILENO)
-        vg_spawn_close_from(&actions, 3)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        var signals = sigset_t()
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        var arguments = command.map { strdup($0) } + [nil]
-        var variables = environmentWithoutBacktrace()
-        var pid: pid_t = 0
-        let failure = posix_spawn(&pid, command[0], &actions, &attributes, &arguments, &variables)
-        for text in arguments + variables { free(text) }
-        posix_spawn_file_actions_destroy(&actions)
-        posix_spawnattr_destroy(&attributes)
-        for end in [ends[0], ends[3], ends[5]] { close(end) }
-        guard failure == 0 else {
-            for end in [ends[1], ends[2], ends[4]] { close(end) }
-            errno = failure
-            return nil
-        }
-        process = pid
-        (input, output, errors) = (ends[1], ends[2], ends[4])
+    init(_ command: [String]) throws(SystemError) {
+        var launcher = ChildLauncher(command)
+        launcher.hasInput = true
+        launcher.separatesErrors = true
+        launcher.environment = ChildLauncher.environmentWithoutBacktrace()
+        child = try launcher.start()
+        (output, errors) = (child.output, child.errors)
     }
 
     /// Hands it all its input. It is read before anything else is done, so this does not wait for long.
@@ -164,12 +119,12 @@ private struct Child {
         sigaction(SIGPIPE, &ignored, &before)
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
+            let written = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
             guard written > 0 else { break }
             rest = rest.dropFirst(written)
         }
-        close(input)
+        close(child.input)
         sigaction(SIGPIPE, &before, nil)
     }
 
@@ -181,21 +136,20 @@ private struct Child {
             pollfd(fd: output, events: Int16(POLLIN), revents: 0),
             pollfd(fd: errors, events: Int16(POLLIN), revents: 0),
         ]
-        let rest = Int32(max(0, min(100, (deadline - monotonicTime()) * 1000 + 1)))
+        let rest = Int32(max(0, min(100, (deadline - monotonicSeconds()) * 1000 + 1)))
         let count = poll(&ends, 2, rest)
         if count <= 0 {
             // What it started may hold the pipes open after it is gone.
             var ended: Int32 = 0
-            if waitpid(process, &ended, WNOHANG) == process {
+            if waitpid(child.process, &ended, WNOHANG) == child.process {
                 status = ended
                 closeAll()
                 return nil
             }
             return []
         }
-        if ends[1].revents != 0 { Self.take(&errors, &printed) }
-        if printed.count > 8192 { printed.removeFirst(printed.count - 4096) }
-        if ends[0].revents != 0 { Self.take(&output, &text) }
+        if ends[1].revents != 0 { printed.append(Self.take(&errors)) }
+        if ends[0].revents != 0 { text += Self.take(&output) }
         var result: [String] = []
         while let end = text.firstIndex(of: 10) {
             result.append(String(decoding: text[..<end], as: UTF8.self))
@@ -208,22 +162,22 @@ private struct Child {
         return result
     }
 
-    private static func take(_ end: inout Int32, _ bytes: inout [UInt8]) {
+    /// What there is to be read; closes the pipe at its end.
+    private static func take(_ end: inout Int32) -> ArraySlice<UInt8> {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(end, &buffer, buffer.count)
-        if count > 0 {
-            bytes += buffer[..<count]
-        } else if count == 0 || errno != EINTR {
+        if count == 0 || count < 0 && errno != EINTR {
             close(end)
             end = -1
         }
+        return buffer[..<max(0, count)]
     }
 
     private mutating func closeAll() {
         while errors >= 0 {
             var end = pollfd(fd: errors, events: Int16(POLLIN), revents: 0)
             guard poll(&end, 1, 0) > 0 else { break }
-            Self.take(&errors, &printed)
+            printed.append(Self.take(&errors))
         }
         for end in [output, errors] where end >= 0 { close(end) }
         (output, errors) = (-1, -1)
@@ -231,7 +185,7 @@ private struct Child {
 
     /// Ends it, and all that it started.
     mutating func kill() {
-        Glibc.kill(-process, SIGKILL)
+        child.kill()
         _ = wait()
         closeAll()
     }
@@ -239,25 +193,12 @@ private struct Child {
     /// How it ended.
     mutating func wait() -> Int32 {
         if let status { return status }
-        var ended: Int32 = 0
-        while waitpid(process, &ended, 0) < 0, errno == EINTR {}
-        Glibc.kill(-process, SIGKILL)
+        let ended = child.wait()
+        child.kill()
         status = ended
         return ended
     }
 
     /// The last line that the plugin printed.
-    var lastWords: String {
-        let lines = String(decoding: printed, as: UTF8.self).split(whereSeparator: \.isNewline)
-        let last = lines.last { !$0.allSatisfy(\.isWhitespace) } ?? ""
-        return String(last.trimmingSpaces.prefix(200))
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingSpaces: Substring {
-        var rest = drop { $0.isWhitespace }
-        while rest.last?.isWhitespace == true { rest.removeLast() }
-        return rest
-    }
+    var lastWords: String { printed.lastLine }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import System
 import Synchronization
 
 /// What can be shown on a terminal.
@@ -163,7 +164,6 @@ nonisolated(unsafe) private let oldActions: UnsafeMutablePointer<sigaction> = {
 private let entered = Atomic<Bool>(false)
 private let stopped = Atomic<Bool>(false)
 
-private let faults = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT]
 private let requests = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE]
 
 private typealias Handler = @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void
@@ -206,12 +206,12 @@ private let leaveAtExit: Void = { atexit { leave() } }()
 
 private func installHandlers() {
     _ = leaveAtExit
-    for signal in faults + requests + [SIGTSTP] {
+    for signal in faultSignals + requests + [SIGTSTP] {
         sigaction(signal, nil, oldActions + Int(signal))
         let old = oldActions[Int(signal)]
         // Requests that the program handles or ignores are its own affair.
         let isDefault = old.__sigaction_handler.sa_handler == nil && old.sa_flags & SA_SIGINFO == 0
-        if !faults.contains(signal), !isDefault { continue }
+        if !faultSignals.contains(signal), !isDefault { continue }
         var action = sigaction()
         action.sa_flags = SA_SIGINFO | SA_ONSTACK
         action.__sigaction_handler.sa_sigaction = signal == SIGTSTP ? stopHandler : killHandler
@@ -220,7 +220,7 @@ private func installHandlers() {
 }
 
 private func removeHandlers() {
-    for signal in faults + requests + [SIGTSTP] {
+    for signal in faultSignals + requests + [SIGTSTP] {
         var current = sigaction()
         sigaction(signal, nil, &current)
         guard current.sa_flags & SA_SIGINFO != 0 else { continue }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Host
-import Synchronization
+import System
 import Terminal
 
 /// What a run shows: the terminal view, JSON events, or a line a second.
@@ -14,7 +14,7 @@ final class LiveOutput: Sendable {
 
     private let face: Face
     private let graph: GraphDescription
-    private let line = Mutex(StatusLine())
+    private let line = Lock(StatusLine())
 
     /// The terminal view if standard output is a terminal that can show it.
     init(_ graph: GraphDescription, json: Bool) {

@@ -2,6 +2,7 @@
 import CRealtime
 import Glibc
 import Synchronization
+import System
 
 /// A process that was started to be measured: its lines with the time at which each came. It is ended and reaped by
 /// `stop`, or by the end of this process.
@@ -11,23 +12,21 @@ final class Child: @unchecked Sendable {
     /// When it was started.
     let started: UInt64
     private let lines = Lines()
-    private var reader: PlainThread?
+    private var reader: SystemThread?
     private var reaped = false
 
     init(_ arguments: [String], environment more: [String: String] = [:]) throws {
         var variables = currentEnvironment()
         variables["JACK_NO_START_SERVER"] = "1"
         for (key, value) in more { variables[key] = value }
-        var argv = arguments.map { strdup($0) } + [nil]
-        var envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for string in argv + envp { free(string) } }
-        var output: Int32 = -1
-        started = vg_nanoseconds()
+        var launcher = ChildLauncher(arguments)
+        launcher.environment = variables.map { "\($0.key)=\($0.value)" }
         // The main thread, which lives as long as the process: the kernel ends the child with it.
-        id = vg_child_start(&argv, &envp, &output, SIGKILL)
-        guard id > 0 else { throw BenchmarkError("\(arguments[0]): \(String(cString: strerror(-id)))") }
-        let descriptor = output
-        reader = PlainThread { [lines] in collect(descriptor, lines) }
+        launcher.endSignal = SIGKILL
+        started = vg_nanoseconds()
+        let child = try launcher.start()
+        id = child.process
+        reader = try SystemThread(name: "reader") { [lines] in collect(child.output, lines) }
     }
 
     deinit { stop() }

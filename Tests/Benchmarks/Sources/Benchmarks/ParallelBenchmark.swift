@@ -2,6 +2,7 @@
 import CRealtime
 import Graph
 import NodeKit
+import System
 
 /// Computes one sample after the other, each from the one before, as often as its parameter says.
 private final class Work: Node {
@@ -74,7 +75,7 @@ private final class WorkGraph {
     let threads: Int
     private let engine = Engine()
     private var nodes: [NodeInstance] = []
-    private var helpers: [PlainThread] = []
+    private var helpers: [SystemThread] = []
     private var block: UInt64 = 0
 
     init(branches: Int, length: Int, steps: Float, threads limit: Int) throws {
@@ -101,7 +102,7 @@ private final class WorkGraph {
         for node in nodes where node.name != "sum" { _ = engine.set(node, parameter: 0, to: steps) }
         let audio = engine.audio
         audio.want(helpers: threads - 1)
-        helpers = (0..<threads - 1).map { index in PlainThread { audio.help(index) } }
+        helpers = try (0..<threads - 1).map { index in try SystemThread(name: "helper") { audio.help(index) } }
     }
 
     func end() {

@@ -2,6 +2,7 @@
 import CPeers
 import Glibc
 import Realtime
+import System
 
 /// What a side of a transfer does: `total` floats, `chunk` at a time, from or to a block.
 private typealias Side = @Sendable (_ total: Int, _ chunk: Int, _ block: Block) -> Void
@@ -70,7 +71,7 @@ func ringBenchmark(_ effort: Effort) throws -> [Row] {
                         let time =
                             threads == 1
                             ? processorTime { contender.alternate(total, chunk, blocks.0) }
-                            : transfer(contender, total, chunk, blocks)
+                            : try transfer(contender, total, chunk, blocks)
                         return time / Double(total / chunk)
                     }
                 }
@@ -97,9 +98,9 @@ private func report(_ samples: [[Double]], _ names: [String], _ chunk: Int, _ th
 
 /// Moves `total` floats from one thread to another. Returns the processor time of the side that took less, in
 /// nanoseconds: the other one also waited.
-private func transfer(_ contender: Contender, _ total: Int, _ chunk: Int, _ blocks: (Block, Block)) -> Double {
-    let (reading, times) = (OutputMode(), Times())
-    let thread = PlainThread {
+private func transfer(_ contender: Contender, _ total: Int, _ chunk: Int, _ blocks: (Block, Block)) throws -> Double {
+    let (reading, times) = (StartGate(), Times())
+    let thread = try SystemThread(name: "drain") {
         reading.open()
         times.drain = processorTime { contender.drain(total, chunk, blocks.1) }
     }

@@ -2,6 +2,7 @@
 import CRealtime
 import Glibc
 import Host
+import System
 
 private let small = chainText(name: "vg-small", count: 1, "type = \"gain\"")
 
@@ -84,9 +85,9 @@ func sayBenchmark(_ effort: Effort) throws -> [Row] {
         let driver = try DriverChooser.open(DriverRequest(kind: .jack, client: "vg-say", server: server.name))
         let running = try RunningGraph.start(prepared, on: driver)
         defer { running.stop() }
-        let ended = OutputMode()
+        let ended = StartGate()
         // As the command does.
-        let pump = PlainThread {
+        let pump = try SystemThread(name: "pump") {
             while !ended.isOpened {
                 running.pump()
                 usleep(8000)

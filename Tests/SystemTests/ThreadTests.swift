@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import System
+import TestSupport
+
+@Suite("Threads", .timeLimit(.minutes(5)))
+struct ThreadTests {
+    @Test("A thread has its name, of which the system keeps 15 bytes")
+    func name() throws {
+        let name = try SystemThread.run(name: "vgt-a-name-that-is-long") {
+            let file = open("/proc/thread-self/comm", O_RDONLY)
+            defer { close(file) }
+            return String(unsafeUninitializedCapacity: 32) { max(0, read(file, $0.baseAddress, 32)) }
+        }
+        #expect(name == "vgt-a-name-that\n")
+    }
+
+    @Test("What a thread did is there after join, which may be called again")
+    func join() throws {
+        let sum = Lock(0)
+        let thread = try SystemThread(name: "vgt-sum") { for i in 1...1000 { sum.withLock { $0 += i } } }
+        thread.join()
+        thread.join()
+        #expect(sum.withLock { $0 } == 500_500)
+    }
+
+    @Test("A thread without the program's signals still sees its own faults", arguments: [false, true])
+    func mask(blocked: Bool) throws {
+        let set = Lock(sigset_t())
+        var before = sigset_t()
+        pthread_sigmask(SIG_SETMASK, nil, &before)
+        try SystemThread(name: "vgt-mask", blocksSignals: blocked) {
+            set.withLock { _ = pthread_sigmask(SIG_SETMASK, nil, &$0) }
+        }.join()
+        var mask = set.withLock { $0 }
+        for signal in [SIGINT, SIGTERM, SIGCHLD, SIGWINCH] {
+            #expect(sigismember(&mask, signal) == (blocked ? 1 : sigismember(&before, signal)))
+        }
+        for signal in faultSignals { #expect(sigismember(&mask, signal) == sigismember(&before, signal)) }
+        var after = sigset_t()
+        pthread_sigmask(SIG_SETMASK, nil, &after)
+        for signal in Int32(1)..<32 { #expect(sigismember(&after, signal) == sigismember(&before, signal)) }
+    }
+
+    @Test("Signals that come while a thread is awake wake it once")
+    func wakeup() {
+        let wakeup = Wakeup()
+        #expect(!wakeup.wait(milliseconds: 0))
+        wakeup.signal()
+        wakeup.signal()
+        #expect(wakeup.wait(milliseconds: -1))
+        #expect(!wakeup.wait(milliseconds: 0))
+    }
+
+    @Test("A signal has the name that people know it by")
+    func signals() {
+        #expect(signalName(SIGSEGV) == "SIGSEGV")
+        #expect(signalName(60) == "signal 60")
+    }
+}
