@@ -109,7 +109,7 @@ let package = Package(
         tests("Host", ["Drivers", "Graph", "Host", "NodeKit", "Realtime"]),
         tests("Control", ["Control", "Host"]),
         tests("Picture", ["Picture"]),
-        tests("Terminal", ["Terminal"]),
+        tests("Terminal", ["System", "Terminal"]),
         tests("Plugins", ["CEspeak", "CSndfile", "Host", "Graph", "NodeKit"]),
         tests("Command", ["CSndfile"]),
         tests("Fault", ["Control"]),

@@ -2,6 +2,7 @@
 import Glibc
 import Host
 import Realtime
+import System
 
 /// The server's thread: takes connections, lines and answers as they come.
 final class Service {
@@ -34,7 +35,7 @@ final class Service {
     /// Until the mailbox says that it is over. [server]
     func serve() {
         while !mailbox.isClosing {
-            let time = now()
+            let time = monotonicSeconds()
             var entries = [pollfd(fd: mailbox.wake, events: Int16(POLLIN), revents: 0)]
             entries.append(pollfd(fd: time < restsUntil ? -1 : listener, events: Int16(POLLIN), revents: 0))
             for connection in connections {
@@ -47,7 +48,7 @@ final class Service {
             _ = vg_event_wait(mailbox.wake, 0)
             step(entries)
         }
-        for connection in connections { connection.flush(at: now()) }
+        for connection in connections { connection.flush(at: monotonicSeconds()) }
     }
 
     /// Milliseconds to wait at most: events are looked for 60 times a second, stalled clients twice a second.
@@ -57,7 +58,7 @@ final class Service {
     }
 
     private func step(_ entries: [pollfd]) {
-        let time = now()
+        let time = monotonicSeconds()
         for (connection, entry) in zip(connections, entries.dropFirst(2)) where entry.revents != 0 {
             connection.receive(at: time)
             // Both ways are closed: nothing that is written is ever read.
@@ -201,6 +202,3 @@ extension Service {
         }
     }
 }
-
-/// Seconds of a clock that never jumps.
-func now() -> Double { Double(vg_nanoseconds()) * 1e-9 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Host
+import System
 import TestSupport
 
 @testable import Terminal
@@ -197,12 +198,12 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         let style = environment["VOICEGRAPH_STYLE"] ?? "orb"
         let view = TerminalView(graph: sampleGraph(style: style), capabilities: capabilities, width: 80, height: 24)
         let text = "Hello, this is a glowing voice orb. It listens, it speaks, and everything runs through one graph."
-        let start = TerminalDevice.now()
+        let start = monotonicSeconds()
         let feeding = Task {
             var status = sampleStatus()
             view.update(event: Event("speech.started", node: "tts", fields: ["text": .string(text)]), at: start)
             while !Task.isCancelled {
-                let now = TerminalDevice.now()
+                let now = monotonicSeconds()
                 let age = now - start
                 let level = age < 8 ? Float(abs(sin(age * 2.2)) * (0.6 + 0.3 * sin(age * 13))) : 0
                 status.time = age

@@ -40,7 +40,8 @@ struct ScanProcess: Sendable {
     ) -> (finished: [ScanVerdict], stumble: Stumble?) {
         var child: Child
         do throws(SystemError) { child = try Child(command) } catch {
-            return ([], Stumble(step: nil, fault: ScanFault(text: "cannot be tried: \(error)", said: "")))
+            let text = "cannot be tried: \(command.first ?? ""): \(error.reason)"
+            return ([], Stumble(step: nil, fault: ScanFault(text: text, said: "")))
         }
         child.give(plugins.map { "\($0.uri)\t\($0.bundle)\t\(seconds)\n" }.joined())
         var finished: [ScanVerdict] = []

@@ -80,7 +80,7 @@ public final class TerminalDevice: Sendable {
         let size = size
         view.resize(width: size.width, height: size.height)
         if isReady(output, Int16(POLLOUT)) {
-            let bytes = view.frame(at: TerminalDevice.now())
+            let bytes = view.frame(at: monotonicSeconds())
             if !bytes.isEmpty { write(bytes) }
         }
         return keyboard && wantsToQuit()
@@ -92,13 +92,6 @@ public final class TerminalDevice: Sendable {
         let count = read(input, &bytes, bytes.count)
         guard count > 0 else { return false }
         return asksToQuit(bytes[..<count])
-    }
-
-    /// Seconds of a clock that never jumps: the one that `show` draws by. [any]
-    public static func now() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
 

@@ -33,7 +33,7 @@ final class LiveOutput: Sendable {
 
     func begin(_ status: Status) {
         switch face {
-        case .view(_, let view): view.update(status: status, at: TerminalDevice.now())
+        case .view(_, let view): view.update(status: status, at: monotonicSeconds())
         case .json: writeOut(EventJSON.encode(status, pid: getpid()) + "\n")
         case .lines: writeOut(StatusLine.opening(status, graph: graph.name) + "\n")
         }
@@ -46,7 +46,7 @@ final class LiveOutput: Sendable {
     }
 
     func show(_ published: Published) {
-        let now = TerminalDevice.now()
+        let now = monotonicSeconds()
         switch (face, published) {
         case (.view(_, let view), .levels(let frame)): view.update(levels: frame, at: now)
         case (.view(_, let view), .event(let event)): view.update(event: event, at: now)
@@ -60,13 +60,13 @@ final class LiveOutput: Sendable {
 
     /// The graph has changed.
     func update(_ graph: GraphDescription) {
-        if case .view(_, let view) = face { view.update(graph: graph, at: TerminalDevice.now()) }
+        if case .view(_, let view) = face { view.update(graph: graph, at: monotonicSeconds()) }
         line.withLock { $0.keep(Set(graph.nodes.map(\.name))) }
     }
 
     func status(_ status: Status, everySecond: Bool) {
         switch face {
-        case .view(_, let view): view.update(status: status, at: TerminalDevice.now())
+        case .view(_, let view): view.update(status: status, at: monotonicSeconds())
         case .json where everySecond:
             writeOut(EventJSON.encode(status, event: "status", pid: getpid()) + "\n")
         case .lines where everySecond: writeOut(line.withLock { $0.line(status) } + "\n")

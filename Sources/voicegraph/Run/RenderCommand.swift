@@ -2,6 +2,7 @@
 import ArgumentParser
 import Glibc
 import Host
+import System
 import Terminal
 
 /// `voicegraph render`: plays a graph as fast as it goes, into a file.
@@ -125,14 +126,14 @@ struct RenderCommand: ParsableCommand {
 /// Shows how far a render is, on a terminal only.
 struct ProgressBar {
     private let rate: Double
-    private let started = TerminalDevice.now()
+    private let started = monotonicSeconds()
     private let visible = isatty(STDERR_FILENO) == 1
     private var shownAt = 0.0
 
     init(rate: Double) { self.rate = rate }
 
     mutating func show(_ progress: Render.Progress) {
-        let now = TerminalDevice.now()
+        let now = monotonicSeconds()
         guard visible, now - shownAt > 0.1 else { return }
         shownAt = now
         var text = "\r\u{1b}[K"
@@ -150,7 +151,7 @@ struct ProgressBar {
     /// Seconds of audio, and how many times faster than real time they came.
     func summary(_ frames: Int) -> String {
         let seconds = Double(frames) / rate
-        let speed = seconds / max(1e-6, TerminalDevice.now() - started)
+        let speed = seconds / max(1e-6, monotonicSeconds() - started)
         return
             "\(Double(Int(seconds * 100)) / 100) s at \(speed < 10 ? Double(Int(speed * 10)) / 10 : speed.rounded(.down))x real time"
     }

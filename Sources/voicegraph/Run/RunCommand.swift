@@ -5,6 +5,7 @@ import Dispatch
 import Glibc
 import Host
 import Synchronization
+import System
 import Terminal
 
 /// `voicegraph run`: plays a graph in real time until it is told to stop.
@@ -128,14 +129,14 @@ struct RunCommand: AsyncParsableCommand {
 
     /// Shows the status ten times a second until something ends the run.
     private func showUntilEnd(_ host: Host, _ output: LiveOutput, _ ended: EndFlag) async {
-        let started = TerminalDevice.now()
+        let started = monotonicSeconds()
         var second = 0.0
         var idleSince: Double?
         while !ended.isSet, !isReaderGone, let status = await host.status {
             output.status(status, everySecond: status.time >= second + 1)
             second = max(second, status.time.rounded(.down))
             // By the clock and not by frames: a server that is gone gives none.
-            let rest = (duration ?? .infinity) - (TerminalDevice.now() - started)
+            let rest = (duration ?? .infinity) - (monotonicSeconds() - started)
             if rest <= 0 { return }
             if untilIdle {
                 idleSince = await host.isIdle ? idleSince ?? status.time : nil
