@@ -24,6 +24,7 @@ extension JackDriver {
             }
             if signals.silent.exchange(false, ordering: .acquiringAndReleasing), revive() { emit(.reactivated) }
             let made = lock.locked {
+                removeLeaving()
                 if let client, latencies.update({ name in ports.index(of: name).map { ports.entries[$0].slot } }) {
                     jack_recompute_total_latencies(client)
                 }
@@ -149,6 +150,7 @@ extension JackDriver {
         lock.release()
         formatChanged(rate: Double(jack_get_sample_rate(opened)), block: Int(jack_get_buffer_size(opened)))
         lock.acquire()
+        removeLeaving()
         client = opened
         let made = ports.entries.allSatisfy { entry in
             guard let port = makePort(entry.port) else { return false }

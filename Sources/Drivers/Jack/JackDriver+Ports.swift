@@ -40,6 +40,17 @@ extension JackDriver {
         ports.remove(index)
     }
 
+    /// Removes the ports that `retire` named.
+    func removeLeaving() {
+        let names = leaving.withLock { leaving in
+            defer { leaving = [] }
+            return leaving
+        }
+        for name in names {
+            if let index = ports.index(of: name) { remove(index) }
+        }
+    }
+
     /// Registers a port with the server.
     func makePort(_ port: ExternalPort) -> OpaquePointer? {
         guard let client else { return nil }

@@ -30,6 +30,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     var pending: Set<JackConnections.Pair> = []
     /// Our ports whose connections are all to be made, whatever is new at the other end.
     var unconnected: Set<String> = []
+    /// Names of ports that are to be removed; taken with `lock` held.
+    let leaving = Mutex<[String]>([])
 
     let facts: Lock<DriverInfo>
     let state = Lock(DriverStatus.State.stopped)
@@ -93,6 +95,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     public func register(_ wanted: [ExternalPort]) throws(DriverError) -> [UnsafeMutableRawPointer?] {
         lock.acquire()
         defer { lock.release() }
+        removeLeaving()
         let before = desired()
         var handles: [UnsafeMutableRawPointer?] = []
         for port in wanted { handles.append(ports.handle(try place(port))) }
@@ -101,13 +104,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
         return handles
     }
 
-    /// See `Driver`. [control]
+    /// See `Driver`. The ports go soon: their caller is not to wait for a server that hangs. [control]
     public func retire(_ unwanted: [ExternalPort]) {
-        lock.acquire()
-        defer { lock.release() }
-        for port in unwanted {
-            if let index = ports.index(of: port.name) { remove(index) }
-        }
+        leaving.withLock { $0 += unwanted.map(\.name) }
+        signals.wakeup.signal()
     }
 
     /// See `Driver`. [control]

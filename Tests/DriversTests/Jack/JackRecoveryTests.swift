@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CJack
+import Foundation
 import Graph
+import Synchronization
 import TestSupport
 
 @testable import Drivers
@@ -175,6 +177,27 @@ extension JackDriverTests {
             try await server.tool("jack_lsp", "-c", "through:speakers").contains("system:playback_1")
         }
         try await expectExact(through, server, seed: 7)
+        through.stop()
+        server.stop()
+    }
+
+    @Test("Ports are given back at once although the server hangs, and go when it goes on")
+    func retireWhileHung() async throws {
+        let server = try await Jackd.start()
+        let through = try PassThrough(server: server, channels: 1)
+        try await eventually("cycles come") { through.driver.status.cycles > 10 }
+        server.hang()
+        let isBack = Atomic(false)
+        Thread {
+            through.driver.retire([ExternalPort(node: "mic", number: 1, isCapture: true)])
+            isBack.store(true, ordering: .releasing)
+        }.start()
+        try await eventually("it returns") { isBack.load(ordering: .acquiring) }
+        server.unhang()
+        try await eventually("the port is gone") {
+            let list = try await server.tool("jack_lsp")
+            return list.contains("through:speakers_1") && !list.contains("through:mic_1")
+        }
         through.stop()
         server.stop()
     }
