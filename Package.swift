@@ -59,27 +59,30 @@ let package = Package(
         .target(
             name: "Realtime", dependencies: ["CRealtime"],
             swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+        code("JSON", []),
         code("System", ["CRealtime"]),
         code("NodeKit", ["CNode", "Realtime", "System"]),
-        code("Graph", ["NodeKit", "Realtime", "System"]),
+        code("Graph", ["JSON", "NodeKit", "Realtime", "System"]),
         code("Nodes", ["NodeKit", "Realtime", "System"]),
         code("LV2", ["CLilv", "NodeKit", "Realtime", "System"]),
         code("Drivers", ["CJack", "CNode", "Graph", "Realtime", "System"]),
         code("Isolation", ["CNode", "Graph", "NodeKit", "Realtime", "System"]),
-        code("Config", ["CToml", "Graph", "NodeKit"]),
+        code("Config", ["CToml", "Graph", "JSON", "NodeKit"]),
         code(
             "Host",
             [
-                "Config", "Drivers", "Graph", "Isolation", "LV2", "NodeKit", "Nodes", "Realtime", "System",
+                "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
-        code("Control", ["Host", "Realtime", "System"]),
-        code("Picture", ["Host"]),
-        code("Terminal", ["Host", "Picture", "System"]),
+        code("Control", ["Config", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"]),
+        code("Picture", ["Graph", "NodeKit"]),
+        code("Terminal", ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"]),
         .executableTarget(
             name: "voicegraph",
             dependencies: [
-                "Control", "Host", "Picture", "System", "Terminal",
+                "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Picture",
+                "System",
+                "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -99,20 +102,21 @@ let package = Package(
             path: "Tests/Support", swiftSettings: strict),
         tests("Realtime", ["Realtime"]),
         tests("System", ["System"]),
+        tests("JSON", ["JSON"]),
         tests("NodeKit", ["NodeKit"]),
         tests("Graph", ["Drivers", "Graph", "System"]),
         tests("Nodes", ["Nodes"]),
         tests("LV2", ["Graph", "LV2", "Nodes", "System"]),
         tests("Drivers", ["Nodes", "Drivers", "System"]),
-        tests("Isolation", ["Drivers", "Graph", "Host", "Isolation", "NodeKit", "Realtime"]),
-        tests("Config", ["Config", "Host"]),
-        tests("Host", ["Drivers", "Graph", "Host", "NodeKit", "Realtime"]),
+        tests("Isolation", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime"]),
+        tests("Config", ["Config", "Graph", "Host"]),
+        tests("Host", ["Config", "Drivers", "Graph", "Host", "LV2", "NodeKit", "Realtime"]),
         tests("Control", ["Control", "Host"]),
-        tests("Picture", ["Picture"]),
-        tests("Terminal", ["System", "Terminal"]),
-        tests("Plugins", ["CEspeak", "CSndfile", "Host", "Graph", "NodeKit"]),
+        tests("Picture", ["Config", "Graph", "Host", "Picture"]),
+        tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),
+        tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit"]),
         tests("Command", ["CSndfile"]),
-        tests("Fault", ["Control"]),
+        tests("Fault", ["Control", "Graph", "JSON"]),
         tests("Architecture", []),
         // `make lv2-conformance`.
         .executableTarget(
@@ -133,5 +137,8 @@ if Context.environment["VOICEGRAPH_FUZZ"] != nil {
             name: "Fuzz\(name)", dependencies: dependencies, path: "Tests/Fuzz/\(name)",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
     }
-    package.targets += [fuzzer("Graph", ["Config", "Graph", "Nodes"]), fuzzer("Links", ["Config", "Graph"])]
+    package.targets += [
+        fuzzer("Graph", ["Config", "Graph", "Nodes"]), fuzzer("Links", ["Config", "Graph"]),
+        fuzzer("JSON", ["Graph", "JSON", "NodeKit"]),
+    ]
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+import JSON
 
 /// Shows diagnostics to a person or to a program.
 public struct DiagnosticFormat {

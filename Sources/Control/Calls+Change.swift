@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Graph
 import Host
+import JSON
+import NodeKit
 
 /// Calls that turn or change something. Everything is looked at before anything is done.
 extension Calls {

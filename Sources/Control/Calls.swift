@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Graph
 import Host
+import JSON
 
 /// What clients may call, on a host.
 struct Calls: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Host
+import JSON
 
 /// A program's end of a connection to a host. One call at a time.
 public final class ControlClient {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Graph
 import Host
+import JSON
 
 extension Status {
     /// Reads what `EventJSON` wrote; what is missing stays empty.

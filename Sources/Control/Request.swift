@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Config
+import Graph
 import Host
+import JSON
 
 /// Why a call was not done.
 struct CallError: Error, Sendable {

@@ -6,7 +6,8 @@ import Synchronization
 /// NaN become 0.
 ///
 /// It may close a feedback loop: there the host calls `process` before `absorb`, and what comes out can only be what
-/// went in at least one block earlier. A shorter delay in a loop lasts `maxBlock` frames, and the log says so.
+/// went in at least one block earlier. So a delay that is shorter than `maxBlock` lasts `maxBlock` frames in a loop, and
+/// the log says so. Nothing else depends on the block size.
 final class Delay: Node {
     static let calls: NodeCalls = .idle
     static let descriptor = NodeDescriptor(

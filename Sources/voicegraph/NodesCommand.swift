@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Graph
 import Host
 
 /// `voicegraph nodes`: every node type, where it came from, and why others cannot be used.

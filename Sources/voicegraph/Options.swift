@@ -2,6 +2,8 @@
 import ArgumentParser
 import Glibc
 import Host
+import Isolation
+import LV2
 
 /// Where plugins are looked for.
 struct PluginOptions: ParsableArguments {

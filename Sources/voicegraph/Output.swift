@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Config
 import Glibc
+import Graph
 import Host
 import Synchronization
 

@@ -64,6 +64,8 @@ import TestSupport
             ("Sources/Drivers/A.swift", "import FoundationEssentials"),
             ("Sources/Graph/A.swift", "@_exported import Host"),
             ("Sources/Graph/A.swift", "@testable import Host"),
+            ("Sources/Host/A.swift", "@_exported import Graph"), ("Sources/Picture/A.swift", "import Host"),
+            ("Sources/Control/A.swift", "import LV2"), ("Sources/System/A.swift", "import Realtime"),
             ("Sources/Graph/A.swift", "  private import Host"),
             ("Sources/Graph/A.swift", "import struct Host.Event"),
             ("Sources/Graph/A.swift", "@preconcurrency public import class Host.Host"),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Config
 import Foundation
+import Graph
 import Host
 import TestSupport
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import Graph
 import TestSupport
 
 /// Compiles `Tests/Fixtures/FOLDER/NAME.c` into a shared object in `scratch`; returns its path.

@@ -3,6 +3,7 @@ import Control
 import Foundation
 import Glibc
 import Graph
+import JSON
 import TestSupport
 
 /// What was counted and measured while everything happened.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
+import Graph
 import NodeKit
 import TestSupport
 

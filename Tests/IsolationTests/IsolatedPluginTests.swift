@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import LV2
 import NodeKit
 import TestSupport
 import Testing

@@ -44,16 +44,30 @@ import TestSupport
         #expect(harness.takeNotes().isEmpty)
     }
 
-    @Test("A loop shorter than a block lasts one block, and says so once") func shortLoop() throws {
-        let harness = try NodeHarness(type("delay"), ["frames": .integer(10)], maxBlock: 128)
+    @Test(
+        "A delay shorter than the longest block lasts that long in a loop, and says so once",
+        arguments: [100, 128, 200])
+    func shortLoop(_ longest: Int) throws {
+        let harness = try NodeHarness(type("delay"), ["frames": .integer(99)], maxBlock: longest)
         harness.order = .loop(gain: 0.5)
-        let output = harness.run(1000, inputs: [Signal.impulse(at: 0, frames: 1)], plan: .random(max: 128, seed: 8))[0]
+        let plan = BlockPlan.random(max: longest, seed: 8)
+        let output = harness.run(1000, inputs: [Signal.impulse(at: 0, frames: 1)], plan: plan)[0]
         let loud = output.indices.filter { output[$0] != 0 }
-        #expect(loud == [128, 256, 384, 512, 640, 768, 896])
+        #expect(loud == Array(stride(from: longest, to: 1000, by: longest)))
         let notes = harness.takeNotes()
         #expect(notes.count == 1)
-        #expect(notes.first?.value == 128)
+        #expect(Int(notes.first?.value ?? 0) == longest)
         #expect(notes.first?.kind == VG_NOTE_LOG.rawValue)
+    }
+
+    @Test(
+        "A delay of the longest block is exact in a loop", arguments: [BlockPlan.fixed(1), .random(max: 128, seed: 2)])
+    func shortestLoop(_ plan: BlockPlan) throws {
+        let harness = try NodeHarness(type("delay"), ["frames": .integer(128)], maxBlock: 128)
+        harness.order = .loop(gain: 0.5)
+        let output = harness.run(512, inputs: [Signal.impulse(at: 1, frames: 2)], plan: plan)[0]
+        #expect(output.indices.filter { output[$0] != 0 } == [129, 257, 385])
+        #expect(harness.takeNotes().isEmpty)
     }
 
     @Test("Nonsense in a loop dies out") func nonsenseInALoop() throws {

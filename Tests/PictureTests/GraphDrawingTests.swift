@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Config
 import Foundation
 import FoundationXML
+import Graph
 import Host
 import TestSupport
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+import JSON
 import NodeKit
 
 /// Events as JSON, one object a line: keys in a fixed order, `event` and `time` first. Numbers that JSON cannot hold
@@ -49,24 +50,13 @@ public enum EventJSON {
 
     /// A value; strings with or without quotes.
     public static func value(_ value: SettingValue, quoted: Bool = true) -> String {
-        switch value {
-        case .bool(let bool): bool ? "true" : "false"
-        case .integer(let integer): String(integer)
-        case .number(let number): self.number(number)
-        case .string(let text): quoted ? JSONText.string(text) : text
-        case .list(let items): "[" + items.map { self.value($0) }.joined(separator: ",") + "]"
-        case .table(let table):
-            "{"
-                + table.sorted { $0.key < $1.key }.map { "\(JSONText.string($0.key)):\(self.value($0.value))" }
-                .joined(separator: ",") + "}"
-        }
+        if !quoted, case .string(let text) = value { return text }
+        return JSON(value).text
     }
 
     /// The shortest text that reads back as the same number; whole numbers without a fraction.
     public static func number(_ value: Double, _ text: String? = nil) -> String {
-        guard value.isFinite else { return "null" }
-        let text = text ?? value.description
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        JSONText.number(value, text)
     }
 
     private struct Line {

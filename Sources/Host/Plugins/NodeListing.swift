@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Graph
+import JSON
 import NodeKit
 
 /// What `voicegraph nodes` and `voicegraph describe` print.

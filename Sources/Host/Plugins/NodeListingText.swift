@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Graph
 import NodeKit
 
 func kindName(_ kind: vg_setting_kind) -> String {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Drivers
 import Host
 
 /// One plain line a second, for output that is not a terminal: logs, pipes.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Graph
 import Host
 
 /// What `voicegraph top` shows of a host at one time.

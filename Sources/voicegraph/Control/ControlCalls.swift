@@ -3,6 +3,7 @@ import ArgumentParser
 import Control
 import Glibc
 import Host
+import JSON
 import Terminal
 
 /// `ctl set`: turns a parameter.

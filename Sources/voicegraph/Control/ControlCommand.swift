@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Control
+import Graph
 import Host
+import JSON
 
 /// Which host is meant, and how its answer is printed.
 struct ControlOptions: ParsableArguments {

@@ -2,7 +2,10 @@
 import ArgumentParser
 import Control
 import Glibc
+import Graph
 import Host
+import JSON
+import NodeKit
 import Terminal
 
 /// A call that changes the graph, and says what it did.

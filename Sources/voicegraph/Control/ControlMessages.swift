@@ -3,6 +3,8 @@ import ArgumentParser
 import Control
 import Glibc
 import Host
+import JSON
+import NodeKit
 import Terminal
 
 /// `ctl say`: speech.

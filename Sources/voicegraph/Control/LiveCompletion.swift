@@ -2,6 +2,7 @@
 import ArgumentParser
 import Control
 import Host
+import JSON
 
 /// What a shell offers for `voicegraph ctl`, as the host that is meant tells it; nothing where there is none.
 extension CompletionKind {

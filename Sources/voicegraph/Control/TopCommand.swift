@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Config
 import Control
 import Glibc
+import Graph
 import Host
+import JSON
 import Terminal
 
 /// `voicegraph top`: what each node of a running host takes, as it changes.

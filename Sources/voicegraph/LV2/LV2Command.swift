@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Host
+import LV2
+import NodeKit
 
 /// `voicegraph lv2`: the installed LV2 plugins.
 struct LV2Command: ParsableCommand {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Host
+import JSON
+import LV2
+import NodeKit
 
 /// LV2 plugins as text and as JSON.
 enum LV2Text {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Host
+import LV2
+import NodeKit
 
 extension LV2Command {
     /// `voicegraph lv2 save-preset PLUGIN LABEL`: writes a preset that every LV2 host finds.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Config
 import Glibc
+import Graph
 import Host
+import NodeKit
 import System
 import Terminal
 

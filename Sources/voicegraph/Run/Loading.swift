@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
+import Graph
 import Host
 
 /// Reads a graph or ends the command with everything that is wrong with it on standard error.

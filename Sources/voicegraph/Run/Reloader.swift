@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Config
 import Control
 import Dispatch
 import Glibc
+import Graph
 import Host
 
 /// Reads the graph again on SIGHUP and, with `--watch`, when a file of it has changed. A faulty file changes nothing.

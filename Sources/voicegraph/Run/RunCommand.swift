@@ -2,6 +2,7 @@
 import ArgumentParser
 import Control
 import Dispatch
+import Drivers
 import Glibc
 import Host
 import Synchronization

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CPeers
+import Drivers
 import Glibc
+import Graph
 import Host
+import NodeKit
 
 private let counts = [1, 10, 100]
 

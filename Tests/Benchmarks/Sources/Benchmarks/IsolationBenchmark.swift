@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRealtime
+import Drivers
 import Glibc
 import Host
+import Isolation
 
 /// What a process of its own costs a node: a block of 128 frames through tremolos in a row, in the host, in a process
 /// each, and all in one; and how long a node is away after its process was killed.

@@ -2,7 +2,7 @@
 import Foundation
 import TestSupport
 
-@testable import Control
+@testable import JSON
 
 /// The reader of what clients send, beside Foundation's.
 @Suite struct JSONTests {
@@ -11,7 +11,8 @@ import TestSupport
         arguments: [
             "null", "true", "-0", "0.5e-3", "1.25E+1", "\"a\\u00e9\\n\\ud83d\\ude00/\\/\"", "[]", "{}",
             " [1 , 2,{\"a\":[ ]}]\r\n",
-            "{\"a\":{\"b\":null},\"c\":\"\"}", "9223372036854775807", "9223372036854775808", "\"Grüße \u{1F3B5}\"",
+            "1.0", "-0.0", "1e16", "5e-324", "{\"a\":{\"b\":null},\"c\":\"\"}", "9223372036854775807",
+            "9223372036854775808", "\"Grüße \u{1F3B5}\"",
         ])
     func roundTrip(_ text: String) throws {
         let value = try JSON(text.utf8)

@@ -29,4 +29,12 @@ public enum JSONText {
     public static func object(_ fields: [(String, String)]) -> String {
         "{" + fields.map { string($0.0) + ":" + $0.1 }.joined(separator: ",") + "}"
     }
+
+    /// A number: the shortest text that reads back as the same, whole numbers without a fraction; null if JSON cannot
+    /// hold it. `text` is the number's own description where it came from another type.
+    public static func number(_ value: Double, _ text: String? = nil) -> String {
+        guard value.isFinite else { return "null" }
+        let text = text ?? value.description
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Host
 
-/// A JSON value that was read.
+/// A JSON value. Whole numbers stay whole, also beyond what a Double holds exactly.
 public enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -28,45 +27,17 @@ public enum JSON: Sendable, Equatable {
         self = try reader.whole()
     }
 
-    /// A setting's value.
-    public init(_ value: SettingValue) {
-        switch value {
-        case .bool(let value): self = .bool(value)
-        case .integer(let value): self = .integer(value)
-        case .number(let value): self = .number(value)
-        case .string(let value): self = .string(value)
-        case .list(let items): self = .list(items.map { JSON($0) })
-        case .table(let table): self = .object(table.mapValues { JSON($0) })
-        }
-    }
-
-    /// As JSON; the keys of objects in alphabetical order.
+    /// As JSON; the keys of objects in alphabetical order. A number that JSON cannot hold, as infinity, becomes null;
+    /// everything else reads back as the same value.
     public var text: String {
         switch self {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): String(value)
-        case .number(let value): EventJSON.number(value)
+        case .number(let value): value.isFinite ? value.description : "null"
         case .string(let value): JSONText.string(value)
         case .list(let items): "[" + items.map(\.text).joined(separator: ",") + "]"
         case .object(let fields): JSONText.object(fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value.text) })
-        }
-    }
-
-    /// As a setting's value; nil for null and what contains it.
-    public var setting: SettingValue? {
-        switch self {
-        case .null: return nil
-        case .bool(let value): return .bool(value)
-        case .integer(let value): return .integer(value)
-        case .number(let value): return .number(value)
-        case .string(let value): return .string(value)
-        case .list(let items):
-            let values = items.compactMap(\.setting)
-            return values.count == items.count ? .list(values) : nil
-        case .object(let fields):
-            let values = fields.compactMapValues(\.setting)
-            return values.count == fields.count ? .table(values) : nil
         }
     }
 
