@@ -21,10 +21,9 @@ help: ## list these targets
 run: build ## install what is missing, build, and run GRAPH (config/demo.conf)
 	@$(RELEASE)/voicegraph run $(if $(filter config/demo.conf,$(GRAPH)),--until-idle) $(GRAPH) $(ARGS)
 
-# One after the other: most wait for audio or for other programs, and side by side they exceed their limits under load.
 test: setup-test ## install what is missing, and run the whole test suite
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --no-parallel
+	@scripts/test .build
 
 build: setup ## build the release
 	$(SWIFT) build -c release
