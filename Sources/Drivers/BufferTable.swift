@@ -29,7 +29,7 @@ struct BufferSlot {
 
 /// The ports of a driver without a server, by name.
 final class BufferTable: @unchecked Sendable {
-    // Sendable: `lock` guards the dictionary; what it points to belongs to whoever runs the cycle.
+    // Sendable: `lock` guards the dictionary; the slots belong to the thread that runs the cycle.
     private let lock = Monitor()
     private var slots: [String: UnsafeMutablePointer<BufferSlot>] = [:]
 

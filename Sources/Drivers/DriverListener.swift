@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import System
 
-/// Who is told of a driver's events; nobody before it starts and after it has stopped.
+/// The function that is told of a driver's events; none before the driver starts and after it has stopped.
 final class DriverListener: Sendable {
-    // In a structure: a function that is itself the value of a lock is wrapped once more by each look at it.
+    // A structure, because a function that is itself the value of a lock is wrapped once more by each access.
     private struct Called {
         var function: (@Sendable (DriverEvent) -> Void)?
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The right to run a server of a name, among the processes of this program and user: a lock on a file that the kernel
-/// takes back when the process ends.
+/// The right to run a server under a name, among the processes of this program and user. It is a lock on a file, which
+/// the kernel releases when the process ends.
 package final class ServerNameLock: Sendable {
     private let descriptor: Int32
 

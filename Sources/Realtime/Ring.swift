@@ -8,7 +8,7 @@ import Synchronization
 /// - Never allocates after `init`, never overwrites, never reorders.
 /// - Full: `push` is refused, `write` takes what fits; both say so, and counting the loss is the caller's business.
 /// - Empty: `pop` gives nil, `read` gives 0.
-/// - What was put in before an element is visible to whoever took that element.
+/// - A thread that has taken an element sees everything that the producer wrote before it added the element.
 ///
 /// At any time at most one thread uses `writer` and at most one uses `reader`; they may be the same.
 ///
@@ -109,7 +109,7 @@ public struct RingWriter<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
         let written = header.written.pointee.load(ordering: .relaxed)
         if written &- header.knownConsumed.pointee >= capacity, space == 0 { return false }
         elements[written & (capacity &- 1)] = element
-        // Releasing: whoever sees the index sees the element.
+        // Releasing: a consumer that sees the index sees the element.
         header.written.pointee.store(written &+ 1, ordering: .releasing)
         return true
     }

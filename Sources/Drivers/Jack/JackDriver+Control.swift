@@ -146,7 +146,7 @@ extension JackDriver {
         cycle.pointee.client = opened
         cycle.pointee.thread.store(0, ordering: .relaxed)
         setCallbacks(opened)
-        // Whoever hears of it may call the driver: it finds one without a server.
+        // The listener may call the driver, which has no server for it yet.
         lock.release()
         formatChanged(rate: Double(jack_get_sample_rate(opened)), block: Int(jack_get_buffer_size(opened)))
         lock.acquire()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// What steps leave for others. Audio is told by values here, not by buffers: those are assigned when it is known who
-/// runs when.
+/// What steps make or change that others need. Audio is named by values here, not by buffers, which are assigned only
+/// when the order of the steps is known.
 enum Resource: Hashable {
     case value(Int), cell(Int), midi(Int)
     /// The parameters of a node, what its processor holds.

@@ -2,7 +2,7 @@
 import NodeKit
 
 /// Divides the steps of a plan into tasks, for several threads. A task is as long as it can be without making others
-/// wait: what nobody else waits for joins what comes next, and what takes no time joins its only neighbour.
+/// wait: a task that only one other waits for joins that one, and a task that takes no time joins its only neighbour.
 struct Division {
     /// The plan's steps in the order of the tasks.
     private(set) var steps: [Plan.Step] = []
@@ -15,15 +15,15 @@ struct Division {
     private var targets: [Set<Int>]
     private var work: [Double]
 
-    /// What a node takes of which nothing is known, and what takes next to nothing, in microseconds.
+    /// Assumed times in microseconds: of a node that was not measured yet, and of work that takes next to none.
     private static let usual = 10.0
     private static let little = 0.5
     private static let least = 0.1
-    /// What it takes to hand over a task, and to wake who helps.
+    /// How long it takes to hand over a task, and to wake a helper.
     private static let handover = 0.3
     private static let waking = 5.0
 
-    /// nil: one thread runs it as fast.
+    /// Divides a plan; nil: one thread runs it as fast.
     init?(_ plan: Plan, _ graph: ResolvedGraph, _ sharers: Sharers) {
         guard sharers.limit > 1, plan.steps.count > 1 else { return nil }
         tasks = Plan.Tasks(threads: 1)
@@ -83,7 +83,7 @@ struct Division {
                 queue.append(changed)
             }
         }
-        // What takes no time and has to do with nothing else is one task.
+        // All steps that take no time and depend on nothing else are one task.
         let free = members.indices.filter {
             !members[$0].isEmpty && sources[$0].isEmpty && targets[$0].isEmpty && work[$0] < Self.little
         }
@@ -131,7 +131,7 @@ struct Division {
         return result
     }
 
-    /// Leaves what was not joined, in order.
+    /// Leaves the tasks that were not joined to others, in order.
     private mutating func renumber(_ order: [Int], _ plan: Plan) {
         var place = [Int](repeating: -1, count: members.count)
         for (index, task) in order.enumerated() { place[task] = index }

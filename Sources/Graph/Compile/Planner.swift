@@ -4,8 +4,8 @@ import NodeKit
 /// Turns ordered nodes and links into steps over values: what is read directly, what must be summed, what must be
 /// delayed so that parallel paths arrive together.
 ///
-/// What comes out of a node that closes a loop is as late as it happens to be: it delays nothing and is not delayed, so
-/// that a loop lasts as long as its delay says.
+/// The output of a node that closes a loop takes no part in latency compensation: no other path waits for it and it
+/// waits for none, so that a loop lasts as long as its delay says.
 struct Planner {
     private let graph: ResolvedGraph
     private let closesLoop: [Bool]
@@ -79,7 +79,8 @@ struct Planner {
                 plan.outputs.append(Array(repeating: 0, count: audio))
                 plan.midiOutputs.append(Array(repeating: 0, count: midi))
             }
-            // What is heard is known in the node's turn; what reads it earlier reads silence, as from a loop left open.
+            // The value that is heard is made in the node's turn; a reader that runs earlier reads silence, as from a
+            // loop that is left open.
             plan.heard.append(
                 instance.isExternal || instance.runs ? plan.outputs.last! : Array(repeating: 0, count: audio))
             plan.dry.append([])
@@ -129,7 +130,7 @@ struct Planner {
         plan.dry[node] = outputs.indices.map { output in
             let input = inputs.count == outputs.count ? output : 0
             guard inputs.count == outputs.count || inputs.count == 1 else { return 0 }
-            // Also of silence: what is under way in the line is still to come.
+            // Also where silence is delayed: the samples that are in the line are still to come out.
             let late = instance.runs ? instance.latency : 0
             return late > 0
                 ? delay(inputs[input], late, Origin(node: node, isInput: true, port: input)) : inputs[input]
@@ -142,7 +143,8 @@ struct Planner {
         plan.steps.append(.outputMode(node: node))
     }
 
-    /// A node that could not be prepared passes its audio on if it has as many inputs as outputs; otherwise it is silent.
+    /// A node that could not be prepared passes its audio on if it has as many inputs as outputs; otherwise it is
+    /// silent.
     private mutating func bypass(_ node: Int) {
         guard plan.inputs[node].count == plan.outputs[node].count else { return }
         plan.outputs[node] = plan.inputs[node]
@@ -186,7 +188,7 @@ struct Planner {
             let wait = link.wait ?? departure(link.fromNode).map { arrival - $0 } ?? 0
             let origin = origins[source] ?? Origin(node: link.fromNode, port: port)
             let value = wait > 0 ? delay(source, wait, origin) : source
-            // What is muted goes on in its delay line, to be there when it is heard again.
+            // A muted signal still goes through its delay line, so that it is there when it is heard again.
             return graph.fade(of: link).map { Plan.Term(value: value, gain: link.gain, fade: $0) }
         }
     }
@@ -271,7 +273,7 @@ struct Planner {
                 plan.steps.append(.merge(into: inlet.buffer, from: sources.map(\.buffer)))
             }
             plan.inlets.append(inlet)
-            // After the merge, which ends what no link holds any more.
+            // After the merge, which ends the notes that no link holds any more.
             if !sources.isEmpty { plan.steps.append(.follow(inlet: plan.inlets.count - 1)) }
             return inlet.buffer
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives every value of a divided plan a buffer. One is reused only when all who touched its value are done whenever
-/// the next one begins, whichever thread runs what.
+/// Gives every value of a divided plan a buffer. A buffer is reused only if all steps that touch its old value are
+/// always done before the step that makes the new one begins, whichever threads run them.
 func assignBuffers(_ plan: inout Plan, _ tasks: Plan.Tasks, _ graph: ResolvedGraph) {
     let order = TaskOrder(tasks)
     // Per value: the steps that touch it.
@@ -11,7 +11,7 @@ func assignBuffers(_ plan: inout Plan, _ tasks: Plan.Tasks, _ graph: ResolvedGra
     }
     /// Per pool buffer: its value.
     var holders: [Int] = []
-    /// The buffer was used last by the value, but perhaps nobody needs it now; last used first.
+    /// Whether all steps that touch a value are done before the step at `time` begins, so that its buffer is free.
     func isOver(_ value: Int, _ time: Int) -> Bool {
         guard let last = users[value].last, last < time else { return false }
         return users[value].allSatisfy { order.isBefore($0, time) }

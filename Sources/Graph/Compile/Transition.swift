@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// How a running graph becomes another one without a click: what is played in between.
+/// How a running graph becomes another one without a click: the graphs that are played in between.
 ///
-/// Normally that is both at once. Nodes that both have run once; links that only one has fall or rise; a link whose
-/// waiting time changes counts as two. Inputs of new nodes rise first, and what they give only when it has had the time
-/// to arrive. Controls and events, which cannot be faded, go over at the start.
+/// Normally that is one graph that is both at once. Nodes that both have run once; links that only one has fall or
+/// rise; a link whose waiting time changes counts as two. Inputs of new nodes rise first, and what they give only when
+/// it has had the time to arrive. Controls and events, which cannot be faded, go over at the start.
 ///
 /// Where both cannot run at once (together they would be a cycle, or want the same port of the driver), the old graph
 /// falls silent where it changes, then the new one rises.
@@ -87,7 +87,7 @@ public struct Transition: Sendable {
             // Controls and events of nodes that stay come from the new graph alone.
             if new.has(to), !isAudio { continue }
             if link.portKind == VG_MIDI_PORT, to.instance.isExternal {
-                // Who listens at a port that goes away is told that the notes end.
+                // The receiver at a port that goes away is told that the notes end.
                 result.fades = result.fades ?? ResolvedGraph.Fades()
                 continue
             }
@@ -118,7 +118,7 @@ public struct Transition: Sendable {
             result.nodes[index].previousMode = old.graph.nodes[before].outputMode
             guard result.nodes[index].previousMode != node.outputMode else { continue }
             isMoving = true
-            // What stands in for the node comes out of a delay line that is empty at first.
+            // The signal that stands in for the node comes out of a delay line that is empty at first.
             if node.outputMode == .bypassed { fades.rising = max(fades.rising, node.instance.latency) }
         }
         let fed = Set(result.links.lazy.filter { $0.portKind == VG_AUDIO_PORT }.map(\.toNode))

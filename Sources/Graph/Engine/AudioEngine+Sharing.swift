@@ -13,8 +13,8 @@ extension AudioEngine {
         state.pointee.helperPool.help(index)
     }
 
-    /// How many helpers there should be from now on; those beyond return from `help`. Who is late is not waited for:
-    /// the audio thread does what nobody has taken. [control]
+    /// How many helpers there should be from now on; those beyond return from `help`. The audio thread does not
+    /// wait for a helper that is late: it does the tasks that no helper has taken. [control]
     public func want(helpers count: Int) { state.pointee.helperPool.want(helpers: count) }
 
     /// Runs the steps of a block together with the helpers.

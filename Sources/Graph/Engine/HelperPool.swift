@@ -3,10 +3,10 @@ import CNode
 import Realtime
 import Synchronization
 
-/// Who works on a cycle, and how they sleep and wake each other. It belongs to the engine and outlives every schedule: a
-/// helper that was held up since a cycle long ago still finds it, and sees that its cycle is over.
+/// The threads that work on a cycle, and how they sleep and wake each other. The pool belongs to the engine and
+/// outlives every schedule: a helper that was held up for many cycles still finds it, and sees that its cycle is over.
 ///
-/// Only who has taken a task looks at the schedule: until it is done, the cycle cannot end.
+/// A thread looks at the schedule only while it has a task: until that is done, the cycle cannot end.
 struct HelperPool: BitwiseCopyable, @unchecked Sendable {
     // Sendable: everything in it is atomic, or of the thread that opened the cycle until the next one.
 
@@ -71,7 +71,7 @@ struct HelperPool: BitwiseCopyable, @unchecked Sendable {
         vg_rouse(bell, Int32.max)
     }
 
-    /// How long who finds nothing to do looks around before it sleeps. [control]
+    /// Sets how long a thread that finds nothing to do goes on looking before it sleeps. [control]
     func setPatience(ticks: UInt64) { patience.pointee.store(ticks, ordering: .relaxed) }
 
     /// Whether anybody helps. [audio]
@@ -79,10 +79,10 @@ struct HelperPool: BitwiseCopyable, @unchecked Sendable {
 
     // MARK: The audio thread
 
-    /// Runs all tasks of a schedule, with whoever helps. On return they are done. [audio]
+    /// Runs all tasks of a schedule together with the helpers. On return they are done. [audio]
     @_noLocks
     func share(_ header: UnsafeMutablePointer<ScheduleHeader>, _ cycle: UnsafePointer<vg_cycle>, detailed: Bool) {
-        // Nobody is in the cycle before any more: all of its tasks were done.
+        // No thread is in the previous cycle any more: all of its tasks were done.
         // The highest number stands for a place that was never filled.
         let number = shift.pointee.number >= .max - 1 ? 1 : shift.pointee.number &+ 1
         shift.pointee = Shift(number: number, header: header, cycle: cycle, detailed: detailed)
@@ -97,7 +97,7 @@ struct HelperPool: BitwiseCopyable, @unchecked Sendable {
                 idleSince = 0
                 continue
             }
-            // What is left is in others' hands.
+            // The tasks that are left are being done by other threads.
             let now = vg_ticks()
             if idleSince == 0 { idleSince = now }
             if now &- idleSince < patience.pointee.load(ordering: .relaxed) {
@@ -150,7 +150,8 @@ struct HelperPool: BitwiseCopyable, @unchecked Sendable {
 
     @_noLocks
     private func sleep(_ index: Int) {
-        // Who has something to share looks at `sleepers` after it was queued; we look at the queue after this.
+        // A thread that queues a task looks at `sleepers` afterwards, and this one looks at the queue after it has
+        // counted itself among them: so one of the two sees the other.
         sleepers.pointee.add(1, ordering: .sequentiallyConsistent)
         let seen = bell.pointee.load(ordering: .sequentiallyConsistent)
         if !queue.hasTask, wanted.pointee.load(ordering: .sequentiallyConsistent) > index { vg_nap(bell, seen, 0) }
@@ -177,7 +178,7 @@ struct HelperPool: BitwiseCopyable, @unchecked Sendable {
         var task = first
         while task >= 0 {
             let one = tasks.first + task
-            // For the next cycle: whatever counted it down has done so.
+            // For the next cycle; all that count it down in this one have done so.
             one.pointee.waiting.store(one.pointee.sources, ordering: .relaxed)
             run(header, one.pointee.segments, cycle, detailed)
             done += 1
@@ -201,7 +202,7 @@ struct HelperPool: BitwiseCopyable, @unchecked Sendable {
         if queue.finish(done), audioSleeps.pointee.load(ordering: .sequentiallyConsistent) { ringAudio() }
     }
 
-    /// Somebody may take what was queued.
+    /// Wakes a thread that may take a task that was queued.
     @_noLocks
     private func call() {
         if audioSleeps.pointee.load(ordering: .sequentiallyConsistent) { return ringAudio() }

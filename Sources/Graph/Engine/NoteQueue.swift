@@ -2,9 +2,9 @@
 import CNode
 import Synchronization
 
-/// The way of processors' notes to the control side, from any number of audio threads. Bounded: what finds it full is
-/// refused. A thread that is held up while it leaves a note holds up the reader, which waits for nothing, and nobody
-/// else.
+/// Carries processors' notes to the control side, from any number of audio threads. It is bounded: a note that finds it
+/// full is refused. While a thread is held up in writing a note, the reader gets no later ones, but does not wait
+/// either; no other thread is held up.
 final class NoteQueue: Sendable {
     let writer: NoteWriter
     private let next = Atomic<UInt64>(0)
@@ -47,7 +47,7 @@ struct NoteSlot: ~Copyable {
     init(turn first: UInt64) { turn = Atomic(first) }
 }
 
-/// The end of the audio threads.
+/// The end of the queue that audio threads write to.
 struct NoteWriter: BitwiseCopyable, @unchecked Sendable {
     // Sendable: any thread may write.
     let slots: UnsafeMutablePointer<NoteSlot>

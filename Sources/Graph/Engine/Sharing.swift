@@ -6,9 +6,9 @@ struct ScheduleTasks: BitwiseCopyable {
     var first: UnsafeMutablePointer<ScheduleTask>
     /// 0: it is run by the audio thread alone.
     var count: Int
-    /// Whom tasks wake, one range for each.
+    /// The tasks that wait for each task, one range for each.
     var targets: UnsafeMutablePointer<UInt32>
-    /// Those that wait for nobody, the most urgent first.
+    /// The tasks that wait for no other, the most urgent first.
     var roots: UnsafeMutablePointer<UInt32>
     var rootCount: Int
 }
@@ -20,7 +20,7 @@ struct ScheduleTask: ~Copyable {
     /// How many it waits for in every cycle.
     let sources: Int
     let segments: SegmentRange
-    /// Of those that wait for it.
+    /// The range of the tasks that wait for it.
     let firstTarget: Int
     let endTarget: Int
 }
@@ -38,8 +38,8 @@ struct Sharing: BitwiseCopyable {
     private(set) var isShared = true
     /// Always shared; for tests.
     var isForced = false
-    /// Mean ticks of all threads together, from the start of a shared block to its end, and of one that the audio thread
-    /// ran alone; 0: none yet.
+    /// Mean ticks of all threads together, from the start of a shared block to its end, and of one that the audio
+    /// thread ran alone; 0: none yet.
     private var work = 0.0
     private var length = 0.0
     private var alone = 0.0
@@ -61,7 +61,7 @@ struct Sharing: BitwiseCopyable {
     mutating func tookShared(work ticks: UInt64, length busy: UInt64, period: UInt64, least: Double) {
         if isForced { return }
         work = work == 0 ? Double(ticks) : work + (Double(ticks) - work) / 8
-        // A block in which the system held somebody up must not count for many.
+        // A block in which the system held up a thread must not outweigh many others.
         let taken = alone == 0 ? Double(busy) : min(Double(busy), 2 * alone)
         length = length == 0 ? taken : length + (taken - length) / 32
         tried &+= 1
@@ -70,11 +70,12 @@ struct Sharing: BitwiseCopyable {
         } else if work >= 0.5 * Double(period) {
             return
         } else if tried >= Self.trial, length > 0.98 * (alone == 0 ? work : alone) {
-            // Nobody came in time, or was held up with a part of it, or what can be shared is too little.
+            // Sharing did not help: no helper came in time, one was held up, or too little can be shared.
             isShared = false
             rest = Self.pause
         } else if tried & 1023 == Self.trial / 2 {
-            // What a helper that is held up takes is no measure of the work: now and then it is compared.
+            // The time of a helper that was held up does not measure the work, so blocks run alone are compared now and
+            // then.
             isShared = false
             probe = 8
         }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The tasks of a cycle that may be taken now, and how many are still to be done.
 ///
-/// A task is taken by moving `head` on, which carries the cycle's number beside the place in the queue, as does every
-/// place. So whoever is late takes nothing, and nothing needs to be cleared.
+/// A thread takes a task by moving `head` on. `head` and every place of the queue carry the cycle's number. So a thread
+/// that comes late, in a later cycle, takes nothing, and the queue never needs to be cleared.
 struct TaskQueue: BitwiseCopyable, @unchecked Sendable {
     // Sendable: everything in it is atomic.
 
@@ -31,7 +31,7 @@ struct TaskQueue: BitwiseCopyable, @unchecked Sendable {
         for place in 0...Self.capacity { (places + place).initialize(to: Atomic(.max)) }
     }
 
-    /// Nobody may use it any more. [control]
+    /// Frees the memory; no thread may use the queue any more. [control]
     func free() {
         places.deinitialize(count: Self.capacity + 1)
         head.deallocate()
@@ -60,7 +60,7 @@ struct TaskQueue: BitwiseCopyable, @unchecked Sendable {
         }
     }
 
-    /// Whether tasks are still to be done, by whomever. [audio]
+    /// Whether tasks are still to be done, by this thread or another. [audio]
     var isOpen: Bool { @_noLocks get { left.pointee.load(ordering: .sequentiallyConsistent) > 0 } }
 
     /// Takes a task; -1: there is none. [audio]
@@ -78,7 +78,8 @@ struct TaskQueue: BitwiseCopyable, @unchecked Sendable {
         }
     }
 
-    /// Adds a task of cycle `number`, by a thread that has another one of it in hand. [audio]
+    /// Adds a task of cycle `number`. The calling thread must have another task of that cycle in hand, so that the
+    /// cycle cannot end meanwhile. [audio]
     @_noLocks
     func put(_ number: UInt32, _ task: Int) {
         let place = tail.pointee.add(1, ordering: .relaxed).oldValue
@@ -90,8 +91,8 @@ struct TaskQueue: BitwiseCopyable, @unchecked Sendable {
     func finish(_ count: Int) -> Bool { left.pointee.subtract(count, ordering: .sequentiallyConsistent).newValue == 0 }
 }
 
-/// Memory that shares its cache lines with nothing else: what one thread writes all the time must not slow down who
-/// reads another. To be deallocated by who asks for it. [control]
+/// Memory that shares its cache lines with nothing else: a word that one thread writes all the time must not slow down
+/// a thread that reads another word. The caller deallocates it. [control]
 func onItsOwnLine<T: ~Copyable>(_ type: T.Type, _ count: Int = 1) -> UnsafeMutablePointer<T> {
     UnsafeMutableRawPointer.allocate(byteCount: max(128, count * MemoryLayout<T>.stride), alignment: 128)
         .bindMemory(to: T.self, capacity: count)

@@ -4,10 +4,10 @@ import NodeKit
 import Realtime
 import Synchronization
 
-/// Where a transition stands; one for all fades of a schedule.
+/// How far a transition has come; one for all fades of a schedule.
 struct FadeClock: BitwiseCopyable {
-    /// Whether every fade has ended, for the control side. Beside it, since changing one thing here counts as changing
-    /// all.
+    /// Whether every fade has ended, for the control side. It is behind a pointer because changing one part of this
+    /// structure counts as changing all of it.
     let settled: UnsafeMutablePointer<Atomic<Bool>>
     /// Frames since the schedule began.
     var position = 0
@@ -50,8 +50,8 @@ struct FadingMixState: BitwiseCopyable {
     var clock: UnsafeMutablePointer<FadeClock>
 }
 
-/// target = sum of gain x fade x source. Fades are linear: what falls and what rises add up to one, so that a link whose
-/// gain changes goes straight from one to the other.
+/// target = sum of gain x fade x source. Fades are linear: what falls and what rises add up to one, so that a link
+/// whose gain changes goes straight from one to the other.
 @_noLocks
 func fadingMixStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: FadingMixState.self)

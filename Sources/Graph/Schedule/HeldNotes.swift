@@ -27,7 +27,7 @@ final class HeldNotes: @unchecked Sendable {
     deinit { NoteTable.free(table) }
 }
 
-/// What follows the notes of one link.
+/// Follows the notes of one link.
 struct FollowTerm: BitwiseCopyable {
     var source: UnsafeMutablePointer<vg_midi>
     var table: UnsafeMutablePointer<NoteTable>
@@ -59,8 +59,8 @@ struct EndingState: BitwiseCopyable {
     var isDone = false
 }
 
-/// Ends what sounds through links that are gone, unless another link into the same input holds it too. What does not
-/// fit into half a buffer follows with the next blocks.
+/// Ends the notes that sound through links that are gone, unless another link into the same input holds them too.
+/// Events that do not fit into half a buffer follow in the next blocks.
 @_noLocks
 func endNotes(_ state: UnsafeMutablePointer<EndingState>, _ target: UnsafeMutablePointer<vg_midi>) {
     if state.pointee.isDone { return }
@@ -80,7 +80,7 @@ extension ResolvedGraph {
     /// Whether a MIDI link carries anything.
     func carries(_ link: Link) -> Bool {
         if nodes[link.fromNode].outputMode == .muted { return false }
-        // One that has only inputs is muted by what it is not given.
+        // A node that has only inputs is muted by giving it nothing.
         let to = nodes[link.toNode]
         guard to.outputMode == .muted else { return true }
         return to.instance.count(VG_AUDIO_PORT, VG_OUTPUT) + to.instance.count(VG_MIDI_PORT, VG_OUTPUT) > 0
@@ -96,7 +96,7 @@ extension ResolvedGraph {
             passes: from.outputMode == .bypassed)
     }
 
-    /// Links that end with this graph, of those that there were: their receivers go on without them.
+    /// The links of the previous graph that this one does not have; their receivers go on without them.
     func ended(of before: some Sequence<NoteLink>) -> [NoteLink] {
         let before = Set(before)
         if before.isEmpty { return [] }

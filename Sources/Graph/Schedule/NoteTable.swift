@@ -32,7 +32,7 @@ private let sustain: UInt8 = 64
 private let sostenuto: UInt8 = 66
 
 extension NoteTable {
-    /// Makes one table what another is. [audio]
+    /// Copies one table into another. [audio]
     @_noLocks
     public static func copy(_ table: UnsafeMutablePointer<NoteTable>, to other: UnsafeMutablePointer<NoteTable>) {
         for word in 0..<words { other.pointee.keys[word] = table.pointee.keys[word] }
@@ -130,7 +130,7 @@ private func isHeld(
 
 @_noLocks
 private func write(_ target: UnsafeMutablePointer<vg_midi>, _ status: UInt8, _ first: UInt8, _ second: UInt8) {
-    // In place, as a pointer to a local would be one to the heap for all that the compiler knows.
+    // Written in place: the compiler would take a pointer to a local variable for one to the heap.
     guard target.pointee.count < target.pointee.capacity, target.pointee.used &+ 3 <= target.pointee.byte_capacity
     else { return }
     let bytes = target.pointee.bytes + Int(target.pointee.used)

@@ -18,7 +18,7 @@ struct GuardFindings: ~Copyable {
     let loudest = Atomic<UInt32>(0)
 }
 
-/// What asks for more than a look at whether a block is good. The step in C sees only whether there is anything.
+/// The reasons why more than a check of the block is needed. The step in C sees only whether there is any.
 enum GuardAttention {
     /// The node is not, or not wholly, heard. Left by the audio thread.
     static var closed: UInt32 { @_noLocks get { 1 } }
@@ -28,7 +28,8 @@ enum GuardAttention {
     static var any: UInt32 { @_noLocks get { UInt32(VG_ATTENTION) } }
 }
 
-/// What the audio thread keeps of it. Apart, since changing one thing here counts as changing all.
+/// What the audio thread alone keeps of a guard. It is a type of its own because changing one part of a structure
+/// counts as changing all of it.
 struct GuardState: ~Copyable {
     let findings: UnsafeMutablePointer<GuardFindings>
     /// The last sample that was heard of each channel, from which a bad block decays.
@@ -83,7 +84,7 @@ extension NodeInstance {
     }
 }
 
-/// A guard in a schedule: what it needs for blocks that are not simply good. For those that are, `vg_guard` is enough.
+/// A guard in a schedule: what it needs for blocks that it has to change. For others `vg_guard` is enough.
 struct GuardStepState: BitwiseCopyable {
     var isUnfit: vg_unfit_function
     var node: UnsafeMutablePointer<GuardState>
@@ -97,7 +98,7 @@ struct GuardStepState: BitwiseCopyable {
     var stride: Int
     var rate: Double
 
-    /// What the step in C begins with, of this in memory that stays.
+    /// The part that the step in C begins with; this guard must stay where it is.
     static func code(_ state: UnsafeMutablePointer<GuardStepState>) -> vg_guard {
         let node = state.pointee.node
         return vg_guard(
@@ -132,7 +133,7 @@ func guardBlock(_ memory: UnsafeMutableRawPointer, _ frames: UInt32) {
     tell(node)
 }
 
-/// Whether the next block is to come here too.
+/// Whether the next block needs this function too, or the short check is enough.
 @_noLocks
 private func tell(_ node: UnsafeMutablePointer<GuardState>) {
     let findings = node.pointee.findings

@@ -176,7 +176,7 @@ public final class Schedule: @unchecked Sendable {
     /// Work per block that is worth sharing, in seconds: waking a helper takes some microseconds.
     static let leastShared = 15e-6
 
-    /// How long who waits for the others' part of a block looks around before it sleeps, in seconds.
+    /// How long a thread that waits for the others' part of a block goes on looking before it sleeps, in seconds.
     static let patience = 25e-6
 
     /// Whether no fade is under way any more. [control]

@@ -55,7 +55,7 @@ struct ScheduleBuilder {
         let block = stride
         unbound = plan.externals.map { arena.make(Float.self, $0.isCapture || $0.isMIDI ? 0 : block) }
         cells = arena.copy(plan.cells)
-        // Those that are cleared start at a word, and few of them are one.
+        // All flags but the first are cleared word by word before each cycle: they begin at a word and fill at least one.
         flags = arena.make(UInt8.self, 8 + max(8, plan.values.count)) + 7
         flags[0] = 1
         midi = (0..<plan.midiCount).map { buffer in
@@ -114,7 +114,7 @@ struct ScheduleBuilder {
         return header
     }
 
-    /// Tasks by the segments that they run; the latter end where the former do.
+    /// Tasks by the segments that they run; a segment ends wherever a task does.
     private func makeTasks(_ segments: [Segment]) -> ScheduleTasks {
         let tasks = plan.tasks ?? Plan.Tasks(threads: 1)
         let sources = tasks.sources
@@ -137,7 +137,7 @@ struct ScheduleBuilder {
             roots: arena.copy(roots), rootCount: roots.count)
     }
 
-    /// Where a value's samples are; a pointer to the driver's buffer is filled in when that is known.
+    /// Where a value's samples are. A pointer to the driver's buffer is filled in later, once the buffer is known.
     private mutating func slots(_ values: [Int]) -> Slot {
         let slots = arena.make(Optional<Sample>.self, values.count)
         for (index, value) in values.enumerated() {
@@ -279,7 +279,7 @@ struct ScheduleBuilder {
         }
     }
 
-    /// What ends in a merged buffer.
+    /// The notes to end in a merged buffer.
     private func ending(_ buffer: Int) -> UnsafeMutablePointer<EndingState>? {
         guard let unended, let inlet = plan.inlets.first(where: { $0.buffer == buffer }), !inlet.ended.isEmpty else {
             return nil
@@ -295,7 +295,7 @@ struct ScheduleBuilder {
 
     private func nodeStep(_ node: Int, _ function: @escaping vg_process_function) -> ScheduleStep {
         let processor = graph.nodes[node].instance.processor!
-        // A step can itself call what this one would only go on to.
+        // Called directly where there is one, as `function` would only pass the call on to it.
         let direct = graph.nodes[node].instance.foreign?.pointee.steady
         return ScheduleStep(process: direct ?? function, state: processor, io: ios[node])
     }

@@ -5,7 +5,7 @@ import CNode
 struct Segment: Equatable {
     /// Steps from the end of the segment before.
     var steps: Range<Int>
-    /// The node that it is about; nil: several light ones, or none. Its step need not be the last.
+    /// The node whose time the segment measures; nil: several light ones, or none. Its step need not be the last.
     var node: Int?
 }
 
@@ -14,7 +14,8 @@ extension Plan {
     static let longestSegment = 32
 
     /// Divides the steps so that the clock is read once for each node, but only once for up to 32 steps of nodes that
-    /// take less time than reading it; and where a task ends. What is summed or delayed for a node right before it counts as its own time.
+    /// take less time than reading it; and where a task ends. What is summed or delayed for a node right before it
+    /// counts as its own time.
     func segments(_ graph: ResolvedGraph) -> [Segment] {
         var segments: [Segment] = []
         var start = 0

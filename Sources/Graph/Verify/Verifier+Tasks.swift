@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// Plans for several threads: what one step changes and another touches must be ordered, whoever runs them. That the
-/// order in the plan is right is checked as for one thread; here, that every other order that can come about is as good.
+/// Plans for several threads: what one step changes and another touches must be ordered, whichever threads run them.
+/// That the order in the plan is right is checked as for one thread; here, that every other order that can come about
+/// is as good.
 extension Verifier {
     /// A place in memory that steps touch.
     private enum Place: Hashable {

@@ -3,14 +3,15 @@ import CNode
 import Graph
 import NodeKit
 
-/// What sounds through the MIDI ports of an isolated node, so that no note hangs when blocks go past it: what it began is
-/// ended in the host, and what ended meanwhile is ended in it, when it has a block again.
+/// The notes that sound through the MIDI ports of an isolated node, so that none hangs when blocks go past the child:
+/// the host ends the notes that the child began, and when the child has a block again it is told which notes ended
+/// meanwhile.
 struct IsolatedNotes: BitwiseCopyable {
     /// What is known of one MIDI input.
     struct Input: BitwiseCopyable {
-        /// What sounds for all that came, and for what the child has heard of it.
+        /// The notes that sound by all events that came, and by those that the child has been given.
         let came, given: UnsafeMutablePointer<NoteTable>
-        /// Those that go on where `given` is ended: `came`.
+        /// The table of notes that are not ended when `given` is: `came`.
         let live: UnsafeMutablePointer<UnsafeMutablePointer<NoteTable>>
         /// The shared events as a buffer to write to.
         let events: UnsafeMutablePointer<vg_midi>
@@ -57,7 +58,7 @@ struct IsolatedNotes: BitwiseCopyable {
         outputs.deallocate()
     }
 
-    /// Lays out what comes for the child; before it, what ended while blocks went past it. [audio]
+    /// Lays out the events for the child; first the ends of notes that ended while blocks went past it. [audio]
     @_noLocks
     mutating func give(_ io: BlockIO, _ block: SharedBlock) {
         var isLate = false
@@ -100,7 +101,8 @@ struct IsolatedNotes: BitwiseCopyable {
         }
     }
 
-    /// A block of which the child knows nothing (unless it `wasAsked`) and gives nothing: what it began ends. [audio]
+    /// Handles a block for which the child gives nothing, and of which it knows nothing unless it `wasAsked`: the notes
+    /// that the child began end. [audio]
     @_noLocks
     mutating func pass(_ io: BlockIO, wasAsked: Bool) {
         for index in 0..<outputCount {

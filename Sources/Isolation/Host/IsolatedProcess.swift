@@ -4,7 +4,7 @@ import NodeKit
 import Realtime
 import Synchronization
 
-/// The audio half of an isolated node, in the host. What it points to belongs to `IsolatedNode`.
+/// The audio half of an isolated node, in the host. `IsolatedNode` owns the memory that it points to.
 struct IsolatedProcessor: BitwiseCopyable {
     let block: SharedBlock
     let link: UnsafeMutablePointer<LinkState>
@@ -13,17 +13,17 @@ struct IsolatedProcessor: BitwiseCopyable {
     let alarm: Int32
     let shape: Counts
     var notes: IsolatedNotes
-    /// How long a live block may be waited for, in nanoseconds per frame; and an offline one, in all.
+    /// How long to wait for a live block, in nanoseconds per frame; and for an offline one, in all.
     let waitPerFrame: Double
     let offlineWait: UInt64
     /// Frames that a change between the node and its bypass takes.
     let fadeFrames: Int32
     /// The last block that was asked for.
     var sent: UInt32 = 0
-    /// 0...fadeFrames: how much of the node is heard, and how much of the sample on which it was left.
+    /// 0...fadeFrames: how much of the node is heard, and how much of the sample from which the fade began.
     var wet: Int32
     var held: Int32 = 0
-    /// Per output: the sample on which the node was left, and the last one that was heard.
+    /// Per output: the sample from which the fade began, and the last one that was heard.
     let hold, last: UnsafeMutablePointer<Float>
     var latency: UInt32
 
@@ -43,7 +43,7 @@ func isolatedProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
         node.pointee.link.pointee.audioThread.store(vg_thread_id(), ordering: .releasing)
         vg_event_alarm(node.pointee.alarm)
     }
-    // An answer that is still to come: the child reads the last block's inputs, so they must stay as they are.
+    // The child still works on the last block and reads its inputs, so they must stay as they are.
     let isFree = node.pointee.block.response.pointee.load(ordering: .acquiring) == node.pointee.sent
     if isFree {
         ask(node, io, cycle)
@@ -93,7 +93,7 @@ private func answer(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ cycle: Cy
             }
             return true
         }
-        // The child is gone: what it was doing will not come.
+        // The child is gone: its answer will not come.
         let now = vg_nanoseconds()
         if value & SharedBlock.failed != 0 || now >= due {
             miss(node, cycle, waited: now &- started)
@@ -110,7 +110,7 @@ private func allowance(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ cycle:
     let whole = UInt64(node.pointee.waitPerFrame * Double(cycle.pointee.frames))
     let spent = node.pointee.budget.pointee.spent(cycle.pointee.position)
     if spent == 0 { return whole }
-    // The others in this block are as good as ever, and answer long before that.
+    // The other isolated nodes in this block work as before, and answer long before that.
     return max(whole / 8, whole > spent ? whole &- spent : 0)
 }
 
@@ -126,8 +126,8 @@ private func miss(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ cycle: Cycl
     vg_event_alarm(node.pointee.alarm)
 }
 
-/// Whether what came is audio. Once it is not, the node is left alone until it was started again: what is in its
-/// memory does not get better.
+/// Whether the child's samples are all finite. Once they are not, the node is bypassed until its child was started
+/// again: a filter that holds NaN in its memory keeps it.
 @_noLocks
 private func isSound(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ cycle: Cycle) -> Bool {
     let block = node.pointee.block
@@ -171,7 +171,7 @@ private func takeRest(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ io: Blo
     }
 }
 
-/// Goes past the child: from the sample that was heard last to the inputs, or to silence.
+/// Bypasses the child: fades from the sample that was heard last to the inputs, or to silence.
 @_noLocks
 private func bypass(
     _ node: UnsafeMutablePointer<IsolatedProcessor>, _ io: BlockIO, _ cycle: Cycle, wasAsked: Bool
@@ -198,8 +198,8 @@ private func bypass(
     }
 }
 
-/// A block in which the node comes or goes. No sample is further from the one before than the signals' own steps and
-/// their difference divided by the length of the fade.
+/// A block in which the node is faded in or out. From one sample to the next the output moves by no more than the
+/// signals themselves do, and their difference divided by the length of the fade.
 @_noLocks
 private func fade(
     _ node: UnsafeMutablePointer<IsolatedProcessor>, _ io: BlockIO, _ cycle: Cycle, isWet: Bool

@@ -6,7 +6,7 @@ import Synchronization
 struct LinkState: ~Copyable {
     /// Blocks that were asked of the child.
     let asked = Atomic<UInt64>(0)
-    /// Waits that ended without an answer.
+    /// Waits for the child that ended without an answer.
     let timeouts = Atomic<UInt64>(0)
     /// Blocks that went past the child.
     let bypassed = Atomic<UInt64>(0)
@@ -14,9 +14,9 @@ struct LinkState: ~Copyable {
     let longestWait = Atomic<UInt64>(0)
     /// When the block that the child owes was given up, in nanoseconds; 0: it owes none.
     let missedSince = Atomic<UInt64>(0)
-    /// Whether what it gave was no number.
+    /// Whether the child gave a sample that is no number.
     let gaveNonsense = Atomic<Bool>(false)
-    /// The kernel's id of the audio thread; 0: it has not been here yet.
+    /// The kernel's id of the audio thread; 0: it has not run this node yet.
     let audioThread = Atomic<Int32>(0)
 
     /// Counts; only the audio thread writes these. [audio]
@@ -26,8 +26,8 @@ struct LinkState: ~Copyable {
     }
 }
 
-/// How much of the block in hand was waited in vain, over all isolated nodes of this process, so that several that fail
-/// in one block do not add up to a missed one.
+/// How long the audio thread has waited in vain in the current block, for all isolated nodes of this process together,
+/// so that several nodes that fail in one block do not add up to a dropout.
 struct WaitBudget: ~Copyable {
     /// The lower half of the block's `vg_cycle.position` << 32 | nanoseconds waited in vain in it: several threads may
     /// run parts of a block.

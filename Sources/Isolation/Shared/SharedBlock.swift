@@ -38,10 +38,11 @@ typealias SharedWord = UnsafeMutablePointer<Atomic<UInt32>>
 /// what it has done, and everything that `vg_io` and `vg_cycle` hold. The same layout on both sides, each with its own
 /// addresses. What the child wrote is checked before the host uses it as a count or a place.
 ///
-/// `request` counts the blocks that were asked for. `response` is the last one that was done, or has `failed` set: then
-/// nobody is there to do any, until a child takes `request` as done and so begins anew.
+/// `request` counts the blocks that were asked for. `response` is the number of the last one that was done. With
+/// `failed` set in it there is no child that would do any, until a new one copies `request` to `response` and so begins
+/// anew.
 struct SharedBlock: BitwiseCopyable {
-    /// In `response`: there is nobody who would answer.
+    /// In `response`: there is no child that would answer.
     static var failed: UInt32 {
         @_noLocks @inline(__always) get { 1 << 31 }
     }
@@ -71,7 +72,7 @@ struct SharedBlock: BitwiseCopyable {
 
     /// Bytes that a block of this shape takes.
     static func size(_ shape: BlockShape) -> Int {
-        // Only the size counts: any address will do.
+        // Only the size is computed here, so any address will do.
         let plan = Plan(shape, UnsafeMutableRawPointer(bitPattern: line)!)
         _ = SharedBlock(plan)
         return plan.offset
@@ -81,7 +82,7 @@ struct SharedBlock: BitwiseCopyable {
     init(_ shape: BlockShape, at base: UnsafeMutableRawPointer) { self.init(Plan(shape, base)) }
 
     private init(_ plan: Plan) {
-        // Channels begin at addresses that any vector instruction likes.
+        // Channels begin at addresses that are aligned for any vector instruction.
         let stride = (plan.shape.maxBlock + 31) / 32 * 32
         request = plan.next(1)
         response = plan.next(1)
@@ -138,7 +139,7 @@ struct SharedBlock: BitwiseCopyable {
     @_noLocks @inline(__always)
     func midiOutput(_ index: Int) -> SharedMIDI { SharedMIDI(base: midiOutputs + index * SharedMIDI.size) }
 
-    /// Says that nobody will answer, and wakes who waits for an answer. After the child's end. [control]
+    /// Says that no answer will come, and wakes the thread that waits for one. After the child's end. [control]
     func fail() {
         response.pointee.store(request.pointee.load(ordering: .relaxed) | Self.failed, ordering: .releasing)
         vg_shared_wake(response)

@@ -32,16 +32,16 @@ final class ChildPool: Sendable {
         var nextNumber = 0
         var wanted: [(number: Int, policy: IsolationPolicy)] = []
         var ready: [Int: Result<UnusedChild, NodeError>] = [:]
-        /// Supervisors with nodes that run, and what they run.
+        /// The policies of the supervisors that have running nodes, one for each supervisor.
         var users: [IsolationPolicy] = []
         var spare: UnusedChild?
-        /// Whether the spare could not be made: then it is not tried again before one was asked for.
+        /// Whether the spare could not be made: then it is not tried again before a child was asked for.
         var gaveUp = false
     }
 
     private let state = Lock(State())
 
-    /// A child, the spare one if there is one. [control]
+    /// Gives a child, the spare one if there is one. [control]
     func take(_ policy: IsolationPolicy) throws(NodeError) -> UnusedChild {
         let spare: UnusedChild? = state.withLock { state in
             guard let spare = state.spare, spare.policy == policy, Glibc.kill(spare.child.process, 0) == 0 else {
@@ -70,7 +70,7 @@ final class ChildPool: Sendable {
         return try result.get()
     }
 
-    /// Somebody may need a restart from now on, or no longer. [control]
+    /// A supervisor has running nodes from now on, so that it may need a spare child. [control]
     func retain(_ policy: IsolationPolicy) {
         state.withLock { state in
             start(&state)
@@ -79,7 +79,7 @@ final class ChildPool: Sendable {
         state.signal()
     }
 
-    /// See `retain`. [control]
+    /// The supervisor that called `retain` needs no spare child any more. [control]
     func release(_ policy: IsolationPolicy) {
         let spare: UnusedChild? = state.withLock { state in
             if let index = state.users.firstIndex(of: policy) { state.users.remove(at: index) }

@@ -2,7 +2,8 @@
 import Glibc
 
 /// Where the states of isolated nodes are kept from one child to the next: a folder of this process, in the user's
-/// runtime folder if there is one. What a process that was killed left behind goes away when the next one makes its own.
+/// runtime folder if there is one. The folder of a process that was killed is removed when the next process makes its
+/// own.
 final class StateFolder: Sendable {
     let path: String
 
