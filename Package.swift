@@ -46,7 +46,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     ],
     targets: [
-        library("CJack", "jack", "libjack-jackd2-dev"),
         library("CLilv", "lilv-0", "liblilv-dev"),
         library("CEspeak", "espeak-ng", "libespeak-ng-dev"),
         library("CSndfile", "sndfile", "libsndfile1-dev"),
@@ -54,6 +53,8 @@ let package = Package(
         // Functions of a dozen instructions, called for every plugin in every block.
         .target(name: "CNode", cSettings: [.unsafeFlags(["-Xclang", "-mframe-pointer=none"])]),
         .target(name: "CRealtime"),
+        // Loads libjack itself, from the one package or the other.
+        .target(name: "CJack"),
         .target(name: "CToml", cxxSettings: [.unsafeFlags(["-std=c++17"])]),
         // Optimized in debug builds too: its loops run in every block of every test, and unoptimized vectors are slow.
         .target(

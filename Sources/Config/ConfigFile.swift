@@ -7,7 +7,7 @@ import NodeKit
 public enum ConfigFile {
     /// Reads the graph file at `path` and what it includes.
     ///
-    /// `overrides` are texts "node.NAME.key=value" whose value is read as TOML, or as a string if it is not TOML.
+    /// `overrides` are texts "node.NAME.key=value" or "driver.key=value" whose value is read as TOML, or as a string if it is not TOML.
     /// `environment` is what `${NAME}` in strings refers to; nil: that of this process.
     ///
     /// The description is nil when a file could not be read or has a syntax error. Otherwise it is given even if there

@@ -19,6 +19,8 @@ struct GraphReader {
     /// The files that are part of it, whether they could be read or not.
     private(set) var files: [String] = []
     private var unreadable = false
+    /// Where `[driver]` names a sound card.
+    var devicePlace: SourceLocation?
 
     init(_ environment: [String: String]) { self.environment = environment }
 
@@ -33,6 +35,7 @@ struct GraphReader {
         description.location = SourceLocation(file: file, line: 1, column: 1)
         description.isPartial = !diagnostics.isEmpty
         for override in overrides { apply(override, to: &description) { diagnostics.append($0) } }
+        checkDriver()
         return (description, diagnostics)
     }
 
@@ -87,13 +90,17 @@ struct GraphReader {
 
     private mutating func readRoot(_ document: TomlDocument) {
         var graph: TomlDocument.Node?
+        var driver: TomlDocument.Node?
         for node in document.children(document.root) {
             switch document.key(node) {
             case "include": for file in strings(node, document, "include") { include(file.0, file.1) }
             case "graph": graph = node
+            case "driver": driver = node
             case "node": readNodes(node, document)
             case let key:
-                unknownKey(key, node, document, ["graph", "node", "include"], "[graph], [node.NAME] or include")
+                unknownKey(
+                    key, node, document, ["graph", "node", "driver", "include"],
+                    "[graph], [node.NAME], [driver] or include")
                 // What is in a misspelled table is looked at all the same.
                 var suggester = Suggester()
                 if node.kind == VG_TOML_TABLE, suggester.nearest(key, among: ["node"]) != nil {
@@ -102,6 +109,7 @@ struct GraphReader {
             }
         }
         if let graph { readGraph(graph, document) }
+        if let driver { readDriver(driver, document) }
     }
 
     private mutating func readGraph(_ graph: TomlDocument.Node, _ document: TomlDocument) {

@@ -3,19 +3,25 @@ import CToml
 import Graph
 import NodeKit
 
-/// Applies "node.NAME.key=value"; the key may go into tables ("node.fx.params.threshold=-30"). The value is read as
+/// Applies "node.NAME.key=value" or "driver.key=value"; the key may go into tables ("node.fx.params.threshold=-30"). The value is read as
 /// TOML, or taken as a string if it is none; `${...}` is left to the shell.
 func apply(_ override: String, to description: inout GraphDescription, _ report: (Diagnostic) -> Void) {
     let place = SourceLocation(file: "--set \(override)")
     func fail(_ message: String, _ hint: String = "") { report(Diagnostic(.error, message, at: place, hint: hint)) }
 
     guard let equals = override.firstIndex(of: "=") else {
-        return fail("an override without '='", "write node.NAME.key=value")
+        return fail("an override without '='", "write node.NAME.key=value or driver.key=value")
     }
     let path = override[..<equals].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    if path.count == 2, path[0] == "driver" {
+        let value = overrideValue(String(override[override.index(after: equals)...]))
+        if let fault = description.driver.set(path[1], value) { fail(fault.message, fault.hint) }
+        return
+    }
     guard path.count >= 3, path[0] == "node", path.allSatisfy({ !$0.isEmpty }), path.count <= Int(VG_TOML_DEPTH_LIMIT)
     else {
-        return fail("an override must name a node's setting", "write node.NAME.key=value")
+        return fail("an override must name a setting of a node or the driver",
+            "write node.NAME.key=value or driver.key=value")
     }
     guard let node = description.nodes.firstIndex(where: { $0.name == path[1] }) else {
         var suggester = Suggester()

@@ -10,6 +10,7 @@ extension Status {
         self.init()
         func text(_ key: String) -> String { json[key]?.string ?? "" }
         driver = text("driver")
+        notice = text("notice")
         server = text("server")
         client = text("client")
         ownServer = json["own_server"]?.bool ?? false

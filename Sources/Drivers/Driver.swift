@@ -56,17 +56,23 @@ extension Driver {
 public struct DriverInfo: Sendable, Equatable {
     /// What calls the cycle.
     public enum Kind: String, Sendable {
-        /// A JACK server that was there before us, or PipeWire's.
+        /// A JACK server that was there before us.
         case jack
-        /// Our own `jackd -d dummy`, or a plain timer where jackd is not installed.
+        /// PipeWire, through its libjack.
+        case pipewire
+        /// Our own `jackd -d alsa`.
+        case alsa
+        /// Our own `jackd -d dummy`.
         case dummy
+        /// A thread of ours by the clock, without JACK.
+        case timer
         /// The program, as fast as it can.
         case offline
     }
 
     /// What calls the cycle.
     public var kind: Kind
-    /// The JACK server's name; empty without one.
+    /// The name of the JACK server, or of PipeWire's socket; empty without one.
     public var server = ""
     /// Whether the server is a child of this process.
     public var ownServer = false
@@ -76,10 +82,13 @@ public struct DriverInfo: Sendable, Equatable {
     public var rate: Double
     /// Frames of a block; the largest, where it varies.
     public var block: Int
+    /// What the user should know of the choice, such as that nothing will be heard, and what to do; may be empty.
+    public var notice = ""
 
     /// Describes a driver.
     public init(
-        kind: Kind, server: String = "", ownServer: Bool = false, client: String = "", rate: Double, block: Int
+        kind: Kind, server: String = "", ownServer: Bool = false, client: String = "", rate: Double, block: Int,
+        notice: String = ""
     ) {
         self.kind = kind
         self.server = server
@@ -87,6 +96,7 @@ public struct DriverInfo: Sendable, Equatable {
         self.client = client
         self.rate = rate
         self.block = block
+        self.notice = notice
     }
 }
 

@@ -1,94 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What the user wants of a driver.
-public struct DriverRequest: Sendable {
-    /// Which driver.
-    public enum Kind: String, Sendable, CaseIterable {
-        /// The running JACK server; without one our own with the dummy driver; without jackd a timer.
-        case auto
-        /// A JACK server that is there.
-        case jack
-        /// Our own server with the dummy driver.
-        case dummy
-    }
-
-    /// Which driver.
-    public var kind: Kind
-    /// The JACK client's name.
-    public var client: String
-    /// The JACK server's name; nil: the default one, or "voicegraph" for our own.
-    public var server: String?
-    /// Hz, of our own server.
-    public var rate: Int
-    /// Frames of a block, of our own server.
-    public var block: Int
-
-    /// Describes a wish.
-    public init(
-        kind: Kind = .auto, client: String = "voicegraph", server: String? = nil, rate: Int = 48000, block: Int = 256
-    ) {
-        self.kind = kind
-        self.client = client
-        self.server = server
-        self.rate = rate
-        self.block = block
-    }
-}
-
 /// Finds the driver that a user's wish and the machine allow.
 public enum DriverChooser {
-    /// Names of our own server: jackd knows eight per machine, so they are few and always the same.
-    static let ownNames = ["voicegraph", "voicegraph-2", "voicegraph-3", "voicegraph-4"]
-
     /// Opens a driver; a server of our own answers before this returns. [control]
     public static func open(_ request: DriverRequest) throws(DriverError) -> any Driver {
         switch request.kind {
-        case .jack: return try JackDriver(name: request.client, server: request.server)
-        case .dummy: return try ownServer(request)
-        case .auto:
-            do throws(JackLibrary.OpenError) {
-                let client = try JackLibrary.open(name: request.client, server: request.server)
-                return JackDriver(adopting: client, name: request.client, server: request.server)
-            } catch {
-                guard case .noServer = error else { throw error.asDriverError(server: request.server) }
-            }
-            guard ServerProcess.executable != nil else {
-                return TimerDriver(name: request.client, rate: Double(request.rate), block: request.block)
-            }
-            return try ownServer(request)
+        case .jack: return try jack(request)
+        case .pipewire: return try pipeWire(request)
+        case .alsa: return try OwnServer.open(request, .alsa(device: request.device, periods: request.periods))
+        case .dummy: return try dummy(request, notice: "")
+        case .auto: return try first(request)
         }
     }
 
-    /// A server under the first name that is free.
-    private static func ownServer(_ request: DriverRequest) throws(DriverError) -> JackDriver {
-        let names = request.server.map { [$0] } ?? ownNames
-        var refusal: DriverError?
-        for name in names {
-            guard let right = ServerNameLock(name), !answers(name) else { continue }
-            let server = try ServerProcess(
-                name: name, format: .init(rate: request.rate, block: request.block), nameLock: right)
+    /// The running server, else PipeWire, else what nobody hears.
+    private static func first(_ request: DriverRequest) throws(DriverError) -> any Driver {
+        do throws(JackLibrary.OpenError) { return try connect(request, .any) } catch {
+            switch error {
+            case .noServer, .noLibrary: break
+            default: throw error.asDriverError(server: request.server)
+            }
+        }
+        var fault = ""
+        if PipeWireSocket.path(request.server) != nil {
+            do throws(JackLibrary.OpenError) { return try connect(request, .pipewire) } catch {
+                fault = error.asDriverError(server: request.server, .pipewire).message
+            }
+        }
+        // A server of this name was meant, and not one more of our own.
+        if let server = request.server { throw missing(server) }
+        return try dummy(request, notice: silence(fault))
+    }
+
+    /// What is said where nobody listens.
+    private static func silence(_ fault: String) -> String {
+        let others = ServerNames.running.filter { !OwnServer.names.contains($0) }.map { "--server \($0)" }
+        return "nothing will be heard: no JACK server named '\(JackLibrary.defaultServer)' is running, and "
+            + (fault.isEmpty ? "no PipeWire" : fault) + "; start one, "
+            + (others.isEmpty ? "" : "choose another (\(others.joined(separator: ", "))), ")
+            + "or play to a sound card with --driver alsa"
+    }
+
+    /// What is wrong when no server is called `name`, with those that there are.
+    private static func missing(_ name: String) -> DriverError {
+        var there = ServerNames.running.map { "--server \($0)" }
+        if PipeWireSocket.path() != nil { there.append("--driver pipewire") }
+        let start = "start it (jackd -n \(name) -d alsa)"
+        return DriverError(
+            "no JACK server named '\(name)' is running",
+            hint: there.isEmpty
+                ? "no other is running either: \(start), or use --driver dummy or --driver alsa for one of our own"
+                : "there is \(there.joined(separator: ", ")); use that, or \(start)")
+    }
+
+    private static func jack(_ request: DriverRequest) throws(DriverError) -> JackDriver {
+        do { return try connect(request, .any) } catch {
+            if case .noServer = error { throw missing(request.server ?? JackLibrary.defaultServer) }
+            throw error.asDriverError(server: request.server)
+        }
+    }
+
+    private static func pipeWire(_ request: DriverRequest) throws(DriverError) -> JackDriver {
+        do { return try connect(request, .pipewire) } catch {
+            throw error.asDriverError(server: request.server, .pipewire)
+        }
+    }
+
+    /// A client of a server that is there.
+    private static func connect(
+        _ request: DriverRequest, _ library: JackLibrary.Provider
+    ) throws(JackLibrary.OpenError) -> JackDriver {
+        let client = try JackLibrary.open(name: request.client, server: request.server, library: library)
+        let driver = JackDriver(adopting: client, name: request.client, server: request.server, library: library)
+        driver.setNotice(request.notice(of: driver.info))
+        return driver
+    }
+
+    /// Our own server that nobody hears, or a timer where there cannot be one.
+    private static func dummy(_ request: DriverRequest, notice: String) throws(DriverError) -> any Driver {
+        var notices = [notice]
+        if ServerProcess.executable != nil {
             do throws(DriverError) {
-                let client = try server.client(named: request.client)
-                return JackDriver(adopting: client, name: request.client, server: name, child: server)
+                let driver = try OwnServer.open(request, .dummy)
+                driver.setNotice(notice)
+                return driver
             } catch {
-                // JACK takes a name for used as long as a dead server of that name is not buried, which is not ours to
-                // do if its parent died too.
-                if server.isRunning { throw error }
-                refusal = refusal ?? error
+                guard ServerNames.areAllTaken() else { throw error }
+                notices.append(ServerNames.advice)
             }
         }
-        if let refusal { throw refusal }
-        throw DriverError(
-            names.count == 1
-                ? "a JACK server named '\(names[0])' is running already"
-                : "the names of our own JACK servers are all in use: \(names.joined(separator: ", "))",
-            hint: "connect to a running one with --driver jack --server \(names[0])")
-    }
-
-    private static func answers(_ name: String) -> Bool {
-        guard let client = try? JackLibrary.open(name: "vg-probe", server: name) else { return false }
-        JackLibrary.close(client)
-        return true
+        return TimerDriver(
+            name: request.client, rate: Double(request.rate ?? 48_000), block: request.block ?? 256,
+            notice: notices.filter { !$0.isEmpty }.joined(separator: "; "))
     }
 }

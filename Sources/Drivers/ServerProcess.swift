@@ -3,13 +3,15 @@ import Glibc
 import Realtime
 import System
 
-/// A JACK server of our own with the dummy driver: `jackd -n NAME -d dummy` as a child in its own process group, which
+/// A JACK server of our own: `jackd -n NAME -d dummy` or `-d alsa` as a child in its own process group, which
 /// ends when this process does, however that ends. What it prints is kept for the message of a failure.
 package final class ServerProcess: @unchecked Sendable {
     // Sendable: `lock` guards the child's state; the thread that starts it is its only reaper.
 
     /// The server's name.
     package let name: String
+    /// As which driver it counts.
+    let kind: DriverInfo.Kind
     private let arguments: [String]
     private let nameLock: ServerNameLock?
     private let lock = Monitor()
@@ -18,6 +20,14 @@ package final class ServerProcess: @unchecked Sendable {
     private var printed = OutputTail()
     private var failure: SystemError?
     private var launched = 0.0
+
+    /// What the server plays to.
+    package enum Backend: Sendable {
+        /// Nothing.
+        case dummy
+        /// A sound card; nil: "hw:0", in two blocks.
+        case alsa(device: String?, periods: Int?)
+    }
 
     /// How a server runs.
     package struct Format: Sendable {
@@ -29,13 +39,19 @@ package final class ServerProcess: @unchecked Sendable {
         package var realtime: Bool?
         /// Whether the server waits for its clients rather than drop what is late: no sample is lost, whatever the load.
         package var synchronous: Bool
+        /// What it plays to.
+        package var backend: Backend
 
         /// Describes a format.
-        package init(rate: Int = 48000, block: Int = 256, realtime: Bool? = nil, synchronous: Bool = false) {
+        package init(
+            rate: Int = 48000, block: Int = 256, realtime: Bool? = nil, synchronous: Bool = false,
+            backend: Backend = .dummy
+        ) {
             self.rate = rate
             self.block = block
             self.realtime = realtime
             self.synchronous = synchronous
+            self.backend = backend
         }
     }
 
@@ -55,7 +71,8 @@ package final class ServerProcess: @unchecked Sendable {
         arguments =
             [program, "-n", name] + (realtime ? ["-R", "-P", "70"] : ["-r"])
             + (format.synchronous ? ["-S", "-t", "5000"] : [])
-            + ["-d", "dummy", "-r", "\(format.rate)", "-p", "\(format.block)"]
+            + format.backend.arguments + ["-r", "\(format.rate)", "-p", "\(format.block)"]
+        kind = format.backend.kind
         self.name = name
         self.nameLock = nameLock
         launch()
@@ -70,8 +87,13 @@ package final class ServerProcess: @unchecked Sendable {
     /// Whether the child has not ended. [any]
     package var isRunning: Bool { processID != 0 }
 
-    /// What it printed, the newest lines of it. [any]
-    package var recentOutput: [String] { lock.locked { printed.lines } }
+    /// What it printed, the newest lines of it without those with which every jackd begins. [any]
+    package var recentOutput: [String] {
+        lock.locked { printed.lines }.filter { line in
+            !["jackdmp", "Copyright ", "This is free software", "under certain conditions", "self-connect-mode"]
+                .contains(where: line.hasPrefix)
+        }
+    }
 
     /// Starts it again if it has ended, at most twice a second. [control]
     package func restartIfDead() {
@@ -122,6 +144,7 @@ package final class ServerProcess: @unchecked Sendable {
 
     private func keep(_ started: Wakeup) {
         var launcher = ChildLauncher(arguments)
+        launcher.environment = Self.environment()
         launcher.endSignal = SIGTERM
         let server: StartedChild
         do throws(SystemError) { server = try launcher.start() } catch {
@@ -146,6 +169,23 @@ package final class ServerProcess: @unchecked Sendable {
             child = 0
         }
     }
+
+    /// This process's environment, but without PipeWire's library path: under `pw-jack` jackd would take PipeWire's
+    /// libraries for its own.
+    private static func environment() -> [String] {
+        var result: [String] = []
+        var next = environ
+        while let text = next.pointee.map({ String(cString: $0) }) {
+            next += 1
+            guard text.hasPrefix("LD_LIBRARY_PATH=") else {
+                result.append(text)
+                continue
+            }
+            let folders = text.dropFirst(16).split(separator: ":").filter { !$0.contains("/pipewire-") }
+            if !folders.isEmpty { result.append("LD_LIBRARY_PATH=" + folders.joined(separator: ":")) }
+        }
+        return result
+    }
 }
 
 extension ServerProcess {
@@ -153,7 +193,9 @@ extension ServerProcess {
     package func client(named client: String) throws(DriverError) -> OpaquePointer {
         let deadline = monotonicSeconds() + 5
         while isRunning {
-            do throws(JackLibrary.OpenError) { return try JackLibrary.open(name: client, server: name) } catch {
+            do throws(JackLibrary.OpenError) {
+                return try JackLibrary.open(name: client, server: name, library: .jackd)
+            } catch {
                 if case .noServer = error, monotonicSeconds() < deadline {
                     usleep(5_000)
                     continue
@@ -162,7 +204,25 @@ extension ServerProcess {
             }
         }
         throw DriverError(
-            "the JACK server '\(name)' ended while it started", hint: "run the same jackd command by hand to see why",
+            "the JACK server '\(name)' ended while it started",
+            hint: kind == .alsa ? SoundCards.hint : "run the same jackd command by hand to see why",
             details: recentOutput)
+    }
+}
+
+extension ServerProcess.Backend {
+    /// As jackd wants it said.
+    fileprivate var arguments: [String] {
+        switch self {
+        case .dummy: ["-d", "dummy"]
+        case .alsa(let device, let periods): ["-d", "alsa", "-d", device ?? "hw:0", "-n", "\(periods ?? 2)"]
+        }
+    }
+
+    fileprivate var kind: DriverInfo.Kind {
+        switch self {
+        case .dummy: .dummy
+        case .alsa: .alsa
+        }
     }
 }

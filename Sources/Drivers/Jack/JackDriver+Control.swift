@@ -125,7 +125,7 @@ extension JackDriver {
         var tries = 0
         while !stopping.load(ordering: .acquiring) {
             server?.restartIfDead()
-            if let opened = try? JackLibrary.open(name: requestedName, server: serverName) {
+            if let opened = try? JackLibrary.open(name: requestedName, server: serverName, library: library) {
                 if comeBack(opened) { return true }
                 JackLibrary.close(opened)
             }

@@ -19,6 +19,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let signals = JackSignals()
     let requestedName: String
     let serverName: String?
+    let library: JackLibrary.Provider
     /// Held during server calls, and so for as long as a server hangs.
     let lock = Monitor()
     var client: OpaquePointer?
@@ -50,17 +51,21 @@ public final class JackDriver: Driver, @unchecked Sendable {
         self.init(adopting: client, name: name, server: server, child: child)
     }
 
-    /// Takes over a client that is open. [control]
-    init(adopting client: OpaquePointer, name: String, server: String?, child: ServerProcess? = nil) {
+    /// Takes over a client that is open, of the libjack that was asked for. [control]
+    init(
+        adopting client: OpaquePointer, name: String, server: String?, library: JackLibrary.Provider = .any,
+        child: ServerProcess? = nil
+    ) {
         requestedName = name
         serverName = server
+        self.library = library
         self.server = child
         self.client = client
         latencies = JackLatencies(ports.slots)
         facts = Lock(
             DriverInfo(
-                kind: child == nil ? .jack : .dummy, server: server ?? JackLibrary.defaultServer,
-                ownServer: child != nil, client: String(cString: jack_get_client_name(client)),
+                kind: child?.kind ?? (JackLibrary.isPipeWire ? .pipewire : .jack),
+                server: server ?? (JackLibrary.isPipeWire ? PipeWireSocket.name : JackLibrary.defaultServer), ownServer: child != nil, client: String(cString: jack_get_client_name(client)),
                 rate: Double(jack_get_sample_rate(client)), block: Int(jack_get_buffer_size(client))))
         cycle = .allocate(capacity: 1)
         cycle.initialize(to: JackCycle(slots: ports.slots))
@@ -76,6 +81,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
 
     /// What it is and how it runs. [any]
     public var info: DriverInfo { facts.withLock { $0 } }
+
+    /// Says what the user should know of the choice. [control]
+    func setNotice(_ text: String) { facts.withLock { $0.notice = text } }
 
     /// What is measured. [any]
     public var status: DriverStatus {

@@ -5,10 +5,32 @@ import Realtime
 import System
 
 /// What libjack shares among all clients of a process: its error output, and the fact that it can talk to one server
-/// at a time only, whose clients must all be closed before a new one is opened after the server's death.
+/// at a time only, whose clients must all be closed before a new one is opened after the server's death. Which libjack
+/// it is can change while there is no client.
 package enum JackLibrary {
+    /// Whose libjack.
+    package enum Provider: Sendable, Hashable {
+        /// What the system's linker finds, with `pw-jack` PipeWire's.
+        case any
+        /// jackd's.
+        case jackd
+        /// PipeWire's.
+        case pipewire
+
+        /// Where it may be, best first; the linker knows what $LIB is here.
+        fileprivate var paths: [String] {
+            switch self {
+            case .any: ["libjack.so.0"]
+            case .jackd: ["libjack.so.0", "/usr/$LIB/libjack.so.0"]
+            case .pipewire: ["/usr/$LIB/pipewire-0.3/jack/libjack.so.0", "libjack.so.0"]
+            }
+        }
+    }
+
     /// Why a client could not be opened.
     package enum OpenError: Error {
+        /// There is no such libjack; the reason in the linker's words.
+        case noLibrary(Provider, reason: String)
         /// Nothing answers under this name.
         case noServer
         /// A client of this process still belongs to another server, named here.
@@ -25,7 +47,8 @@ package enum JackLibrary {
         /// Those whose server is gone.
         var lost: Set<UInt> = []
         var lines: [String] = []
-        var installed = false
+        /// What was loaded last, and for whom.
+        var library: (wanted: Provider, isPipeWire: Bool)?
     }
 
     /// Also serialises opening and closing: the library's own globals are set up and torn down in them.
@@ -39,17 +62,20 @@ package enum JackLibrary {
         return String(cString: name)
     }
 
+    /// Whether the libjack in use is PipeWire's. [any]
+    package static var isPipeWire: Bool { state.withLock { $0.library?.isPipeWire ?? false } }
+
     /// Opens a client; never starts a server. Blocks while the server hangs. [control]
-    package static func open(name: String, server: String?, exactName: Bool = false) throws(OpenError) -> OpaquePointer
-    {
-        catchOutput()
+    package static func open(
+        name: String, server: String?, library provider: Provider = .any, exactName: Bool = false
+    ) throws(OpenError) -> OpaquePointer {
         let serverName = server ?? defaultServer
         let result: Result<OpaquePointer, OpenError> = library.withLock { _ in
             let obstacle: OpenError? = state.withLock { state in
                 if !state.lost.isEmpty { return .notYetClosed }
                 return state.servers.values.first { $0 != serverName }.map { .otherServer($0) }
             }
-            if let obstacle { return .failure(obstacle) }
+            if let obstacle = obstacle ?? load(provider) { return .failure(obstacle) }
             var status = JackStatus(rawValue: 0)
             let linesBefore = recentLines
             guard let client = vg_jack_open(allowed(name), server, exactName, &status) else {
@@ -107,15 +133,28 @@ package enum JackLibrary {
     /// The newest lines that libjack would have printed, oldest first. [any]
     package static var recentLines: [String] { state.withLock { $0.lines } }
 
-    /// Keeps libjack's messages from the terminal; they go to `recentLines`. [control]
-    static func catchOutput() {
-        let first = state.withLock { state in
-            defer { state.installed = true }
-            return !state.installed
+    /// Has this libjack be called from now on, unless it is already; its messages are kept from the terminal and go to
+    /// `recentLines`.
+    private static func load(_ provider: Provider) -> OpenError? {
+        let (current, other) = state.withLock { ($0.library, $0.servers.values.first) }
+        if let current, current.wanted == provider || provider == (current.isPipeWire ? .pipewire : .jackd) {
+            return nil
         }
-        guard first else { return }
-        jack_set_error_function { @Sendable in JackLibrary.keep($0) }
-        jack_set_info_function { @Sendable in JackLibrary.keep($0) }
+        if let other { return .otherServer(other) }
+        var reason = ""
+        for path in provider.paths {
+            if let fault = vg_jack_load(path, provider == .any) {
+                reason = reason.isEmpty ? String(cString: fault) : reason
+                continue
+            }
+            let isPipeWire = vg_jack_is_pipewire()
+            state.withLock { $0.library = (provider, isPipeWire) }
+            jack_set_error_function { @Sendable in JackLibrary.keep($0) }
+            jack_set_info_function { @Sendable in JackLibrary.keep($0) }
+            if provider == .any || isPipeWire == (provider == .pipewire) { return nil }
+            state.withLock { $0.library = nil }
+        }
+        return .noLibrary(provider, reason: reason.isEmpty ? "the only libjack is another's" : reason)
     }
 
     private static func keep(_ text: UnsafePointer<CChar>?) {
@@ -130,9 +169,24 @@ package enum JackLibrary {
 
 extension JackLibrary.OpenError {
     /// What a user should know of it.
-    func asDriverError(server: String?) -> DriverError {
+    func asDriverError(server: String?, _ provider: JackLibrary.Provider = .any) -> DriverError {
         let name = server ?? JackLibrary.defaultServer
         switch self {
+        case .noLibrary(.pipewire, let reason):
+            return DriverError(
+                "PipeWire's libjack is not installed", hint: "install the package pipewire-jack", details: [reason])
+        case .noLibrary(_, let reason):
+            return DriverError(
+                "libjack is not installed", hint: "install the package libjack-jackd2-0 or pipewire-jack",
+                details: [reason])
+        case .noServer where provider == .pipewire:
+            let socket = server ?? PipeWireSocket.name
+            return DriverError(
+                "PipeWire does not answer at '\(socket)'",
+                hint: PipeWireSocket.path(server) == nil
+                    ? "start it (systemctl --user start pipewire), as the user whose session it is in: "
+                        + "$XDG_RUNTIME_DIR tells where its socket is"
+                    : "its socket is there, but nobody listens: start it again (systemctl --user restart pipewire)")
         case .noServer:
             return DriverError(
                 "no JACK server named '\(name)' is running",

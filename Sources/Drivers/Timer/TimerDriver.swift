@@ -6,7 +6,7 @@ import Synchronization
 import System
 
 /// A thread that calls the cycle by the clock, with no JACK at all: capture ports read silence, what playback ports
-/// get is dropped. For machines without jackd.
+/// get is dropped. For machines without jackd, or without a free name for a server.
 public final class TimerDriver: Driver, @unchecked Sendable {
     // Sendable: `ports` is guarded by its lock; the cycle's state is atomic or the audio thread's own.
 
@@ -23,9 +23,9 @@ public final class TimerDriver: Driver, @unchecked Sendable {
     private let wakeup = Wakeup()
 
     /// Makes a driver of `rate` Hz and blocks of `block` frames. [control]
-    public init(name: String, rate: Double, block: Int) {
+    public init(name: String, rate: Double, block: Int, notice: String = "") {
         precondition(rate > 0 && block > 0, "rate and block must be positive")
-        info = DriverInfo(kind: .dummy, client: name, rate: rate, block: block)
+        info = DriverInfo(kind: .timer, client: name, rate: rate, block: block, notice: notice)
         cycle = .allocate(capacity: 1)
         cycle.initialize(to: TimerCycle(rate: rate, block: block))
     }

@@ -172,6 +172,8 @@ public struct GraphDescription: Sendable, Equatable {
     public var location: SourceLocation
     /// How many threads may run it together.
     public var threads = Threads.one
+    /// What shall call the audio.
+    public var driver = DriverDescription()
     /// Whether something was too faulty to be here, so that what seems to be missing is no news.
     public var isPartial = false
 

@@ -28,6 +28,7 @@ public enum EventJSON {
     public static func encode(_ status: Status, event: String = "running", pid: Int32) -> String {
         var line = Line(event, status.time, node: nil)
         line.add("driver", JSONText.string(status.driver))
+        line.add("notice", JSONText.string(status.notice))
         line.add("server", JSONText.string(status.server))
         line.add("own_server", status.ownServer ? "true" : "false")
         line.add("rate", number(status.rate))

@@ -47,9 +47,11 @@ public struct AudioFrame: Sendable, Equatable {
 
 /// What the host measures of itself, about ten times a second.
 public struct Status: Sendable, Equatable {
-    /// "jack", "dummy" or "offline".
+    /// "jack", "pipewire", "alsa", "dummy", "timer" or "offline".
     public var driver = ""
-    /// The JACK server's name; empty without one.
+    /// What the user should know of the driver, such as that nothing will be heard, and what to do; mostly empty.
+    public var notice = ""
+    /// The name of the JACK server, or of PipeWire's socket; empty without one.
     public var server = ""
     /// Whether the server is a child of this process.
     public var ownServer = false

@@ -176,6 +176,10 @@ extension Host {
         guard graph === (try self.graph()) else { throw HostError("the graph was stopped") }
         var difference = GraphDifference(graph.nodes, old, next)
         difference.warnings = built.diagnostics
+        if old.driver != description.driver {
+            difference.warnings.append(
+                Diagnostic(.warning, "[driver] has changed, which counts from the next run on", at: description.location))
+        }
         try graph.change(to: next)
         await settled()
         let times = ChangeTimes(

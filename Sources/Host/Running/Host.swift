@@ -75,16 +75,17 @@ public actor Host {
     /// The description of the graph that was loaded; nil before.
     public var description: GraphDescription? { running?.description ?? loaded?.description }
 
-    /// Opens a driver and plays the loaded graph. Without a request: the running JACK server, or one of our own, with
-    /// the graph's name as the client's. When no driver can be opened, the graph stays loaded for another try.
+    /// Opens a driver and plays the loaded graph. Without a request: the driver that its description wants, with the
+    /// graph's name as the client's. When no driver can be opened, the graph stays loaded for another try.
     public func run(_ request: DriverRequest? = nil) throws(HostError) {
         guard running == nil else { throw HostError("a graph is playing", hint: "stop it first") }
         guard let prepared = loaded else { throw HostError("no graph is loaded", hint: "load one") }
         let driver: any Driver
-        do { driver = try DriverChooser.open(request ?? DriverRequest(client: prepared.description.name)) } catch {
+        let wanted = request ?? DriverRequest(prepared.description.driver, client: prepared.description.name)
+        do { driver = try DriverChooser.open(wanted) } catch {
             // What the server printed is often the only reason there is.
-            let details = error.details.map { "\n  " + $0 }.joined()
-            throw HostError(error.message + details, hint: error.hint)
+            if error.details.isEmpty { throw HostError(error.message, hint: error.hint) }
+            throw HostError(error.description)
         }
         loaded = nil
         let graph = try RunningGraph.start(prepared, on: driver)

@@ -110,6 +110,7 @@ extension RunningGraph {
             }
             var status = Status()
             status.driver = info.kind.rawValue
+            status.notice = info.notice
             status.server = info.server
             status.ownServer = info.ownServer
             status.client = info.client

@@ -9,7 +9,7 @@ public enum FinalReport {
         _ status: Status, _ timings: [NodeTiming], _ dropouts: [Dropout] = [], dropped: Int = 0
     ) -> String {
         var head =
-            "\(duration(status.time)) played, \(count(Int(status.blocks), "block")), \(count(status.xruns, "xrun"))"
+            "\(duration(status.time)) played by \(driverText(status)), \(count(Int(status.blocks), "block")), \(count(status.xruns, "xrun"))"
         if dropped > 0 { head += ", \(count(dropped, "event")) not shown because the output was too slow" }
         var lines = [head] + causes(status, dropouts)
         let budget = status.rate > 0 ? Double(status.block) / status.rate : 0
@@ -29,6 +29,7 @@ public enum FinalReport {
                 ]))
         }
         if timings.count > rows.count { lines.append("  and \(timings.count - rows.count) more") }
+        if !status.notice.isEmpty { lines.append("  " + printable(status.notice)) }
         for (node, reason) in status.degraded.sorted(by: { $0.key < $1.key }) {
             lines.append("  \(printable(node)) failed: \(printable(reason))")
         }

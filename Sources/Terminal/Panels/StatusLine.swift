@@ -38,15 +38,14 @@ public struct StatusLine: Sendable {
         return parts.joined(separator: "  ")
     }
 
-    /// What is said once at the start: what plays it and how the kernel runs it, and in a second line what to do where
-    /// that is not good enough.
+    /// What is said once at the start: what plays it and how the kernel runs it, and a line for each thing that is not
+    /// good enough, with what to do.
     public static func opening(_ status: Status, graph: String) -> String {
-        let server = serverText(status).map { " (\($0))" } ?? ""
         let line =
-            "\(printable(graph)): \(status.driver)\(server), \(rateText(status.rate)), \(status.block) frames"
+            "\(printable(graph)): \(driverText(status)), \(rateText(status.rate)), \(status.block) frames"
             + (status.threads > 1 ? ", \(status.threads) threads" : "")
-        return ([line + schedulingText(status.scheduling)] + [status.scheduling.advice].filter { !$0.isEmpty })
-            .joined(separator: "\n")
+        let more = [printable(status.notice), status.scheduling.advice].filter { !$0.isEmpty }
+        return ([line + schedulingText(status.scheduling)] + more).joined(separator: "\n")
     }
 }
 
@@ -75,6 +74,11 @@ func rateText(_ rate: Double) -> String {
     while text.hasSuffix("0") { text = text.dropLast() }
     if text.hasSuffix(".") { text = text.dropLast() }
     return "\(text) kHz"
+}
+
+/// The driver and its server: "jack (default)".
+func driverText(_ status: Status) -> String {
+    printable(status.driver) + (serverText(status).map { " (\($0))" } ?? "")
 }
 
 /// Which server it is; nil without one.

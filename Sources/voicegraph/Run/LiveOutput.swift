@@ -85,6 +85,7 @@ final class LiveOutput: Sendable {
         if case .json = face {
             let nodes = timings.map { ($0.node, SettingValue.table($0.fields)) }
             let fields: [String: SettingValue] = [
+                "driver": .string(status.driver), "server": .string(status.server), "notice": .string(status.notice),
                 "xruns": .integer(Int64(status.xruns)), "blocks": .integer(Int64(status.blocks)),
                 "load": .number(status.load), "events_dropped": .integer(Int64(dropped)),
                 "dropouts": .table(status.dropoutFields), "unrecorded": .integer(Int64(clamping: status.unrecorded)),

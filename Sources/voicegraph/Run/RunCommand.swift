@@ -14,10 +14,12 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run a graph in real time.",
         discussion: """
-            With --driver auto the running JACK server is used; without one, a server of our own with the dummy \
-            driver, so that other JACK programs can still connect. Ctrl-C, SIGTERM or q end the run with exit code 0. \
-            SIGHUP reads the file again; `voicegraph ctl` changes the graph while it plays. Where standard output cannot \
-            be written the run goes on and ends with exit code 1; when its reader goes away, the run ends.
+            With --driver auto the running JACK server is used, else PipeWire; without both, a server of our own with \
+            the dummy driver, which nobody hears, and that is said. --driver alsa:hw:1 plays to a sound card through a \
+            jackd of our own. [driver] in the graph file says the same: kind, server, device, rate, block, periods; \
+            --set driver.block=64 changes it. Ctrl-C, SIGTERM or q end the run with exit code 0. SIGHUP reads the file \
+            again; `voicegraph ctl` changes the graph while it plays. Where standard output cannot be written the run \
+            goes on and ends with exit code 1; when its reader goes away, the run ends.
             """)
 
     @OptionGroup
@@ -26,10 +28,12 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup
     var plugins: TrustOptions
 
-    @Option(help: "What calls the audio: auto, jack or dummy.")
-    var driver = DriverRequest.Kind.auto
+    @Option(
+        help: ArgumentHelp(
+            "What calls the audio: auto, jack, pipewire, alsa, alsa:DEVICE or dummy.", valueName: "driver"))
+    var driver: DriverChoice?
 
-    @Option(help: "The JACK server's name.")
+    @Option(help: "The name of the JACK server, or of PipeWire's socket.")
     var server: String?
 
     @Flag(help: "Print events as JSON, one object a line.")
@@ -59,8 +63,9 @@ struct RunCommand: AsyncParsableCommand {
         let readAt = calendarTime()
         do {
             report(try await host.load(graph.file, overrides: graph.overrides), json: json)
-            try await host.run(
-                DriverRequest(kind: driver, client: await host.description?.name ?? "voicegraph", server: server))
+            let waiting = Task.detached { await leave(when: ended) }
+            defer { waiting.cancel() }
+            try await host.run(request(await host.description))
         } catch let error as InvalidGraph {
             report(error.diagnostics, json: json)
             throw ExitCode(1)
@@ -98,6 +103,18 @@ struct RunCommand: AsyncParsableCommand {
         output.close()
         if let result { output.report(result.status, result.timings, result.dropouts, dropped: events.dropped) }
         if let failure { throw fail("\(failure)") }
+    }
+
+    /// What the file wants, and what the command line says on top. Another driver has another server and device.
+    private func request(_ graph: GraphDescription?) -> DriverRequest {
+        var wanted = graph?.driver ?? DriverDescription()
+        if let driver {
+            if let kind = wanted.kind, kind != driver.kind { (wanted.server, wanted.device) = (nil, nil) }
+            wanted.kind = driver.kind
+            wanted.device = driver.device ?? wanted.device
+        }
+        wanted.server = server ?? wanted.server
+        return DriverRequest(wanted, client: graph?.name ?? "voicegraph")
     }
 
     /// Where other programs reach this run; it plays without that, too.
@@ -149,6 +166,16 @@ struct RunCommand: AsyncParsableCommand {
     }
 }
 
+/// Ends the program when it is told to end before there is a driver: opening one takes as long as its server hangs.
+private func leave(when ended: EndFlag) async {
+    while !ended.isSet {
+        guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
+    }
+    guard !Task.isCancelled else { return }
+    writeOut("voicegraph: ended before the server answered\n", to: STDERR_FILENO)
+    _exit(1)
+}
+
 /// Seconds since 1970.
 private func calendarTime() -> Double {
     var time = timespec()
@@ -156,7 +183,22 @@ private func calendarTime() -> Double {
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }
 
-extension DriverRequest.Kind: ExpressibleByArgument {}
+/// What stands behind --driver.
+struct DriverChoice: ExpressibleByArgument {
+    let kind: DriverRequest.Kind
+    var device: String?
+
+    init?(argument: String) {
+        let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let kind = DriverRequest.Kind(rawValue: String(parts[0])) else { return nil }
+        self.kind = kind
+        guard parts.count > 1 else { return }
+        guard kind == .alsa, !parts[1].isEmpty else { return nil }
+        device = String(parts[1])
+    }
+
+    static let allValueStrings = DriverRequest.Kind.allCases.map(\.rawValue)
+}
 
 /// Set when a signal or a key ends the run.
 final class EndFlag: @unchecked Sendable {

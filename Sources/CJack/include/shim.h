@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * libjack as Swift sees it: jack_client_open is variadic, and what the process
- * callback calls must be known as safe for the audio thread. */
+ * libjack as Swift sees it, loaded when it is needed: jack_client_open is
+ * variadic, and what the process callback calls must be known as safe for the
+ * audio thread. Only what jack.c passes on can be called. */
 #ifndef VOICEGRAPH_JACK_H
 #define VOICEGRAPH_JACK_H
 
@@ -14,14 +15,19 @@
 
 #define VG_JACK_AUDIO __attribute__((swift_attr("@_noLocks")))
 
+/* Has all calls go to the libjack at `path`, a name as dlopen takes it, from
+ * now on; before the first time none may be made, and while there is a client
+ * it must not change. `interposed`: what was preloaded goes before it. NULL,
+ * or what is wrong with it; then nothing has changed. [control] */
+const char *vg_jack_load(const char *path, _Bool interposed);
+
+/* Whether the libjack that is called is PipeWire's. [control] */
+_Bool vg_jack_is_pipewire(void);
+
 /* Opens a client without ever starting a server. `server` NULL: the one that
  * $JACK_DEFAULT_SERVER names, else "default". `exact`: fail rather than take
  * another name. [control] */
-static inline jack_client_t *vg_jack_open(const char *name, const char *server, _Bool exact, jack_status_t *status) {
-  jack_options_t options = (jack_options_t)(JackNoStartServer | (exact ? JackUseExactName : 0));
-  if (!server) return jack_client_open(name, options, status);
-  return jack_client_open(name, (jack_options_t)(options | JackServerName), status, server);
-}
+jack_client_t *vg_jack_open(const char *name, const char *server, _Bool exact, jack_status_t *status);
 
 /* What the process callback calls: documented as safe there, and lock-free in
  * jackd2 and PipeWire alike. [audio] */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import CToml
+import Graph
+import NodeKit
+
+extension DriverDescription {
+    /// The keys of the table.
+    static let keys = ["kind", "server", "device", "rate", "block", "periods"]
+
+    /// Why a value cannot be set, and what could.
+    struct Fault: Error {
+        var message: String
+        var hint = ""
+    }
+
+    /// Sets what stands behind a key; nil: done.
+    mutating func set(_ key: String, _ value: SettingValue) -> Fault? {
+        do throws(Fault) {
+            switch key {
+            case "kind": kind = try Self.kind(value)
+            case "server": server = try Self.text(key, value)
+            case "device": device = try Self.text(key, value)
+            case "rate": rate = try Self.number(key, value, Self.rates, "Hz")
+            case "block": block = try Self.number(key, value, Self.blocks, "frames")
+            case "periods": periods = try Self.number(key, value, Self.periodCounts, "blocks")
+            default:
+                var suggester = Suggester()
+                let known = "here may stand \(Self.keys.dropLast().joined(separator: ", ")) and \(Self.keys.last!)"
+                throw Fault(
+                    message: "unknown key '\(shortened(key))'",
+                    hint: suggester.hint(key, among: Self.keys, otherwise: known))
+            }
+            return nil
+        } catch { return error }
+    }
+
+    private static func kind(_ value: SettingValue) throws(Fault) -> Kind {
+        let kinds = Kind.allCases.map(\.rawValue)
+        guard case .string(let text) = value else {
+            throw Fault(message: "'kind' must be a string", hint: "one of \(kinds.joined(separator: ", "))")
+        }
+        guard let kind = Kind(rawValue: text) else {
+            var suggester = Suggester()
+            throw Fault(
+                message: "there is no driver '\(shortened(text))'",
+                hint: suggester.hint(text, among: kinds, otherwise: "one of \(kinds.joined(separator: ", "))"))
+        }
+        return kind
+    }
+
+    private static func text(_ key: String, _ value: SettingValue) throws(Fault) -> String {
+        guard case .string(let text) = value, !text.isEmpty, text.utf8.count <= 200,
+            !text.utf8.contains(where: { $0 < 32 || $0 == 127 }), !text.hasPrefix("-")
+        else { throw Fault(message: "'\(key)' must be a name", hint: "a string of 1 to 200 bytes without control characters") }
+        return text
+    }
+
+    private static func number(
+        _ key: String, _ value: SettingValue, _ range: ClosedRange<Int>, _ unit: String
+    ) throws(Fault) -> Int {
+        guard case .integer(let number) = value, range.contains(Int(clamping: number)) else {
+            throw Fault(
+                message: "'\(key)' cannot be that",
+                hint: "write a whole number from \(range.lowerBound) to \(range.upperBound), in \(unit)")
+        }
+        return Int(number)
+    }
+}
+
+extension GraphReader {
+    /// What an including file says goes before what it includes, key by key.
+    mutating func readDriver(_ driver: TomlDocument.Node, _ document: TomlDocument) {
+        guard driver.kind == VG_TOML_TABLE else {
+            return report(
+                "'driver' must be a table", at: document.keyLocation(driver),
+                hint: "write [driver] on a line of its own")
+        }
+        for item in document.children(driver) {
+            let key = document.key(item)
+            guard let entry = value(item, document) else { continue }
+            if let fault = description.driver.set(key, entry.value) {
+                let isKnown = DriverDescription.keys.contains(key)
+                report(fault.message, at: isKnown ? entry.valueLocation : entry.keyLocation, hint: fault.hint)
+            }
+            if key == "device" { devicePlace = entry.keyLocation }
+        }
+    }
+
+    /// A sound card that nothing would look at is told.
+    mutating func checkDriver() {
+        guard let place = devicePlace, description.driver.kind != .alsa else { return }
+        let kind = description.driver.kind ?? .auto
+        diagnostics.append(
+            Diagnostic(
+                .warning, "the driver '\(kind.rawValue)' does not look at 'device'", at: place,
+                hint: "add kind = \"alsa\" to [driver], or run with --driver alsa"))
+    }
+}

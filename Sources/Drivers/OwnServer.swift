@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Servers of our own, as drivers.
+enum OwnServer {
+    /// Names of our own server: jackd knows eight per machine, so they are few and always the same.
+    static let names = ["voicegraph", "voicegraph-2", "voicegraph-3", "voicegraph-4"]
+
+    /// A server under the first name that is free; it answers before this returns. [control]
+    static func open(
+        _ request: DriverRequest, _ backend: ServerProcess.Backend
+    ) throws(DriverError) -> JackDriver {
+        do { return try first(request, backend) } catch {
+            // Dead servers keep their names; without them there may be room.
+            guard ServerNames.areAllTaken() else { throw error }
+            guard ServerNames.freeDead() else {
+                throw DriverError(error.message, hint: ServerNames.advice, details: error.details)
+            }
+            return try first(request, backend)
+        }
+    }
+
+    private static func first(
+        _ request: DriverRequest, _ backend: ServerProcess.Backend
+    ) throws(DriverError) -> JackDriver {
+        let names = request.server.map { [$0] } ?? names
+        var refusal: DriverError?
+        for name in names {
+            guard let right = ServerNameLock(name), !answers(name) else { continue }
+            let server = try ServerProcess(name: name, format: request.format(on: backend), nameLock: right)
+            do throws(DriverError) {
+                let client = try server.client(named: request.client)
+                return JackDriver(
+                    adopting: client, name: request.client, server: name, library: .jackd, child: server)
+            } catch {
+                // JACK takes a name for used as long as a dead server of that name is not buried, which is not ours to
+                // do if its parent died too.
+                if server.isRunning { throw error }
+                refusal = refusal ?? error
+                // Another name gives no other sound card.
+                if !error.details.contains(where: { $0.contains("already active") }) { break }
+            }
+        }
+        if let refusal { throw refusal }
+        throw DriverError(
+            names.count == 1
+                ? "a JACK server named '\(names[0])' is running already"
+                : "the names of our own JACK servers are all in use: \(names.joined(separator: ", "))",
+            hint: "connect to a running one with --driver jack --server \(names[0])")
+    }
+
+    private static func answers(_ name: String) -> Bool {
+        guard let client = try? JackLibrary.open(name: "vg-probe", server: name, library: .jackd) else { return false }
+        JackLibrary.close(client)
+        return true
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Where PipeWire's clients find it.
+enum PipeWireSocket {
+    /// What it is called without a path: $PIPEWIRE_REMOTE, else "pipewire-0". [control]
+    static var name: String { variable("PIPEWIRE_REMOTE") ?? "pipewire-0" }
+
+    /// The socket called `wanted`, or the usual one, if it is there. Nobody may listen at it all the same. [control]
+    static func path(_ wanted: String? = nil) -> String? {
+        // Newer ones allow a list: "[one,two]".
+        let names = (wanted ?? name).split(whereSeparator: { "[], ".contains($0) }).map(String.init)
+        let folders = ["PIPEWIRE_RUNTIME_DIR", "XDG_RUNTIME_DIR", "USERPROFILE"].compactMap(variable)
+            + ["/run/pipewire"]
+        let places = names.flatMap { name in name.hasPrefix("/") ? [name] : folders.map { "\($0)/\(name)" } }
+        return places.first { access($0, R_OK | W_OK) == 0 }
+    }
+
+    private static func variable(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+}

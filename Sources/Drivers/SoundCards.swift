@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The sound cards that ALSA knows.
+enum SoundCards {
+    /// "hw:0 (HDA Intel PCH)" for each, in their order. [control]
+    static var list: [String] {
+        // A line for each card: " 0 [PCH            ]: HDA-Intel - HDA Intel PCH", then one with more.
+        textOfFile("/proc/asound/cards").split(separator: "\n").compactMap { line in
+            guard let bracket = line.firstIndex(of: "["), let end = line[bracket...].firstIndex(of: "]"),
+                let number = Int(line[..<bracket].filter { $0 != " " })
+            else { return nil }
+            let rest = line[end...].split(separator: "-", maxSplits: 1).last ?? ""
+            let name = rest.split(separator: " ").joined(separator: " ")
+            return "hw:\(number) (\(name.split(separator: "- ").last.map(String.init) ?? name))"
+        }
+    }
+
+    /// What to do about a card that cannot be played to. [control]
+    static var hint: String {
+        let cards = list
+        return cards.isEmpty
+            ? "there is no sound card on this machine; --driver dummy needs none"
+            : "the sound cards are \(cards.joined(separator: ", ")); choose one with --driver alsa:DEVICE, and end what "
+                + "else uses it"
+    }
+}
+
+/// A small file of the system; empty: it cannot be read. [control]
+func textOfFile(_ path: String) -> String {
+    guard let file = fopen(path, "re") else { return "" }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+    return String(decoding: bytes, as: UTF8.self)
+}
