@@ -51,7 +51,10 @@ extension DriverDescription {
     private static func text(_ key: String, _ value: SettingValue) throws(Fault) -> String {
         guard case .string(let text) = value, !text.isEmpty, text.utf8.count <= 200,
             !text.utf8.contains(where: { $0 < 32 || $0 == 127 }), !text.hasPrefix("-")
-        else { throw Fault(message: "'\(key)' must be a name", hint: "a string of 1 to 200 bytes without control characters") }
+        else {
+            throw Fault(
+                message: "'\(key)' must be a name", hint: "a string of 1 to 200 bytes without control characters")
+        }
         return text
     }
 
@@ -60,10 +63,22 @@ extension DriverDescription {
     ) throws(Fault) -> Int {
         guard case .integer(let number) = value, range.contains(Int(clamping: number)) else {
             throw Fault(
-                message: "'\(key)' cannot be that",
+                message: "'\(key)' cannot be \(shown(value))",
                 hint: "write a whole number from \(range.lowerBound) to \(range.upperBound), in \(unit)")
         }
         return Int(number)
+    }
+}
+
+/// A value that is refused, as it was written.
+private func shown(_ value: SettingValue) -> String {
+    switch value {
+    case .integer(let number): "\(number)"
+    case .number(let number): "\(number)"
+    case .string(let text): "'\(shortened(text))'"
+    case .bool(let value): "\(value)"
+    case .list: "a list"
+    case .table: "a table"
     }
 }
 
@@ -81,8 +96,9 @@ extension GraphReader {
             if let fault = description.driver.set(key, entry.value) {
                 let isKnown = DriverDescription.keys.contains(key)
                 report(fault.message, at: isKnown ? entry.valueLocation : entry.keyLocation, hint: fault.hint)
+            } else if key == "device" {
+                devicePlace = entry.keyLocation
             }
-            if key == "device" { devicePlace = entry.keyLocation }
         }
     }
 

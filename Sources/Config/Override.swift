@@ -20,7 +20,8 @@ func apply(_ override: String, to description: inout GraphDescription, _ report:
     }
     guard path.count >= 3, path[0] == "node", path.allSatisfy({ !$0.isEmpty }), path.count <= Int(VG_TOML_DEPTH_LIMIT)
     else {
-        return fail("an override must name a setting of a node or the driver",
+        return fail(
+            "an override must name a setting of a node or the driver",
             "write node.NAME.key=value or driver.key=value")
     }
     guard let node = description.nodes.firstIndex(where: { $0.name == path[1] }) else {

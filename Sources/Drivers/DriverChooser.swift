@@ -46,12 +46,11 @@ public enum DriverChooser {
     private static func missing(_ name: String) -> DriverError {
         var there = ServerNames.running.map { "--server \($0)" }
         if PipeWireSocket.path() != nil { there.append("--driver pipewire") }
-        let start = "start it (jackd -n \(name) -d alsa)"
         return DriverError(
             "no JACK server named '\(name)' is running",
-            hint: there.isEmpty
-                ? "no other is running either: \(start), or use --driver dummy or --driver alsa for one of our own"
-                : "there is \(there.joined(separator: ", ")); use that, or \(start)")
+            hint: (there.isEmpty
+                ? "no other is running either: " : "there is \(there.joined(separator: ", ")): use that, ")
+                + "start it (jackd -n \(name) -d alsa), or have one of our own with --driver alsa or --driver dummy")
     }
 
     private static func jack(_ request: DriverRequest) throws(DriverError) -> JackDriver {

@@ -10,7 +10,8 @@ enum PipeWireSocket {
     static func path(_ wanted: String? = nil) -> String? {
         // Newer ones allow a list: "[one,two]".
         let names = (wanted ?? name).split(whereSeparator: { "[], ".contains($0) }).map(String.init)
-        let folders = ["PIPEWIRE_RUNTIME_DIR", "XDG_RUNTIME_DIR", "USERPROFILE"].compactMap(variable)
+        let folders =
+            ["PIPEWIRE_RUNTIME_DIR", "XDG_RUNTIME_DIR", "USERPROFILE"].compactMap(variable)
             + ["/run/pipewire"]
         let places = names.flatMap { name in name.hasPrefix("/") ? [name] : folders.map { "\($0)/\(name)" } }
         return places.first { access($0, R_OK | W_OK) == 0 }

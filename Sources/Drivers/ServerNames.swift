@@ -49,8 +49,11 @@ enum ServerNames {
                 place += 1
                 continue
             }
-            let fields = bytes[(place + mark.count)..<end].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-            if fields.count >= 3, let user = uid_t(String(decoding: fields[0], as: UTF8.self)), fields.last?.isEmpty == true {
+            let fields = bytes[(place + mark.count)..<end].split(
+                separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            if fields.count >= 3, let user = uid_t(String(decoding: fields[0], as: UTF8.self)),
+                fields.last?.isEmpty == true
+            {
                 let process = bytes[(place - 4)..<place].withUnsafeBytes { $0.loadUnaligned(as: pid_t.self) }
                 let name = fields[1..<(fields.count - 1)].map { String(decoding: $0, as: UTF8.self) }
                 result.append(Entry(name: name.joined(separator: ":"), user: user, process: process))

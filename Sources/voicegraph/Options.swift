@@ -28,7 +28,8 @@ struct GraphOptions: ParsableArguments {
     var file: String
 
     @Option(
-        name: .customLong("set"), help: ArgumentHelp("Change a setting: node.NAME.key=value or driver.key=value.", valueName: "override"))
+        name: .customLong("set"),
+        help: ArgumentHelp("Change a setting: node.NAME.key=value or driver.key=value.", valueName: "override"))
     var overrides: [String] = []
 
     @OptionGroup

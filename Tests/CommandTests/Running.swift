@@ -39,16 +39,6 @@ extension Program {
     func plays() async throws {
         try await wait("it shows levels") { $0.lines.contains { $0.contains("\"event\":\"levels\"") } }
     }
-
-    /// The processes that are children of it now.
-    func children() -> [pid_t] {
-        let path = "/proc/\(processID)/task"
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        return threads.flatMap { thread in
-            let text = (try? String(contentsOfFile: "\(path)/\(thread)/children", encoding: .utf8)) ?? ""
-            return text.split(separator: " ").compactMap { pid_t($0) }
-        }
-    }
 }
 
 /// Whether there is no such process any more; one that only waits to be reaped is none.

@@ -183,9 +183,12 @@ import TestSupport
         "Faults name the override",
         arguments: [
             ("node.b.x=1", "unknown node 'b'"), ("x", "an override without '='"),
-            ("=", "an override must name a node's setting"),
-            ("node.a=1", "an override must name a node's setting"),
-            ("node.a..=1", "an override must name a node's setting"),
+            ("=", "an override must name a setting of a node or the driver"),
+            ("node.a=1", "an override must name a setting of a node or the driver"),
+            ("node.a..=1", "an override must name a setting of a node or the driver"),
+            ("driver.kind=alas", "there is no driver 'alas'"), ("driver.rate=9", "'rate' cannot be 9"),
+            ("driver.rats=9", "unknown key 'rats'"), ("driver.server=-x", "'server' must be a name"),
+            ("driver.kind.x=1", "an override must name a setting of a node or the driver"),
             ("node.a.type=1", "'type' must be a string"), ("node.a.required=maybe", "'required' must be true or false"),
         ])
     func faultyOverrides(_ override: String, _ message: String) {

@@ -8,10 +8,10 @@ import TestSupport
 @testable import Drivers
 
 extension JackDriverTests {
-    @Test("With no server anywhere our own starts, works, and ends with the driver")
+    @Test("Our own server starts, works, and ends with the driver")
     func ownServer() async throws {
         let turn = try await JackTurn.wait()
-        let driver = try await chosen(DriverRequest(kind: .auto, server: "vgt-own", rate: 44100, block: 64))
+        let driver = try await chosen(DriverRequest(kind: .dummy, server: "vgt-own", rate: 44100, block: 64))
         #expect(driver.info.kind == .dummy)
         #expect(driver.info.ownServer)
         #expect(driver.info.server == "vgt-own")
@@ -52,12 +52,40 @@ extension JackDriverTests {
         #expect(driver.info.kind == .jack)
         #expect(!driver.info.ownServer)
         #expect(driver.info.client == "chosen")
+        #expect(driver.info.notice == "")
         driver.stop()
         let error = #expect(throws: DriverError.self) {
             try DriverChooser.open(DriverRequest(kind: .dummy, server: server.name))
         }
         #expect(error?.message == "a JACK server named '\(server.name)' is running already")
         server.stop()
+    }
+
+    @Test("A rate and a block that a running server does not have are told as not heeded")
+    func otherFormat() async throws {
+        let server = try await Jackd.start(rate: 44100, block: 64)
+        for (rate, block, isHeeded) in [(44100, 64, true), (48000, 64, false), (44100, 128, false)] {
+            let driver = try DriverChooser.open(
+                DriverRequest(kind: .jack, server: server.name, rate: rate, block: block))
+            #expect(driver.info.notice.isEmpty == isHeeded)
+            #expect(isHeeded || driver.info.notice.hasSuffix("it runs at 44100 Hz in blocks of 64"))
+            driver.stop()
+        }
+        server.stop()
+    }
+
+    @Test("Names are read from libjack's memory as it lays them out, and rubbish there is none")
+    func serverNames() async throws {
+        let server = try await Jackd.start()
+        let own = ServerNames.entries().first { $0.name == server.name }
+        #expect(own == ServerNames.Entry(name: server.name, user: geteuid(), process: server.processID))
+        #expect(own?.isDead == false && ServerNames.running.contains(server.name))
+        server.stop()
+        #expect(!ServerNames.running.contains(server.name))
+        #expect(ServerNames.entries([]) == [])
+        #expect(ServerNames.entries(Array("jack-0:x:".utf8)[...]) == [])
+        #expect(ServerNames.entries(Array("....jack-:jack-jack-0:jack-x:y:".utf8)[...]) == [])
+        #expect(ServerNames.entries(Array("....jack-7:a:b:\0".utf8)[...]).map(\.name) == ["a:b"])
     }
 
     @Test("Without the server it was told to use, the jack driver says what to do")

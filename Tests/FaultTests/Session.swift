@@ -39,6 +39,8 @@ func toneGraph(_ name: String, to sinks: String, from source: String) -> String 
 /// What `voicegraph status --json` says.
 struct RunStatus: Sendable {
     var state = ""
+    var driver = ""
+    var notice = ""
     var server = ""
     var ownServer = false
     var rate = 0.0
@@ -55,6 +57,8 @@ struct RunStatus: Sendable {
         let answer = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         let status = try #require(answer?["status"] as? [String: Any], "\(text)")
         state = status["state"] as? String ?? ""
+        driver = status["driver"] as? String ?? ""
+        notice = status["notice"] as? String ?? ""
         server = status["server"] as? String ?? ""
         ownServer = status["own_server"] as? Bool ?? false
         rate = status["rate"] as? Double ?? 0

@@ -82,6 +82,16 @@ public final class Program: @unchecked Sendable {
         }
     }
 
+    /// The processes that are children of it now.
+    public func children() -> [pid_t] {
+        let path = "/proc/\(processID)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return threads.flatMap { thread in
+            let text = (try? String(contentsOfFile: "\(path)/\(thread)/children", encoding: .utf8)) ?? ""
+            return text.split(separator: " ").compactMap { pid_t($0) }
+        }
+    }
+
     /// Sends it a signal.
     public func signal(_ number: Int32) { if isRunning { kill(processID, number) } }
 

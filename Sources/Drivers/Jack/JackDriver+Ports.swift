@@ -99,9 +99,10 @@ extension JackDriver {
 
     private func join(_ client: OpaquePointer, _ pair: JackConnections.Pair) -> (from: String, to: String)? {
         guard let index = ports.index(of: pair.own), let port = ports.jackPort(ports.entries[index].slot),
-            let name = portName(port), jack_port_connected_to(port, pair.other) == 0
+            let name = portName(port)
         else { return nil }
         let (from, to) = pair.isCapture ? (pair.other, name) : (name, pair.other)
+        // Not asked for before: until the last connection is in force, more than a block, jackd lets whoever asks wait.
         let failed = jack_connect(client, from, to)
         if failed == 0 { return (from, to) }
         // jackd tells failures with negative numbers, PipeWire with positive ones.

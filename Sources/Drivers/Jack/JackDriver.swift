@@ -65,7 +65,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
         facts = Lock(
             DriverInfo(
                 kind: child?.kind ?? (JackLibrary.isPipeWire ? .pipewire : .jack),
-                server: server ?? (JackLibrary.isPipeWire ? PipeWireSocket.name : JackLibrary.defaultServer), ownServer: child != nil, client: String(cString: jack_get_client_name(client)),
+                server: server ?? (JackLibrary.isPipeWire ? PipeWireSocket.name : JackLibrary.defaultServer),
+                ownServer: child != nil, client: String(cString: jack_get_client_name(client)),
                 rate: Double(jack_get_sample_rate(client)), block: Int(jack_get_buffer_size(client))))
         cycle = .allocate(capacity: 1)
         cycle.initialize(to: JackCycle(slots: ports.slots))
@@ -144,6 +145,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     private func activate(_ engine: AudioEngine) throws(DriverError) -> [(from: String, to: String)] {
         precondition(threads.isEmpty && !stopping.load(ordering: .relaxed), "a driver starts once")
         cycle.pointee.engine = engine
+        latencies.pause()
         guard let client, jack_activate(client) == 0 else {
             throw DriverError(
                 "the JACK server did not activate the client", hint: "is the server still running?",
@@ -153,6 +155,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
         beginHelping(engine, client)
         signals.connectAll.store(true, ordering: .releasing)
         let made = connect()
+        latencies.resume()
         cycle.pointee.enabled.store(true, ordering: .sequentiallyConsistent)
         do throws(SystemError) {
             threads.append(try SystemThread(name: "vg-jack") { self.control() })

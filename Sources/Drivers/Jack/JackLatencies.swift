@@ -16,6 +16,10 @@ final class JackLatencies: Sendable {
     /// By port name, as they were given; nil: nothing new.
     private let given = Lock<[LatencyRoute]?>(nil)
     private let ways = Lock<[Way]>([])
+    /// While connections are made one after the other, each of which the server asks about: whoever looks at a port in
+    /// jackd's callback waits more than a block for the connection to be in force, and the server waits for the answer.
+    private let isPaused = Atomic(false)
+    private let owesAnswer = Atomic(false)
     private let slots: JackSlots
 
     init(_ slots: JackSlots) { self.slots = slots }
@@ -23,9 +27,19 @@ final class JackLatencies: Sendable {
     /// Notes new routes for `update`. [any]
     func set(_ routes: [LatencyRoute]) { given.withLock { $0 = routes } }
 
-    /// Takes over what was noted; whether there was anything. `slot`: a port's slot by name. [control thread]
+    /// Gives no answers until `resume`. [control]
+    func pause() { isPaused.store(true, ordering: .releasing) }
+
+    /// Answers again; the server is to ask, which the next `update` tells. [control]
+    func resume() {
+        owesAnswer.store(true, ordering: .releasing)
+        isPaused.store(false, ordering: .releasing)
+    }
+
+    /// Takes over what was noted; whether the server has to ask again. `slot`: a port's slot by name. [control thread]
     func update(_ slot: (String) -> Int?) -> Bool {
-        guard let routes = given.withLock({ $0.take() }) else { return false }
+        let owes = owesAnswer.exchange(false, ordering: .acquiringAndReleasing)
+        guard let routes = given.withLock({ $0.take() }) else { return owes }
         let found = routes.compactMap { route -> Way? in
             guard let from = slot(route.from), let to = slot(route.to) else { return nil }
             return Way(from: from, to: to, frames: UInt32(clamping: route.frames))
@@ -37,6 +51,7 @@ final class JackLatencies: Sendable {
     /// Answers the server: a port that we give to is as late as what comes in on the way to it, and what leaves on the
     /// way from a port that we take from is still to come. [libjack]
     func answer(_ mode: jack_latency_callback_mode_t) {
+        if isPaused.load(ordering: .acquiring) { return }
         let ways = ways.withLock { $0 }
         let isCapture = mode == JackCaptureLatency
         var ranges: [Int: jack_latency_range_t] = [:]

@@ -178,7 +178,8 @@ extension Host {
         difference.warnings = built.diagnostics
         if old.driver != description.driver {
             difference.warnings.append(
-                Diagnostic(.warning, "[driver] has changed, which counts from the next run on", at: description.location))
+                Diagnostic(
+                    .warning, "[driver] has changed, which counts from the next run on", at: description.location))
         }
         try graph.change(to: next)
         await settled()

@@ -71,6 +71,22 @@ extension JackDriverTests {
         server.stop()
     }
 
+    @Test("The first cycle waits for the connections, but no connection for the block of the one before")
+    func quickConnections() async throws {
+        let server = try await Jackd.start(block: 2048)
+        let peer = try JackPeer("peer", server: server, inputs: 12)
+        let through = try PassThrough(server: server, channels: 12, to: ["peer:in_*"])
+        let connected = through.events.all.count
+        #expect(connected == 12)
+        // Callbacks before the graph's first cycle.
+        let waited = Int(through.driver.status.cycles) - Int(through.engine.counters.cycles)
+        print("figure: \(waited) blocks until 12 connections stood")
+        #expect(waited < 12)
+        through.stop()
+        peer.close()
+        server.stop()
+    }
+
     @Test("Another block size while running leaves the audio exact, and the owner hears of it first")
     func blockSizeChange() async throws {
         let server = try await Jackd.start(block: 256)

@@ -145,7 +145,10 @@ func playFloor(_ library: String, _ nodes: Int, blocks: Int, server: String, sec
     guard nodes > 0, let rack = peer_rack_new(library, nodes) else { throw BenchmarkError("\(library) does not load") }
     if seconds == 0 {
         peer_rack_run(rack, blocks)
-    } else if !peer_rack_play(rack, "vg-floor", server, seconds) {
+        return
+    }
+    try loadJack()
+    if !peer_rack_play(rack, "vg-floor", server, seconds) {
         throw BenchmarkError("the JACK server '\(server)' does not answer")
     }
 }

@@ -29,6 +29,11 @@ final class Server {
     var started: UInt64 { child.started }
 }
 
+/// Has calls go to jackd's libjack, those of the peers in C too.
+func loadJack() throws {
+    if let fault = vg_jack_load("libjack.so.0", false) { throw BenchmarkError(String(cString: fault)) }
+}
+
 /// A JACK client that plays a constant and listens for anything that is not silence.
 final class Probe {
     fileprivate struct State: ~Copyable {
@@ -53,6 +58,7 @@ final class Probe {
 
     /// Waits until the server answers, at most ten seconds.
     init(_ server: Server, name wanted: String = "vg-probe") throws {
+        try loadJack()
         jack_set_error_function { @Sendable _ in }
         jack_set_info_function { @Sendable _ in }
         var opened: OpaquePointer?
