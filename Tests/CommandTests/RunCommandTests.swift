@@ -91,7 +91,10 @@ import TestSupport
         #expect(lines.first?.wholeMatch(of: opening) != nil)
         let seconds = lines.filter { $0.wholeMatch(of: /0:0\d  dsp .* %  xruns \d+  meter -6.0 dBFS.*/) != nil }
         #expect(seconds.count == 2)
-        #expect(lines.contains { $0.wholeMatch(of: /2\.\d s played, \d+ blocks, \d+ xruns?/) != nil })
+        #expect(
+            lines.contains {
+                $0.wholeMatch(of: /2\.\d s played by dummy \(voicegraph.*, own\), \d+ blocks, \d+ xruns?/) != nil
+            })
         #expect(lines.contains { $0.wholeMatch(of: /\s+node +mean us +99 % us +longest us +of a block/) != nil })
         #expect(lines.contains { $0.hasPrefix("  gain ") })
         #expect(!run.output.contains("\u{1b}"))
@@ -208,7 +211,10 @@ import TestSupport
         let bad = try scratch.write("bad.conf", endless + "[node.meter]\n")
         #expect(try await voicegraph("run", bad).end() == 1)
         #expect(try await voicegraph("run", scratch.file("missing.conf")).end() == 1)
-        for arguments in [[], [graph, "--driver", "alsa"], [graph, "--duration", "0"], [graph, "--duration", "x"]] {
+        for arguments in [
+            [], [graph, "--driver", "pulse"], [graph, "--driver", "alsa:"], [graph, "--duration", "0"],
+            [graph, "--duration", "x"],
+        ] {
             let run = try Program([Program.voicegraph, "run"] + arguments)
             #expect(try await run.end() == 64)
             #expect(run.errors.contains("Usage: voicegraph run <file>"))

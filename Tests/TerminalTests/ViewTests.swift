@@ -23,6 +23,23 @@ import TestSupport
         }
     }
 
+    @Test("What is to be known of the driver is shown on every face") func notice() {
+        let before = shown(scene(TerminalCapabilities(), width: 80, height: 24), 80, 24)
+        let view = scene(TerminalCapabilities(), width: 80, height: 24)
+        var status = sampleStatus()
+        (status.driver, status.server, status.ownServer) = ("dummy", "voicegraph", true)
+        let words = "nothing will be heard: no JACK server named 'default' is running"
+        status.notice = words
+        #expect(!before.text.contains(words))
+        view.update(status: status, at: 11)
+        #expect(shown(view, 80, 24, at: 11).text.contains("▲ " + words))
+        #expect(StatusLine.opening(status, graph: "voice").hasPrefix("voice: dummy (voicegraph, own), 48 kHz"))
+        #expect(StatusLine.opening(status, graph: "voice").contains("\n" + words))
+        #expect(StatusTable.text(status, clients: 0).contains("\nnotice   " + words + "\n"))
+        let report = FinalReport.text(status, [])
+        #expect(report.contains(" played by dummy (voicegraph, own), ") && report.contains("\n  " + words + "\n"))
+    }
+
     @Test("A node that is removed is shown no more, whatever levels still come") func removedNode() {
         func graph(_ nodes: [(String, String)]) -> GraphDescription {
             var graph = GraphDescription()

@@ -34,7 +34,7 @@ struct Screen {
         }
     }
 
-    /// Failed nodes first, then the newest lines of the log.
+    /// Failed nodes first, then what is to be known of the driver, then the newest lines of the log.
     private func notes(_ canvas: inout Canvas, _ rest: inout Area, _ state: FaceState, height: Int) {
         let failed = state.degraded
         let shownFailed = height >= 6 ? min(failed.count, height >= 40 ? 6 : height >= 20 ? 3 : 1) : 0
@@ -49,6 +49,10 @@ struct Screen {
                 case .error: theme.error
                 }
             put(&canvas, area.inset(1), entry.text, style)
+        }
+        if !state.status.notice.isEmpty, height >= 8 {
+            let text = theme.words("▲", "!") + " " + printable(state.status.notice)
+            put(&canvas, rest.takeBottom(1).inset(1), text, theme.warning)
         }
         for index in (0..<shownFailed).reversed() {
             let area = rest.takeBottom(1)
