@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CJack
 import Graph
+import Synchronization
 import System
 
 /// What JACK is told of latencies. The server asks for them in a callback, from a thread of libjack's own, at any time;
