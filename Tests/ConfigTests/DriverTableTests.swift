@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Host
+import Config
+import Graph
 import TestSupport
 
 /// What `[driver]` says, and what goes before it.

@@ -4,6 +4,7 @@ import Control
 import Dispatch
 import Drivers
 import Glibc
+import Graph
 import Host
 import Synchronization
 import System
