@@ -85,7 +85,7 @@ public enum DriverChooser {
                 driver.setNotice(notice)
                 return driver
             } catch {
-                guard ServerNames.areAllTaken() else { throw error }
+                guard ServerNames.wereTaken(error) else { throw error }
                 notices.append(ServerNames.advice)
             }
         }

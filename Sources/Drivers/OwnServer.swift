@@ -12,11 +12,9 @@ enum OwnServer {
     ) throws(DriverError) -> JackDriver {
         do { return try first(request, backend) } catch {
             // Dead servers keep their names; without them there may be room.
-            guard ServerNames.areAllTaken() else { throw error }
-            guard ServerNames.freeDead() else {
-                throw DriverError(error.message, hint: ServerNames.advice, details: error.details)
-            }
-            return try first(request, backend)
+            guard ServerNames.wereTaken(error) else { throw error }
+            if !ServerNames.areAllTaken() || ServerNames.freeDead() { return try first(request, backend) }
+            throw DriverError(error.message, hint: ServerNames.advice, details: error.details)
         }
     }
 

@@ -27,6 +27,11 @@ enum ServerNames {
         entries().filter { $0.user == geteuid() && !$0.isDead }.map(\.name).sorted()
     }
 
+    /// Whether a server could not start because there was no name for it. [any]
+    static func wereTaken(_ error: DriverError) -> Bool {
+        error.details.contains { $0.contains("Too many servers already active") }
+    }
+
     /// Whether no other name can be added. [control]
     static func areAllTaken() -> Bool { entries().count >= most }
 

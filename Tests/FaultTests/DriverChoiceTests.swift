@@ -111,7 +111,7 @@ struct DriverChoiceTests {
         let turn = try await JackTurn.wait()
         let graph =
             toneGraph + "[driver]\nkind = \"alsa\"\ndevice = \"null\"\nrate = 44100\nblock = 1024\nperiods = 3\n"
-        let session = try Session(graph, through: Self.modest, environment: Self.nobody)
+        let session = try Session(graph, through: Self.apart + Self.modest, environment: Self.nobody)
         let status = try await session.plays()
         #expect(status.driver == "alsa" && status.ownServer && status.rate == 44100 && status.block == 1024)
         let servers = session.run.children().map { id in
@@ -128,33 +128,24 @@ struct DriverChoiceTests {
     @Test("A sound card that is not there is an error, with what jackd said of it")
     func noSoundCard() async throws {
         let turn = try await JackTurn.wait()
-        let scratch = try Scratch()
-        let file = try scratch.write("graph.conf", toneGraph)
-        let run = try Program(
-            [Program.voicegraph, "run", file, "--driver", "alsa:vgt-none", "--set", "driver.block=64"],
-            environment: Self.nobody.merging(["XDG_RUNTIME_DIR": scratch.path]) { $1 })
-        #expect(try await run.end() == 1)
+        let run = try await alone("true", "--driver", "alsa:vgt-none", "--set", "driver.block=64", code: 1)
         #expect(run.errors.contains("Unknown PCM vgt-none") && run.errors.contains("sound card"), "\(run.errors)")
         turn.end()
     }
 
-    /// A machine's shared memory for itself, in which `before` is done; then it runs the command.
-    private func alone(_ before: String, _ options: String...) async throws -> Program {
+    /// Has what follows see a shared memory of its own, where this user may: others on the machine have servers too.
+    private static let apart =
+        isRoot ? ["unshare", "-m", "bash", "-ec", "mount -t tmpfs none /dev/shm\nexec \"$@\"", "bash"] : []
+
+    /// Runs the command where `before` was done in a shared memory of its own.
+    private func alone(_ before: String, _ options: String..., code: Int32 = 0) async throws -> Program {
         let scratch = try Scratch()
         let file = try scratch.write("graph.conf", toneGraph)
-        let script = """
-            set -e
-            mount -t tmpfs none /dev/shm
-            \(before)
-            "$@"
-            """
         let run = try Program(
-            [
-                "unshare", "-m", "bash", "-c", script, "bash", Program.voicegraph, "run", file, "--json", "--duration",
-                "0.3",
-            ]
-                + options, environment: Self.nobody.merging(["XDG_RUNTIME_DIR": scratch.path]) { $1 })
-        #expect(try await run.end(seconds: 100) == 0, "\(run.errors)")
+            Self.apart + ["bash", "-ec", before + "\n\"$@\"", "bash"]
+                + [Program.voicegraph, "run", file, "--json", "--duration", "0.3"] + options,
+            environment: Self.nobody.merging(["XDG_RUNTIME_DIR": scratch.path]) { $1 })
+        #expect(try await run.end(seconds: 100) == code, "\(run.errors)")
         return run
     }
 

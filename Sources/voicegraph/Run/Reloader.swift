@@ -5,6 +5,7 @@ import Dispatch
 import Glibc
 import Graph
 import Host
+import System
 
 /// Reads the graph again on SIGHUP and, with `--watch`, when a file of it has changed. A faulty file changes nothing.
 final class Reloader: Sendable {
@@ -22,8 +23,11 @@ final class Reloader: Sendable {
     ) throws(HostError) {
         let (stream, requests) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.requests = requests
+        // When what plays was read: a file that changed since, and was not watched yet, is news.
+        let readAt = Lock<Double?>(nil)
         work = Task {
             for await _ in stream {
+                readAt.withLock { $0 = calendarTime() }
                 do { try await host.reload() } catch let error as InvalidGraph {
                     failed(error.diagnostics)
                 } catch {
@@ -48,7 +52,8 @@ final class Reloader: Sendable {
         watch.watch(ConfigFile.files(of: read.path), since: read.time)
         following = Task {
             while await changes.next() != nil {
-                if let path = await host.path { watch.watch(ConfigFile.files(of: path)) }
+                let since = readAt.withLock { $0.take() } ?? .infinity
+                if let path = await host.path { watch.watch(ConfigFile.files(of: path), since: since) }
             }
         }
     }

@@ -178,7 +178,7 @@ private func leave(when ended: EndFlag) async {
 }
 
 /// Seconds since 1970.
-private func calendarTime() -> Double {
+func calendarTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
