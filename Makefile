@@ -10,7 +10,7 @@ SEED = $(shell date +%s)
 RELEASE = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build debug setup setup-test install format lint bench lv2-conformance lv2-example soak clean
+.PHONY: help run test build debug setup setup-test install format lint docs bench lv2-conformance lv2-example soak clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,7 +37,7 @@ setup: ## install the Debian packages that are missing to build and run
 setup-test: ## the same for the tests
 	@scripts/setup test
 
-install: build ## copy command, plugins and completions below PREFIX (/usr/local); DESTDIR as usual
+install: build ## copy command, plugins, NodeKit and completions below PREFIX (/usr/local); DESTDIR as usual
 	scripts/install "$(DESTDIR)$(PREFIX)" $(RELEASE)
 
 lv2-example: ## build the LV2 plugin in Swift: .build/lv2/warmth.lv2
@@ -48,6 +48,9 @@ format: ## format all sources
 
 lint: ## check format, documentation and names
 	$(SWIFT) format lint --strict -r --parallel $$(scripts/swift-sources)
+
+docs: setup ## make the documentation of NodeKit and Host, without a network: .build/docs
+	@scripts/docs
 
 bench: setup-test build ## measure beside peers (jackd, ecasound, jalv, C); ARGS="--only ring", --help for more
 	$(SWIFT) run -c release --package-path Tests/Benchmarks --scratch-path .build-bench Benchmarks $(ARGS)

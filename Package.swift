@@ -10,7 +10,7 @@ func code(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 func plugin(_ name: String, _ dependencies: [Target.Dependency] = [], exclude extra: [String] = []) -> Target {
     .target(
-        name: "\(name)Plugin", dependencies: ["NodeKit", "Realtime"] + dependencies, path: "Plugins/\(name)",
+        name: "\(name)Plugin", dependencies: ["NodeKit"] + dependencies, path: "Plugins/\(name)",
         exclude: ["README.md"] + extra, swiftSettings: strict)
 }
 
@@ -75,15 +75,16 @@ let package = Package(
                 "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
-        code("Control", ["Config", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"]),
+        code("API", ["Config", "Graph", "Host", "NodeKit"]),
+        code("Control", ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"]),
         code("Picture", ["Graph", "NodeKit"]),
         code("Terminal", ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"]),
         .executableTarget(
             name: "voicegraph",
             dependencies: [
-                "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Picture",
-                "System",
-                "Terminal",
+                "API", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "NodeKit",
+                "Picture",
+                "System", "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -109,7 +110,8 @@ let package = Package(
         tests("Nodes", ["Nodes"]),
         tests("LV2", ["Graph", "LV2", "Nodes", "System"]),
         tests("Drivers", ["Nodes", "Drivers", "System"]),
-        tests("Isolation", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime"]),
+        tests(
+            "Isolation", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime", "System"]),
         tests("Config", ["Config", "Graph", "Host"]),
         tests("Host", ["Config", "Drivers", "Graph", "Host", "LV2", "NodeKit", "Realtime"]),
         tests("Control", ["Control", "Host"]),

@@ -1,36 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-import CSndfile
 import NodeKit
-import Realtime
-import Resampling
 
 /// Plays an audio file of any format that libsndfile reads, at the graph's rate.
 final class File: Node {
+    static let calls: NodeCalls = [.poll, .wait, .idle]
     static let descriptor = NodeDescriptor(
         "file", "plays an audio file",
         doc: """
             Has as many outputs as the file has channels. A file at the graph's own rate is passed bit for bit, others \
-            are resampled. Publishes file.started and file.finished.
+            are resampled.
             """,
         ports: Port.audio(VG_OUTPUT, channels: 1),
         settings: [
             Setting("path", VG_SET_PATH, "what to play: WAV, FLAC, OGG, MP3, AIFF, ...", required: true),
             Setting("loop", VG_SET_BOOL, "starts again at the end", default: "false"),
         ],
+        events: [
+            EventType("file.started", "the first frame is heard", fields: [Field("path", VG_STRING, "the file")]),
+            EventType(
+                "file.finished", "the last frame was heard",
+                fields: [
+                    Field("path", VG_STRING, "the file"), Field("frames", VG_INTEGER, "played", unit: "frames"),
+                ]),
+            EventType(
+                "file.failed", "the rest of the file cannot be read",
+                fields: [Field("path", VG_STRING, "the file"), Field("reason", VG_STRING, "why")]),
+        ],
         process: fileProcess)
 
     struct Processor: BitwiseCopyable {
-        let reader: RingReader<Float>
-        /// One block, interleaved.
-        let block: UnsafeMutablePointer<Float>
-        let channels: Int
+        let player: PlaybackPlayer
     }
 
     let layout: Layout
     private let host: NodeHost
     private let reader: FileReader
     private var worker: Worker?
-    private var block: UnsafeMutablePointer<Float>?
+    private var pipe: PlaybackPipe?
+    private var times = PlaybackTimes()
     private var told = (started: false, finished: false)
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
@@ -43,34 +50,42 @@ final class File: Node {
     deinit {
         reader.end()
         worker?.join()
-        block?.deallocate()
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         reader.end()
         worker?.join()
-        let ring = try reader.prepare(rate: preparation.rate, maxBlock: preparation.maxBlock)
-        block?.deallocate()
-        let block = UnsafeMutablePointer<Float>.allocate(capacity: preparation.maxBlock * reader.channels)
-        block.initialize(repeating: 0, count: preparation.maxBlock * reader.channels)
-        self.block = block
+        let pipe = try reader.prepare(rate: preparation.rate, maxBlock: preparation.maxBlock)
+        self.pipe = pipe
+        times.forget()
         worker = try Worker { [reader] in reader.run() }
-        return Processor(reader: ring.reader, block: block, channels: reader.channels)
+        return Processor(player: pipe.player)
     }
 
     func poll() {
         reader.poll()
-        if !told.started, reader.framesPlayed > 0 {
-            told.started = true
-            host.publish("file.started", [("path", .string(reader.path))])
+        guard let pipe else { return }
+        let isFinished = reader.isFinished
+        let played = pipe.played
+        while let run = pipe.nextRun() {
+            if let gap = times.add(run, isStart: false) { host.count("missing", gap.frames) }
         }
-        if let problem = reader.takeProblem() { host.log(VG_LOG_ERROR, problem) }
-        if !told.finished, reader.isFinished {
+        if !told.started, played > 0 {
+            told.started = true
+            host.publish("file.started", [("path", .string(reader.path))], at: times.position(of: 0))
+        }
+        if let problem = reader.takeProblem() {
+            host.log(VG_LOG_ERROR, "\(reader.path): \(problem)")
+            host.health(.failed("cannot read \(reader.path): \(problem)"))
+            host.publish("file.failed", [("path", .string(reader.path)), ("reason", .string(problem))])
+        }
+        if !told.finished, isFinished {
             told.finished = true
             host.publish(
-                "file.finished",
-                [("path", .string(reader.path)), ("frames", .integer(Int64(reader.framesPlayed)))])
+                "file.finished", [("path", .string(reader.path)), ("frames", .integer(Int64(played)))],
+                at: times.position(of: played))
         }
+        times.forget(before: nil)
     }
 
     func wait(frames: Int) { reader.wait(frames: frames) }
@@ -80,17 +95,7 @@ final class File: Node {
 
 @_noLocks
 private func fileProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: File.Processor.self)
-    let channels = state.pointee.channels
-    let block = state.pointee.block
-    // Whole frames only: the worker never writes less.
-    let frames = state.pointee.reader.read(into: block, count: cycle.frames * channels) / channels
-    for channel in 0..<io.outputCount {
-        let output = io.output(channel)
-        for frame in 0..<frames { output[frame] = block[frame * channels + channel] }
-        if frames < cycle.frames { vg_zero(output + frames, UInt32(cycle.frames - frames)) }
-        if frames == 0 { io.markSilent(output: channel) }
-    }
+    memory.assumingMemoryBound(to: File.Processor.self).pointee.player.play(io, cycle)
 }
 
 /// What the host looks for in the shared object. [control]

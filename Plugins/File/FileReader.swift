@@ -2,12 +2,11 @@
 import CSndfile
 import Glibc
 import NodeKit
-import Realtime
 import Resampling
 
-/// Reads a file ahead of the audio thread, into a ring of interleaved frames.
+/// Reads a file ahead of the audio thread, into a pipe.
 final class FileReader: @unchecked Sendable {
-    // Sendable: `monitor` guards what both threads change, but for the ring, which has two ends; the file belongs to the
+    // Sendable: `monitor` guards what both threads change, but for the pipe, which has two ends; the file belongs to the
     // worker while it runs.
     let path: String
     let loops: Bool
@@ -16,10 +15,9 @@ final class FileReader: @unchecked Sendable {
     private let file: OpaquePointer
     private let fileRate: Double
     private let monitor = Monitor()
-    private var ring: Ring<Float>?
+    private var pipe: PlaybackPipe?
     private var resampler: Resampler?
-    private var rate = 0.0
-    /// Frames of the file at which the ring began.
+    /// Frames of the file at which the pipe began.
     private var base: Int64 = 0
     private var ending = false
     private var exhausted = false
@@ -42,26 +40,24 @@ final class FileReader: @unchecked Sendable {
 
     deinit { sf_close(file) }
 
-    /// Makes the ring; a file that was playing goes on where it was. Only while no worker runs. [control]
-    func prepare(rate: Double, maxBlock: Int) throws(NodeError) -> Ring<Float> {
-        if let ring, self.rate > 0 {
-            base += Int64(Double(ring.reader.total / channels) * fileRate / self.rate)
-        }
+    /// Makes the pipe; a file that was playing goes on where it was. Only while no worker runs. [control]
+    func prepare(rate: Double, maxBlock: Int) throws(NodeError) -> PlaybackPipe {
+        if let pipe { base += Int64(Double(pipe.played) * fileRate / pipe.rate) }
         let length = sf_seek(file, 0, Int32(SF_SEEK_END))
         if loops, length > 0 { base %= length }
         sf_seek(file, min(base, max(length, 0)), Int32(SF_SEEK_SET))
         resampler = try Resampler(from: fileRate, to: rate, channels: channels)
-        self.rate = rate
-        let fresh = Ring<Float>(minimumCapacity: channels * max(Int(rate), 8 * maxBlock))
-        ring = fresh
+        let fresh = PlaybackPipe(
+            channels: channels, frames: max(Int(rate), 8 * maxBlock), maxBlock: maxBlock, rate: rate)
+        pipe = fresh
         ending = false
         exhausted = false
         return fresh
     }
 
-    /// Fills the ring until the file or the node ends. [worker]
+    /// Fills the pipe until the file or the node ends. [worker]
     func run() {
-        guard let ring, let resampler else { return }
+        guard let pipe, let resampler else { return }
         let chunk = 4096
         let buffer = UnsafeMutableBufferPointer<Float>.allocate(capacity: chunk * channels)
         defer { buffer.deallocate() }
@@ -69,7 +65,7 @@ final class FileReader: @unchecked Sendable {
         while !last {
             var count = Int(sf_readf_float(file, buffer.baseAddress, sf_count_t(chunk)))
             if count < chunk, sf_error(file) != 0 {
-                monitor.locked { problem = "\(path): \(String(cString: sf_strerror(file)))" }
+                monitor.locked { problem = String(cString: sf_strerror(file)) }
                 last = true
             } else if count == 0 {
                 if loops, sf_seek(file, 0, Int32(SF_SEEK_SET)) == 0 { continue }
@@ -77,7 +73,7 @@ final class FileReader: @unchecked Sendable {
             }
             count = max(count, 0)
             let samples = resampler.process(UnsafeBufferPointer(rebasing: buffer[..<(count * channels)]), end: last)
-            if !write(samples, ring) { return }
+            if !write(samples, pipe) { return }
         }
         monitor.locked {
             exhausted = true
@@ -85,16 +81,13 @@ final class FileReader: @unchecked Sendable {
         }
     }
 
-    private func write(_ samples: [Float], _ ring: Ring<Float>) -> Bool {
+    private func write(_ samples: [Float], _ pipe: PlaybackPipe) -> Bool {
         var done = 0
         while true {
-            let room = min(ring.writer.space / channels * channels, samples.count - done)
-            samples.withUnsafeBufferPointer {
-                if room > 0, let base = $0.baseAddress { done += ring.writer.write(base + done, count: room) }
-            }
+            done += samples.withUnsafeBufferPointer { pipe.write(UnsafeBufferPointer(rebasing: $0[done...])) }
             let goesOn = monitor.locked {
                 monitor.signal()
-                if !ending, done < samples.count, ring.writer.space < channels { monitor.wait(milliseconds: 50) }
+                if !ending, done < samples.count, pipe.space == 0 { monitor.wait(milliseconds: 50) }
                 return !ending
             }
             if !goesOn { return false }
@@ -104,26 +97,23 @@ final class FileReader: @unchecked Sendable {
 
     /// Wakes the worker when there is much room; it looks by itself otherwise. [control]
     func poll() {
-        guard let ring, ring.reader.available < ring.capacity / 2 else { return }
+        guard let pipe, pipe.waiting < pipe.capacity / 2 else { return }
         monitor.locked { monitor.signal() }
     }
 
     /// Offline: returns when `frames` can be played, or all that is left. [control]
     func wait(frames: Int) {
-        guard let ring, ring.reader.available < frames * channels else { return }
+        guard let pipe, pipe.waiting < frames else { return }
         monitor.locked {
-            while !ending, !exhausted, ring.reader.available < frames * channels {
+            while !ending, !exhausted, pipe.waiting < frames {
                 monitor.signal()
                 monitor.wait()
             }
         }
     }
 
-    /// Frames that the audio thread has taken. [control]
-    var framesPlayed: Int { monitor.locked { (ring?.reader.total ?? 0) / channels } }
-
     /// Whether everything was played. [control]
-    var isFinished: Bool { monitor.locked { exhausted && ring?.reader.available == 0 } }
+    var isFinished: Bool { monitor.locked { exhausted && pipe?.waiting == 0 } }
 
     /// What went wrong since the last call. [control]
     func takeProblem() -> String? {

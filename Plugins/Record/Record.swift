@@ -1,101 +1,148 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
-import Realtime
-import Synchronization
 
 /// Writes what it hears to a file, in a way that survives the death of the process.
 final class Record: Node {
+    static let calls: NodeCalls = [.poll, .wait, .perform, .finish]
     static let descriptor = NodeDescriptor(
         "record", "records to a file",
         doc: """
             The suffix of `path` chooses the format: .wav (32-bit float), .flac (24 bits), .ogg. {date} and {time} in it \
             stand for the start of the recording. An existing file is kept: the new one is called NAME-2, NAME-3, ... \
-            unless `overwrite` is set; one that is being recorded is kept even then. Publishes record.started, record.finished, record.dropped and record.failed.
+            unless `overwrite` is set; one that is being recorded is kept even then.
             """,
         ports: Port.audio(VG_INPUT, channels: 1),
         settings: [
             Setting("path", VG_SET_STRING, "file to write; {date} and {time} are filled in", required: true),
             Setting("channels", VG_SET_INTEGER, "audio channels", default: "1", range: 1...64),
             Setting("overwrite", VG_SET_BOOL, "replaces an existing file", default: "false"),
+            Setting("autostart", VG_SET_BOOL, "records from the first block on, not from `start`", default: "true"),
         ],
-        process: recordProcess)
+        actions: [
+            Action(
+                "start", "begin a recording",
+                arguments: [Setting("path", VG_SET_STRING, "another file than that of the settings")],
+                results: [Field("path", VG_STRING, "the file")]),
+            Action("finish", "end the recording and complete its file", results: Take.declared),
+        ],
+        events: RecordEvent.types, process: recordProcess)
 
     struct Processor: BitwiseCopyable {
-        let writer: RingWriter<Float>
-        /// One block, interleaved.
-        let block: UnsafeMutablePointer<Float>
-        /// Frames that found no room.
-        let dropped: UnsafeMutablePointer<Atomic<Int>>
-        let channels: Int
+        let pipe: CapturePipe.Writer
     }
 
     let layout: Layout
     private let host: NodeHost
+    private let target: RecordTarget
     private let writer: FileWriter
     private let channels: Int
-    private let dropped = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
-    private var droppedTold = 0
-    private var block: UnsafeMutablePointer<Float>?
+    private let startsItself: Bool
+    private var hasBegun = false
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
         channels = settings.integer("channels") ?? 1
-        dropped.initialize(to: Atomic(0))
-        writer = try FileWriter(
-            path: host.resolve(settings.string("path") ?? ""), channels: channels,
-            overwrites: settings.bool("overwrite") ?? false, host: host)
+        startsItself = settings.bool("autostart") ?? true
+        target = try RecordTarget(host.resolve(settings.string("path") ?? ""), channels: channels)
+        writer = FileWriter(channels: channels, overwrites: settings.bool("overwrite") ?? false, host: host)
         layout = Layout(ports: Port.audio(VG_INPUT, channels: channels))
     }
 
-    deinit {
-        writer.finish(dropped: dropped.pointee.load(ordering: .relaxed))
-        block?.deallocate()
-        dropped.deallocate()
-    }
+    /// A host that goes away without `finish` leaves a complete file too.
+    deinit { finish() }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        let ring = try writer.prepare(
-            rate: preparation.rate, maxBlock: preparation.maxBlock, dropped: dropped.pointee.load(ordering: .relaxed))
-        block?.deallocate()
-        let block = UnsafeMutablePointer<Float>.allocate(capacity: preparation.maxBlock * channels)
-        block.initialize(repeating: 0, count: preparation.maxBlock * channels)
-        self.block = block
-        return Processor(writer: ring.writer, block: block, dropped: dropped, channels: channels)
+        Processor(pipe: writer.prepare(rate: preparation.rate, maxBlock: preparation.maxBlock).writer)
     }
 
-    func activate() { writer.start() }
+    func activate() {
+        if hasBegun { return writer.resume() }
+        hasBegun = true
+        if startsItself { writer.resume(with: target) } else { writer.tellIdle() }
+    }
+
     /// The file stays open, in case the graph goes on, but is complete on disk.
     func deactivate() { writer.settle() }
 
-    func poll() {
-        writer.wake()
-        let count = dropped.pointee.load(ordering: .relaxed)
-        if count > droppedTold {
-            host.publish("record.dropped", [("frames", .integer(Int64(count - droppedTold)))])
-            host.log(VG_LOG_WARNING, "\(count - droppedTold) frames were lost: the disk is too slow")
-            droppedTold = count
+    func finish() { writer.finishIfOpen() }
+
+    func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        switch action {
+        case "start":
+            let path = arguments.string("path").map(host.resolve)
+            var target = target
+            if let path { target = try RecordTarget(path, channels: channels) }
+            try writer.start(target)
+            call.put("path", .string(writer.path ?? ""))
+        default:
+            for (name, value) in try writer.finish().fields { call.put(name, value) }
         }
     }
 
+    func poll() { writer.poll() }
     func wait(frames: Int) { writer.wait(frames: frames) }
+}
+
+/// A recording that is complete.
+struct Take {
+    var path: String
+    var frames: Int
+    var seconds: Double
+    var dropped: Int
+
+    var fields: [(String, SettingValue)] {
+        [
+            ("path", .string(path)), ("frames", .integer(Int64(frames))), ("seconds", .number(seconds)),
+            ("dropped", .integer(Int64(dropped))),
+        ]
+    }
+
+    static let declared = [
+        Field("path", VG_STRING, "the file"), Field("frames", VG_INTEGER, "written", unit: "frames"),
+        Field("seconds", VG_NUMBER, "how long it is", unit: "s"),
+        Field("dropped", VG_INTEGER, "lost on the way", unit: "frames"),
+    ]
+}
+
+/// What the node tells, and how it is declared.
+enum RecordEvent {
+    static let started = "record.started"
+    static let finished = "record.finished"
+    static let dropped = "record.dropped"
+    static let failed = "record.failed"
+    static let state = "record.state"
+
+    private static let path = Field("path", VG_STRING, "the file")
+    private static let frames = Field("frames", VG_INTEGER, "written so far", unit: "frames")
+    private static let reason = Field("reason", VG_STRING, "why")
+
+    static let types = [
+        EventType(
+            started, "a recording has begun",
+            fields: [
+                path, Field("rate", VG_NUMBER, "of the file", unit: "Hz"),
+                Field("channels", VG_INTEGER, "of the file"),
+            ]),
+        EventType(finished, "a recording is complete", fields: Take.declared),
+        EventType(
+            dropped, "audio was lost, because the disk is too slow",
+            fields: [
+                Field("frames", VG_INTEGER, "since the last time", unit: "frames"),
+                Field("total", VG_INTEGER, "of this recording", unit: "frames"),
+            ]),
+        EventType(failed, "a recording ended, because the disk refused it", fields: [path, reason, frames]),
+        EventType(
+            state, "whether it records",
+            fields: [
+                Field("state", VG_STRING, "idle, recording, finished or failed"), path, frames,
+                Field("dropped", VG_INTEGER, "lost in this recording", unit: "frames"), reason,
+            ], retained: true),
+    ]
 }
 
 @_noLocks
 private func recordProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Record.Processor.self)
-    let channels = state.pointee.channels
-    let block = state.pointee.block
-    let frames = cycle.frames
-    // A block is taken whole or not at all, so that channels never change places.
-    if state.pointee.writer.space < frames * channels {
-        state.pointee.dropped.pointee.add(frames, ordering: .relaxed)
-        return
-    }
-    for channel in 0..<io.inputCount {
-        let input = io.input(channel)
-        for frame in 0..<frames { block[frame * channels + channel] = input[frame] }
-    }
-    _ = state.pointee.writer.write(block, count: frames * channels)
+    memory.assumingMemoryBound(to: Record.Processor.self).pointee.pipe.write(io, cycle)
 }
 
 /// What the host looks for in the shared object. [control]

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+import NodeKit
 import Resampling
 
-/// Samples on their way from the voice to the ring; what does not fit waits here.
+/// Samples on their way from the voice to the pipe; what does not fit waits here.
 final class VoiceOutput {
     let start: Int
-    /// Index in the ring of the next sample made.
+    /// Index in the pipe of the next sample made.
     private(set) var total: Int
     private let rate: Double
     private var resampler: Resampler?
     private var backlog: [Float] = []
     private var backlogStart = 0
 
-    init(_ playback: Playback) {
-        rate = playback.rate
-        start = playback.ring.writer.total
+    init(_ pipe: PlaybackPipe) {
+        rate = pipe.rate
+        start = pipe.written
         total = start
     }
 

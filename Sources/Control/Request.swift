@@ -1,60 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-import Config
+import API
 import Graph
 import Host
 import JSON
+import NodeKit
 
-/// Why a call was not done.
-struct CallError: Error, Sendable {
-    var message: String
-    var hint = ""
-    var diagnostics: [Diagnostic] = []
-
-    init(_ message: String, hint: String = "") {
-        self.message = message
-        self.hint = hint
-    }
-
-    init(_ error: any Error) {
-        switch error {
-        case let error as CallError: self = error
-        case let error as HostError: self.init(error.message, hint: error.hint)
-        case let error as InvalidGraph:
-            let errors = error.diagnostics.filter { $0.severity == .error }
-            let more = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
-            let place = errors.first.map(\.location).flatMap {
-                $0.line > 0 ? "\($0.file):\($0.line):\($0.column): " : nil
-            }
-            self.init(
-                (place ?? "") + (errors.first?.message ?? "the graph is faulty") + more, hint: errors.first?.hint ?? "")
-            diagnostics = error.diagnostics
-        default: self.init("\(error)")
-        }
-    }
-
+extension CallError {
     /// As the answer to a request. There is always something to do about it.
-    func answer(_ id: JSON, to call: String = "") -> String {
-        let hint = hint.isEmpty ? Calls.usage[call] ?? "send one object a line" : hint
-        let diagnostics = diagnosticsText(diagnostics)
+    func answer(_ id: JSON) -> String {
         let error = JSONText.object([
-            ("message", JSONText.string(message)), ("hint", JSONText.string(hint)), ("diagnostics", diagnostics),
+            ("message", JSONText.string(message)),
+            ("hint", JSONText.string(hint.isEmpty ? "send one object a line" : hint)),
+            ("diagnostics", EventJSON.value(.list(diagnostics.map(\.fields)))),
         ])
         return JSONText.object([("id", id.text), ("ok", "false"), ("error", error)])
     }
 }
 
-/// A list of diagnostics as JSON.
-func diagnosticsText(_ diagnostics: [Diagnostic]) -> String {
-    "[" + DiagnosticFormat.json(diagnostics).split(separator: "\n").joined(separator: ",") + "]"
-}
-
-/// One call of a client, whose fields are taken one by one; what nobody takes is a mistake.
+/// One call of a client, as it stands in its line.
 struct Request: Sendable {
     /// What the answer is told apart by.
     private(set) var id = JSON.null
     private(set) var call = ""
     private var fields: [String: JSON] = [:]
-    private var known = ["id", "call"]
 
     /// Reads a line. The id is there for the answer even if this throws.
     mutating func read(_ line: some Sequence<UInt8>) throws(CallError) {
@@ -78,51 +46,28 @@ struct Request: Sendable {
         }
     }
 
-    /// A value of any kind; nil if it is not given.
-    mutating func take(_ key: String) -> JSON? {
-        known.append(key)
-        return fields.removeValue(forKey: key)
-    }
-
-    mutating func optionalText(_ key: String) throws(CallError) -> String? {
-        switch take(key) {
-        case .string(let text)?: return text
-        case nil: return nil
-        case let other?: throw CallError("'\(key)' must be a text, not \(other.kind)")
+    /// What the call is given, by name.
+    func arguments() throws(CallError) -> [String: SettingValue] {
+        var arguments: [String: SettingValue] = [:]
+        for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
+            guard let value = value.setting else {
+                throw CallError("'\(key.prefix(60))' must not be null", hint: "leave it out")
+            }
+            arguments[key] = value
         }
+        return arguments
     }
 
-    mutating func text(_ key: String) throws(CallError) -> String {
-        guard let text = try optionalText(key) else { throw CallError("'\(key)' is missing") }
-        return text
-    }
-
-    mutating func optionalNumber(_ key: String) throws(CallError) -> Double? {
-        guard let value = take(key) else { return nil }
-        guard let number = value.double else { throw CallError("'\(key)' must be a number, not \(value.kind)") }
-        return number
-    }
-
-    mutating func number(_ key: String) throws(CallError) -> Double {
-        guard let number = try optionalNumber(key) else { throw CallError("'\(key)' is missing") }
-        return number
-    }
-
-    mutating func flag(_ key: String, otherwise: Bool) throws(CallError) -> Bool {
-        switch take(key) {
-        case .bool(let flag)?: return flag
-        case nil: return otherwise
-        case let other?: throw CallError("'\(key)' must be true or false, not \(other.kind)")
+    /// Does what is asked; returns the line of the answer.
+    func answer(_ host: Host, status: @Sendable () -> String) async -> String {
+        do throws(CallError) {
+            var results = try await HostCall.named(call)(host, try arguments()).map {
+                ($0.key, EventJSON.value($0.value))
+            }
+            if call == "status" { results.append(("control", status())) }
+            return JSONText.object([("id", id.text), ("ok", "true")] + results)
+        } catch {
+            return error.answer(id)
         }
-    }
-
-    /// Nothing may be left.
-    func end() throws(CallError) {
-        guard let key = fields.keys.min() else { return }
-        var suggester = Suggester()
-        let list = known.dropFirst(2).joined(separator: ", ")
-        throw CallError(
-            "'\(call)' takes no '\(key)'",
-            hint: suggester.hint(key, among: known, otherwise: list.isEmpty ? "it takes nothing" : "it takes: \(list)"))
     }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Glibc
+import Graph
 import Host
 import JSON
+import NodeKit
 import Realtime
 import System
 
@@ -10,7 +13,6 @@ final class Service {
     private let host: Host
     private let listener: Int32
     private let mailbox: Mailbox
-    private let calls: Calls
     private var connections: [Connection] = []
     private var counts = ControlCounts()
     private var nextNumber = 1
@@ -28,7 +30,6 @@ final class Service {
         self.host = host
         self.listener = listener
         self.mailbox = mailbox
-        calls = Calls(host: host) { [mailbox] in mailbox.counts.json }
     }
 
     deinit { close(listener) }
@@ -135,13 +136,13 @@ final class Service {
         var request = Request()
         do throws(CallError) {
             try request.read(bytes)
-            if request.call == "events" { return try subscribe(connection, &request) }
+            if request.call == HostCall.events.name { return try subscribe(connection, request) }
         } catch {
-            return connection.send(error.answer(request.id, to: request.call))
+            return connection.send(error.answer(request.id))
         }
         connection.isBusy = true
-        Task { [calls, mailbox, number = connection.number, request] in
-            let answer = await calls.answer(request)
+        Task { [host, mailbox, number = connection.number, request] in
+            let answer = await request.answer(host) { mailbox.counts.json }
             mailbox.post(Mailbox.Letter(client: number, line: answer, isAnswer: true))
         }
     }
@@ -150,16 +151,12 @@ final class Service {
 // MARK: events
 
 extension Service {
-    private func subscribe(_ connection: Connection, _ request: inout Request) throws(CallError) {
-        var names: Set<String>?
-        if let only = request.take("only") {
-            let texts = only.items.compactMap(\.string)
-            guard case .list(let items) = only, items.count == texts.count else {
-                throw CallError("'only' must be a list of names of events")
-            }
-            names = Set(texts)
-        }
-        try request.end()
+    private func subscribe(_ connection: Connection, _ request: Request) throws(CallError) {
+        let given = try request.arguments()
+        do throws(NodeError) {
+            try checkValues(given, against: HostCall.events.arguments, of: "'events'", noun: "argument")
+        } catch { throw CallError(error.message, hint: error.hint) }
+        let names = given["only"].map { _ in Set(Settings(given).strings("only")) }
         let wanted = names
         connection.wanted = wanted
         connection.lossesTold = 0
@@ -168,7 +165,7 @@ extension Service {
         connection.subscription = host.subscribe(.bounded(Self.eventLimit)) { published in
             switch published {
             case .audio: false
-            case .levels: wanted?.contains("levels") ?? true
+            case .frame: wanted?.contains("series") ?? true
             case .event(let event): wanted?.contains(event.name) ?? true
             }
         }
@@ -185,20 +182,17 @@ extension Service {
         let lost = dropped - connection.lossesTold
         if lost > 0 {
             connection.lossesTold = dropped
-            connection.send(EventJSON.encode(Event("events.lost", fields: ["count": .integer(Int64(lost))])))
+            connection.send(
+                EventJSON.encode(Event(HostEvent.eventsLost.name, fields: ["count": .integer(Int64(lost))])))
         }
-        while connection.hasRoom, let published = subscription.poll() {
-            switch published {
-            case .levels(let frame): connection.send(EventJSON.encode(frame))
-            case .event(let event): connection.send(EventJSON.encode(event))
-            case .audio: break
-            }
+        while connection.hasRoom, let published = subscription.pollShared() {
+            if let line = published.line { connection.send(line) }
         }
-        guard time >= connection.statusDue, connection.wanted?.contains("status") ?? true else { return }
+        guard time >= connection.statusDue, connection.wanted?.contains(HostEvent.status.name) ?? true else { return }
         connection.statusDue = time + 1
         Task { [host, mailbox, number = connection.number] in
             guard let status = await host.status else { return }
-            let line = EventJSON.encode(status, event: "status", pid: getpid())
+            let line = EventJSON.encode(status, event: HostEvent.status.name, pid: getpid())
             mailbox.post(Mailbox.Letter(client: number, line: line, isAnswer: false))
         }
     }

@@ -13,6 +13,9 @@ public protocol Driver: AnyObject, Sendable {
     /// What is measured. [any]
     var status: DriverStatus { get }
 
+    /// Frames from a sample that leaves the graph until it is heard, as far as the device tells. [any]
+    var outputLatency: Int { get }
+
     /// The kernel's id of the audio thread; 0: there is none, or the program's own. [any]
     var audioThread: Int32 { get }
 
@@ -47,6 +50,9 @@ extension Driver {
 
     /// A driver that has no threads has no helpers either. [control]
     public func setHelpers(_ count: Int) {}
+
+    /// Nobody listens. [any]
+    public var outputLatency: Int { 0 }
 
     /// No thread of its own. [any]
     public var audioThread: Int32 { 0 }

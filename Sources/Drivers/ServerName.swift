@@ -2,9 +2,10 @@
 import Glibc
 
 /// The right to run a server under a name, among the processes of this program and user. It is a lock on a file, which
-/// the kernel releases when the process ends.
+/// the kernel releases when all have ended that have the file open: this process, and the server.
 package final class ServerNameLock: Sendable {
-    private let descriptor: Int32
+    /// The open file. A child that is given it has the right for as long as it lives, also when this process has ended.
+    package let descriptor: Int32
 
     /// Takes the right to `name`; nil: another has it. [control]
     package init?(_ name: String) {
@@ -20,8 +21,10 @@ package final class ServerNameLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The user's folder for such things.
+    /// Where JACK keeps the names of its servers, so that whoever shares those shares the locks; else the user's folder for
+    /// such things.
     private static var folder: String {
+        if access("/dev/shm", W_OK) == 0 { return "/dev/shm" }
         if let path = getenv("XDG_RUNTIME_DIR"), access(path, W_OK) == 0 { return String(cString: path) }
         if let path = getenv("TMPDIR"), access(path, W_OK) == 0 { return String(cString: path) }
         return "/tmp"

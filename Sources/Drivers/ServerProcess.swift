@@ -146,6 +146,7 @@ package final class ServerProcess: @unchecked Sendable {
         var launcher = ChildLauncher(arguments)
         launcher.environment = Self.environment()
         launcher.endSignal = SIGTERM
+        launcher.channel = nameLock?.descriptor
         let server: StartedChild
         do throws(SystemError) { server = try launcher.start() } catch {
             lock.locked { (child, failure) = (0, error) }

@@ -15,11 +15,13 @@ public struct Port: Sendable {
     public var bus: String?
     /// What a control input holds while nothing is linked to it.
     public var defaultValue: Float
+    /// `VG_TAKES_*` of a message input; 0: it takes anything.
+    public var takes: UInt32
 
     /// Describes a port.
     public init(
         _ kind: vg_port_kind, _ direction: vg_direction, _ symbol: String, doc: String = "", bus: String? = nil,
-        defaultValue: Float = 0
+        defaultValue: Float = 0, takes: Int = 0
     ) {
         self.symbol = symbol
         self.doc = doc
@@ -27,6 +29,7 @@ public struct Port: Sendable {
         self.direction = direction
         self.bus = bus
         self.defaultValue = defaultValue
+        self.takes = UInt32(takes)
     }
 
     /// `count` mono audio ports `in_1`, `in_2`, ... or `out_1`, ...; a single one is `in` or `out`. Without `doc`, each
@@ -73,7 +76,7 @@ public struct Parameter: Sendable {
     }
 }
 
-/// Something fixed when the node is created; see `vg_setting`.
+/// Something fixed when the node is created, unless it is live, or an argument of an action; see `vg_setting`.
 public struct Setting: Sendable {
     /// The name used in the file.
     public var key: String
@@ -91,12 +94,14 @@ public struct Setting: Sendable {
     public var unit: String?
     /// The strings accepted; empty: any.
     public var choices: [String]
+    /// Whether it may be changed while the node plays, by `Node.set`.
+    public var isLive: Bool
 
     /// Describes a setting.
     public init(
         _ key: String, _ kind: vg_setting_kind, _ doc: String, required: Bool = false,
         default defaultText: String? = nil,
-        range: ClosedRange<Double>? = nil, unit: String? = nil, choices: [String] = []
+        range: ClosedRange<Double>? = nil, unit: String? = nil, choices: [String] = [], live isLive: Bool = false
     ) {
         self.key = key
         self.doc = doc
@@ -106,6 +111,7 @@ public struct Setting: Sendable {
         self.range = range
         self.unit = unit
         self.choices = choices
+        self.isLive = isLive
     }
 }
 
@@ -135,6 +141,12 @@ public struct NodeDescriptor: Sendable {
     public var layout: Layout
     /// The settings accepted.
     public var settings: [Setting]
+    /// What can be done to a node besides turning its parameters.
+    public var actions: [Action]
+    /// What a node publishes now and then.
+    public var events: [EventType]
+    /// What a node measures regularly.
+    public var series: [Series]
     /// `VG_IN_PLACE` and the like.
     public var flags: UInt32
     /// The audio half; nil for a node that only handles messages.
@@ -146,14 +158,17 @@ public struct NodeDescriptor: Sendable {
     /// whatever could block the audio thread.
     public init(
         _ name: String, _ summary: String, doc: String = "", ports: [Port] = [], parameters: [Parameter] = [],
-        settings: [Setting] = [], flags: Int = 0, process: vg_process_function? = nil,
-        absorb: vg_process_function? = nil
+        settings: [Setting] = [], actions: [Action] = [], events: [EventType] = [], series: [Series] = [],
+        flags: Int = 0, process: vg_process_function? = nil, absorb: vg_process_function? = nil
     ) {
         self.name = name
         self.summary = summary
         self.doc = doc
         self.layout = Layout(ports: ports, parameters: parameters)
         self.settings = settings
+        self.actions = actions
+        self.events = events
+        self.series = series
         self.flags = UInt32(flags)
         self.process = process
         self.absorb = absorb

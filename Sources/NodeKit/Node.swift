@@ -19,7 +19,7 @@ public struct Preparation: Sendable {
 }
 
 /// Why a node cannot be created or prepared.
-public struct NodeError: Error, Sendable {
+public struct NodeError: Error, Sendable, Equatable {
     /// What is wrong, without the node's name.
     public var message: String
     /// What to do about it.
@@ -33,13 +33,6 @@ public struct NodeError: Error, Sendable {
         self.hint = hint
         self.key = key
     }
-}
-
-/// What travels over message links.
-public enum Message: Sendable, Equatable {
-    case text(String)
-    case number(Double)
-    case bytes([UInt8])
 }
 
 /// The optional calls of `Node` that a type implements. The host is spared the others: a graph may have thousands of
@@ -61,24 +54,25 @@ public struct NodeCalls: OptionSet, Sendable {
     public static let wait = NodeCalls(rawValue: 8)
     /// `isIdle`
     public static let idle = NodeCalls(rawValue: 16)
-    /// `save`
-    public static let save = NodeCalls(rawValue: 32)
-    /// `loadPreset`
-    public static let presets = NodeCalls(rawValue: 64)
-    /// `setProperty` and `askProperty`
-    public static let properties = NodeCalls(rawValue: 128)
-    /// Every one of them but `save`, `presets` and `properties`, which say that there is such a thing.
-    public static let all: NodeCalls = [.receive, .poll, .latency, .wait, .idle]
+    /// `perform`
+    public static let perform = NodeCalls(rawValue: 32)
+    /// `set`
+    public static let settings = NodeCalls(rawValue: 64)
+    /// `finish`
+    public static let finish = NodeCalls(rawValue: 128)
+    /// Every one of them.
+    public static let all: NodeCalls = [.receive, .poll, .latency, .wait, .idle, .perform, .settings, .finish]
 }
 
-/// The control half of a node: ordinary Swift, called by the host on one thread at a time, never on the audio thread.
+/// The control half of a node: ordinary Swift, never on the audio thread. The host's calls for one node come one after
+/// another, on whatever thread is free; one that takes long delays this node alone.
 ///
 /// The audio half is `Processor`, a struct that the compiler proves to be free of references, and the function
 /// `descriptor.process`, which the compiler proves to be free of locks and allocations. What the processor points to
 /// belongs to the control half, which frees it when it goes away.
 ///
-/// Life: `init` -> `prepare` -> `activate` -> (processing) -> `deactivate` -> (`prepare` again when rate or block size
-/// change) -> `deinit`.
+/// Life: `init` -> `prepare` -> `activate` -> (processing) -> `finish` -> `deactivate` -> (`prepare` again when rate or
+/// block size change) -> `deinit`.
 public protocol Node: AnyObject {
     /// The audio half's state. Use `NoProcessor` for nodes without one.
     associatedtype Processor: BitwiseCopyable
@@ -119,23 +113,20 @@ public protocol Node: AnyObject {
     /// False while the node has something of its own left to play, also before it is prepared. [control]
     var isIdle: Bool { get }
 
-    /// Writes what another node with the same settings would need to go on like this one into `folder`, which is made
-    /// if need be. Also while active. [control]
-    func save(to folder: String) throws(NodeError)
+    /// Does an action that the descriptor declares; the arguments were checked. What it returns goes into `call`, which
+    /// may also be ended later. Throws when it cannot be done, and nothing has changed. [control]
+    func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError)
 
-    /// Goes over to a preset without a click, also while active; a part of it may come later, from `poll`. [control]
-    func loadPreset(_ preset: String) throws(NodeError)
+    /// Changes a setting that is declared live; the value was checked. [control]
+    func set(_ setting: String, to value: SettingValue) throws(NodeError)
 
-    /// Sets what is turned while running and is no number that could ramp, such as the name of a file. [control]
-    func setProperty(_ key: String, to value: SettingValue) throws(NodeError)
-
-    /// Asks for a property's value, to be published as the event "property" with "key", "uri", "label" and
-    /// "value". [control]
-    func askProperty(_ key: String) throws(NodeError)
+    /// The node's audio has ended for good: finish what it holds, such as the head of a file. Messages that it sends now
+    /// still arrive. [control]
+    func finish()
 }
 
 extension Node {
-    /// All but `save`, to be safe.
+    /// All, to be safe.
     public static var calls: NodeCalls { .all }
     /// The type's own layout.
     public var layout: Layout { Self.descriptor.layout }
@@ -153,16 +144,16 @@ extension Node {
     public func wait(frames: Int) {}
     /// Always idle.
     public var isIdle: Bool { true }
-    /// Nothing to keep.
-    public func save(to folder: String) throws(NodeError) {}
     /// There are none.
-    public func loadPreset(_ preset: String) throws(NodeError) { throw NodeError("there are no presets") }
-    /// There are none.
-    public func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
-        throw NodeError("there are no properties")
+    public func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        throw NodeError("there is no action '\(action)'")
     }
-    /// There are none.
-    public func askProperty(_ key: String) throws(NodeError) { throw NodeError("there are no properties") }
+    /// None is live.
+    public func set(_ setting: String, to value: SettingValue) throws(NodeError) {
+        throw NodeError("'\(setting)' cannot be changed while it plays")
+    }
+    /// Nothing to do.
+    public func finish() {}
 }
 
 /// The processor of a node without an audio half.

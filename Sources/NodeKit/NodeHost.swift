@@ -8,60 +8,112 @@ public struct NodeHost: @unchecked Sendable {
 
     init(_ host: UnsafePointer<vg_host>) { self.host = host }
 
-    /// The node's name in the file.
-    public var nodeName: String { host.pointee.node_name.map { String(cString: $0) } ?? "" }
+    private func text(_ field: UnsafePointer<CChar>?) -> String { field.map { String(cString: $0) } ?? "" }
 
+    /// The node's name in the file.
+    public var nodeName: String { text(host.pointee.node_name) }
+    /// The graph's name.
+    public var graphName: String { text(host.pointee.graph_name) }
     /// Where relative paths in settings start.
-    public var baseFolder: String { host.pointee.base_folder.map { String(cString: $0) } ?? "" }
+    public var baseFolder: String { text(host.pointee.base_folder) }
+    /// This program's folder for what must be kept, of this user. Whoever writes first makes it.
+    public var dataFolder: String { text(host.pointee.data_folder) }
+    /// This program's folder for what can be made again.
+    public var cacheFolder: String { text(host.pointee.cache_folder) }
+    /// This program's folder for models and voices.
+    public var modelFolder: String { text(host.pointee.model_folder) }
 
     /// A path from a setting, made absolute if it is relative.
     public func resolve(_ path: String) -> String {
         join(baseFolder, path)
     }
 
+    /// Frames from a sample that leaves this node until it is heard: what follows it in the graph, and the device. [any]
+    public var outputLatency: Int { Int(host.pointee.output_latency?(host.pointee.handle) ?? 0) }
+
     /// Writes to the host's log. [any]
     public func log(_ level: vg_log_level, _ text: String) {
         text.withCString { host.pointee.log?(host.pointee.handle, level, $0) }
     }
 
-    /// Publishes an event with plain fields. [any]
-    public func publish(_ name: String, _ fields: [(String, SettingValue)] = []) {
+    /// Publishes an event that the descriptor declares; `position`: the frame at which it happened, nil: now. [any]
+    public func publish(_ name: String, _ fields: [(String, SettingValue)] = [], at position: UInt64? = nil) {
         var arena = CValueArena()
         var event = vg_event()
+        event.size = UInt32(MemoryLayout<vg_event>.size)
         event.name = arena.text(name)
         event.fields = arena.entries(fields.map { ($0.0, $0.1) })
         event.field_count = UInt32(fields.count)
+        event.position = position ?? 0
         host.pointee.publish?(host.pointee.handle, &event)
         _ = consume arena  // not before the call is over
     }
 
-    /// Publishes a level frame. [any]
-    public func publish(levels: vg_levels) {
-        withUnsafePointer(to: levels) { levels in publish("levels") { $0.levels = levels } }
+    /// Publishes one frame of the series that the descriptor declares, all of them in their order; `position`: the first
+    /// frame of the graph after what was measured. [any]
+    public func publish(_ rows: [[Float]], at position: UInt64) {
+        var start = 0
+        var places: [(start: Int, count: Int)] = []
+        for row in rows {
+            places.append((start, row.count))
+            start += row.count
+        }
+        rows.flatMap { $0 }.withUnsafeBufferPointer { values in
+            let rows = places.enumerated().map { index, place in
+                vg_row(
+                    series: UInt32(index), count: UInt32(place.count),
+                    values: values.baseAddress.map { $0 + place.start })
+            }
+            rows.withUnsafeBufferPointer { rows in
+                publish(
+                    vg_frame(
+                        size: UInt32(MemoryLayout<vg_frame>.size), row_count: UInt32(rows.count),
+                        rows: rows.baseAddress,
+                        position: position))
+            }
+        }
+    }
+
+    /// Publishes one frame of some of the series. [any]
+    public func publish(_ frame: vg_frame) {
+        withUnsafePointer(to: frame) { host.pointee.publish_frame?(host.pointee.handle, $0) }
     }
 
     /// Publishes a block of audio. [any]
     public func publish(audio: vg_audio) {
-        withUnsafePointer(to: audio) { audio in publish("audio") { $0.audio = audio } }
+        var audio = audio
+        audio.size = UInt32(MemoryLayout<vg_audio>.size)
+        host.pointee.publish_audio?(host.pointee.handle, &audio)
     }
 
-    private func publish(_ name: StaticString, _ fill: (inout vg_event) -> Void) {
-        var event = vg_event()
-        event.name = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
-        fill(&event)
-        host.pointee.publish?(host.pointee.handle, &event)
+    /// Says how the node is. [any]
+    public func health(_ health: Health) {
+        let c =
+            switch health {
+            case .ok: VG_HEALTH_OK
+            case .degraded: VG_HEALTH_DEGRADED
+            case .failed: VG_HEALTH_FAILED
+            }
+        (health.reason ?? "").withCString { host.pointee.health?(host.pointee.handle, c, $0) }
+    }
+
+    /// Adds to a counter of the node, which the host's status shows by this name. [any]
+    public func count(_ counter: String, _ number: Int = 1) {
+        guard number > 0 else { return }
+        host.pointee.count?(host.pointee.handle, counter, UInt64(number))
     }
 
     /// Turns a parameter of this node, by its place in the layout: smoothed as a user's change is, or `atOnce` where
-    /// nothing of the node is heard. False: the node does not run, the queue is full, or the host is older. [any]
+    /// nothing of the node is heard; from the frame `position` of the graph on, nil: now. False: the node does not run,
+    /// or the queue is full. [any]
     @discardableResult
-    public func setParameter(_ parameter: Int, to value: Float, atOnce: Bool = false) -> Bool {
-        let offset = MemoryLayout<vg_host>.offset(of: \.set_parameter) ?? .max
-        guard Int(host.pointee.size) > offset, let set = host.pointee.set_parameter else { return false }
-        return set(host.pointee.handle, UInt32(parameter), value, atOnce)
+    public func setParameter(_ parameter: Int, to value: Float, atOnce: Bool = false, at position: UInt64? = nil)
+        -> Bool
+    {
+        host.pointee.set_parameter?(host.pointee.handle, UInt32(parameter), value, atOnce, position ?? 0) ?? false
     }
 
-    /// Sends to whatever the message output `port` is linked to; false when a receiver's queue is full. [any]
+    /// Sends to whatever the message output `port` is linked to; false when a receiver's inbox is full. [any]
     @discardableResult
     public func send(_ message: Message, port: Int = 0) -> Bool {
         guard let send = host.pointee.send else { return false }

@@ -28,8 +28,10 @@ public func makeNodeType<N: Node>(
     c.doc = immortal(descriptor.doc)
     c.flags = descriptor.flags
     c.default_layout = CLayout(descriptor.layout).c
-    c.settings = UnsafePointer(immortal(descriptor.settings.map(\.c)))
-    c.setting_count = UInt32(descriptor.settings.count)
+    c.settings = immortalList(descriptor.settings.map(\.c))
+    c.actions = immortalList(descriptor.actions.map(\.c))
+    c.events = immortalList(descriptor.events.map(\.c))
+    c.series = immortalList(descriptor.series.map(\.c))
     c.process = descriptor.process
     c.absorb = descriptor.absorb
     c.create = { type, host, settings, error in
@@ -60,28 +62,24 @@ public func makeNodeType<N: Node>(
     if calls.contains(.latency) { c.latency = { UInt32(clamping: box($0).latency) } }
     if calls.contains(.wait) { c.wait = { box($0).wait(Int($1)) } }
     if calls.contains(.idle) { c.idle = { box($0).isIdle } }
-    if calls.contains(.save) {
-        c.save = { node, folder, error in
-            guard let folder else { return false }
-            return succeeds(error) { () throws(NodeError) in try box(node).save(to: String(cString: folder)) }
+    if calls.contains(.finish) { c.finish = { box($0).finish() } }
+    if calls.contains(.perform), !descriptor.actions.isEmpty {
+        c.perform = { node, action, arguments, call, error in
+            guard let action, let call else { return VG_FAILED }
+            var isLater = false
+            let isDone = succeeds(error) { () throws(NodeError) in
+                try box(node).perform(
+                    String(cString: action), Settings(arguments), ActionCall(call, isLater: &isLater))
+            }
+            return isDone ? isLater ? VG_LATER : VG_DONE : VG_FAILED
         }
     }
-    if calls.contains(.presets) {
-        c.load_preset = { node, preset, error in
-            guard let preset else { return false }
-            return succeeds(error) { () throws(NodeError) in try box(node).loadPreset(String(cString: preset)) }
-        }
-    }
-    if calls.contains(.properties) {
-        c.set_property = { node, key, value, error in
+    if calls.contains(.settings), descriptor.settings.contains(where: \.isLive) {
+        c.set_setting = { node, key, value, error in
             guard let key, let value else { return false }
             return succeeds(error) { () throws(NodeError) in
-                try box(node).setProperty(String(cString: key), to: SettingValue(value.pointee))
+                try box(node).set(String(cString: key), to: SettingValue(value.pointee))
             }
-        }
-        c.ask_property = { node, key, error in
-            guard let key else { return false }
-            return succeeds(error) { () throws(NodeError) in try box(node).askProperty(String(cString: key)) }
         }
     }
     result.initialize(to: c)
@@ -120,10 +118,9 @@ private class NodeBox {
     func receive(_ message: Message, _ port: Int) {}
     func poll() {}
     func wait(_ frames: Int) {}
-    func save(to folder: String) throws(NodeError) {}
-    func loadPreset(_ preset: String) throws(NodeError) {}
-    func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {}
-    func askProperty(_ key: String) throws(NodeError) {}
+    func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {}
+    func set(_ setting: String, to value: SettingValue) throws(NodeError) {}
+    func finish() {}
 }
 
 private final class Box<N: Node>: NodeBox {
@@ -158,12 +155,11 @@ private final class Box<N: Node>: NodeBox {
     override func receive(_ message: Message, _ port: Int) { node.receive(message, port: port) }
     override func poll() { node.poll() }
     override func wait(_ frames: Int) { node.wait(frames: frames) }
-    override func save(to folder: String) throws(NodeError) { try node.save(to: folder) }
-    override func loadPreset(_ preset: String) throws(NodeError) { try node.loadPreset(preset) }
-    override func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
-        try node.setProperty(key, to: value)
+    override func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        try node.perform(action, arguments, call)
     }
-    override func askProperty(_ key: String) throws(NodeError) { try node.askProperty(key) }
+    override func set(_ setting: String, to value: SettingValue) throws(NodeError) { try node.set(setting, to: value) }
+    override func finish() { node.finish() }
 }
 
 private func box(_ node: UnsafeMutableRawPointer?) -> NodeBox {
@@ -176,11 +172,7 @@ private func attempt(
     do {
         return try body()
     } catch let failure {
-        if let error {
-            copy(failure.message, &error.pointee.message)
-            copy(failure.hint, &error.pointee.hint)
-            copy(failure.key, &error.pointee.key)
-        }
+        if let error { failure.copy(to: &error.pointee) }
         return nil
     }
 }
@@ -195,72 +187,4 @@ private func succeeds(
         return nil
     }
     return done
-}
-
-/// Copies text into a fixed C array, cut between two code points, always terminated.
-private func copy<T>(_ text: String, _ field: inout T) {
-    withUnsafeMutableBytes(of: &field) { bytes in
-        let whole = Array(text.utf8)
-        var count = min(whole.count, bytes.count - 1)
-        // A byte 10xxxxxx goes on with the code point before it.
-        if count < whole.count { while count > 0, whole[count] & 0xC0 == 0x80 { count -= 1 } }
-        bytes.copyBytes(from: whole[..<count])
-        bytes[count] = 0
-    }
-}
-
-private func immortal(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(strdup(text)!) }
-
-private func immortal<T>(_ items: [T]) -> UnsafeMutablePointer<T> {
-    let memory = UnsafeMutablePointer<T>.allocate(capacity: max(1, items.count))
-    memory.initialize(from: items, count: items.count)
-    return memory
-}
-
-/// A layout in C memory.
-private struct CLayout {
-    let c: vg_layout
-
-    init(_ layout: Layout) {
-        let ports = layout.ports.map {
-            vg_port(
-                symbol: immortal($0.symbol), doc: immortal($0.doc), kind: $0.kind, direction: $0.direction,
-                bus: $0.bus.map { immortal($0) }, default_value: $0.defaultValue)
-        }
-        let parameters = layout.parameters.map {
-            vg_parameter(
-                key: immortal($0.key), doc: immortal($0.doc), unit: immortal($0.unit), minimum: $0.range.lowerBound,
-                maximum: $0.range.upperBound, default_value: $0.defaultValue, scale: $0.scale, flags: $0.flags)
-        }
-        c = vg_layout(
-            ports: UnsafePointer(immortal(ports)), port_count: UInt32(ports.count),
-            parameters: UnsafePointer(immortal(parameters)), parameter_count: UInt32(parameters.count))
-    }
-
-    func free() {
-        func release(_ text: UnsafePointer<CChar>?) { Glibc.free(UnsafeMutablePointer(mutating: text)) }
-        for port in UnsafeBufferPointer(start: c.ports, count: Int(c.port_count)) {
-            release(port.symbol)
-            release(port.doc)
-            release(port.bus)
-        }
-        for parameter in UnsafeBufferPointer(start: c.parameters, count: Int(c.parameter_count)) {
-            release(parameter.key)
-            release(parameter.doc)
-            release(parameter.unit)
-        }
-        c.ports?.deallocate()
-        c.parameters?.deallocate()
-    }
-}
-
-extension Setting {
-    fileprivate var c: vg_setting {
-        vg_setting(
-            key: immortal(key), doc: immortal(doc), kind: kind, required: required,
-            default_text: defaultText.map { immortal($0) }, minimum: range?.lowerBound ?? 0,
-            maximum: range?.upperBound ?? 0, unit: unit.map { immortal($0) },
-            choices: UnsafePointer(immortal(choices.map { Optional(immortal($0)) })),
-            choice_count: UInt32(choices.count))
-    }
 }

@@ -13,12 +13,16 @@ struct GainCache: BitwiseCopyable {
 /// What a parameter in decibels means for the samples of one block. A ramp is even in decibels: the linear gain is
 /// multiplied by `ratio` from frame to frame, so it costs one multiplication a sample and no power function.
 struct BlockGain: BitwiseCopyable {
-    /// Linear gain of frame 0 of a ramp.
+    /// Linear gain before the ramp moves.
+    var before: Float
+    /// Frames before it does; 0 when the gain is steady.
+    var held: Int
+    /// Linear gain of the frame before the ramp moves.
     var start: Double
     /// What the linear gain is multiplied by per frame of a ramp.
     var ratio: Double
-    /// Frames of the ramp in this block; 0 when the gain is steady.
-    var ramped: Int
+    /// Where the ramp ends in this block; at least `held`.
+    var end: Int
     /// Linear gain after the ramp.
     var after: Float
 
@@ -32,29 +36,38 @@ func blockGain(_ ramp: UnsafePointer<vg_ramp>, _ cache: UnsafeMutablePointer<Gai
     let target = ramp.pointee.target
     if target != cache.pointee.decibels {
         cache.pointee.decibels = target
-        cache.pointee.linear = target <= silenceDB ? 0 : vg_linear(target)
+        cache.pointee.linear = target <= silenceDB ? 0 : Float(linearGain(target))
     }
     let after = cache.pointee.linear
-    let ramped = min(Int(ramp.pointee.frames), frames)
-    if ramped == 0 { return BlockGain(start: 1, ratio: 1, ramped: 0, after: after, isZero: after == 0) }
+    if ramp.isSteady {
+        return BlockGain(before: after, held: 0, start: 1, ratio: 1, end: 0, after: after, isZero: after == 0)
+    }
+    let value = ramp.pointee.value
+    let start = linearGain(value)
+    let ramped = Int(ramp.pointee.start) + Int(ramp.pointee.frames)
     return BlockGain(
-        start: vg_pow64(10, Double(ramp.pointee.value) * 0.05), ratio: vg_pow64(10, Double(ramp.pointee.step) * 0.05),
-        ramped: ramped, after: after, isZero: false)
+        before: value <= silenceDB ? 0 : Float(start), held: min(Int(ramp.pointee.start) + 1, frames), start: start,
+        ratio: linearGain(ramp.pointee.step), end: min(ramped, frames), after: after, isZero: false)
 }
+
+/// The same for ramps and for what is steady, so that no sample depends on where a block begins.
+@_noLocks @inline(__always)
+private func linearGain(_ decibels: Float) -> Double { vg_pow64(10, Double(decibels) * 0.05) }
 
 /// output = input * gain; the two may be the same buffer. [audio]
 @_noLocks @inline(__always)
 func applyGain(
     _ gain: BlockGain, _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ frames: Int
 ) {
-    if gain.ramped > 0 {
+    if gain.end > 0 {
+        scale(input, output, gain.before, gain.held)
         var linear = gain.start
-        for frame in 0..<gain.ramped {
-            output[frame] = input[frame] * Float(linear)
+        for frame in gain.held..<gain.end {
             linear *= gain.ratio
+            output[frame] = input[frame] * Float(linear)
         }
     }
-    scale(input + gain.ramped, output + gain.ramped, gain.after, frames - gain.ramped)
+    scale(input + gain.end, output + gain.end, gain.after, frames - gain.end)
 }
 
 @_noLocks @inline(__always)
@@ -78,14 +91,16 @@ private func scale(
 func addWithGain(
     _ gain: BlockGain, _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ frames: Int
 ) {
+    let before = gain.before
+    if before != 0 { for frame in 0..<gain.held { output[frame] += input[frame] * before } }
     var linear = gain.start
-    for frame in 0..<gain.ramped {
-        output[frame] += input[frame] * Float(linear)
+    for frame in gain.held..<gain.end {
         linear *= gain.ratio
+        output[frame] += input[frame] * Float(linear)
     }
     let after = gain.after
     if after == 0 { return }
-    for frame in gain.ramped..<frames { output[frame] += input[frame] * after }
+    for frame in gain.end..<frames { output[frame] += input[frame] * after }
 }
 
 /// A gain parameter in decibels.

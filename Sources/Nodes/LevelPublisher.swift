@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
-import Realtime
 
 /// What meter and visualizer share: measuring on the audio thread, publishing on the control thread.
 final class LevelPublisher {
@@ -11,6 +10,8 @@ final class LevelPublisher {
     private let channels: Int
     private let host: NodeHost
     private var queue: LevelQueue?
+    /// Frames of the series that nobody took in time, as told.
+    private var dropped = 0
 
     init(channels: Int, host: NodeHost) {
         self.channels = channels
@@ -21,22 +22,27 @@ final class LevelPublisher {
     func prepare(_ preparation: Preparation) -> Processor {
         let queue = LevelQueue(channels: channels, rate: preparation.rate)
         self.queue = queue
+        dropped = 0
         return Processor(meter: queue.meter)
     }
 
     /// Publishes what was measured since the last time. [control]
     func poll() {
         while let record = queue?.next() {
-            record.peak.withUnsafeBufferPointer { peak in
-                record.rms.withUnsafeBufferPointer { rms in
-                    host.publish(
-                        levels: vg_levels(
-                            channels: UInt32(peak.count), peak: peak.baseAddress, rms: rms.baseAddress,
-                            orb: record.orb, position: record.position))
-                }
-            }
+            host.publish([record.peak, record.rms, [record.orb]], at: record.position)
+            if record.dropped > dropped { host.count("dropped_levels", record.dropped - dropped) }
+            dropped = record.dropped
         }
     }
+}
+
+extension [Series] {
+    /// What `LevelPublisher` publishes, in its order.
+    static let levels = [
+        Series("peak", "largest absolute sample of each channel", rate: 60),
+        Series("rms", "root mean square of each channel", rate: 60),
+        Series("orb", "0 to 1: all channels together on a scale of 50 dB, over 1024 frames", rate: 60, width: 1),
+    ]
 }
 
 @_noLocks

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
-import Realtime
 
 /// Lets audio through unchanged and publishes its levels 60 times a second: peak and RMS per channel, orb level.
 final class Meter: Node {
     static let calls: NodeCalls = .poll
     static let descriptor = NodeDescriptor(
         "meter", "lets audio through and shows its levels",
-        doc: "Publishes \"levels\" events 60 times a second: peak and RMS of each channel, and the orb level 0...1.",
         ports: Layout.unchanged(channels: 1).ports,
         settings: [
             .channels(),
@@ -15,7 +13,7 @@ final class Meter: Node {
                 "ballistics", VG_SET_STRING, "how the levels move: peak shows every 60th of a second as it is",
                 default: "\"peak\"", choices: ["peak"]),
         ],
-        flags: VG_IN_PLACE, process: levelsProcess)
+        series: .levels, flags: VG_IN_PLACE, process: levelsProcess)
 
     let layout: Layout
     private let levels: LevelPublisher

@@ -37,22 +37,36 @@ final class Mute: Node {
 private func muteProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: Mute.Processor.self)
     let frames = cycle.frames
+    let ramp = io.parameter(0)
+    let change = min(Int(ramp.pointee.start) + Int(ramp.pointee.frames), frames)
+    let wasClosed = change == 0 || fade(state, io, 0..<change, muted: ramp.pointee.value >= 0.5)
+    let isClosed = change == frames || fade(state, io, change..<frames, muted: ramp.target >= 0.5)
+    for channel in 0..<io.outputCount where io.isSilent(input: channel) || (wasClosed && isClosed) {
+        io.markSilent(output: channel)
+    }
+}
+
+/// Goes towards muted or open in these frames of the block. Whether all of them are zeros.
+@_noLocks
+private func fade(
+    _ state: UnsafeMutablePointer<Mute.Processor>, _ io: BlockIO, _ frames: Range<Int>, muted: Bool
+) -> Bool {
     let fade = state.pointee.fade
-    let goal = io.parameter(0).target >= 0.5 ? 0 : fade
+    let goal = muted ? 0 : fade
     let start = state.pointee.open ?? goal
     let step = goal > start ? 1 : -1
     // Counted in whole frames, so that the result does not depend on how the signal is cut into blocks.
-    let ramped = min(abs(goal - start), frames)
+    let ramped = min(abs(goal - start), frames.count)
     let scale = 1 / Float(fade)
     for channel in 0..<io.outputCount {
-        let (input, output) = (io.input(channel), io.output(channel))
+        let (input, output) = (io.input(channel) + frames.lowerBound, io.output(channel) + frames.lowerBound)
         for frame in 0..<ramped { output[frame] = input[frame] * (Float(start + step * (frame + 1)) * scale) }
         if goal == 0 {
-            vg_zero(output + ramped, UInt32(frames - ramped))
+            vg_zero(output + ramped, UInt32(frames.count - ramped))
         } else {
-            vg_copy(output + ramped, input + ramped, UInt32(frames - ramped))
+            vg_copy(output + ramped, input + ramped, UInt32(frames.count - ramped))
         }
-        if io.isSilent(input: channel) || (goal == 0 && ramped == 0) { io.markSilent(output: channel) }
     }
     state.pointee.open = start + step * ramped
+    return goal == 0 && ramped == 0
 }

@@ -44,26 +44,46 @@ private func panProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle
     let position = min(max(ramp.target, -1), 1)
     if position != state.pointee.position {
         state.pointee.position = position
-        state.pointee.left = position == 1 ? 0 : Float(vg_cos64(panAngle(position)))
-        state.pointee.right = position == -1 ? 0 : Float(vg_sin64(panAngle(position)))
+        (state.pointee.left, state.pointee.right) = sides(position)
     }
-    let ramped = min(Int(ramp.pointee.frames), frames)
-    if ramped > 0 {
+    var end = 0
+    if !ramp.isSteady {
+        let start = Int(ramp.pointee.start)
+        let held = min(start + 1, frames)
+        let (leftBefore, rightBefore) = sides(min(max(ramp.pointee.value, -1), 1))
+        place(input, left, right, leftBefore, rightBefore, 0..<held)
+        end = min(start + Int(ramp.pointee.frames), frames)
         // The angle moves by the same step each frame, so (cos, sin) turns by the same rotation: no sine per sample.
         var (x, y) = (vg_cos64(panAngle(ramp.pointee.value)), vg_sin64(panAngle(ramp.pointee.value)))
         let turn = Double(ramp.pointee.step) * .pi / 4
         let (turnX, turnY) = (vg_cos64(turn), vg_sin64(turn))
-        for frame in 0..<ramped {
+        for frame in held..<end {
+            (x, y) = (x * turnX - y * turnY, x * turnY + y * turnX)
             let sample = input[frame]
             right[frame] = sample * Float(y)
             left[frame] = sample * Float(x)
-            (x, y) = (x * turnX - y * turnY, x * turnY + y * turnX)
         }
     }
+    place(input, left, right, state.pointee.left, state.pointee.right, end..<frames)
+}
+
+@_noLocks @inline(__always)
+private func place(
+    _ input: UnsafePointer<Float>, _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>,
+    _ leftGain: Float, _ rightGain: Float, _ frames: Range<Int>
+) {
     // Right first: left may be the input's buffer.
-    let (leftGain, rightGain) = (state.pointee.left, state.pointee.right)
-    for frame in ramped..<frames { right[frame] = input[frame] * rightGain }
-    for frame in ramped..<frames { left[frame] = input[frame] * leftGain }
+    for frame in frames { right[frame] = input[frame] * rightGain }
+    for frame in frames { left[frame] = input[frame] * leftGain }
+}
+
+/// What left and right are multiplied by at a position from -1 to 1.
+@_noLocks
+private func sides(_ position: Float) -> (left: Float, right: Float) {
+    (
+        position == 1 ? 0 : Float(vg_cos64(panAngle(position))),
+        position == -1 ? 0 : Float(vg_sin64(panAngle(position)))
+    )
 }
 
 @_noLocks

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
-import Realtime
 
 /// Marks what the faces draw: measures like a meter, and says how it wants to be drawn. It may end a chain or stand in
 /// the middle of one.
@@ -8,8 +7,7 @@ final class Visualizer: Node {
     static let calls: NodeCalls = .poll
     static let descriptor = NodeDescriptor(
         "visualizer", "what the orb, the wave or the bars show",
-        doc: "Publishes \"levels\" events 60 times a second, and once \"visualizer\" with its style and preset. "
-            + "Audio passes through; the outputs need not be linked.",
+        doc: "Audio passes through; the outputs need not be linked.",
         ports: Layout.unchanged(channels: 1).ports,
         settings: [
             .channels("audio channels, measured together"),
@@ -19,7 +17,14 @@ final class Visualizer: Node {
                 "colours: verdant, twilight, bloom, mystic, flare or glacier, in any case; verdant for other names",
                 default: "\"verdant\""),
         ],
-        flags: VG_IN_PLACE, process: levelsProcess)
+        events: [
+            EventType(
+                "visualizer", "how it wants to be drawn",
+                fields: [
+                    Field("style", VG_STRING, "orb, wave or bars"), Field("preset", VG_STRING, "the colours"),
+                ], retained: true)
+        ],
+        series: .levels, flags: VG_IN_PLACE, process: levelsProcess)
 
     private static let styles = ["orb", "wave", "bars"]
     private static let presets = ["verdant", "twilight", "bloom", "mystic", "flare", "glacier"]

@@ -56,6 +56,12 @@ public final class SystemThread: @unchecked Sendable {
         return result.withLock { $0! }
     }
 
+    /// Nobody will wait for the thread's end. [control]
+    public func detach() {
+        if isOpen { pthread_detach(thread) }
+        isOpen = false
+    }
+
     /// Waits for the thread's end; tell it to end first. Calling it again does nothing. [control]
     public func join() {
         if isOpen { pthread_join(thread, nil) }

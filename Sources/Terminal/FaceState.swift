@@ -12,7 +12,7 @@ struct NodeFace: Sendable {
     var ease = LevelEase()
     var bars = BarsEase()
     var loudAt = -Double.infinity
-    private var last: LevelFrame?
+    private var last: SeriesFrame?
 
     init(name: String, style: PictureStyle? = nil, preset: Preset? = nil) {
         self.name = name
@@ -21,7 +21,7 @@ struct NodeFace: Sendable {
     }
 
     /// Takes levels; false: they say what was known already.
-    mutating func update(_ frame: LevelFrame, at time: Double) -> Bool {
+    mutating func update(_ frame: SeriesFrame, at time: Double) -> Bool {
         let silent = frame.orb <= 0 && frame.peak.allSatisfy { $0 <= 0 }
         if silent, let last, last.orb == frame.orb, last.peak == frame.peak, last.rms == frame.rms { return false }
         last = frame

@@ -77,9 +77,10 @@ public final class TerminalView: DeviceView {
     }
 
     /// Takes levels. [any]
-    public func update(levels: LevelFrame, at time: Double) {
+    public func update(levels: SeriesFrame, at time: Double) {
         inner.withLock { inner in
-            guard !inner.gone.contains(levels.node) else { return }
+            // Other series have no picture here yet.
+            guard !levels.peak.isEmpty, !inner.gone.contains(levels.node) else { return }
             let index = inner.state.nodes.firstIndex { $0.name == levels.node }
             if index == nil { inner.state.nodes.append(NodeFace(name: levels.node)) }
             let changed = inner.state.nodes[index ?? inner.state.nodes.count - 1].update(levels, at: time)

@@ -17,14 +17,16 @@ let allowedImports: [String: Set<String>] = [
         "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
         "CNode", "CRealtime", "DequeModule",
     ],
-    "Control": ["Config", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System", "CRealtime"],
+    "API": ["Config", "Graph", "Host", "NodeKit"],
+    "Control": ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System", "CRealtime"],
     "Picture": ["Graph", "NodeKit"],
     "Terminal": ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"],
     "voicegraph": [
-        "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Picture", "System",
+        "API", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Picture",
+        "System",
         "Terminal", "ArgumentParser",
     ],
-    "Plugins": ["NodeKit", "Realtime", "System", "CNode", "CRealtime", "Resampling"],
+    "Plugins": ["NodeKit", "Resampling"],
 ]
 
 /// What every folder may import of the system.

@@ -97,8 +97,12 @@ import TestSupport
                 ["set", "gian", "gain_db", "1"], 1,
                 "voicegraph: there is no node 'gian' (nodes: tone, gain, meter, out)\n"
             ),
-            (["set", "gain", "gain_db", "99"], 1, "must be from -120.0 to 36.0"),
-            (["set", "gain", "gain_db", "loud"], 64, "'loud' is no number"), (["set", "gain"], 64, "Usage"),
+            (["set", "gain", "gain_db", "99"], 1, "must be from -120 to 36"),
+            (["set", "gain", "gain_db", "loud"], 1, "'value' must be a number"),
+            (["set", "gain", "gain_db", "inf"], 64, "'inf' is no number"),
+            (["do", "gain", "warm"], 1, "have no action 'warm'"), (["do", "gain"], 64, "Usage"),
+            (["do", "gain", "warm", "up"], 64, "'up' is not written as key=value"),
+            (["actions", "gian"], 1, "no node 'gian'"), (["set", "gain"], 64, "Usage"),
             (["set", "gain", "gain_db", "--lod", "1"], 64, "Unknown option '--lod'"),
             (["add", "x", "gain", "gain_db"], 64, "'gain_db' is no setting; write key=value"),
             (["mute", "gain", "maybe"], 64, "provide one of 'on' and 'off'"), (["sing"], 64, "sing"),
@@ -131,7 +135,7 @@ import TestSupport
         for word in ["graph    endless", "driver   dummy", "rate     48 kHz", "block    256 frames, 5.33 ms"] {
             #expect(status.output.contains(word + (word.contains("dummy") ? "" : "\n")))
         }
-        #expect(try await call("status", "--json").output.contains("\"status\":{\"event\":\"status\""))
+        #expect(try await call("status", "--json").output.contains("\"status\":{\"block\":256"))
         try await end(run)
         // It ends with the host.
         let code = try await lines.end()
@@ -141,15 +145,15 @@ import TestSupport
     @Test("Events are printed until the end") func events() async throws {
         let run = try await start("--json")
         let events = try Program(
-            [Program.voicegraph, "ctl", "events", "graph.changed", "levels"],
+            [Program.voicegraph, "ctl", "events", "graph.changed", "series"],
             environment: ["XDG_RUNTIME_DIR": scratch.path])
-        try await events.wait("levels") { !$0.lines.isEmpty }
+        try await events.wait("series") { !$0.lines.isEmpty }
         _ = try await call("ctl", "mute", "gain")
         try await events.wait("the change") { $0.lines.contains { $0.contains("\"graph.changed\"") } }
         try await end(run)
         let code = try await events.end()
         #expect(code == 0)
-        #expect(try events.events().allSatisfy { ["graph.changed", "levels"].contains($0["event"] as? String) })
+        #expect(try events.events().allSatisfy { ["graph.changed", "series"].contains($0["event"] as? String) })
     }
 
     @Test("A run that watches follows its files, and keeps playing when they are faulty") func watching() async throws {

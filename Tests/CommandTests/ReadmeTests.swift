@@ -46,7 +46,7 @@ struct ReadmeTests {
                         playing = try Program(
                             ["bash", "-c", "exec \(command) --driver dummy --json"],
                             environment: environment, folder: folder.path)
-                        try await playing?.wait("it plays") { $0.output.contains("\"event\":\"levels\"") }
+                        try await playing?.wait("it plays") { $0.output.contains("\"event\":\"series\"") }
                         commands += 1
                         continue
                     }

@@ -21,7 +21,7 @@ struct ReloadTests {
     /// Waits until the meter shows a peak near to this.
     private func shows(_ decibels: Double, _ run: Program) async throws {
         try await run.wait("the meter shows \(decibels) dB") { run in
-            guard let peak = try run.events().last(where: { $0["event"] as? String == "levels" })?["peak"] as? [Double]
+            guard let peak = try run.events().last(where: { $0["event"] as? String == "series" })?["peak"] as? [Double]
             else { return false }
             return abs(Signal.decibels(peak[0]) - decibels) < 0.2
         }
@@ -40,8 +40,8 @@ struct ReloadTests {
         let failed = try #require(try run.events().first { $0["event"] as? String == "reload.failed" })
         #expect((failed["reason"] as? String)?.contains("unknown node type 'gian'") == true)
         #expect((failed["diagnostics"] as? [[String: Any]])?.first?["line"] is Int)
-        let levels = try count("levels", run)
-        try await run.wait("it plays on") { try count("levels", $0) > levels + 10 }
+        let levels = try count("series", run)
+        try await run.wait("it plays on") { try count("series", $0) > levels + 10 }
         try await shows(-20, run)
         // As editors save that keep the old file until the new one is whole.
         let other = try scratch.write("other.conf", endless.replacing("level_db = -6", with: "level_db = -12"))

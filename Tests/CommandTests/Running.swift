@@ -37,7 +37,7 @@ extension Program {
 
     /// Waits until the run plays.
     func plays() async throws {
-        try await wait("it shows levels") { $0.lines.contains { $0.contains("\"event\":\"levels\"") } }
+        try await wait("it shows levels") { $0.lines.contains { $0.contains("\"event\":\"series\"") } }
     }
 }
 

@@ -24,10 +24,12 @@ final class PluginPlayer {
         var settings: [String: SettingValue] = ["plugin": .string(uri)]
         if let preset { settings["preset"] = .string(preset) }
         if let state { settings["state"] = .string(state) }
-        let services = NodeServices(log: { level, text in
+        var services = NodeServices()
+        services.log = { level, text in
             if level.rawValue >= VG_LOG_WARNING.rawValue { print("log: \(text)", to: .error) }
-        })
+        }
         node = try NodeInstance(type: lv2NodeType(), name: "node", settings: Settings(settings), services: services)
+        node.isDriven = true  // all calls on the thread that makes them
 
         var owned: [UnsafeMutableRawPointer] = []
         func cells<T>(_ count: Int, of value: T) -> UnsafeMutablePointer<T> {
@@ -58,6 +60,7 @@ final class PluginPlayer {
         audioOut = every(VG_AUDIO_PORT, VG_OUTPUT, audio)
         midiIn = every(VG_MIDI_PORT, VG_INPUT, midi)
         midiOut = every(VG_MIDI_PORT, VG_OUTPUT, midi)
+        io.size = UInt32(MemoryLayout<vg_io>.size)
         io.audio_in = UnsafePointer(table(audioIn))
         io.audio_out = UnsafePointer(table(audioOut))
         let heard: () -> UnsafeMutablePointer<UInt8> = { cells(1, of: 0) }
@@ -97,6 +100,7 @@ final class PluginPlayer {
         for size in plan.blocks(frames) {
             fill(size, start, of: frames, &noise)
             var cycle = vg_cycle()
+            cycle.size = UInt32(MemoryLayout<vg_cycle>.size)
             cycle.frames = UInt32(size)
             cycle.flags = plan.offline ? UInt32(VG_CYCLE_OFFLINE) : 0
             cycle.rate = plan.rate

@@ -66,7 +66,7 @@ struct Trial {
         let (outputs, player) = try played(preset: plan.copy == 1 ? nil : preset, state: plan.copy == 1 ? folder : nil)
         guard plan.copy > 0 else {
             stage("saving")
-            try player.node.save(to: folder)
+            _ = try player.node.performAndWait(VG_ACTION_SAVE, ["folder": .string(folder)], patience: 60)
             guard Recording.write(outputs, to: folder) else {
                 return tell("end refused cannot write to \(folder): \(String(cString: strerror(errno)))")
             }

@@ -79,7 +79,7 @@ import TestSupport
         let some = try run.client()
         _ = try some.call("{\"call\":\"events\",\"only\":[\"graph.changed\"]}")
         var seen: Set<String> = []
-        while !seen.isSuperset(of: ["levels", "status"]) {
+        while !seen.isSuperset(of: ["series", "status"]) {
             seen.insert(try #require(try all.line()?["event"] as? String))
         }
         _ = try run.client().call("{\"call\":\"mute\",\"node\":\"gain\"}")

@@ -36,7 +36,7 @@ struct ConsumerTests {
         let server = try await Jackd.start()
         let session = try Session(wire(meters: 40), server: server.name)
         try await session.plays()
-        let clients = try [["top", "--json"], ["ctl", "events", "levels", "events.lost"], ["ctl", "events"]].map {
+        let clients = try [["top", "--json"], ["ctl", "events", "series", "events.lost"], ["ctl", "events"]].map {
             try Program([Program.voicegraph] + $0, environment: session.environment)
         }
         for client in clients { try await client.wait("it hears something") { $0.lines.count > 1 } }

@@ -174,7 +174,7 @@ final class Session: Sendable {
 struct Resources: Sendable, CustomStringConvertible {
     var kilobytes = 0
     var descriptors = 0
-    /// Without those of the pool in which tasks run: it has more or fewer of them by its own rules.
+    /// Without those of the pools in which tasks and control calls run: they have more or fewer of them by their own rules.
     var threads = 0
     /// Names below /dev/shm of the server and its clients.
     var shared = 0
@@ -187,7 +187,8 @@ struct Resources: Sendable, CustomStringConvertible {
         }
         let tasks = "/proc/\(process)/task"
         threads = ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).count { thread in
-            !((try? String(contentsOfFile: "\(tasks)/\(thread)/comm", encoding: .utf8)) ?? "-qos").contains("-qos")
+            let name = (try? String(contentsOfFile: "\(tasks)/\(thread)/comm", encoding: .utf8)) ?? "-qos"
+            return !name.contains("-qos") && !name.hasPrefix("vg-control")
         }
         descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count) ?? 0
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/shm")) ?? []

@@ -140,7 +140,7 @@ final class Reference {
     private func unit(_ node: Int, _ one: Specification.Node) -> Output {
         let seed = one.kind == .inPlace ? -one.seed : one.seed
         let inputs = audio(into: node)
-        var ramp = vg_ramp(value: amounts[node], step: 0, target: amounts[node], frames: 0)
+        var ramp = vg_ramp(value: amounts[node], step: 0, target: amounts[node], frames: 0, start: 0)
         if let wanted = control(into: node, nil) {
             let target = min(max(wanted, -1), 1)
             if target != amounts[node] {

@@ -22,6 +22,10 @@ final class Relay: Node {
         settings: [
             Setting("burst", VG_SET_INTEGER, "messages that it sends when it is activated"),
             Setting("fails", VG_SET_BOOL, "whether it cannot be prepared"),
+        ],
+        events: [
+            EventType("received", "a message came", fields: [Field("text", VG_STRING, "it")]),
+            EventType("burst", "messages were sent", fields: [Field("taken", VG_INTEGER, "those that were taken")]),
         ], process: nothing)
 
     private let host: NodeHost
@@ -46,7 +50,7 @@ final class Relay: Node {
     }
 
     func receive(_ message: Message, port: Int) {
-        guard case .text(let text) = message else { return }
+        guard case .text(let text) = message.content else { return }
         host.publish("received", [("text", .string(text)), ("port", .integer(Int64(port)))])
         host.send(.text(text + ">" + host.nodeName), port: 1)
     }
@@ -56,7 +60,7 @@ final class Relay: Node {
 let testRegistry = NodeRegistry(
     builtIn: NodeRegistry.ownTypes + [
         makeNodeType(Relay.self), makeNodeType(Broken.self), makeNodeType(Late.self), makeNodeType(Faulty.self),
-        makeNodeType(Watch.self),
+        makeNodeType(Watch.self), makeNodeType(Agent.self), makeNodeType(Slow.self),
     ])
 
 /// A prepared graph from text; its diagnostics fail the test if there is an error among them.
@@ -105,8 +109,8 @@ final class OfflineRun {
     }
 
     /// The level frames since the last call of this or `events`.
-    func levels(_ node: String) -> [LevelFrame] {
-        published.drain().compactMap { if case .levels(let frame) = $0, frame.node == node { frame } else { nil } }
+    func levels(_ node: String) -> [SeriesFrame] {
+        published.drain().compactMap { if case .frame(let frame) = $0, frame.node == node { frame } else { nil } }
     }
 }
 
@@ -142,10 +146,11 @@ extension RunningGraph {
         var wanted = description
         try change(&wanted)
         let built = PreparedGraph.build(
-            wanted, registry: testRegistry, playing: playing, bus: bus, router: router, time: time)
+            wanted, registry: testRegistry, playing: playing, context: context)
         guard let resolved = built.graph else { throw InvalidGraph(diagnostics: built.diagnostics) }
         let next = NextGraph(
-            description: wanted, graph: resolved, degraded: built.degraded, values: resetting ? built.values : [])
+            description: wanted, graph: resolved, degraded: built.degraded, values: resetting ? built.values : [],
+            settings: built.settings)
         try prepareNew(next)
         try self.change(to: next)
     }

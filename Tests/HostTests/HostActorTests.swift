@@ -30,7 +30,7 @@ import TestSupport
     /// Waits until the meter shows a peak near to this, in dB.
     private func shows(_ decibels: Double, _ levels: Subscription) async throws {
         try await eventually("the meter shows \(decibels) dB") {
-            guard case .levels(let frame) = levels.poll() else { return false }
+            guard case .frame(let frame) = levels.poll() else { return false }
             return abs(max(-140, Signal.decibels(Double(frame.peak[0]))) - decibels) < 0.2
         }
     }
@@ -39,7 +39,7 @@ import TestSupport
         let turn = try await JackTurn.wait()
         let scratch = try Scratch()
         let host = Host()
-        let levels = host.subscribe(.latest) { if case .levels = $0 { true } else { false } }
+        let levels = host.subscribe(.latest) { if case .frame = $0 { true } else { false } }
         #expect(try await host.load(scratch.write("graph.conf", Self.tone)).isEmpty)
         #expect(await host.description?.name == "host-test")
         #expect(await host.status == nil)
@@ -81,7 +81,7 @@ import TestSupport
         let scratch = try Scratch()
         let host = Host()
         let events = host.subscribe(.lossless) { if case .event = $0 { true } else { false } }
-        let levels = host.subscribe(.lossless) { if case .levels = $0 { true } else { false } }
+        let levels = host.subscribe(.lossless) { if case .frame = $0 { true } else { false } }
         try await host.load(
             scratch.write(
                 "graph.conf",
@@ -107,7 +107,7 @@ import TestSupport
         #expect(
             names.filter { $0 == "speech.started" || $0 == "speech.finished" }
                 == ["speech.started", "speech.finished", "speech.started", "speech.finished"])
-        #expect(levels.drain().contains { if case .levels(let frame) = $0 { frame.peak[0] > 0.05 } else { false } })
+        #expect(levels.drain().contains { if case .frame(let frame) = $0 { frame.peak[0] > 0.05 } else { false } })
         server.stop()
     }
 
@@ -115,7 +115,7 @@ import TestSupport
         let server = try await Jackd.start()
         let scratch = try Scratch()
         let host = Host()
-        let levels = host.subscribe(.latest) { if case .levels = $0 { true } else { false } }
+        let levels = host.subscribe(.latest) { if case .frame = $0 { true } else { false } }
         try await host.load(
             scratch.write(
                 "graph.conf",
@@ -194,8 +194,10 @@ import TestSupport
         await #expect(throws: HostError("there is no link gain -> out", hint: "gain -> mute")) {
             try await host.unlink("gain -> out")
         }
-        for value in [Float(37), .nan, .infinity] {
-            await #expect(throws: HostError("gain.gain_db must be from -120.0 to 36.0")) {
+        for (value, fault) in [
+            (Float(37), "from -120 to 36"), (.nan, "a finite number"), (.infinity, "a finite number"),
+        ] {
+            await #expect(throws: HostError("gain.gain_db must be \(fault)")) {
                 try await host.set("gain", "gain_db", to: value)
             }
         }

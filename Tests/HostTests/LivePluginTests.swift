@@ -48,7 +48,7 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         try play(24_000)
         let node = run.graph.nodes[1]
         let before = node.parameters.indices.map { node.ramps[$0].target }
-        try run.graph.loadPreset("phaser", "phaser 5")
+        try preset("phaser 5", on: "phaser", of: run)
         let loaded = output.count
         try play(24_000)
         #expect(node.parameters.indices.contains { node.ramps[$0].target != before[$0] })
@@ -57,21 +57,22 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         #expect(output[loaded...].contains(0))
         #expect(output[(loaded + 8000)...].map(abs).max()! > 0.05)
         #expect(throws: HostError("there is no node 'fazer'", hint: "nodes: tone, phaser, out")) {
-            try run.graph.loadPreset("fazer", "phaser 5")
-        }
-        #expect(throws: HostError("node 'tone': nodes of type tone have no presets")) {
-            try run.graph.loadPreset("tone", "sine")
+            try preset("phaser 5", on: "fazer", of: run)
         }
         #expect(
-            throws: HostError(
-                "node 'phaser': ZynPhaser has no preset \"Phaser7\"",
+            throws: NodeError(
+                "ZynPhaser has no preset \"Phaser7\"",
                 hint: "did you mean Phaser 1 or Phaser 2 or Phaser 3?")
         ) {
-            try run.graph.loadPreset("phaser", "Phaser7")
+            try preset("Phaser7", on: "phaser", of: run)
         }
-        #expect(throws: HostError("node 'tone': nodes of type tone have no properties")) {
-            try run.graph.setProperty("tone", "file", to: .string("a.wav"))
+        #expect(throws: NodeError("nodes of type tone have no action 'preset'", hint: "they have no actions")) {
+            try preset("sine", on: "tone", of: run)
         }
+    }
+
+    private func preset(_ name: String, on node: String, of run: OfflineRun) throws {
+        _ = try run.graph.instance(node).performAndWait(VG_ACTION_PRESET, ["preset": .string(name)])
     }
 
     private static let file = """
@@ -86,6 +87,10 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
 
         """
 
+    private func property(_ key: String, _ host: Host) async throws -> SettingValue? {
+        try await host.perform("property", on: "params", ["key": .string(key)])["value"]
+    }
+
     @Test(
         "The actor sets and tells properties and loads presets",
         .enabled(if: installed.isSuperset(of: [phaser, params]), "needs lv2-examples and zynaddsubfx-lv2"))
@@ -94,16 +99,16 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         let scratch = try Scratch()
         let host = Host()
         try await host.load(scratch.write("graph.conf", Self.file))
-        let early = await #expect(throws: HostError.self) { try await host.property("params", "string") }
+        let early = await #expect(throws: HostError.self) { try await property("string", host) }
         #expect(early?.message == "no graph is playing")
         try await host.run(DriverRequest(kind: .dummy, client: "live-plugin", rate: 48_000, block: 128))
-        #expect(try await host.property("params", "string") == .string("Hello, world"))
-        try await host.setProperty("params", "STRING", to: .string("evening"))
-        try await host.setProperty("params", "float", to: .number(0.25))
-        #expect(try await host.property("params", "string") == .string("evening"))
-        #expect(try await host.property("params", "http://lv2plug.in/plugins/eg-params#float") == .number(0.25))
-        try await host.loadPreset("phaser", "Phaser 3")
-        let wrong = await #expect(throws: HostError.self) { try await host.property("params", "strung") }
+        #expect(try await property("string", host) == .string("Hello, world"))
+        try await host.perform("property", on: "params", ["key": .string("STRING"), "value": .string("evening")])
+        try await host.perform("property", on: "params", ["key": .string("float"), "value": .number(0.25)])
+        #expect(try await property("string", host) == .string("evening"))
+        #expect(try await property("http://lv2plug.in/plugins/eg-params#float", host) == .number(0.25))
+        try await host.perform("preset", on: "phaser", ["preset": .string("Phaser 3")])
+        let wrong = await #expect(throws: HostError.self) { try await property("strung", host) }
         #expect(
             wrong?.description
                 == "node 'params': Example Parameters has no property \"strung\" (did you mean string or spring?)")

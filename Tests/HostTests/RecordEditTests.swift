@@ -60,7 +60,11 @@ struct RecordEditTests {
         #expect(zip(first, first.dropFirst(period)).allSatisfy { abs($0 - $1) < 1e-4 })
         #expect(Signal.peak(Array(first.prefix(period))) > 0.09 && Signal.peak(files[1][1].suffix(period)) > 0.09)
         let events = published.drain().compactMap { item -> Event? in
-            if case .event(let event) = item, event.name.hasPrefix("record.") { event } else { nil }
+            if case .event(let event) = item, event.name.hasPrefix("record."), event.name != "record.state" {
+                event
+            } else {
+                nil
+            }
         }
         #expect(events.map(\.name) == ["record.started", "record.started", "record.finished", "record.finished"])
         #expect(events.compactMap { $0.text("path") } == (names + names).map { scratch.file($0) })

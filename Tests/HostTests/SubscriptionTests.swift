@@ -119,14 +119,40 @@ extension Subscription {
     @Test("Every consumer has its own view") func ownViews() {
         let all = (0..<50).map { _ in bus.subscribe(.lossless) }
         let odd = bus.subscribe(.bounded(3)) { (number($0) ?? 0) % 2 == 1 }
-        let late = bus.subscribe(.latest) { if case .levels = $0 { true } else { false } }
+        let late = bus.subscribe(.latest) { if case .frame = $0 { true } else { false } }
         for value in 0..<20 { bus.publish(numbered(value)) }
-        bus.publish(.levels(LevelFrame(node: "m", time: 1, peak: [1], rms: [1], orb: 1)))
+        bus.publish(.frame(SeriesFrame(node: "m", time: 1, peak: [1], rms: [1], orb: 1)))
         #expect(all.allSatisfy { $0.drain().count == 21 })
         #expect(odd.drain().map(number) == [1, 3, 5])
         // What it does not want is not lost to it.
         #expect(odd.dropped == 7)
         #expect(late.drain().count == 1 && late.dropped == 0)
+    }
+
+    @Test("The newest of every node and kind is kept for a slow reader, not the newest of all") func newestOfEach() {
+        let slow = bus.subscribe(.latest)
+        for round in 0..<3 {
+            for node in ["left", "right"] {
+                bus.publish(.frame(SeriesFrame(node: node, time: Double(round), rows: [.init("peak", [1])])))
+                bus.publish(.event(Event("said", node: node, time: Double(round))))
+            }
+        }
+        let kept = slow.drain()
+        #expect(kept.count == 4 && slow.dropped == 8)
+        for published in kept {
+            switch published {
+            case .frame(let frame): #expect(frame.time == 2)
+            case .event(let event): #expect(event.time == 2)
+            case .audio: Issue.record("nobody published audio")
+            }
+        }
+    }
+
+    @Test("What is published is encoded once for all who read it") func sharedEncoding() {
+        let (first, second) = (bus.subscribe(.lossless), bus.subscribe(.bounded(4)))
+        bus.publish(numbered(1))
+        let (one, other) = (first.pollShared(), second.pollShared())
+        #expect(one === other && one?.line == other?.line && one?.line?.isEmpty == false)
     }
 
     @Test("The bus forgets whoever ended or let go") func forgotten() {

@@ -96,6 +96,30 @@ final class IsolatedRun {
         events.filter { $0.name == name && (node == nil || $0.node == node) }
     }
 
+    /// Does an action, and plays until it has ended.
+    @discardableResult
+    func perform(
+        _ node: String, _ action: String, _ arguments: [String: SettingValue] = [:], patience: Double = 10
+    ) throws -> [String: SettingValue] {
+        let answer = Lock<Result<[String: SettingValue], HostError>?>(nil)
+        graph.perform(node, action, arguments, patience: patience) { result in answer.withLock { $0 = result } }
+        try play("'\(action)' ends") { answer.withLock { $0 != nil } }
+        return try answer.withLock { $0 }?.get() ?? [:]
+    }
+
+    func loadPreset(_ node: String, _ preset: String) throws {
+        try perform(node, "preset", ["preset": .string(preset)])
+    }
+
+    func setProperty(_ node: String, _ key: String, to value: SettingValue) throws {
+        try perform(node, "property", ["key": .string(key), "value": value])
+    }
+
+    /// What a property is told to be.
+    func property(_ node: String, _ key: String) throws -> SettingValue? {
+        try perform(node, "property", ["key": .string(key)])["value"]
+    }
+
     /// Asks `unruly` who it is.
     func who(_ node: String) throws -> Event {
         let before = all("who", node).count

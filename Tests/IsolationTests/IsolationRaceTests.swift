@@ -51,6 +51,7 @@ import TestSupport
         let driver = HandDriver(block: 256)
         let graph = try RunningGraph.start(ready, on: driver)
         let player = try Player(driver)
+        defer { player.end() }
         var (started, failed) = (0, 0)
         func pump() {
             graph.pump()
@@ -69,7 +70,8 @@ import TestSupport
                 try graph.send(.text("remember \(number)"), to: "odd", port: "do")
                 try graph.set("odd", "gain", to: Float(number % 4))
                 if number == 10, let process = registry.isolator.children.first?.process { kill(process, SIGKILL) }
-                _ = try? graph.saveStates()
+                graph.perform("odd", "save", ["folder": .string(scratch.file("state"))], patience: 1) { _ in }
+                graph.perform("odd", "preset", ["preset": .string("\(number + 1)")], patience: 1) { _ in }
                 _ = graph.isIdle
                 pump()
             }

@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import NodeKit
+import System
 import TestSupport
 import Testing
 
@@ -22,14 +23,12 @@ import Testing
     }
 
     private func set(_ run: IsolatedRun, _ word: String) throws {
-        try run.graph.setProperty("odd", "word", to: .string(word))
+        try run.setProperty("odd", "word", to: .string(word))
     }
 
     private func word(_ run: IsolatedRun) throws -> String? {
-        let before = run.all("property").count
-        try run.graph.askProperty("odd", "word")
-        try run.play("it is told") { run.all("property").count > before }
-        return run.all("property").last?.text("value")
+        guard case .string(let word)? = try run.property("odd", "word") else { return nil }
+        return word
     }
 
     /// Ends the process, and waits until the node is heard again.
@@ -48,9 +47,9 @@ import Testing
         try set(run, "calm")
         #expect(try word(run) == "calm")
         #expect(throws: HostError("node 'odd': no property sword")) {
-            try run.graph.setProperty("odd", "sword", to: .string("x"))
+            try run.setProperty("odd", "sword", to: .string("x"))
         }
-        #expect(throws: HostError("node 'odd': no property sword")) { try run.graph.askProperty("odd", "sword") }
+        #expect(throws: HostError("node 'odd': no property sword")) { try run.property("odd", "sword") }
         try crash(run)
         #expect(try word(run) == "calm")
     }
@@ -60,9 +59,9 @@ import Testing
         let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
         run.play(blocks: 3)
         try set(run, "one")
-        try run.graph.loadPreset("odd", "3")
+        try run.loadPreset("odd", "3")
         try set(run, "two")
-        try run.graph.loadPreset("odd", "4")
+        try run.loadPreset("odd", "4")
         #expect(try run.who("odd").text("history") == "word one, preset 3, word two, preset 4")
         try crash(run)
         #expect(try run.who("odd").text("history") == "preset 3, word two, preset 4")
@@ -74,7 +73,7 @@ import Testing
     func parameters() throws {
         let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
         run.play(blocks: 3)
-        try run.graph.loadPreset("odd", "3")
+        try run.loadPreset("odd", "3")
         try run.play("the preset is heard") { run.lastBlock.allSatisfy { $0 == 0.75 } }
         try run.graph.set("odd", "gain", to: 5)
         try run.play("the parameter is heard") { run.lastBlock.allSatisfy { $0 == 1.25 } }
@@ -83,7 +82,7 @@ import Testing
         #expect(run.lastBlock.allSatisfy { $0 == 1.25 })
         #expect(try run.graph.value("odd", "gain") == 5)
         // A preset that is loaded now turns it again.
-        try run.graph.loadPreset("odd", "2")
+        try run.loadPreset("odd", "2")
         try run.play("the new preset is heard") { run.lastBlock.allSatisfy { $0 == 0.5 } }
     }
 
@@ -91,7 +90,7 @@ import Testing
     func settling() throws {
         let run = try IsolatedRun(unrulyGraph(), policy: testPolicy { $0.settling = 1000 })
         run.play(blocks: 3)
-        try run.graph.loadPreset("odd", "3")
+        try run.loadPreset("odd", "3")
         try run.tell("odd", "remember 42")
         try run.play("its state is kept") { run.keeps("42") }
         try crash(run)
@@ -115,9 +114,9 @@ import Testing
         let instance = try #require(run.registry.isolator.instances.first)
         let state = instance.state
         try run.wait("a state is saved") { instance.state != state }
-        #expect(!instance.replays.withLock(\.isEmpty))
+        #expect(!instance.replays.withLock(\.records.isEmpty))
         run.play(blocks: 3)
-        try run.wait("a state holds it") { instance.replays.withLock(\.isEmpty) }
+        try run.wait("a state holds it") { instance.replays.withLock(\.records.isEmpty) }
     }
 
     @Test("A state that holds what was set stands in for it")
@@ -126,11 +125,27 @@ import Testing
         run.play(blocks: 3)
         try set(run, "calm")
         try run.play("a state holds it") {
-            run.registry.isolator.instances.allSatisfy { $0.replays.withLock(\.isEmpty) }
+            run.registry.isolator.instances.allSatisfy { $0.replays.withLock(\.records.isEmpty) }
         }
         // The fixture's states have no words in them.
         try crash(run)
         #expect(try run.who("odd").text("history")?.isEmpty == true)
+    }
+
+    @Test("No state stands in for a live setting")
+    func liveSetting() throws {
+        let run = try IsolatedRun(unrulyGraph(), policy: testPolicy())
+        run.play(blocks: 3)
+        let node = try #require(run.graph.nodes.first { $0.name == "odd" })
+        let isDone = Lock(false)
+        node.set("mood", to: .string("bright")) { error in isDone.withLock { $0 = error == nil } }
+        try run.play("it is set") { isDone.withLock { $0 } }
+        try set(run, "calm")
+        let instance = try #require(run.registry.isolator.instances.first)
+        try run.play("a state holds what was set later") { instance.replays.withLock { $0.records.count } == 1 }
+        try crash(run)
+        let who = try run.who("odd")
+        #expect(who.text("mood") == "bright" && who.text("history") == "mood bright")
     }
 
     @Test("What ends the process in the call is told with its reason, and not done again", arguments: ["segv", "exit"])
@@ -139,7 +154,7 @@ import Testing
         run.play(blocks: 3)
         try set(run, "calm")
         let error = #expect(throws: HostError.self) { try set(run, word) }
-        let reason = word == "segv" ? "crashed in set_property" : "ended its process in set_property"
+        let reason = word == "segv" ? "crashed in the action 'property'" : "ended its process in the action 'property'"
         #expect(error?.message.contains(reason) == true, "\(error?.description ?? "")")
         try run.play("it is back") { !run.all("plugin.started").isEmpty }
         run.play(blocks: 10)
@@ -147,40 +162,37 @@ import Testing
         #expect(run.all("plugin.failed").count == 1 && run.lastBlock.allSatisfy { $0 == 0.5 })
     }
 
-    @Test("A call that hangs is told at once, others go on, and the process is ended and comes back without it")
+    @Test("A call that hangs is told in time, audio goes on, and the process is ended and comes back without it")
     func hanging() throws {
-        let run = try IsolatedRun(
-            unrulyGraph(),
-            policy: Self.policy {
-                $0.callPatience = 0.1
-                $0.patience = 1
-            })
+        let run = try IsolatedRun(unrulyGraph(), policy: Self.policy { $0.patience = 1 })
         run.play(blocks: 3)
         try set(run, "calm")
-        for body in [
-            { try set(run, "loop") }, { try run.graph.loadPreset("odd", "3") },
-            { try run.graph.askProperty("odd", "word") },
-        ] {
-            let error = #expect(throws: HostError.self) { try body() }
-            #expect(error?.message == "node 'odd': libvg-unruly.so does not answer within 100 ms")
+        let arguments: [(String, [String: SettingValue])] = [
+            ("property", ["key": .string("word"), "value": .string("loop")]), ("preset", ["preset": .string("3")]),
+            ("property", ["key": .string("word")]),
+        ]
+        for (action, arguments) in arguments {
+            let error = #expect(throws: HostError.self) {
+                try run.perform("odd", action, arguments, patience: 0.1)
+            }
+            #expect(error?.message == "node 'odd': it does not answer '\(action)' in time")
         }
         // Its audio goes on meanwhile.
         run.play()
         #expect(run.lastBlock.allSatisfy { $0 == 0.5 })
         try run.play("it is ended and back") { !run.all("plugin.started").isEmpty }
         let reason = run.all("plugin.failed").first?.text("reason") ?? ""
-        #expect(reason.contains("hung in set_property"), "\(reason)")
+        #expect(reason.contains("hung in the action 'property'"), "\(reason)")
         #expect(try word(run) == "calm")
         #expect(try run.who("odd").integer("preset") == 0)
     }
 
     @Test("What only takes long is told as that, is done all the same, and is done again after a crash")
     func slow() throws {
-        let run = try IsolatedRun(unrulyGraph(), policy: Self.policy { $0.callPatience = 0.1 })
+        let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
         run.play(blocks: 3)
-        #expect(throws: HostError.self) { try set(run, "slow") }
-        try run.play("it is told that it is there") {
-            run.all("log", "odd").contains { $0.text("text") == "the property word is there now" }
+        #expect(throws: HostError.self) {
+            try run.perform("odd", "property", ["key": .string("word"), "value": .string("slow")], patience: 0.1)
         }
         #expect(try word(run) == "slow")
         try crash(run)
@@ -194,7 +206,7 @@ import Testing
         try set(run, "doom")
         try run.play("it is given up") {
             run.all("log", "odd").contains {
-                $0.text("text") == "it fails again and again, so that it starts without its state, the property word"
+                $0.text("text") == "it fails again and again, so that it starts without its state, 'property word'"
             }
         }
         let started = run.all("plugin.started").count
@@ -220,8 +232,8 @@ import Testing
         let away = HostError(
             "node 'odd': libvg-unruly.so is not running just now", hint: "it is being restarted; try again")
         #expect(throws: away) { try set(run, "calm") }
-        #expect(throws: away) { try run.graph.loadPreset("odd", "3") }
-        #expect(throws: away) { try run.graph.askProperty("odd", "word") }
+        #expect(throws: away) { try run.loadPreset("odd", "3") }
+        #expect(throws: away) { try run.property("odd", "word") }
         try run.play("it is back") { run.all("plugin.started").count == 2 }
         try set(run, "calm")
         #expect(try word(run) == "calm")

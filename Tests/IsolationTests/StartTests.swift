@@ -36,7 +36,7 @@ import TestSupport
             unrulyGraph("isolate = true\ntrouble = \"prepare \(trouble)\""),
             policy: testPolicy { $0.patience = 3 })
         run.play(blocks: 5)
-        #expect(run.all("node.failed", "odd").first?.text("reason")?.contains(words) == true)
+        #expect(run.all("health", "odd").first?.text("reason")?.contains(words) == true)
         #expect(run.lastBlock.allSatisfy { $0 == 0.25 })
     }
 

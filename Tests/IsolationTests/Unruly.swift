@@ -59,6 +59,14 @@ final class Unruly: Sendable {
     }
 }
 
+/// The type of the fixture, and where it is.
+func unrulyType() throws -> (type: UnsafePointer<vg_node_type>, path: String) {
+    guard let entry = try Unruly.shared.registry().catalog(for: ["unruly"]).types["unruly"] else {
+        throw NodeError("the fixture cannot be loaded")
+    }
+    return (entry.type, entry.origin)
+}
+
 /// One isolated `unruly` between an input and an output, and a tone beside it.
 func unrulyGraph(_ settings: String = "isolate = true", gain: Float = 2) -> String {
     """

@@ -46,14 +46,7 @@ struct LiveOrderTests {
             _ = harness.run(256)
             harness.instance.poll()
         }
-        try harness.instance.askProperty("string")
-        for _ in 0..<4 {
-            _ = harness.run(256)
-            harness.instance.poll()
-        }
-        return harness.capture.events.last {
-            $0.name == "property" && $0.fields["key"] == .string("string")
-        }?.fields["value"]
+        return try harness.property("string")
     }
 
     @Test(

@@ -138,6 +138,6 @@ struct LivePresetTests {
         let error = #expect(throws: NodeError.self) { try harness.instance.loadPreset("loud and fat") }
         #expect(error?.message == "Host Probe has no preset \"loud and fat\"")
         #expect(error?.hint == "did you mean Loud And Far?")
-        #expect(try #require(try? NodeHarness(lv2NodeType(), settings(ProbeBundle.probe))).instance.hasPresets)
+        #expect(try #require(try? NodeHarness(lv2NodeType(), settings(ProbeBundle.probe))).instance.has("preset"))
     }
 }

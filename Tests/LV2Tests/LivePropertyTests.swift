@@ -25,20 +25,40 @@ struct LivePropertyTests {
         ] as [(String, SettingValue, SettingValue)])
     func propertiesGoRound(key: String, value: SettingValue, first: SettingValue) throws {
         let harness = try NodeHarness(lv2NodeType(), settings(Plugins.params))
-        #expect(harness.instance.hasProperties)
         _ = harness.run(256)
-        try harness.instance.askProperty(key)
-        _ = harness.run(256)
-        #expect(told(key, harness).last == first)
+        #expect(try harness.property(key) == first)
         try harness.instance.setProperty(key, to: value)
-        try harness.instance.askProperty(key)
+        #expect(try harness.property(key) == value)
+        // Asked again, it tells again, though nothing has changed; that is no event.
+        #expect(try harness.property(key) == value)
+        #expect(told(key, harness) == [first, value])
+        guard case .table(let entry)? = try properties(harness)[key] else {
+            Issue.record("\(key) is not among the properties")
+            return
+        }
+        #expect(entry["value"] == value && entry["writable"] == .bool(true) && entry["kind"] == .string(key))
+        #expect(entry["uri"] == .string("\(Plugins.params)#\(key)"))
+    }
+
+    private func properties(_ harness: NodeHarness) throws -> [String: SettingValue] {
+        guard case .table(let properties)? = try harness.perform("properties")["properties"] else { return [:] }
+        return properties
+    }
+
+    @Test(
+        "A question that the plugin does not answer ends with an error", needs(Plugins.params, package: "lv2-examples"))
+    func noAnswerIsTold() throws {
+        let harness = try NodeHarness(lv2NodeType(), settings(Plugins.params))
         _ = harness.run(256)
-        #expect(told(key, harness).last == value)
-        // Asked again, it tells again, though nothing has changed.
-        let count = told(key, harness).count
-        try harness.instance.askProperty(key)
+        let begun = ContinuousClock.now
+        let error = #expect(throws: NodeError.self) { try harness.property("STRING", playing: false) }
+        #expect(error?.message.hasSuffix("did not tell STRING within 2 s") == true, "\(String(describing: error))")
+        #expect(error?.hint == "not every plugin answers")
+        #expect(ContinuousClock.now - begun >= .seconds(2))
+        // The message is still on its way, and its answer is what the plugin tells by itself.
+        #expect(told("string", harness).isEmpty)
         _ = harness.run(256)
-        #expect(told(key, harness).count == count + 1)
+        #expect(told("string", harness) == [.string("Hello, world")])
     }
 
     @Test(
@@ -54,8 +74,7 @@ struct LivePropertyTests {
         // The worker loads it meanwhile, so that it takes some blocks.
         let end = ContinuousClock.now + .seconds(20)
         while told("sample", harness).last != .string(path), ContinuousClock.now < end {
-            try harness.instance.askProperty("sample")
-            _ = harness.run(1024)
+            _ = try harness.property("sample")
         }
         try #require(told("sample", harness).last == .string(path))
         harness.midiInputs = [[TimedMIDI(harness.position + 100, [0x90, 60, 127])]]
@@ -76,7 +95,11 @@ struct LivePropertyTests {
             failure { try harness.instance.setProperty("path", to: .string("/nowhere")) }
                 == "cannot read /nowhere: No such file or directory")
         #expect(failure { try harness.instance.setProperty("lfo", to: .number(0)) }?.hasSuffix("only be read") == true)
+        #expect(failure { _ = try harness.property("strin") }?.hasSuffix("\"strin\"") == true)
         #expect(told("int", harness).isEmpty)
+        let without = try NodeHarness(lv2NodeType(), settings(Plugins.amp))
+        #expect(failure { _ = try without.property("gain") }?.hasSuffix("has no property \"gain\"") == true)
+        #expect(try without.perform("properties") == ["properties": .table([:])])
     }
 
     @Test("Values that ports with one symbol had are restored to each of them")

@@ -57,6 +57,20 @@ struct ProbeTests {
         #expect(try probe.value("threaded") == 1)
     }
 
+    @Test("Work that fails is told as health, until work succeeds", arguments: [false, true])
+    func failedWorkIsTold(offline: Bool) throws {
+        let probe = try Scan(["request": .number(10)], offline: offline)
+        func wait(for health: [Health]) {
+            let deadline = Date(timeIntervalSinceNow: 60)
+            repeat { _ = probe.run() } while probe.harness.capture.health != health && Date() < deadline
+            #expect(probe.harness.capture.health == health)
+        }
+        let degraded = Health.degraded("Host Probe could not do what it has to do besides playing: its work failed")
+        wait(for: [degraded])
+        probe.harness.set("request", 4)
+        wait(for: [degraded, .ok])
+    }
+
     @Test("The latency is known before the first block, and followed when it changes")
     func latencyIsFollowed() throws {
         let probe = try Scan(["frames": .integer(48)])
@@ -236,7 +250,7 @@ struct ProbeTests {
             .appendingPathComponent("kept").path
         let probe = try Scan(["request": .number(1.2345678), "frames": .integer(77)], preset: "Loud And Far")
         _ = probe.run()
-        #expect(probe.harness.instance.canSave)
+        #expect(probe.harness.instance.has("save"))
         try probe.harness.instance.save(to: folder)
         let restored = try Scan(state: folder)
         _ = restored.run()

@@ -18,8 +18,20 @@ final class Probe: Node {
         settings: [
             Setting(
                 "mode", VG_SET_STRING, "how", required: true, default: "\"a\"", range: 1...2, unit: "Hz",
-                choices: ["a", "b"])
+                choices: ["a", "b"]),
+            Setting("volume", VG_SET_NUMBER, "how loud", default: "1", live: true),
         ],
+        actions: [
+            Action(
+                "add", "adds up", arguments: [Setting("a", VG_SET_NUMBER, "one", required: true)],
+                results: [Field("sum", VG_NUMBER, "both", unit: "s")], urgent: true, lasting: true),
+            Action("later", "ends when the next message comes"), .preset,
+        ],
+        events: [
+            EventType("polled", "at every poll", fields: [Field("mode", VG_STRING, "the setting")]),
+            EventType("finished", "at the end", retained: true),
+        ],
+        series: [Series("one", "a number", unit: "dBFS", rate: 60, width: 1), Series("many", "numbers")],
         flags: VG_IN_PLACE, process: probeProcess)
 
     struct Processor: BitwiseCopyable {
@@ -53,9 +65,35 @@ final class Probe: Node {
             note: UnsafeRawPointer(note.utf8Start).assumingMemoryBound(to: CChar.self))
     }
 
+    private var volume = 1.0
+    private var pending: PendingCall?
+
+    func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        switch action {
+        case "add": call.put("sum", .number(volume + (arguments.number("a") ?? 0)))
+        case "later": pending = call.later()
+        default: throw NodeError("no preset \(arguments.string("preset") ?? "")", hint: "none at all", key: "preset")
+        }
+    }
+    func set(_ setting: String, to value: SettingValue) throws(NodeError) {
+        volume = Settings([setting: value]).number(setting) ?? 0
+        if volume < 0 { throw NodeError("too quiet") }
+    }
+    func finish() {
+        host.publish([[1], [2, 3, 4]], at: 70)
+        host.publish("finished", at: 71)
+        host.count("finished", 2)
+        host.health(.degraded("it is over"))
+    }
+
     func activate() { host.log(VG_LOG_INFO, "activated \(host.nodeName) in \(host.resolve("x"))") }
     func deactivate() { host.log(VG_LOG_WARNING, "deactivated") }
-    func receive(_ message: Message, port: Int) { host.send(message, port: port) }
+    func receive(_ message: Message, port: Int) {
+        pending?.put("message", .string(message.kind))
+        pending?.finish()
+        pending = nil
+        host.send(message, port: port)
+    }
     func poll() { host.publish("polled", settings.values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
     var latency: Int { 77 }
     var isIdle: Bool { settings.bool("busy") != true }
@@ -92,7 +130,14 @@ private struct SendableType: @unchecked Sendable {
         #expect(Int(type.size) == MemoryLayout<vg_node_type>.size)
         #expect(String(cString: type.name) == "probe")
         #expect(String(cString: type.doc) == Probe.descriptor.doc)
-        let setting = type.settings[0]
+        let declared = NodeDeclarations(probe.pointer)
+        let setting = elements(of: type.settings, as: vg_setting.self)[0]
+        #expect(declared.settings.map(\.isLive) == [false, true])
+        #expect(declared.actions.map(\.name) == ["add", "later", "preset"])
+        #expect(declared.actions[0].isUrgent && declared.actions[0].isLasting && !declared.actions[1].isUrgent)
+        #expect(declared.actions[0].arguments.map(\.key) == ["a"] && declared.actions[0].arguments[0].required)
+        #expect(declared.actions[0].results == Probe.descriptor.actions[0].results)
+        #expect(declared.events == Probe.descriptor.events && declared.series == Probe.descriptor.series)
         #expect(setting.required)
         #expect(String(cString: setting.default_text) == "\"a\"")
         #expect((setting.minimum, setting.maximum) == (1, 2))
@@ -118,13 +163,14 @@ private struct SendableType: @unchecked Sendable {
         }
         try node.prepare(Preparation(rate: 48000, maxBlock: 64))
         #expect(node.ports.map(\.symbol).last == "extra_39")
-        #expect(probe.pointer.pointee.default_layout.port_count == 8)
+        #expect(probe.pointer.pointee.default_layout.ports.count == 8)
     }
 
     @Test("Calls that a type does not implement are left out") func unimplemented() {
         let quiet = makeNodeType(Quiet.self).pointee
         #expect(quiet.poll == nil && quiet.wait == nil && quiet.idle == nil)
-        #expect(quiet.receive == nil && quiet.latency == nil)
+        #expect(quiet.receive == nil && quiet.latency == nil && quiet.finish == nil)
+        #expect(quiet.perform == nil && quiet.set_setting == nil)
         #expect(probe.pointer.pointee.poll != nil && probe.pointer.pointee.wait != nil)
     }
 
@@ -161,9 +207,36 @@ final class Quiet: Node {
         #expect(harness.instance.isIdle)
         harness.instance.receive(.number(4), port: 0)
         #expect(harness.capture.messages.map(\.message) == [.number(4)])
+        harness.instance.finish()
+        #expect(harness.capture.frames == [CapturedFrame(rows: [0: [1], 1: [2, 3, 4]], position: 70)])
+        #expect(harness.capture.counts == ["finished": 2])
+        #expect(harness.capture.health == [.degraded("it is over")])
         harness.instance.deactivate()
         #expect(harness.capture.logs.map(\.text) == ["activated p in /base/x", "deactivated"])
-        #expect(harness.capture.events.map(\.fields) == [["mode": .string("b")], ["mode": .string("b")]])
+        #expect(harness.capture.events.map(\.fields) == [["mode": .string("b")], ["mode": .string("b")], [:]])
+        #expect(harness.capture.events.map(\.position) == [0, 0, 71])
+    }
+
+    @Test("An action returns its results or why not, now or later") func actions() throws {
+        let harness = try NodeHarness(probe.pointer, offline: true)
+        #expect(try harness.perform("add", ["a": .integer(2)]) == ["sum": .number(3)])
+        try harness.set(setting: "volume", to: .number(4))
+        #expect(try harness.perform("add", ["a": .integer(2)]) == ["sum": .number(6)])
+        let quiet = #expect(throws: NodeError.self) { try harness.set(setting: "volume", to: .number(-1)) }
+        #expect(quiet?.message == "too quiet")
+        let fixed = #expect(throws: NodeError.self) { try harness.set(setting: "mode", to: .string("a")) }
+        #expect(fixed?.message == "'mode' cannot be changed while it plays")
+        let none = #expect(throws: NodeError.self) { try harness.perform("preset", ["preset": .string("x")]) }
+        #expect(none?.message == "no preset x" && none?.hint == "none at all" && none?.key == "preset")
+        #expect(throws: NodeError.self) { try harness.perform("add") }
+
+        let monitor = Monitor()
+        nonisolated(unsafe) var result: [String: SettingValue]?
+        harness.instance.perform("later") { answer in monitor.locked { result = try? answer.get() } }
+        harness.instance.drain()
+        #expect(monitor.locked { result } == nil)
+        harness.instance.receive(.number(1), port: 0)
+        #expect(monitor.locked { result } == ["message": .string("number")])
     }
 
     @Test("A failure in `prepare` is reported, and a new `prepare` may work") func failingPrepare() throws {

@@ -34,7 +34,8 @@ import TestSupport
         "Every message crosses the boundary",
         arguments: [
             .text(""), .text("Grüße, 世界"), .text("with \0 inside"), .number(.infinity), .bytes([]),
-            .bytes([0, 255, 0, 1]),
+            .bytes([0, 255, 0, 1]), Message(.text("part"), item: .max, position: 1 << 40, partial: true),
+            Message(.number(1), urgent: true),
         ] as [Message])
     func everyMessage(_ message: Message) {
         #expect(message.withCMessage { Message($0.pointee) } == message)
@@ -42,8 +43,12 @@ import TestSupport
 
     @Test("Broken text becomes replacement characters") func brokenText() {
         let bytes: [CChar] = [-1, 65, 0]
-        let message = bytes.withUnsafeBufferPointer {
-            Message(vg_message(kind: VG_MESSAGE_TEXT, text: $0.baseAddress, length: 2, number: 0))
+        let message = bytes.withUnsafeBufferPointer { bytes in
+            var c = vg_message()
+            c.kind = VG_MESSAGE_TEXT
+            c.text = bytes.baseAddress
+            c.length = 2
+            return Message(c)
         }
         #expect(message == .text("\u{FFFD}A"))
     }
@@ -89,10 +94,18 @@ import TestSupport
     }
 
     @Test("A ramp holds its target after its end") func rampEnd() {
-        let ramp = vg_ramp(value: 1, step: 0.5, target: 3, frames: 4)
+        let ramp = vg_ramp(value: 1, step: 0.5, target: 3, frames: 4, start: 0)
         withUnsafePointer(to: ramp) {
             let values = [$0[frame: 0], $0[frame: 1], $0[frame: 3], $0[frame: 4], $0[frame: 100]]
             #expect(values == [1, 1.5, 2.5, 3, 3])
+        }
+    }
+
+    @Test("A ramp begins at its frame") func rampStart() {
+        let ramp = vg_ramp(value: 1, step: 0.5, target: 3, frames: 4, start: 10)
+        withUnsafePointer(to: ramp) {
+            let values = [$0[frame: 0], $0[frame: 10], $0[frame: 11], $0[frame: 13], $0[frame: 14]]
+            #expect(values == [1, 1, 1.5, 2.5, 3])
         }
     }
 

@@ -2,6 +2,23 @@
 import NodeKit
 import TestSupport
 
+/// A frame of the series of a meter.
+struct Levels {
+    var peak, rms: [Float]
+    var orb: Float
+    var position: UInt64
+}
+
+extension NodeCapture {
+    /// The frames of a meter, in order; a frame without one of its series is left out.
+    var levels: [Levels] {
+        frames.compactMap {
+            guard let peak = $0.rows[0], let rms = $0.rows[1], let orb = $0.rows[2]?.first else { return nil }
+            return Levels(peak: peak, rms: rms, orb: orb, position: $0.position)
+        }
+    }
+}
+
 @Suite struct MeterTests {
     /// A sine with a whole number of cycles in every window of 1024 frames.
     private func sine(_ amplitude: Double, rate: Double, frames: Int) -> [Float] {
@@ -22,7 +39,7 @@ import TestSupport
         let harness = try NodeHarness(type("meter"), rate: rate)
         harness.positionOffset = 500
         _ = harness.run(Int(rate), inputs: [sine(0.1, rate: rate, frames: Int(rate))], plan: .random(max: 512, seed: 1))
-        let levels = harness.capture.events.compactMap(\.levels)
+        let levels = harness.capture.levels
         #expect(levels.count == 60)
         let interval = UInt64(rate / 60)
         #expect(levels.map(\.position) == (1...60).map { 500 + $0 * interval })
@@ -33,7 +50,7 @@ import TestSupport
         let harness = try NodeHarness(type("meter"), ["channels": .integer(2)], rate: rate)
         let signal = sine(0.1, rate: rate, frames: 8192)
         _ = harness.run(8192, inputs: [signal, signal.map { $0 / 2 }], plan: plan)
-        let levels = harness.capture.events.compactMap(\.levels)
+        let levels = harness.capture.levels
         #expect(levels.count == 8192 / Int(rate / 60))
         for frame in levels {
             #expect(abs(Signal.decibels(Double(frame.peak[0])) + 20) < 0.1)
@@ -49,7 +66,7 @@ import TestSupport
     func orbLevel(_ vector: (amplitude: Double, orb: Float), _ name: String) throws {
         let harness = try NodeHarness(type(name))
         _ = harness.run(4800, inputs: [sine(vector.amplitude, rate: 48000, frames: 4800)], plan: .fixed(100))
-        let orb = try #require(harness.capture.events.compactMap(\.levels).last?.orb)
+        let orb = try #require(harness.capture.levels.last?.orb)
         #expect(abs(orb - vector.orb) < 1e-4)
     }
 
@@ -57,7 +74,7 @@ import TestSupport
         let harness = try NodeHarness(type("meter"))
         _ = harness.run(2400, inputs: [Signal.constant(0.5, frames: 2400)])
         _ = harness.run(2400)
-        let levels = harness.capture.events.compactMap(\.levels)
+        let levels = harness.capture.levels
         #expect(levels.map { $0.peak[0] } == [0.5, 0.5, 0.5, 0, 0, 0])
         #expect(levels.map(\.position) == (1...6).map { 800 * $0 })
         #expect(levels.last?.orb == 0)
@@ -67,7 +84,7 @@ import TestSupport
         let harness = try NodeHarness(type("meter"))
         _ = harness.run(800, inputs: [[.nan, .infinity]])
         _ = harness.run(4000, inputs: [Signal.constant(0.5, frames: 4000)])
-        let levels = harness.capture.events.compactMap(\.levels)
+        let levels = harness.capture.levels
         #expect(levels[0].orb.isFinite)
         #expect(levels[2].peak == [0.5])
         #expect(abs(levels[5].orb - 0.8796) < 1e-3)
@@ -78,7 +95,7 @@ import TestSupport
         _ = harness.run(100, inputs: [Signal.constant(1, frames: 100)])
         try harness.prepare(Preparation(rate: 96000, maxBlock: 512))
         _ = harness.run(1600, inputs: [Signal.constant(0.25, frames: 1600)])
-        #expect(harness.capture.events.compactMap(\.levels).map(\.peak) == [[0.25]])
+        #expect(harness.capture.levels.map(\.peak) == [[0.25]])
     }
 
     @Test("Unknown ballistics are refused") func unknownBallistics() throws {

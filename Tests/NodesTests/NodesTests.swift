@@ -42,7 +42,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
 
     @Test("Ports have unique symbols and docs", arguments: names) func portDocs(_ name: String) throws {
         let layout = try type(name).pointee.default_layout
-        let ports = UnsafeBufferPointer(start: layout.ports, count: Int(layout.port_count))
+        let ports = elements(of: layout.ports, as: vg_port.self)
         #expect(!ports.isEmpty)
         #expect(Set(ports.map { text($0.symbol) }).count == ports.count)
         for port in ports { #expect(!text(port.doc).isEmpty, "port \(text(port.symbol))") }
@@ -51,8 +51,8 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
     @Test("Keys are unique and documented", arguments: names) func keyDocs(_ name: String) throws {
         let type = try type(name).pointee
         let layout = type.default_layout
-        let parameters = UnsafeBufferPointer(start: layout.parameters, count: Int(layout.parameter_count))
-        let settings = UnsafeBufferPointer(start: type.settings, count: Int(type.setting_count))
+        let parameters = elements(of: layout.parameters, as: vg_parameter.self)
+        let settings = elements(of: type.settings, as: vg_setting.self)
         let keys = parameters.map { text($0.key) } + settings.map { text($0.key) }
         #expect(Set(keys).count == keys.count)
         for parameter in parameters { #expect(!text(parameter.doc).isEmpty, "parameter \(text(parameter.key))") }
@@ -62,11 +62,11 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
     @Test("Defaults are within their ranges", arguments: names) func defaultRanges(_ name: String) throws {
         let type = try type(name).pointee
         let layout = type.default_layout
-        for parameter in UnsafeBufferPointer(start: layout.parameters, count: Int(layout.parameter_count)) {
+        for parameter in elements(of: layout.parameters, as: vg_parameter.self) {
             #expect(parameter.minimum < parameter.maximum)
             #expect((parameter.minimum...parameter.maximum).contains(parameter.default_value), "\(text(parameter.key))")
         }
-        for setting in UnsafeBufferPointer(start: type.settings, count: Int(type.setting_count)) {
+        for setting in elements(of: type.settings, as: vg_setting.self) {
             guard let written = setting.default_text.map({ String(cString: $0) }) else { continue }
             if setting.kind == VG_SET_INTEGER || setting.kind == VG_SET_NUMBER {
                 let number = try #require(Double(written), "default of \(text(setting.key))")
@@ -85,8 +85,8 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         let type = try type(name)
         let node = try NodeInstance(type: type, name: "n", settings: Settings())
         let layout = type.pointee.default_layout
-        let ports = UnsafeBufferPointer(start: layout.ports, count: Int(layout.port_count))
-        let parameters = UnsafeBufferPointer(start: layout.parameters, count: Int(layout.parameter_count))
+        let ports = elements(of: layout.ports, as: vg_port.self)
+        let parameters = elements(of: layout.parameters, as: vg_parameter.self)
         #expect(node.ports.map(\.symbol) == ports.map { text($0.symbol) })
         #expect(node.ports.map(\.kind) == ports.map(\.kind))
         #expect(node.parameters.map(\.key) == parameters.map { text($0.key) })

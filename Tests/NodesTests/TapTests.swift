@@ -7,7 +7,7 @@ import TestSupport
     private func audio(_ capture: NodeCapture, from start: UInt64 = 0) -> [[Float]] {
         var joined: [[Float]] = []
         var next = start
-        for event in capture.events.compactMap(\.audio) {
+        for event in capture.audio {
             #expect(event.position == next)
             next += UInt64(event.channels[0].count)
             if joined.isEmpty { joined = Array(repeating: [], count: event.channels.count) }
@@ -23,7 +23,7 @@ import TestSupport
         let inputs = (1...3).map { Signal.noise(frames: 20000, seed: UInt64($0)) }
         #expect(harness.run(20000, inputs: inputs, plan: plan) == inputs)
         #expect(audio(harness.capture, from: 1000) == inputs)
-        #expect(harness.capture.events.compactMap(\.audio).allSatisfy { $0.rate == rate })
+        #expect(harness.capture.audio.allSatisfy { $0.rate == rate })
         #expect(!harness.capture.events.contains { $0.name == "tap.dropped" })
     }
 
@@ -38,11 +38,12 @@ import TestSupport
         #expect(kept == Array(noise[..<kept.count]))
         let dropped = harness.capture.events.filter { $0.name == "tap.dropped" }
         #expect(dropped.map { $0.fields["frames"] } == [.integer(Int64(64000 - kept.count))])
+        #expect(harness.capture.counts == ["dropped": UInt64(64000 - kept.count)])
 
         harness.capture.clear()
         _ = harness.run(100, inputs: [noise], plan: .fixed(100))
         harness.instance.poll()
-        #expect(harness.capture.events.map { $0.audio?.position } == [64000])
+        #expect(harness.capture.audio.map(\.position) == [64000] && harness.capture.events.isEmpty)
     }
 
     @Test("Short blocks go out together") func shortBlocks() throws {
@@ -50,14 +51,14 @@ import TestSupport
         harness.polls = false
         _ = harness.run(4096, plan: .fixed(64))
         harness.instance.poll()
-        #expect(harness.capture.events.compactMap(\.audio).map { $0.channels[0].count } == [4096])
+        #expect(harness.capture.audio.map { $0.channels[0].count } == [4096])
     }
 
     @Test("The rest goes out when it stops") func rest() throws {
         let harness = try NodeHarness(type("tap"))
         harness.polls = false
         _ = harness.run(640)
-        #expect(harness.capture.events.isEmpty)
+        #expect(harness.capture.audio.isEmpty)
         harness.instance.deactivate()
         #expect(audio(harness.capture)[0].count == 640)
     }

@@ -17,11 +17,11 @@ import TestSupport
     @Test(
         "A broken plugin is refused with its reason",
         arguments: [
-            ("wrong-abi", "has ABI version 77, the host has 1"),
-            ("wrong-type-abi", "node type 0 has ABI version 99, the host has 1"),
+            ("wrong-abi", "has ABI version 77, the host has 2"),
+            ("wrong-type-abi", "node type 0 has ABI version 99, the host has 2"),
             ("small-size", "says that its description has 8 bytes, too few"),
             ("missing-symbol", "exports no vg_plugin_entry"),
-            ("null-entry", "refuses this host, which has ABI version 1"),
+            ("null-entry", "refuses this host, which has ABI version 2"),
             ("no-types", "offers no node types"),
             ("null-types", "offers 3 node types but lists none"),
             ("absurd-count", "claims to offer 4000000000 node types"),

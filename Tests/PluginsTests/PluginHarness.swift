@@ -18,7 +18,7 @@ extension NodeHarness {
     func renderUntilIdle(limit: Int, block: Int = 256, inputs: [[Float]] = []) -> [[Float]] {
         var result = [[Float]](
             repeating: [], count: instance.ports.count { $0.kind == VG_AUDIO_PORT && $0.direction == VG_OUTPUT })
-        while !instance.isIdle, (result.first?.count ?? 0) < limit {
+        while !instance.askIdle(), (result.first?.count ?? 0) < limit {
             for (channel, samples) in render(block, block: block, inputs: inputs).enumerated() {
                 result[channel] += samples
             }
@@ -62,4 +62,10 @@ extension CapturedEvent {
     func integer(_ key: String) -> Int? { if case .integer(let value) = fields[key] { Int(value) } else { nil } }
     /// A text field.
     func string(_ key: String) -> String? { if case .string(let value) = fields[key] { value } else { nil } }
+    /// A number field.
+    func number(_ key: String) -> Double? { if case .number(let value) = fields[key] { value } else { nil } }
+    /// A yes or no.
+    func bool(_ key: String) -> Bool? { if case .bool(let value) = fields[key] { value } else { nil } }
+    /// The frame at which it happened.
+    var frame: Int { Int(position) }
 }

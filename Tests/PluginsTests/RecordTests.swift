@@ -14,6 +14,7 @@ import TestSupport
         settings["channels"] = .integer(Int64(signal.count))
         let node = try NodeHarness(pluginType("record"), settings, rate: rate, offline: true)
         _ = node.render(signal[0].count, inputs: signal)
+        node.instance.finish()
         node.instance.deactivate()
         return node.capture
     }
@@ -27,7 +28,7 @@ import TestSupport
         let file = try SoundFile(scratch.file("take.wav"))
         #expect(file.rate == 8000)
         #expect(file.samples == signal)
-        #expect(capture.eventNames == ["record.started", "record.finished"])
+        #expect(capture.eventNames == ["record.started", "record.state", "record.finished", "record.state"])
         #expect(capture.events("record.finished").first?.integer("frames") == 150_003)
         #expect(capture.events("record.finished").first?.integer("dropped") == 0)
     }
@@ -91,6 +92,11 @@ import TestSupport
         let capture = try record(scratch.file("full.wav"), [noise(96000)], ["overwrite": .bool(true)])
         #expect(capture.events("record.failed").count == 1)
         #expect(capture.logs.contains { $0.text.contains("ended") })
+        #expect(capture.events("record.state").map { $0.string("state") } == ["failed"])
+        guard case .failed? = capture.health.last else {
+            Issue.record("\(capture.health)")
+            return
+        }
     }
 
     @Test(

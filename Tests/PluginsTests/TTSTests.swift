@@ -21,8 +21,8 @@ import TestSupport
         let output = node.renderUntilIdle(limit: Int(rate * 20))[0]
         let made = try #require(node.capture.events("speech.synthesized").first?.integer("frames"))
         #expect(abs(Double(made) / rate - 2.0) < 0.2)
-        let finished = try #require(node.capture.events("speech.finished").first?.integer("position"))
-        let started = try #require(node.capture.events("speech.started").first?.integer("position"))
+        let finished = try #require(node.capture.events("speech.finished").first?.frame)
+        let started = try #require(node.capture.events("speech.started").first?.frame)
         #expect(finished - started == made)
         #expect(output.count >= finished)
         #expect(output.contains { abs($0) > 0.1 })
@@ -51,9 +51,9 @@ import TestSupport
         let words = node.capture.events("speech.word")
         #expect(words.map { $0.string("text") } == ["one", "two", "three"])
         #expect(words.map { $0.integer("offset") } == [0, 4, 8])
-        let positions = words.compactMap { $0.integer("position") }
+        let positions = words.map(\.frame)
         #expect(positions == positions.sorted() && Set(positions).count == 3)
-        let names = node.capture.eventNames.filter { $0.hasPrefix("speech") && $0 != "speech.synthesized" }
+        let names = node.capture.eventNames.filter { $0 != "speech.synthesized" && $0 != "speech.state" }
         #expect(names == ["speech.started", "speech.word", "speech.word", "speech.word", "speech.finished"])
     }
 
@@ -168,8 +168,8 @@ import TestSupport
         // No waiting for the voice here: early blocks may be silent, later ones come from a full ring.
         while node.capture.events("speech.finished").isEmpty, output.count < 48000 * 3600 { output += node.run(512)[0] }
         let made = try #require(node.capture.events("speech.synthesized").first?.integer("frames"))
-        let started = try #require(node.capture.events("speech.started").first?.integer("position"))
-        let finished = try #require(node.capture.events("speech.finished").first?.integer("position"))
+        let started = try #require(node.capture.events("speech.started").first?.frame)
+        let finished = try #require(node.capture.events("speech.finished").first?.frame)
         #expect(finished - started >= made)
         #expect(output[finished...].allSatisfy { $0 == 0 })
         #expect(node.instance.isIdle)
@@ -177,7 +177,7 @@ import TestSupport
         var heard: [Float] = []
         var next = started
         for gap in node.capture.events("speech.gap") {
-            let (position, frames) = (gap.integer("position") ?? -1, gap.integer("frames") ?? 0)
+            let (position, frames) = (gap.frame, gap.integer("frames") ?? 0)
             #expect(frames > 0)
             try #require(position > next && position + frames < finished)
             #expect(output[position..<position + frames].allSatisfy { $0 == 0 })

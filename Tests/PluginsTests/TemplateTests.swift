@@ -8,30 +8,35 @@ import TestSupport
 
 @Suite struct TemplateTests {
     @Test(
-        "A new plugin builds, and runs in a graph", .timeLimit(.minutes(5)), arguments: PluginTemplate.Language.allCases
-    )
-    func newPlugin(language: PluginTemplate.Language) async throws {
+        "A new plugin builds beside an installed voicegraph, without a network, and runs in a graph",
+        .timeLimit(.minutes(10)), arguments: ["swift", "c"])
+    func newPlugin(language: String) async throws {
         let scratch = try Scratch()
-        let template = PluginTemplate(
-            name: "my-effect", language: language, source: packageRoot,
-            include: packageRoot + "/Sources/CNode/include")
-        for file in template.files {
-            let url = URL(fileURLWithPath: scratch.file(file.path))
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try file.text.write(to: url, atomically: true, encoding: .utf8)
-        }
-        let build =
-            switch language {
-            case .swift: ["swift", "build", "--package-path", scratch.path]
-            case .c: ["make", "-C", scratch.path, "CFLAGS=-Wall -Wextra -Werror"]
-            }
+        let prefix = scratch.file("prefix")
+        let built = URL(fileURLWithPath: Program.voicegraph).deletingLastPathComponent().path
         // Not `run`, which keeps the thread that it is called on: other tests need it meanwhile.
-        let result = try await runTool(build, seconds: 280)
-        try #require(result.status == 0, "\(result.output)")
-        let folder = language == .swift ? scratch.file(".build/debug") : scratch.path
+        func finished(_ arguments: [String], environment: [String: String] = [:]) async throws {
+            let result = try await runTool(arguments, environment: environment, seconds: 500)
+            try #require(result.status == 0, "\(arguments): \(result.output)")
+        }
+        try await finished([packageRoot + "/scripts/install", prefix, built])
+        let package = scratch.file("package")
+        try await finished(
+            [prefix + "/bin/voicegraph", "plugin", "new", "my-effect", "--language", language, "--path", package])
+        // Whoever would fetch something fails.
+        let git = scratch.file("bin/git")
+        try FileManager.default.createDirectory(atPath: scratch.file("bin"), withIntermediateDirectories: true)
+        try "#!/bin/sh\nexit 1\n".write(toFile: git, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: git)
+        let path = scratch.file("bin") + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+        try await finished(
+            language == "swift"
+                ? ["swift", "build", "--package-path", package, "--disable-automatic-resolution"]
+                : ["make", "-C", package, "CFLAGS=-Wall -Wextra -Werror"],
+            environment: ["PATH": path])
+        let folder = language == "swift" ? package + "/.build/debug" : package
         let registry = NodeRegistry(search: PluginSearch(folders: [.init(folder)]))
-        let (description, diagnostics) = ConfigFile.load(path: scratch.file("example.conf"))
+        let (description, diagnostics) = ConfigFile.load(path: package + "/example.conf")
         #expect(diagnostics.isEmpty)
         let catalog = registry.catalog(for: try #require(description))
         #expect(GraphBuilder.build(description!, catalog: catalog).diagnostics.isEmpty)
@@ -40,5 +45,11 @@ import TestSupport
         let input = noise(1000)
         let output = node.run(1000, inputs: [input])[0]
         #expect(zip(input, output).allSatisfy { abs($0 * 0.1 - $1) < 1e-6 })
+        // Its action, its event and its series.
+        #expect(try node.perform("reset") == ["amount_db": .number(6)])
+        #expect(node.capture.events.map(\.name) == ["reset"])
+        let later = node.run(2000, inputs: [noise(2000)])[0]
+        #expect(abs(later[1999] - noise(2000)[1999] * 0.5012) < 1e-4)
+        #expect(node.capture.frames.contains { ($0.rows[0]?.first ?? 0) > 0.4 })
     }
 }

@@ -97,6 +97,7 @@ final class NodeBuffers {
         controlOutPointers = cells(controlOut)
         midiInPointers = cells(midiIn)
         midiOutPointers = cells(midiOut)
+        io.size = UInt32(MemoryLayout<vg_io>.size)
         io.audio_in = UnsafePointer(inPointers)
         io.audio_out = UnsafePointer(outPointers)
         io.audio_in_silent = UnsafePointer(inFlags)

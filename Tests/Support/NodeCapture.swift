@@ -2,17 +2,20 @@
 import Graph
 import NodeKit
 import Synchronization
+import Testing
 
-/// A copy of a level frame that a node published.
-public struct CapturedLevels: Sendable, Equatable {
-    /// Linear, per channel.
-    public var peak: [Float]
-    /// Linear, per channel.
-    public var rms: [Float]
-    /// 0...1.
-    public var orb: Float
-    /// First frame after the window.
+/// A copy of a frame of series that a node published.
+public struct CapturedFrame: Sendable, Equatable {
+    /// The numbers, by the place of their series.
+    public var rows: [Int: [Float]]
+    /// First frame of the graph after what was measured.
     public var position: UInt64
+
+    /// Describes a frame.
+    public init(rows: [Int: [Float]], position: UInt64) {
+        self.rows = rows
+        self.position = position
+    }
 }
 
 /// A copy of a block of audio that a node published.
@@ -29,30 +32,16 @@ public struct CapturedAudio: Sendable, Equatable {
 public struct CapturedEvent: Sendable, Equatable {
     /// As the node named it.
     public var name: String
-    /// Of an event with fields.
+    /// What it carries.
     public var fields: [String: SettingValue] = [:]
-    /// Of an event with levels.
-    public var levels: CapturedLevels?
-    /// Of an event with audio.
-    public var audio: CapturedAudio?
+    /// The frame of the graph at which it happened; 0: now.
+    public var position: UInt64
 
     init(_ event: vg_event) {
         name = event.name.map { String(cString: $0) } ?? ""
+        position = event.position
         for entry in UnsafeBufferPointer(start: event.fields, count: Int(event.field_count)) {
             fields[String(cString: entry.key)] = SettingValue(entry.value)
-        }
-        if let c = event.levels?.pointee {
-            let count = Int(c.channels)
-            levels = CapturedLevels(
-                peak: Array(UnsafeBufferPointer(start: c.peak, count: count)),
-                rms: Array(UnsafeBufferPointer(start: c.rms, count: count)), orb: c.orb, position: c.position)
-        }
-        if let c = event.audio?.pointee {
-            audio = CapturedAudio(
-                channels: (0..<Int(c.channels)).map {
-                    Array(UnsafeBufferPointer(start: c.samples[$0], count: Int(c.frames)))
-                },
-                rate: c.rate, position: c.position)
         }
     }
 }
@@ -77,6 +66,11 @@ public struct CapturedMessage: Sendable, Equatable {
 public final class NodeCapture: Sendable {
     private struct State {
         var events: [CapturedEvent] = []
+        var frames: [CapturedFrame] = []
+        var audio: [CapturedAudio] = []
+        var health: [Health] = []
+        var counts: [String: UInt64] = [:]
+        var declarations: NodeDeclarations?
         var logs: [CapturedLog] = []
         var messages: [CapturedMessage] = []
         var acceptsMessages = true
@@ -89,6 +83,14 @@ public final class NodeCapture: Sendable {
 
     /// Everything published so far, in order.
     public var events: [CapturedEvent] { state.withLock { $0.events } }
+    /// Every frame of series published so far, in order.
+    public var frames: [CapturedFrame] { state.withLock { $0.frames } }
+    /// Every block of audio published so far, in order.
+    public var audio: [CapturedAudio] { state.withLock { $0.audio } }
+    /// Everything said of its health so far, in order.
+    public var health: [Health] { state.withLock { $0.health } }
+    /// What its counters add up to.
+    public var counts: [String: UInt64] { state.withLock { $0.counts } }
     /// Everything logged so far, in order.
     public var logs: [CapturedLog] { state.withLock { $0.logs } }
     /// Everything sent so far, in order.
@@ -103,27 +105,101 @@ public final class NodeCapture: Sendable {
     public func clear() {
         state.withLock {
             $0.events = []
+            $0.frames = []
+            $0.audio = []
             $0.logs = []
             $0.messages = []
         }
     }
 
+    /// From now on, events and series that are not declared fail the running test.
+    func expect(_ declarations: NodeDeclarations) { state.withLock { $0.declarations = declarations } }
+
+    private func take(_ event: CapturedEvent) {
+        let declarations = state.withLock { state in
+            state.events.append(event)
+            return state.declarations
+        }
+        guard let declarations else { return }
+        guard let type = declarations.events.first(where: { $0.name == event.name }) else {
+            Issue.record("the event \(event.name) is not declared")
+            return
+        }
+        for (name, value) in event.fields where !type.fields.contains(where: { $0.name == name && value.fits($0.kind) })
+        {
+            Issue.record("\(event.name) does not declare the field \(name) with \(value)")
+        }
+    }
+
+    private func take(_ frame: CapturedFrame) {
+        let declarations = state.withLock { state in
+            state.frames.append(frame)
+            return state.declarations
+        }
+        guard let declarations else { return }
+        for (place, row) in frame.rows {
+            let width = place < declarations.series.count ? declarations.series[place].width : -1
+            if width < 0 || (width > 0 && row.count != width) {
+                Issue.record("\(row.count) numbers of series \(place) are not declared")
+            }
+        }
+    }
+
     /// The host's side, for `NodeInstance`.
     public var services: NodeServices {
-        NodeServices(
-            log: { level, text in
-                self.state.withLock { $0.logs.append(CapturedLog(level: level.rawValue, text: text)) }
-            },
-            publish: { event in
-                let event = CapturedEvent(event.pointee)
-                self.state.withLock { $0.events.append(event) }
-            },
-            send: { port, message in
-                self.state.withLock {
-                    guard $0.acceptsMessages else { return false }
-                    $0.messages.append(CapturedMessage(port: port, message: message))
-                    return true
-                }
-            })
+        var services = NodeServices()
+        services.log = { level, text in
+            self.state.withLock { $0.logs.append(CapturedLog(level: level.rawValue, text: text)) }
+        }
+        services.publish = { self.take(CapturedEvent($0.pointee)) }
+        services.publishFrame = { self.take(CapturedFrame($0.pointee)) }
+        services.publishAudio = { audio in
+            let audio = CapturedAudio(audio.pointee)
+            self.state.withLock { $0.audio.append(audio) }
+        }
+        services.health = { health in self.state.withLock { $0.health.append(health) } }
+        services.count = { counter, number in self.state.withLock { $0.counts[counter, default: 0] += number } }
+        services.send = { port, message in
+            self.state.withLock {
+                guard $0.acceptsMessages else { return false }
+                $0.messages.append(CapturedMessage(port: port, message: message))
+                return true
+            }
+        }
+        return services
+    }
+}
+
+extension CapturedFrame {
+    init(_ frame: vg_frame) {
+        rows = [:]
+        position = frame.position
+        for row in UnsafeBufferPointer(start: frame.rows, count: Int(frame.row_count)) {
+            rows[Int(row.series)] = Array(UnsafeBufferPointer(start: row.values, count: Int(row.count)))
+        }
+    }
+}
+
+extension CapturedAudio {
+    init(_ audio: vg_audio) {
+        channels = (0..<Int(audio.channels)).map {
+            Array(UnsafeBufferPointer(start: audio.samples[$0], count: Int(audio.frames)))
+        }
+        rate = audio.rate
+        position = audio.position
+    }
+}
+
+extension SettingValue {
+    fileprivate func fits(_ kind: vg_value_kind) -> Bool {
+        if kind == VG_ANY { return true }
+        return switch self {
+        case .bool: kind == VG_BOOL
+        case .integer: kind == VG_INTEGER || kind == VG_NUMBER
+        case .number: kind == VG_NUMBER
+        case .string: kind == VG_STRING
+        case .list: kind == VG_LIST
+        case .table: kind == VG_TABLE
+        }
     }
 }

@@ -83,6 +83,8 @@ public final class NodeHarness {
         capture = NodeCapture()
         instance = try NodeInstance(
             type: type, name: name, settings: Settings(settings), baseFolder: baseFolder, services: capture.services)
+        capture.expect(instance.declarations)
+        instance.isDriven = offline
         preparation = Preparation(rate: rate, maxBlock: maxBlock, offline: offline)
         buffers = NodeBuffers(instance: instance, longestBlock: 8192)
         controlInputs = instance.ports.filter { $0.kind == VG_CONTROL_PORT && $0.direction == VG_INPUT }.map(
@@ -100,14 +102,14 @@ public final class NodeHarness {
         try instance.prepare(preparation)
         let place = Unchecked(instance.ramps)
         let abrupt = instance.parameters.map { $0.flags & UInt32(VG_PARAM_ABRUPT) != 0 }
-        let frames = Float((preparation.rate / 100).rounded(.down))
-        instance.onSetParameter { index, value, atOnce in
-            let ramp = place.value + index
-            let start = ramp.pointee.value
-            ramp.pointee =
-                atOnce || abrupt[index]
-                ? .steady(value)
-                : vg_ramp(value: start, step: (value - start) / frames, target: value, frames: UInt32(frames))
+        let frames = UInt32(preparation.rate / 100)
+        let harness = Unchecked(WeakHarness(harness: self))
+        instance.onSetParameter { index, value, atOnce, position in
+            // From a frame of the next block on; the harness looks no farther ahead.
+            let next = UInt64(harness.value.harness.map { $0.position + $0.positionOffset } ?? 0)
+            let start = UInt32(clamping: position > next ? position - next : 0)
+            let isStep = atOnce || abrupt[index]
+            (place.value + index).pointee.move(to: value, over: isStep ? 0 : frames, from: start)
             return true
         }
         instance.activate()
@@ -118,13 +120,35 @@ public final class NodeHarness {
         guard let index = instance.parameterIndex(key) else {
             fatalError("no parameter \(key) in \(instance.typeName)")
         }
-        let ramp = instance.ramps + index
-        if frames == 0 {
-            ramp.pointee = .steady(value)
-        } else {
-            let start = ramp.pointee.value
-            ramp.pointee = vg_ramp(
-                value: start, step: (value - start) / Float(frames), target: value, frames: UInt32(frames))
+        instance.ramps[index].move(to: value, over: UInt32(frames), from: 0)
+    }
+
+    /// Does an action and waits for its end.
+    @discardableResult
+    public func perform(_ action: String, _ arguments: [String: SettingValue] = [:]) throws(NodeError) -> [String:
+        SettingValue]
+    {
+        try instance.performAndWait(action, arguments)
+    }
+
+    /// Changes a live setting, checked as the host checks it, and waits for it.
+    public func set(setting: String, to value: SettingValue) throws(NodeError) {
+        try instance.declarations.check(live: setting, value)
+        let monitor = Monitor()
+        nonisolated(unsafe) var answer: NodeError??  // only with the monitor's lock
+        instance.set(setting, to: value) { error in
+            monitor.locked { answer = .some(error) }
+            monitor.signal()
+        }
+        while true {
+            if instance.isDriven { instance.drain() }
+            let result: NodeError?? = monitor.locked {
+                if answer == nil { monitor.wait(milliseconds: 10) }
+                return answer
+            }
+            guard let result else { continue }
+            if let result { throw result }
+            return
         }
     }
 
@@ -167,6 +191,7 @@ public final class NodeHarness {
         buffers.fillControls(controlInputs)
         for (index, events) in midiInputs.enumerated() { buffers.fillMIDI(index, events, position..<position + frames) }
         var cycle = vg_cycle()
+        cycle.size = UInt32(MemoryLayout<vg_cycle>.size)
         cycle.frames = UInt32(frames)
         cycle.flags = preparation.offline ? UInt32(VG_CYCLE_OFFLINE) : 0
         cycle.rate = preparation.rate
@@ -224,15 +249,38 @@ public final class NodeHarness {
 
     private func advanceRamps(_ frames: Int) {
         for index in instance.parameters.indices where instance.ramps[index].frames > 0 {
-            let ramp = instance.ramps + index
-            if Int(ramp.pointee.frames) <= frames {
-                ramp.pointee = .steady(ramp.pointee.target)
-            } else {
-                ramp.pointee.value += ramp.pointee.step * Float(frames)
-                ramp.pointee.frames -= UInt32(frames)
-            }
+            instance.ramps[index].advance(UInt32(frames))
         }
     }
+}
+
+extension vg_ramp {
+    fileprivate mutating func move(to target: Float, over frames: UInt32, from start: UInt32) {
+        if frames == 0, start == 0 {
+            self = .steady(target)
+        } else {
+            // At least a frame: where it is, then where it shall be.
+            let frames = max(1, frames)
+            self = vg_ramp(
+                value: value, step: (target - value) / Float(frames), target: target, frames: frames, start: start)
+        }
+    }
+
+    fileprivate mutating func advance(_ count: UInt32) {
+        let waited = min(start, count)
+        start -= waited
+        let moved = count - waited
+        if moved >= frames {
+            self = .steady(target)
+        } else {
+            value += step * Float(moved)
+            frames -= moved
+        }
+    }
+}
+
+private struct WeakHarness {
+    weak var harness: NodeHarness?
 }
 
 /// The harness runs audio and control on one thread.

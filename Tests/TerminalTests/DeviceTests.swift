@@ -209,11 +209,11 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
                 status.time = age
                 view.update(status: status, at: now)
                 view.update(
-                    levels: LevelFrame(
+                    levels: SeriesFrame(
                         node: "meter", time: age, peak: [level, level * 0.8], rms: [level * 0.5, level * 0.4],
                         orb: level), at: now)
                 view.update(
-                    levels: LevelFrame(node: "orb", time: age, peak: [level], rms: [level * 0.5], orb: level), at: now)
+                    levels: SeriesFrame(node: "orb", time: age, peak: [level], rms: [level * 0.5], orb: level), at: now)
                 if age < 8 {
                     let place = min(Int(age * 12), text.count - 1)
                     view.update(

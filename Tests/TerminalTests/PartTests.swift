@@ -120,7 +120,7 @@ import TestSupport
         #expect(
             line
                 == #"{"event":"speech.word","time":1.250000,"node":"tts","bad":null,"list":[1,"a"],"offset":3,"on":true,"#
-                + #""share":0.5,"table":{"a":false,"b":2},"word":"he said \"hi\"\n\u001b\u2028\\ 漢👋"}"#)
+                + #""share":0.5,"table":{"a":false,"b":2},"time_":9,"word":"he said \"hi\"\n\u001b\u2028\\ 漢👋"}"#)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(object["word"] as? String == "he said \"hi\"\n\u{1B}\u{2028}\\ 漢👋")
         #expect(object["time"] as? Double == 1.25)
@@ -128,8 +128,8 @@ import TestSupport
 
     @Test("Levels and the running state are events too") func levelEvents() throws {
         #expect(
-            EventJSON.encode(LevelFrame(node: "m", time: 0.5, peak: [0.5, .infinity], rms: [0.1, 0], orb: 1))
-                == #"{"event":"levels","time":0.500000,"node":"m","peak":[0.5,null],"rms":[0.1,0],"orb":1}"#)
+            EventJSON.encode(SeriesFrame(node: "m", time: 0.5, peak: [0.5, .infinity], rms: [0.1, 0], orb: 1))
+                == #"{"event":"series","time":0.500000,"node":"m","peak":[0.5,null],"rms":[0.1,0],"orb":[1]}"#)
         var status = sampleStatus()
         status.degraded = ["a\"b": "why"]
         let line = EventJSON.encode(status, pid: 42)
@@ -146,8 +146,8 @@ import TestSupport
 
     @Test("A status line is plain text with the loudest peak since the last") func statusLine() {
         var line = StatusLine()
-        line.update(LevelFrame(node: "m\u{1B}[2J", time: 0, peak: [0.1, 0.5], rms: [0, 0], orb: 0))
-        line.update(LevelFrame(node: "m\u{1B}[2J", time: 0, peak: [0.01, 0.01], rms: [0, 0], orb: 0))
+        line.update(SeriesFrame(node: "m\u{1B}[2J", time: 0, peak: [0.1, 0.5], rms: [0, 0], orb: 0))
+        line.update(SeriesFrame(node: "m\u{1B}[2J", time: 0, peak: [0.01, 0.01], rms: [0, 0], orb: 0))
         var status = sampleStatus()
         status.degraded = ["x": "y"]
         #expect(line.line(status) == "0:12  dsp 3.4 %  xruns 0  m[2J -6.0 dBFS  degraded: x")
@@ -241,7 +241,10 @@ import TestSupport
     @Test(
         "Events read as sentences",
         arguments: [
-            (Event("node.failed", node: "n", fields: ["message": .string("why")]), "n: failed: why"),
+            (
+                Event("health", node: "n", fields: ["state": .string("failed"), "reason": .string("why")]),
+                "n: failed: why"
+            ), (Event("health", node: "n", fields: ["state": .string("ok")]), "n: well again"),
             (
                 Event("speech.failed", node: "tts", fields: ["reason": .string("no voice")]),
                 "tts: speech failed: no voice"

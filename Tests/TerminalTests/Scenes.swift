@@ -52,11 +52,11 @@ func scene(
         let swing = 0.5 + 0.5 * Float(sin(time * 9))
         let peak = level * 1.5 * swing + 0.05
         view.update(
-            levels: LevelFrame(
+            levels: SeriesFrame(
                 node: "meter", time: time, peak: [peak, peak * 0.7], rms: [peak * 0.4, peak * 0.3], orb: level),
             at: time)
         view.update(
-            levels: LevelFrame(node: "orb", time: time, peak: [step == 100 ? 1 : peak], rms: [peak * 0.4], orb: level),
+            levels: SeriesFrame(node: "orb", time: time, peak: [step == 100 ? 1 : peak], rms: [peak * 0.4], orb: level),
             at: time)
         if step % 10 == 0 { _ = view.frame(at: time) }
     }

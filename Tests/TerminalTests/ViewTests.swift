@@ -51,7 +51,7 @@ import TestSupport
             graph: graph([("meter", "meter"), ("second", "meter"), ("orb", "visualizer"), ("gain", "gain")]),
             capabilities: TerminalCapabilities(), width: 80, height: 24)
         func levels(_ node: String, at time: Double) {
-            view.update(levels: LevelFrame(node: node, time: 0, peak: [0.5], rms: [0.2], orb: 0.4), at: time)
+            view.update(levels: SeriesFrame(node: node, time: 0, peak: [0.5], rms: [0.2], orb: 0.4), at: time)
         }
         view.update(event: Event("speech.started", node: "gain", fields: ["text": .string("hello there")]), at: 10)
         for node in ["meter", "second", "orb", "gain"] { levels(node, at: 10) }
@@ -84,9 +84,9 @@ import TestSupport
         for step in 1...60 {
             let time = 10.03 + Double(step) / 30
             view.update(
-                levels: LevelFrame(node: "meter", time: 0, peak: [0.3, 0.01], rms: [0.1, 0.01], orb: 0.4), at: time)
+                levels: SeriesFrame(node: "meter", time: 0, peak: [0.3, 0.01], rms: [0.1, 0.01], orb: 0.4), at: time)
             view.update(
-                levels: LevelFrame(node: "orb", time: 0, peak: [Float(step) / 60], rms: [0.1], orb: 0.4), at: time)
+                levels: SeriesFrame(node: "orb", time: 0, peak: [Float(step) / 60], rms: [0.1], orb: 0.4), at: time)
             if step == 20 {
                 view.update(
                     event: Event("speech.started", node: "tts", fields: ["text": .string("漢字 e\u{301} 👋 done")]),
@@ -110,7 +110,7 @@ import TestSupport
             let time = 11 + Double(step) / 30
             for node in ["meter", "orb"] {
                 let peak: [Float] = node == "meter" ? [0, 0] : [0]
-                view.update(levels: LevelFrame(node: node, time: time, peak: peak, rms: peak, orb: 0), at: time)
+                view.update(levels: SeriesFrame(node: node, time: time, peak: peak, rms: peak, orb: 0), at: time)
             }
             let bytes = view.frame(at: time).count
             if time > 17 { late += bytes }
@@ -158,7 +158,7 @@ import TestSupport
         let view = TerminalView(
             graph: GraphDescription(name: "big"), capabilities: TerminalCapabilities(), width: 60, height: 12)
         let levels = [Float](repeating: 0.5, count: 64)
-        view.update(levels: LevelFrame(node: "wide", time: 0, peak: levels, rms: levels, orb: 0), at: 0)
+        view.update(levels: SeriesFrame(node: "wide", time: 0, peak: levels, rms: levels, orb: 0), at: 0)
         let text = shown(view, 60, 12, at: 0).text
         #expect(text.contains("wide 1"))
         #expect(text.contains("more channels"))
@@ -201,7 +201,7 @@ import TestSupport
         status.degraded = [evil: evil]
         view.update(status: status, at: 0)
         view.log(evil, at: 0)
-        view.update(levels: LevelFrame(node: evil, time: 0, peak: [0.5], rms: [0.5], orb: 0), at: 0)
+        view.update(levels: SeriesFrame(node: evil, time: 0, peak: [0.5], rms: [0.5], orb: 0), at: 0)
         view.update(event: Event("speech.started", node: evil, fields: ["text": .string(evil)]), at: 0)
         view.update(event: Event(evil, node: evil, fields: [evil: .string(evil)]), at: 0)
         var terminal = Emulator(width: 100, height: 30)

@@ -119,6 +119,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
         signals.wakeup.signal()
     }
 
+    /// See `Driver`. [any]
+    public var outputLatency: Int { latencies.output.load(ordering: .relaxed) }
+
     /// See `Driver`. [control]
     public func setLatencies(_ routes: [LatencyRoute]) {
         latencies.set(routes)

@@ -49,12 +49,16 @@ final class JackLatencies: Sendable {
         return true
     }
 
+    /// Frames from a sample that we give until it is heard, as the server said last. [any]
+    let output = Atomic<Int>(0)
+
     /// Answers the server: a port that we give to is as late as what comes in on the way to it, and what leaves on the
     /// way from a port that we take from is still to come. [libjack]
     func answer(_ mode: jack_latency_callback_mode_t) {
         if isPaused.load(ordering: .acquiring) { return }
         let ways = ways.withLock { $0 }
         let isCapture = mode == JackCaptureLatency
+        if !isCapture { followOutput() }
         var ranges: [Int: jack_latency_range_t] = [:]
         for way in ways {
             let (known, asked) = isCapture ? (way.from, way.to) : (way.to, way.from)
@@ -74,6 +78,17 @@ final class JackLatencies: Sendable {
             var range = ranges[slot] ?? jack_latency_range_t()
             jack_port_set_latency_range(port, mode, &range)
         }
+    }
+
+    private func followOutput() {
+        var latest: UInt32 = 0
+        for slot in 0..<slots.count.pointee.load(ordering: .acquiring) {
+            guard !slots.first[slot].isCapture.load(ordering: .relaxed), let port = port(slot) else { continue }
+            var range = jack_latency_range_t()
+            jack_port_get_latency_range(port, JackPlaybackLatency, &range)
+            latest = max(latest, range.max)
+        }
+        output.store(Int(latest), ordering: .relaxed)
     }
 
     private func port(_ slot: Int) -> OpaquePointer? {

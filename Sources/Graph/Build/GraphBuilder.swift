@@ -11,33 +11,36 @@ public struct BuildResult: Sendable {
     public var degraded: [String: String]
     /// What the parameters of nodes that went on should be.
     public var values: [ParameterValue]
+    /// What live settings of nodes that went on are to become.
+    public var settings: [SettingChange]
 
     /// Describes an outcome.
     public init(
         graph: ResolvedGraph? = nil, diagnostics: [Diagnostic] = [], degraded: [String: String] = [:],
-        values: [ParameterValue] = []
+        values: [ParameterValue] = [], settings: [SettingChange] = []
     ) {
         self.graph = graph
         self.diagnostics = diagnostics
         self.degraded = degraded
         self.values = values
+        self.settings = settings
     }
 }
 
 /// Turns a description into nodes and links, and finds everything that is wrong with it in one pass.
 public enum GraphBuilder {
-    /// Checks a description against the catalog, creates its nodes and resolves its links. `services` gives each node
+    /// Checks a description against the catalog, creates its nodes and resolves its links. `services` gives each node,
     /// its host by name. Time is linear in nodes and links. [control]
     ///
     /// A node whose type is unavailable, or that cannot be created for a reason other than its settings, is left out
     /// with a warning; what went into it then goes to what it fed. With `required` it is an error instead. Entries of
     /// nodes with an empty type are not looked at: whoever left the type empty has reported it.
     ///
-    /// Nodes of `playing`, by name, go on if nothing but parameters (or the connections of a driver's port) is
-    /// different.
+    /// Nodes of `playing`, by name, go on if nothing but parameters and live settings (or the connections of a
+    /// driver's port) is different.
     public static func build(
         _ description: GraphDescription, catalog: NodeCatalog, playing: [String: ResolvedGraph.Node] = [:],
-        services: (String) -> NodeServices = { _ in NodeServices() }
+        services: (String, NodeDeclarations) -> NodeServices = { _, _ in NodeServices() }
     ) -> BuildResult {
         var report = Report()
         if description.nodes.isEmpty, !description.isPartial {
@@ -53,7 +56,7 @@ public enum GraphBuilder {
         let graph = resolver.resolve()
         return BuildResult(
             graph: resolver.report.hasErrors ? nil : graph, diagnostics: resolver.report.diagnostics,
-            degraded: maker.degraded, values: maker.values)
+            degraded: maker.degraded, values: maker.values, settings: maker.settings)
     }
 }
 

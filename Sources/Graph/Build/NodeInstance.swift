@@ -3,10 +3,10 @@ import NodeKit
 import Synchronization
 import System
 
-/// One node behind the C boundary: its life, its ports, its parameters. Control calls are serialised by a lock that
-/// the audio thread never takes.
+/// One node behind the C boundary: its life, its ports, its parameters. Control calls come one after another, by its
+/// queue, which the audio thread never touches; those of this file are made on the caller's thread, which waits.
 public final class NodeInstance: @unchecked Sendable {
-    // Sendable: `control` guards the control half, an engine's lock the times; the audio half is reached only through a
+    // Sendable: `queue` guards the control half, an engine's lock the times; the audio half is reached only through a
     // schedule.
 
     /// The node's name in the file.
@@ -32,17 +32,27 @@ public final class NodeInstance: @unchecked Sendable {
     let guardState: UnsafeMutablePointer<GuardState>
 
     let node: UnsafeMutableRawPointer
-    let control = Lock(())
+    let queue = NodeQueue()
     let hostMemory: HostMemory
-    private var preparedProcessor: UnsafeMutableRawPointer?
+    /// What the type declares beyond ports and parameters.
+    public let declarations: NodeDeclarations
+    /// Actions that the node has not ended, by their addresses.
+    let calls = Lock<[ObjectIdentifier: ActionRun]>([:])
+    /// The processor made by the last `prepare`; 0: there is none.
+    private let preparedProcessor = Atomic<UInt>(0)
+    private let cachedLatency = Atomic<Int>(0)
+    private let cachedIdle = Atomic<Bool>(true)
+    private let latencyMoved = Atomic<Bool>(false)
+    private let finished = Atomic<Bool>(false)
+    // Of whoever has the queue.
     private var active = false
     /// What parameters were last set to. With a lock of its own: a node may turn its parameters during any call.
     private let values: Lock<[Float]>
 
-    /// Creates a node. `services` gives it the host; `log`, `publish` and `send` of it may be nil. [control]
+    /// Creates a node. `services` gives it the host. [control]
     public init(
         type: UnsafePointer<vg_node_type>, name: String, settings: Settings, baseFolder: String = "",
-        services: NodeServices = NodeServices()
+        services: NodeServices = NodeServices(), declarations: NodeDeclarations? = nil
     ) throws(NodeError) {
         let memory = HostMemory(name: name, baseFolder: baseFolder, services: services)
         var error = vg_error()
@@ -62,6 +72,7 @@ public final class NodeInstance: @unchecked Sendable {
         self.name = name
         number = nodeCount.add(1, ordering: .relaxed).newValue
         self.type = type
+        self.declarations = declarations ?? NodeDeclarations(type)
         node = made
         hostMemory = memory
         values = Lock(parameters.map(\.defaultValue))
@@ -73,11 +84,17 @@ public final class NodeInstance: @unchecked Sendable {
         for (index, parameter) in parameters.enumerated() {
             (ramps + index).initialize(to: .steady(parameter.defaultValue))
         }
+        refresh()
     }
 
     deinit {
         if active { type.pointee.deactivate?(node) }
         type.pointee.destroy(node)
+        let rest = calls.withLock { calls in
+            defer { calls = [:] }
+            return calls.values.map { $0 }
+        }
+        for run in rest { run.finish(.failure(NodeError("the node is gone"))) }
         ramps.deallocate()
         guardState.deinitialize(count: 1)
         guardState.deallocate()
@@ -113,8 +130,13 @@ public final class NodeInstance: @unchecked Sendable {
     /// What a parameter was last set to; one that follows a control may be elsewhere. [control]
     public func value(_ index: Int) -> Float { values.withLock { $0[index] } }
 
-    /// The processor made by `prepare`, nil before; for the compiler. [control]
-    public var processor: UnsafeMutableRawPointer? { control.withLock { _ in preparedProcessor } }
+    /// The processor made by `prepare`, nil before; for the compiler. [any]
+    public var processor: UnsafeMutableRawPointer? {
+        UnsafeMutableRawPointer(bitPattern: preparedProcessor.load(ordering: .acquiring))
+    }
+
+    /// Whether `prepare` has succeeded. [any]
+    public var isPrepared: Bool { preparedProcessor.load(ordering: .relaxed) != 0 }
 
     /// The processor of a node whose work is a call into code that knows nothing of the host. [control]
     var foreign: UnsafeMutablePointer<vg_foreign>? {
@@ -126,79 +148,132 @@ public final class NodeInstance: @unchecked Sendable {
         return processor?.assumingMemoryBound(to: vg_foreign.self)
     }
 
-    /// Makes the processor; deactivates first if needed. [control]
-    public func prepare(_ preparation: Preparation) throws(NodeError) {
+    /// Makes the processor; deactivates first if needed. Throws also when the node is busy with something else for
+    /// `patience` seconds. [control]
+    public func prepare(_ preparation: Preparation, patience: Double = .infinity) throws(NodeError) {
         var error = vg_error()
         var c = vg_preparation(
-            rate: preparation.rate, max_block: UInt32(clamping: preparation.maxBlock), offline: preparation.offline)
-        let result = control.withLock { _ in
+            size: UInt32(MemoryLayout<vg_preparation>.size), rate: preparation.rate,
+            max_block: UInt32(clamping: preparation.maxBlock), offline: preparation.offline)
+        let isDone = queue.run("prepare", patience: patience) {
             if active { type.pointee.deactivate?(node) }
             active = false
+            finished.store(false, ordering: .relaxed)
             let made = type.pointee.prepare(node, &c, &error)
-            preparedProcessor = made
-            return made.map { UInt(bitPattern: $0) }
+            preparedProcessor.store(UInt(bitPattern: made), ordering: .releasing)
+            refresh()
+            return made != nil
         }
-        if result == nil { throw NodeError(error) }
+        guard let isDone else { throw busy }
+        if !isDone { throw NodeError(error) }
     }
+
+    /// Whether a call is made just now. [any]
+    public var isBusy: Bool { queue.occupation != nil }
+
+    /// Whether nothing waits. [any]
+    public var hasNoWork: Bool { queue.isEmpty }
+
+    /// Returns when no other call is made. [control]
+    public func waitUntilFree() { call("wait") {} }
+
+    /// Why a call cannot be made now.
+    public var busy: NodeError {
+        NodeError("it is busy with \(queue.occupation ?? "something")", hint: "try again later")
+    }
+
+    /// The compiler takes no processor of it any more, as if `prepare` had failed. [control]
+    public func leaveOut() { preparedProcessor.store(0, ordering: .releasing) }
 
     /// Processing is about to begin. [control]
     public func activate() {
-        control.withLock { _ in
-            guard !active, preparedProcessor != nil else { return }
+        call("activate") {
+            guard !active, isPrepared else { return }
             active = true
             type.pointee.activate?(node)
         }
     }
 
-    /// Processing has ended. [control]
-    public func deactivate() {
-        control.withLock { _ in
+    /// The audio of the node has ended for good: it finishes what it holds. [control]
+    public func finish() { call("finish") { finishNow() } }
+
+    /// The same, for whoever has the queue.
+    public func finishNow() {
+        if active, !finished.load(ordering: .relaxed) { type.pointee.finish?(node) }
+        finished.store(true, ordering: .releasing)
+        refresh()
+    }
+
+    /// Whether `finish` was called and has returned, and nothing waits. [any]
+    public var isFinished: Bool { finished.load(ordering: .acquiring) && queue.isEmpty }
+
+    /// Processing has ended. False: the node is busy with something else for longer than `patience` seconds. [control]
+    @discardableResult
+    public func deactivate(patience: Double = .infinity) -> Bool {
+        let isDone = queue.run("deactivate", patience: patience) {
             if active { type.pointee.deactivate?(node) }
             active = false
+            return true
         }
+        return isDone ?? false
     }
 
     /// Hands a message to the message input `port` (index among those). [control]
-    public func receive(_ message: Message, port: Int) {
-        control.withLock { _ in
-            guard let receive = type.pointee.receive else { return }
-            message.withCMessage { receive(node, UInt32(port), $0) }
-        }
+    public func receive(_ message: Message, port: Int) { call("a message") { take(message, port) } }
+
+    func take(_ message: Message, _ port: Int) {
+        guard let receive = type.pointee.receive else { return }
+        message.withCMessage { receive(node, UInt32(port), $0) }
+        refresh()
     }
 
     /// Lets the node move what its processor left in rings. [control]
-    public func poll() {
-        control.withLock { _ in if active { type.pointee.poll?(node) } }
+    public func poll() { call("poll") { pollNow() } }
+
+    /// The same, unless the node is busy or something waits for it: then its turn comes later. [control]
+    public func pollIfFree() { _ = queue.runIfFree("poll") { pollNow() } }
+
+    private func pollNow() {
+        if active { type.pointee.poll?(node) }
+        refresh()
     }
 
-    /// Whether `poll` does anything.
-    public var wantsPoll: Bool { type.pointee.poll != nil }
+    /// Whether there is anything to look at regularly.
+    public var wantsPoll: Bool { type.pointee.poll != nil || type.pointee.latency != nil || type.pointee.idle != nil }
 
-    /// Frames between an input and the output it causes. [control]
-    public var latency: Int { control.withLock { _ in Int(type.pointee.latency?(node) ?? 0) } }
+    /// Frames between an input and the output it causes, as the node said after its last call. [any]
+    public var latency: Int { cachedLatency.load(ordering: .relaxed) }
+
+    /// Whether `latency` has changed since the last call of this. [any]
+    public func takeLatencyChange() -> Bool { latencyMoved.exchange(false, ordering: .relaxed) }
 
     /// Offline: returns when `frames` can be processed without a gap. [control]
     public func wait(frames: Int) {
-        // Outside the lock: a waiting node may need `receive` or `poll` to go on.
-        type.pointee.wait?(node, UInt32(frames))
+        guard let wait = type.pointee.wait else { return }
+        call("wait") { wait(node, UInt32(frames)) }
     }
 
-    /// False while the node has something of its own left to play. [control]
-    public var isIdle: Bool { control.withLock { _ in type.pointee.idle?(node) ?? true } }
+    /// False while the node has something of its own left to play, or to do. [any]
+    public var isIdle: Bool { queue.isEmpty && cachedIdle.load(ordering: .relaxed) }
 
-    /// Whether the node has something to keep beyond its settings.
-    public var canSave: Bool {
-        // A type built before there was such a call ends before it.
-        let offset = MemoryLayout<vg_node_type>.offset(of: \.save) ?? .max
-        return Int(type.pointee.size) > offset && type.pointee.save != nil
+    /// The same, asked of the node itself. [control]
+    public func askIdle() -> Bool {
+        call("idle") { refresh() }
+        return isIdle
     }
 
-    /// Writes what another node with the same settings would need to go on like this one. [control]
-    public func save(to folder: String) throws(NodeError) {
-        guard canSave, let save = type.pointee.save else { return }
-        var error = vg_error()
-        if !control.withLock({ _ in save(node, folder, &error) }) { throw NodeError(error) }
+    /// Asks the node what may be different after every call. By whoever has the queue.
+    func refresh() {
+        if let latency = type.pointee.latency {
+            let frames = Int(latency(node))
+            if cachedLatency.exchange(frames, ordering: .relaxed) != frames {
+                latencyMoved.store(true, ordering: .relaxed)
+            }
+        }
+        if let idle = type.pointee.idle { cachedIdle.store(idle(node), ordering: .relaxed) }
     }
+
+    private func call(_ name: String, _ body: () -> Void) { _ = queue.run(name, body) }
 
     /// Index of a parameter by key.
     public func parameterIndex(_ key: String) -> Int? { parameters.firstIndex { $0.key == key } }
@@ -208,16 +283,8 @@ private let nodeCount = Atomic<UInt32>(0)
 
 extension vg_ramp {
     /// A parameter that holds still.
-    public static func steady(_ value: Float) -> vg_ramp { vg_ramp(value: value, step: 0, target: value, frames: 0) }
-}
-
-extension NodeError {
-    init(_ error: vg_error) {
-        func text<T>(_ field: T) -> String {
-            withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        }
-        let message = text(error.message)
-        self.init(message.isEmpty ? "failed without a reason" : message, hint: text(error.hint), key: text(error.key))
+    public static func steady(_ value: Float) -> vg_ramp {
+        vg_ramp(value: value, step: 0, target: value, frames: 0, start: 0)
     }
 }
 
@@ -225,10 +292,10 @@ extension NodeError {
 private let saneCount = 4096
 
 func readPorts(_ layout: vg_layout) throws(NodeError) -> [Port] {
-    guard layout.port_count <= saneCount else { throw NodeError("declares \(layout.port_count) ports") }
-    guard layout.port_count == 0 || layout.ports != nil else { throw NodeError("declares ports but gives none") }
+    guard layout.ports.count <= saneCount else { throw NodeError("declares \(layout.ports.count) ports") }
+    guard layout.ports.isSane else { throw NodeError("declares ports but gives none") }
     var result: [Port] = []
-    for port in UnsafeBufferPointer(start: layout.ports, count: Int(layout.port_count)) {
+    for port in elements(of: layout.ports, as: vg_port.self) {
         guard let symbol = port.symbol else { throw NodeError("port \(result.count) has no symbol") }
         guard port.kind.rawValue <= VG_MESSAGE_PORT.rawValue, port.direction.rawValue <= VG_OUTPUT.rawValue else {
             throw NodeError("port \(String(cString: symbol)) has an unknown kind or direction")
@@ -236,18 +303,18 @@ func readPorts(_ layout: vg_layout) throws(NodeError) -> [Port] {
         result.append(
             Port(
                 port.kind, port.direction, String(cString: symbol), doc: port.doc.map { String(cString: $0) } ?? "",
-                bus: port.bus.map { String(cString: $0) }, defaultValue: port.default_value))
+                bus: port.bus.map { String(cString: $0) }, defaultValue: port.default_value, takes: Int(port.takes)))
     }
     return result
 }
 
 func readParameters(_ layout: vg_layout) throws(NodeError) -> [Parameter] {
-    guard layout.parameter_count <= saneCount else { throw NodeError("declares \(layout.parameter_count) parameters") }
-    guard layout.parameter_count == 0 || layout.parameters != nil else {
-        throw NodeError("declares parameters but gives none")
+    guard layout.parameters.count <= saneCount else {
+        throw NodeError("declares \(layout.parameters.count) parameters")
     }
+    guard layout.parameters.isSane else { throw NodeError("declares parameters but gives none") }
     var result: [Parameter] = []
-    for parameter in UnsafeBufferPointer(start: layout.parameters, count: Int(layout.parameter_count)) {
+    for parameter in elements(of: layout.parameters, as: vg_parameter.self) {
         guard let key = parameter.key else { throw NodeError("parameter \(result.count) has no key") }
         guard parameter.minimum <= parameter.maximum else {
             throw NodeError("parameter \(String(cString: key)) has an empty range")

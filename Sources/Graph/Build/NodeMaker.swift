@@ -10,10 +10,13 @@ struct NodeMaker {
     var report: Report
     /// What the file says of the parameters of nodes that go on.
     private(set) var values: [ParameterValue] = []
+    /// What it says otherwise of their live settings.
+    private(set) var settings: [SettingChange] = []
     /// Nodes that are left out, with the reason.
     private(set) var degraded: [String: String] = [:]
     private var names: [String: SourceLocation] = [:]
     private var settingsOfType: [String: SettingsCheck] = [:]
+    private var declarations: [UnsafePointer<vg_node_type>: NodeDeclarations] = [:]
 
     init(
         catalog: NodeCatalog, baseFolder: String, playing: [String: ResolvedGraph.Node] = [:], report: Report
@@ -24,7 +27,7 @@ struct NodeMaker {
         self.report = report
     }
 
-    mutating func make(_ node: NodeDescription, services: (String) -> NodeServices) -> MadeNode {
+    mutating func make(_ node: NodeDescription, services: (String, NodeDeclarations) -> NodeServices) -> MadeNode {
         if let first = names.updateValue(node.location, forKey: node.name) {
             names[node.name] = first
             report.error(
@@ -46,6 +49,7 @@ struct NodeMaker {
             checkBypass(node, kept.instance)
             if report.diagnostics.count > before { return .faulty }
             self.values += kept.instance.allValues(node, given: values)
+            settings += kept.settingChanges(to: node)
             return .instance(kept.instance)
         }
         do {
@@ -53,9 +57,12 @@ struct NodeMaker {
                 !check.faulty.contains($0.key) && !NodeDescription.commonKeys.contains($0.key)
             }
             let settings = Settings(kept.mapValues(\.value))
+            let type = isolated ?? entry.type
+            let declared = declarations[type] ?? NodeDeclarations(type)
+            declarations[type] = declared
             let instance = try NodeInstance(
-                type: isolated ?? entry.type, name: node.name, settings: settings, baseFolder: baseFolder,
-                services: services(node.name))
+                type: type, name: node.name, settings: settings, baseFolder: baseFolder,
+                services: services(node.name, declared), declarations: declared)
             let before = report.diagnostics.count
             for (index, value) in check.parameterValues(node, of: instance, &report) {
                 instance.start(index, at: value)

@@ -15,10 +15,10 @@ public struct ParameterValue: Sendable {
 private let tableOfParameters = "params"
 
 extension ResolvedGraph.Node {
-    /// Whether the node can go on as what `wanted` says: only parameters, or the connections of a driver's port, may be
-    /// different. A node that failed cannot.
+    /// Whether the node can go on as what `wanted` says: only parameters, live settings, or the connections of a driver's
+    /// port, may be different. A node that failed cannot.
     func serves(_ wanted: NodeDescription) -> Bool {
-        guard wanted.type == description.type, instance.runs || instance.isExternal else { return false }
+        guard wanted.type == description.type, instance.isPrepared || instance.isExternal else { return false }
         // One that is out of its range is for the type to complain about.
         for (key, value) in table(of: wanted) {
             guard let index = instance.parameterIndex(key), let value = value.parameter else { continue }
@@ -34,6 +34,11 @@ extension ResolvedGraph.Node {
     private func settings(of description: NodeDescription) -> [String: SettingValue] {
         var result: [String: SettingValue] = [:]
         for (key, entry) in description.entries where instance.parameterIndex(key) == nil {
+            // One that goes away without a default is a difference: what it would be then is not known.
+            if let setting = instance.declarations.settings.first(where: { $0.key == key }), setting.isLive {
+                if setting.defaultValue == nil { result[key] = .bool(true) }
+                continue
+            }
             if key == tailKey || instance.isExternal && key == "connect" { continue }
             result[key] = entry.value
             guard key == tableOfParameters, case .table(let table) = entry.value else { continue }
@@ -44,6 +49,41 @@ extension ResolvedGraph.Node {
                     uniquingKeysWith: { a, _ in a }))
         }
         return result
+    }
+}
+
+/// What a live setting should be.
+public struct SettingChange: Sendable {
+    /// Whose setting.
+    public var instance: NodeInstance
+    /// Its key.
+    public var key: String
+    /// What it becomes.
+    public var value: SettingValue
+}
+
+extension ResolvedGraph.Node {
+    /// The live settings that `wanted` says otherwise than the node has them.
+    func settingChanges(to wanted: NodeDescription) -> [SettingChange] {
+        instance.declarations.settings.filter(\.isLive).compactMap { setting in
+            let value = wanted.entries[setting.key]?.value ?? setting.defaultValue
+            guard let value, value != description.entries[setting.key]?.value ?? setting.defaultValue else {
+                return nil
+            }
+            return SettingChange(instance: instance, key: setting.key, value: value)
+        }
+    }
+}
+
+extension Setting {
+    /// The default as a value; nil: there is none, or it is a list or a table.
+    var defaultValue: SettingValue? {
+        guard let text = defaultText else { return nil }
+        if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {
+            return .string(String(text.dropFirst().dropLast()))
+        }
+        if text == "true" || text == "false" { return .bool(text == "true") }
+        return Int64(text).map { .integer($0) } ?? Double(text).map { .number($0) }
     }
 }
 

@@ -7,58 +7,104 @@ import System
 /// What the host does for a node, behind the C boundary. The closures are called from any thread but the audio
 /// thread; C data is valid during the call only.
 public struct NodeServices: Sendable {
+    /// The graph's name.
+    public var graphName = ""
+    /// The program's folders of this user.
+    public var folders = UserFolders()
     /// Takes a log line.
     public var log: (@Sendable (vg_log_level, String) -> Void)?
     /// Takes an event.
     public var publish: (@Sendable (UnsafePointer<vg_event>) -> Void)?
-    /// Takes a message for the links of a message output (index among those); false: a queue was full.
+    /// Takes a frame of series.
+    public var publishFrame: (@Sendable (UnsafePointer<vg_frame>) -> Void)?
+    /// Takes a block of audio.
+    public var publishAudio: (@Sendable (UnsafePointer<vg_audio>) -> Void)?
+    /// Takes how the node is.
+    public var health: (@Sendable (Health) -> Void)?
+    /// Takes what is added to a counter.
+    public var count: (@Sendable (String, UInt64) -> Void)?
+    /// Takes a message for the links of a message output (index among those); false: an inbox was full.
     public var send: (@Sendable (Int, Message) -> Bool)?
+    /// Tells frames from a sample that leaves the node until it is heard.
+    public var outputLatency: (@Sendable () -> Int)?
 
-    /// Describes services; what is nil is ignored.
-    public init(
-        log: (@Sendable (vg_log_level, String) -> Void)? = nil,
-        publish: (@Sendable (UnsafePointer<vg_event>) -> Void)? = nil,
-        send: (@Sendable (Int, Message) -> Bool)? = nil
-    ) {
-        self.log = log
-        self.publish = publish
-        self.send = send
+    /// Services that do nothing; what is nil is ignored.
+    public init() {}
+}
+
+/// Where a program keeps what is a user's, by the XDG base directory specification.
+public struct UserFolders: Sendable, Equatable {
+    /// What must be kept.
+    public var data: String
+    /// What can be made again.
+    public var cache: String
+    /// Models and voices.
+    public var models: String
+
+    /// Those of this user and this program.
+    public init() {
+        func folder(_ variable: String, _ otherwise: String) -> String {
+            if let path = getenv(variable).map({ String(cString: $0) }), path.hasPrefix("/") { return path }
+            return (getenv("HOME").map { String(cString: $0) } ?? "") + otherwise
+        }
+        data = folder("XDG_DATA_HOME", "/.local/share") + "/voicegraph"
+        cache = folder("XDG_CACHE_HOME", "/.cache") + "/voicegraph"
+        models = data + "/models"
     }
 }
 
 /// The `vg_host` of one node and what it points to.
 final class HostMemory {
-    /// Turns a parameter of the node: place, value, at once.
-    typealias SetParameter = @Sendable (Int, Float, Bool) -> Bool
+    /// Turns a parameter of the node: place, value, at once, from which frame on (0: now).
+    typealias SetParameter = @Sendable (Int, Float, Bool, UInt64) -> Bool
 
     let host: UnsafeMutablePointer<vg_host>
-    private let name: UnsafeMutablePointer<CChar>
-    private let folder: UnsafeMutablePointer<CChar>
+    private var texts: [UnsafeMutablePointer<CChar>] = []
     private let services: Unmanaged<ServicesBox>
 
-    init(name: String, baseFolder: String, services: NodeServices) {
-        self.name = strdup(name)
-        folder = strdup(baseFolder)
-        self.services = .passRetained(ServicesBox(services))
+    init(name: String, baseFolder: String, services given: NodeServices) {
+        services = .passRetained(ServicesBox(given))
         host = .allocate(capacity: 1)
-        host.initialize(
-            to: vg_host(
-                abi: UInt32(VG_ABI_VERSION), size: UInt32(MemoryLayout<vg_host>.size),
-                handle: self.services.toOpaque(), node_name: UnsafePointer(self.name),
-                base_folder: UnsafePointer(folder),
-                log: { handle, level, text in
-                    if let text { ServicesBox.of(handle).log?(level, String(cString: text)) }
-                },
-                publish: { handle, event in
-                    if let event { ServicesBox.of(handle).publish?(event) }
-                },
-                send: { handle, port, message in
-                    guard let message, let send = ServicesBox.of(handle).send else { return false }
-                    return send(Int(port), Message(message.pointee))
-                },
-                set_parameter: { handle, parameter, value, atOnce in
-                    ServicesBox.setParameter(handle)?(Int(parameter), value, atOnce) ?? false
-                }))
+        host.initialize(to: vg_host())
+        func text(_ text: String) -> UnsafePointer<CChar> {
+            texts.append(strdup(text))
+            return UnsafePointer(texts.last!)
+        }
+        host.pointee.abi = UInt32(VG_ABI_VERSION)
+        host.pointee.size = UInt32(MemoryLayout<vg_host>.size)
+        host.pointee.handle = services.toOpaque()
+        host.pointee.node_name = text(name)
+        host.pointee.graph_name = text(given.graphName)
+        host.pointee.base_folder = text(baseFolder)
+        host.pointee.data_folder = text(given.folders.data)
+        host.pointee.cache_folder = text(given.folders.cache)
+        host.pointee.model_folder = text(given.folders.models)
+        host.pointee.log = { handle, level, text in
+            if let text { ServicesBox.of(handle).log?(level, String(cString: text)) }
+        }
+        host.pointee.publish = { handle, event in
+            if let event { ServicesBox.of(handle).publish?(event) }
+        }
+        host.pointee.publish_frame = { handle, frame in
+            if let frame { ServicesBox.of(handle).publishFrame?(frame) }
+        }
+        host.pointee.publish_audio = { handle, audio in
+            if let audio { ServicesBox.of(handle).publishAudio?(audio) }
+        }
+        host.pointee.health = { handle, health, reason in
+            ServicesBox.of(handle).health?(Health(health, reason.map { String(cString: $0) } ?? ""))
+        }
+        host.pointee.count = { handle, counter, number in
+            if let counter { ServicesBox.of(handle).count?(String(cString: counter), number) }
+        }
+        host.pointee.send = { handle, port, message in
+            guard let message, let send = ServicesBox.of(handle).send else { return false }
+            return send(Int(port), Message(message.pointee))
+        }
+        host.pointee.set_parameter = { handle, parameter, value, atOnce, position in
+            ServicesBox.setParameter(handle)?(Int(parameter), value, atOnce, position) ?? false
+        }
+        host.pointee.output_latency = { UInt32(clamping: ServicesBox.of($0).outputLatency?() ?? 0) }
     }
 
     /// Whoever runs the node gives it what turns its parameters; nil: nobody runs it.
@@ -69,8 +115,7 @@ final class HostMemory {
     deinit {
         host.deallocate()
         services.release()
-        free(name)
-        free(folder)
+        for text in texts { free(text) }
     }
 }
 
@@ -90,5 +135,17 @@ private final class ServicesBox {
 
     static func setParameter(_ handle: UnsafeMutableRawPointer?) -> HostMemory.SetParameter? {
         Unmanaged<ServicesBox>.fromOpaque(handle!).takeUnretainedValue().setter.withLock { $0.setParameter }
+    }
+}
+
+extension Health {
+    /// As a node in C says it. What is unknown counts as failed.
+    init(_ health: vg_health, _ reason: String) {
+        let reason = reason.isEmpty ? "without a reason" : reason
+        switch health {
+        case VG_HEALTH_OK: self = .ok
+        case VG_HEALTH_DEGRADED: self = .degraded(reason)
+        default: self = .failed(reason)
+        }
     }
 }

@@ -45,4 +45,34 @@ extension Schedule {
         }
         return routes
     }
+
+    /// Frames from the output of every node until what it gives leaves the graph, at the latest, by the nodes' names.
+    /// [control]
+    public var outputLatencies: [String: Int] {
+        // Later nodes first, so that what a node feeds is known before it.
+        let order = graph.nodes.indices.sorted { arrival[$0] > arrival[$1] }
+        var readers: [[Int]] = Array(repeating: [], count: graph.nodes.count)
+        for link in graph.links where link.portKind == VG_AUDIO_PORT { readers[link.fromNode].append(link.toNode) }
+        var last = [Int?](repeating: nil, count: graph.nodes.count)
+        // Links of one block have no order among themselves: as many rounds as change something, few in practice.
+        for _ in 0..<max(1, graph.nodes.count) {
+            var hasChanged = false
+            for node in order {
+                let sinks = readers[node].compactMap { reader in
+                    graph.nodes[reader].instance.isExternal ? arrival[reader] : last[reader]
+                }
+                guard let most = sinks.max(), last[node] != most else { continue }
+                last[node] = most
+                hasChanged = true
+            }
+            if !hasChanged { break }
+        }
+        var result: [String: Int] = [:]
+        for (node, most) in last.enumerated() {
+            guard let most else { continue }
+            let instance = graph.nodes[node].instance
+            result[instance.name] = max(0, most - arrival[node] - (instance.runs ? instance.latency : 0))
+        }
+        return result
+    }
 }

@@ -110,20 +110,7 @@ extension NodeDescriptor {
         }
         self.init(
             text(c.name), text(c.summary), doc: text(c.doc), ports: ports, parameters: parameters,
-            settings: readSettings(c), flags: Int(c.flags), process: c.process, absorb: c.absorb)
-    }
-}
-
-/// The settings of a type, in the order of its description.
-func readSettings(_ type: vg_node_type) -> [Setting] {
-    let count = type.settings == nil ? 0 : Int(type.setting_count)
-    return UnsafeBufferPointer(start: type.settings, count: count).compactMap { c in
-        guard let key = c.key else { return nil }
-        let choices = UnsafeBufferPointer(start: c.choices, count: c.choices == nil ? 0 : Int(c.choice_count))
-        let bounded = c.minimum < c.maximum || (c.minimum == c.maximum && c.minimum != 0)
-        return Setting(
-            String(cString: key), c.kind, c.doc.map { String(cString: $0) } ?? "", required: c.required,
-            default: c.default_text.map { String(cString: $0) }, range: bounded ? c.minimum...c.maximum : nil,
-            unit: c.unit.map { String(cString: $0) }, choices: choices.compactMap { $0.map { String(cString: $0) } })
+            settings: readSettings(c.settings), actions: readActions(c.actions), events: readEvents(c.events),
+            series: readSeries(c.series), flags: Int(c.flags), process: c.process, absorb: c.absorb)
     }
 }

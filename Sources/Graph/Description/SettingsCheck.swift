@@ -9,8 +9,10 @@ struct SettingsCheck {
     /// The keys whose values were refused, of the node checked last.
     private(set) var faulty: Set<String> = []
 
-    init(_ type: vg_node_type) {
-        settings = readSettings(type)
+    init(_ type: vg_node_type) { self.init(readSettings(type.settings)) }
+
+    init(_ settings: [Setting]) {
+        self.settings = settings
         index = Dictionary(settings.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -91,7 +93,7 @@ struct SettingsCheck {
         return .success(Float(number))
     }
 
-    private func fault(
+    func fault(
         of entry: Entry, _ setting: Setting, _ baseFolder: String, _ suggester: inout Suggester
     ) -> Diagnostic? {
         func fault(_ what: String, _ hint: String = "", at location: SourceLocation? = nil) -> Diagnostic {
@@ -127,6 +129,11 @@ struct SettingsCheck {
             }
             return nil
         case (VG_SET_STRINGS, _): return fault("must be a string or a list of strings, not \(kind)", quote(entry))
+        case (VG_SET_VALUE, .list), (VG_SET_VALUE, .table): return fault("must be a single value, not \(kind)")
+        case (VG_SET_VALUE, .number(let number)) where !number.isFinite: return fault("must be a finite number")
+        case (VG_SET_VALUE, .string(let string)):
+            return stringFault(string, at: entry.valueLocation, setting, &suggester, fault)
+        case (VG_SET_VALUE, _): return nil
         case (VG_SET_TABLE, .table): return tableFault(entry, fault)
         case (VG_SET_TABLE, _): return fault("must be a table, not \(kind)", "\(setting.key) = { name = value }")
         default: return fault("is of a kind that this version does not know")
@@ -182,4 +189,46 @@ private func tableFault(_ entry: Entry, _ fault: MakeFault) -> Diagnostic? {
         }
     }
     return nil
+}
+
+/// Refuses what `settings` do not take: the arguments of a call or an action, or a live setting, with the words with which a
+/// file is refused. `owner` is in quotes, or empty.
+public func checkValues(
+    _ values: [String: SettingValue], against settings: [Setting], of owner: String, noun: String
+) throws(NodeError) {
+    var suggester = Suggester()
+    let check = SettingsCheck(settings)
+    for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+        guard let setting = settings.first(where: { $0.key == key }) else {
+            let known = settings.map(\.key)
+            throw NodeError(
+                "\(owner) takes no '\(shortened(key))'",
+                hint: known.isEmpty
+                    ? "it takes nothing" : suggester.hint(key, among: known, otherwise: "it takes \(listing(known))"),
+                key: key)
+        }
+        if let fault = check.fault(of: Entry(value), setting, "", &suggester) {
+            throw NodeError("the \(noun) \(fault.message)", hint: fault.hint, key: key)
+        }
+    }
+    if let missing = settings.first(where: { $0.required && values[$0.key] == nil }) {
+        throw NodeError("\(owner) needs '\(missing.key)'", hint: missing.doc, key: missing.key)
+    }
+}
+
+extension Parameter {
+    /// Why it cannot have a value, in words that follow its name; nil: it can. The same rules hold for files and for live
+    /// changes.
+    public func fault(of value: Float) -> String? {
+        switch SettingsCheck.value(of: Entry(.number(Double(value))), self) {
+        case .success: return nil
+        case .failure(let fault):
+            let whole = flags & UInt32(VG_PARAM_STEPPED | VG_PARAM_TOGGLE) != 0
+            guard value.isFinite else { return "must be a finite number" }
+            guard range.contains(value) else {
+                return "must be from \(text(Double(range.lowerBound))) to \(text(Double(range.upperBound)))"
+            }
+            return whole ? "must be a whole number, not \(text(Double(value)))" : fault.message
+        }
+    }
 }

@@ -10,6 +10,8 @@ struct ParameterCommand: BitwiseCopyable {
     var value: Float
     /// How long the change takes; 0: at once.
     var frames: UInt32
+    /// The frame of the graph at which it begins; 0, or over: with the next block.
+    var position: UInt64
 }
 
 /// What both sides reach, and nothing else: where the audio thread has something of its own beside it, changing that
@@ -23,6 +25,8 @@ struct SharedState: ~Copyable {
     let position = Atomic<UInt64>(0)
     let cycles = Atomic<UInt64>(0)
     let oversized = Atomic<UInt64>(0)
+    /// Changes of parameters that found no room to wait.
+    let early = Atomic<UInt64>(0)
     let busyTicks = Atomic<UInt64>(0)
     let longestTicks = Atomic<UInt64>(0)
     let lostNotes = Atomic<UInt64>(0)
@@ -42,6 +46,10 @@ struct EngineState: BitwiseCopyable {
     var active: UnsafeMutablePointer<UnsafeMutablePointer<vg_ramp>>
     var activeCount = 0
     var activeCapacity: Int
+    /// Changes of parameters that begin later, in order of their positions.
+    var later: UnsafeMutablePointer<ParameterCommand>
+    var laterCount = 0
+    var laterCapacity: Int
     let cycle: UnsafeMutablePointer<vg_cycle>
     var records: CycleWriter
     let helperPool: HelperPool
@@ -97,10 +105,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         // Before the commands, which may set the same parameters.
         if adopted != 0 { settleDriven(state.pointee.current) }
         var moved = state.pointee.activeCount > 0 || adopted != 0
-        while let command = state.pointee.commands.next() {
-            set(command)
-            moved = true
-        }
+        if takeChanges() { moved = true }
         if let next = UnsafeMutablePointer<ScheduleHeader>(bitPattern: adopted) {
             forget(next)
             let before = state.pointee.current
@@ -140,6 +145,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
                 header.pointee.boundAnew = false
                 state.pointee.revision &+= 1
             }
+            if state.pointee.laterCount > 0, beginChanges(within: frames) { state.pointee.revision &+= 1 }
             state.pointee.cycle.pointee.revision = state.pointee.revision
             timed = execute(header, detailed: header.pointee.hasDetails && takeDetails())
             advanceRamps(UInt32(truncatingIfNeeded: frames))

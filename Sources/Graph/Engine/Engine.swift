@@ -44,6 +44,7 @@ public final class Engine: @unchecked Sendable {
     public init() {
         let empty = Schedule(Plan(), ResolvedGraph(), rate: 48_000, maxBlock: 16_384, handles: [])
         let capacity = 1024
+        let waiting = 512
         monitor = CycleMonitor(records, clock)
         lock = Lock(Owned(newest: empty, alive: [empty]))
         shared = .allocate(capacity: 1)
@@ -53,7 +54,8 @@ public final class Engine: @unchecked Sendable {
             to: EngineState(
                 shared: shared, current: empty.header, commands: commands.reader, notes: notes.writer,
                 retirer: retired.retirer,
-                active: .allocate(capacity: capacity), activeCapacity: capacity, cycle: .allocate(capacity: 1),
+                active: .allocate(capacity: capacity), activeCapacity: capacity,
+                later: .allocate(capacity: waiting), laterCapacity: waiting, cycle: .allocate(capacity: 1),
                 records: CycleWriter(records), helperPool: HelperPool(),
                 // Room for more changes than an engine sees in centuries.
                 revision: engineCount.wrappingAdd(1, ordering: .relaxed).newValue << 40))
@@ -66,6 +68,7 @@ public final class Engine: @unchecked Sendable {
     deinit {
         state.pointee.helperPool.free()
         state.pointee.active.deallocate()
+        state.pointee.later.deallocate()
         state.pointee.cycle.deallocate()
         state.deallocate()
         shared.deinitialize(count: 1)
@@ -105,8 +108,12 @@ public final class Engine: @unchecked Sendable {
     }
 
     /// Turns a parameter; the value is clamped to the parameter's range. The change takes about 10 ms, or no time where
-    /// the parameter or `atOnce` says so. False: the queue is full, nothing changes. [control]
-    public func set(_ node: NodeInstance, parameter index: Int, to value: Float, atOnce: Bool = false) -> Bool {
+    /// the parameter or `atOnce` says so, and begins at the frame `position` of the graph, or with the next block if that
+    /// is over. Where the parameter is still moving then, it begins with the block after; 512 changes can wait, and what
+    /// is more begins early and is counted. False: the queue is full, nothing changes. [control]
+    public func set(
+        _ node: NodeInstance, parameter index: Int, to value: Float, atOnce: Bool = false, at position: UInt64 = 0
+    ) -> Bool {
         guard node.parameters.indices.contains(index), !value.isNaN else { return false }
         let parameter = node.parameters[index]
         let target = min(max(value, parameter.range.lowerBound), parameter.range.upperBound)
@@ -115,7 +122,7 @@ public final class Engine: @unchecked Sendable {
             let done = commands.writer.push(
                 ParameterCommand(
                     ramp: node.ramps + index, value: target,
-                    frames: parameter.isAbrupt || atOnce ? 0 : UInt32(newest.rate / 100)))
+                    frames: parameter.isAbrupt || atOnce ? 0 : UInt32(newest.rate / 100), position: position))
             if done { node.keep(index, target) }
             return done
         }
@@ -187,6 +194,7 @@ public final class Engine: @unchecked Sendable {
             position: shared.pointee.position.load(ordering: .relaxed),
             cycles: shared.pointee.cycles.load(ordering: .acquiring),
             oversizedBlocks: shared.pointee.oversized.load(ordering: .relaxed),
+            earlyChanges: shared.pointee.early.load(ordering: .relaxed),
             busyTicks: shared.pointee.busyTicks.load(ordering: .relaxed),
             longestTicks: shared.pointee.longestTicks.load(ordering: .relaxed),
             lostNotes: shared.pointee.lostNotes.load(ordering: .relaxed),
@@ -214,6 +222,8 @@ public struct EngineCounters: Sendable, Equatable {
     public var cycles: UInt64
     /// Blocks longer than the schedule was made for, played as silence.
     public var oversizedBlocks: UInt64
+    /// Changes of parameters that began before their frame, because too many waited already.
+    public var earlyChanges: UInt64
     /// Time spent in the schedule, in ticks (see `TickClock`).
     public var busyTicks: UInt64
     /// Longest block, in ticks.

@@ -133,6 +133,7 @@ func driveStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     ramp.pointee.step = moves ? (to - from) / Float(cycle.frames) : 0
     ramp.pointee.target = to
     ramp.pointee.frames = moves ? cycle.pointee.frames : 0
+    ramp.pointee.start = 0
 }
 
 struct MergeState: BitwiseCopyable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Graph
 import JSON
 import NodeKit
@@ -6,48 +7,39 @@ import NodeKit
 /// Events as JSON, one object a line: keys in a fixed order, `event` and `time` first. Numbers that JSON cannot hold
 /// become null.
 public enum EventJSON {
-    /// Any event. Its own fields stand after `event`, `time` and `node`; a field with one of these names is left out.
+    /// Any event. Its own fields stand after `event`, `time`, `utc` and `node`; one with such a name gets a '_' at its end.
     public static func encode(_ event: Event) -> String {
-        var line = Line(event.name, event.time, node: event.node)
-        for (key, item) in event.fields.sorted(by: { $0.key < $1.key }) where !["event", "time", "node"].contains(key) {
-            line.add(key, value(item))
+        encode(
+            event.name, event.time, utc: event.wallTime, node: event.node,
+            event.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    }
+
+    /// A frame of series, as event `series`.
+    public static func encode(_ frame: SeriesFrame) -> String {
+        var line = Line("series", frame.time, utc: 0, node: frame.node)
+        for row in frame.rows {
+            line.add(
+                reserved.contains(row.name) ? row.name + "_" : row.name,
+                "[" + row.values.map { number(Double($0), $0.description) }.joined(separator: ",") + "]")
         }
         return line.closed
     }
 
-    /// Levels, as event `levels`.
-    public static func encode(_ frame: LevelFrame) -> String {
-        var line = Line("levels", frame.time, node: frame.node)
-        line.add("peak", "[" + frame.peak.map { number(Double($0), $0.description) }.joined(separator: ",") + "]")
-        line.add("rms", "[" + frame.rms.map { number(Double($0), $0.description) }.joined(separator: ",") + "]")
-        line.add("orb", number(Double(frame.orb), frame.orb.description))
+    /// The host's state, as event `running` (the first one) or `status`.
+    public static func encode(_ status: Status, event: String = HostEvent.running.name, pid: Int32) -> String {
+        encode(event, status.time, utc: calendarTime(), node: nil, status.fields(pid: pid))
+    }
+
+    private static func encode(
+        _ name: String, _ time: Double, utc: Double, node: String?, _ fields: [(key: String, value: SettingValue)]
+    ) -> String {
+        var line = Line(name, time, utc: utc, node: node)
+        for (key, item) in fields { line.add(reserved.contains(key) ? key + "_" : key, value(item)) }
         return line.closed
     }
 
-    /// The host's state, as event `running` (the first one) or `status`.
-    public static func encode(_ status: Status, event: String = "running", pid: Int32) -> String {
-        var line = Line(event, status.time, node: nil)
-        line.add("driver", JSONText.string(status.driver))
-        line.add("notice", JSONText.string(status.notice))
-        line.add("server", JSONText.string(status.server))
-        line.add("own_server", status.ownServer ? "true" : "false")
-        line.add("rate", number(status.rate))
-        line.add("block", String(status.block))
-        line.add("threads", String(status.threads))
-        line.add("client", JSONText.string(status.client))
-        line.add("pid", String(pid))
-        line.add("load", number(status.load))
-        line.add("xruns", String(status.xruns))
-        line.add("blocks", String(status.blocks))
-        line.add("state", JSONText.string(status.state))
-        line.add("scheduling", value(.table(status.scheduling.fields)))
-        line.add("dropouts", value(.table(status.dropoutFields)))
-        line.add("unrecorded", String(status.unrecorded))
-        if let change = status.lastChange { line.add("last_change", value(.table(change.fields))) }
-        let degraded = status.degraded.sorted { $0.key < $1.key }.map { ($0.key, JSONText.string($0.value)) }
-        line.add("degraded", JSONText.object(degraded))
-        return line.closed
-    }
+    /// Names that every event has, so that no field of its own may have them.
+    public static let reserved: Set<String> = ["event", "time", "utc", "node"]
 
     /// A value; strings with or without quotes.
     public static func value(_ value: SettingValue, quoted: Bool = true) -> String {
@@ -63,8 +55,9 @@ public enum EventJSON {
     private struct Line {
         var text: String
 
-        init(_ event: String, _ time: Double, node: String?) {
+        init(_ event: String, _ time: Double, utc: Double, node: String?) {
             text = "{\"event\":\(JSONText.string(event)),\"time\":\(seconds(time))"
+            if utc > 0 { add("utc", JSONText.string(timestamp(utc))) }
             if let node { add("node", JSONText.string(node)) }
         }
 
@@ -79,5 +72,20 @@ public enum EventJSON {
         let part = String(micros % 1_000_000)
         let sign = time < 0 && micros > 0 ? "-" : ""
         return "\(sign)\(micros / 1_000_000)." + String(repeating: "0", count: 6 - part.count) + part
+    }
+
+    /// Seconds since 1970 as ISO 8601 has them: "2026-01-31T23:59:59.125Z".
+    public static func timestamp(_ utc: Double) -> String {
+        var seconds = time_t(utc.rounded(.down))
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        func digits(_ number: Int, _ count: Int = 2) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        let date =
+            "\(digits(Int(parts.tm_year) + 1900, 4))-\(digits(Int(parts.tm_mon) + 1))-\(digits(Int(parts.tm_mday)))"
+        let clock = "\(digits(Int(parts.tm_hour))):\(digits(Int(parts.tm_min))):\(digits(Int(parts.tm_sec)))"
+        return "\(date)T\(clock).\(digits(Int((utc - Double(seconds)) * 1000), 3))Z"
     }
 }

@@ -18,9 +18,7 @@ func checkNodeType(
         throw NodeTypeFault(
             reason: "node type \(index) has ABI version \(pointer.pointee.abi), the host has \(VG_ABI_VERSION)")
     }
-    // What was added later, `save`, an older plugin may lack.
-    let least = MemoryLayout<vg_node_type>.offset(of: \.save) ?? MemoryLayout<vg_node_type>.size
-    guard Int(pointer.pointee.size) >= least else {
+    guard Int(pointer.pointee.size) >= MemoryLayout<vg_node_type>.size else {
         throw NodeTypeFault(reason: "node type \(index) says that it has \(pointer.pointee.size) bytes, too few")
     }
     let type = pointer.pointee
@@ -36,8 +34,18 @@ func checkNodeType(
             throw Fault("its create, destroy or prepare function is NULL")
         }
         try check(type.default_layout)
-        try check(type.settings, type.setting_count)
-        let ports = UnsafeBufferPointer(start: type.default_layout.ports, count: Int(type.default_layout.port_count))
+        try check(type.settings, "setting")
+        try check(actions: type.actions)
+        guard type.perform != nil || type.actions.count == 0 else {
+            throw Fault("it declares actions but has no perform")
+        }
+        let live = elements(of: type.settings, as: vg_setting.self).first { $0.flags & UInt32(VG_SETTING_LIVE) != 0 }
+        if let live, type.set_setting == nil {
+            throw Fault("its setting \(String(cString: live.key)) is live, but it has no set_setting")
+        }
+        try check(events: type.events)
+        try check(series: type.series)
+        let ports = elements(of: type.default_layout.ports, as: vg_port.self)
         guard type.process != nil || ports.allSatisfy({ $0.kind == VG_MESSAGE_PORT }) else {
             throw Fault("it has audio, control or midi ports but no process function")
         }
@@ -61,57 +69,111 @@ private struct Fault: Error {
 /// More of anything than this is taken for a broken description.
 private let saneCount: UInt32 = 4096
 
+/// Refuses a list that cannot be read, `noun` by `noun`.
+private func check(_ list: vg_list, of noun: String) throws(Fault) {
+    guard list.count <= saneCount else { throw Fault("it declares \(list.count) \(noun)s") }
+    guard list.isSane else {
+        throw Fault(
+            list.items == nil
+                ? "it declares \(list.count) \(noun)s but lists none"
+                : "its \(noun)s have \(list.size) bytes each, which cannot be")
+    }
+}
+
+/// Refuses a name that is missing, impossible, or there already. Dots are for events.
+private func check(
+    _ name: UnsafePointer<CChar>?, _ index: Int, _ noun: String, _ seen: inout Set<String>, dots: Bool = false
+) throws(Fault) -> String {
+    let word = noun == "port" ? "symbol" : ["setting", "parameter", "argument"].contains(noun) ? "key" : "name"
+    guard let name else { throw Fault("its \(noun) \(index) has no \(word)") }
+    let text = String(cString: name)
+    let letters = dots ? text.filter { $0 != "." } : text
+    guard isSymbol(letters), text.utf8.count <= 128, text.first != ".", text.last != "." else {
+        throw Fault("its \(noun) \(index) has the impossible \(word) \"\(text.prefix(64))\"")
+    }
+    guard seen.insert(text).inserted else { throw Fault("it has two \(noun)s called \(text)") }
+    return text
+}
+
 private func check(_ layout: vg_layout) throws(Fault) {
-    guard layout.port_count <= saneCount else { throw Fault("it declares \(layout.port_count) ports") }
-    guard layout.parameter_count <= saneCount else { throw Fault("it declares \(layout.parameter_count) parameters") }
-    guard layout.port_count == 0 || layout.ports != nil else {
-        throw Fault("it declares \(layout.port_count) ports but lists none")
-    }
-    guard layout.parameter_count == 0 || layout.parameters != nil else {
-        throw Fault("it declares \(layout.parameter_count) parameters but lists none")
-    }
-    var symbols: Set<String> = []
-    for (index, port) in UnsafeBufferPointer(start: layout.ports, count: Int(layout.port_count)).enumerated() {
-        guard let symbol = port.symbol else { throw Fault("its port \(index) has no symbol") }
-        let name = String(cString: symbol)
-        guard isSymbol(name) else { throw Fault("its port \(index) has the impossible symbol \"\(name.prefix(64))\"") }
-        guard symbols.insert(name + (port.direction == VG_INPUT ? "<" : ">")).inserted else {
-            throw Fault("it has two ports called \(name)")
-        }
+    try check(layout.ports, of: "port")
+    try check(layout.parameters, of: "parameter")
+    var sides: [UInt32: Set<String>] = [:]
+    for (index, port) in elements(of: layout.ports, as: vg_port.self).enumerated() {
+        let name = try check(port.symbol, index, "port", &sides[port.direction.rawValue, default: []])
         guard port.kind.rawValue <= VG_MESSAGE_PORT.rawValue, port.direction.rawValue <= VG_OUTPUT.rawValue else {
             throw Fault("its port \(name) has an unknown kind or direction")
         }
     }
     var keys: Set<String> = []
-    let parameters = UnsafeBufferPointer(start: layout.parameters, count: Int(layout.parameter_count))
-    for (index, parameter) in parameters.enumerated() {
-        guard let key = parameter.key else { throw Fault("its parameter \(index) has no key") }
-        let name = String(cString: key)
-        guard isSymbol(name) else {
-            throw Fault("its parameter \(index) has the impossible key \"\(name.prefix(64))\"")
-        }
-        guard keys.insert(name).inserted else { throw Fault("it has two parameters called \(name)") }
+    for (index, parameter) in elements(of: layout.parameters, as: vg_parameter.self).enumerated() {
+        let name = try check(parameter.key, index, "parameter", &keys)
         guard parameter.minimum <= parameter.default_value, parameter.default_value <= parameter.maximum else {
             throw Fault("its parameter \(name) has a default outside its range")
         }
     }
 }
 
-private func check(_ settings: UnsafePointer<vg_setting>?, _ count: UInt32) throws(Fault) {
-    guard count <= saneCount else { throw Fault("it declares \(count) settings") }
-    guard count == 0 || settings != nil else { throw Fault("it declares \(count) settings but lists none") }
+private func check(_ settings: vg_list, _ noun: String) throws(Fault) {
+    try check(settings, of: noun)
     var keys: Set<String> = []
-    for (index, setting) in UnsafeBufferPointer(start: settings, count: Int(count)).enumerated() {
-        guard let key = setting.key else { throw Fault("its setting \(index) has no key") }
-        let name = String(cString: key)
-        guard isSymbol(name) else { throw Fault("its setting \(index) has the impossible key \"\(name.prefix(64))\"") }
-        guard keys.insert(name).inserted else { throw Fault("it has two settings called \(name)") }
-        guard setting.kind.rawValue <= VG_SET_TABLE.rawValue else {
-            throw Fault("its setting \(name) is of no known kind")
+    for (index, setting) in elements(of: settings, as: vg_setting.self).enumerated() {
+        let name = try check(setting.key, index, noun, &keys)
+        guard setting.kind.rawValue <= VG_SET_VALUE.rawValue else {
+            throw Fault("its \(noun) \(name) is of no known kind")
         }
-        guard setting.minimum <= setting.maximum else { throw Fault("its setting \(name) has an empty range") }
+        guard setting.minimum <= setting.maximum else { throw Fault("its \(noun) \(name) has an empty range") }
         guard setting.choice_count <= saneCount, setting.choice_count == 0 || setting.choices != nil else {
-            throw Fault("its setting \(name) declares choices but lists none")
+            throw Fault("its \(noun) \(name) declares choices but lists none")
+        }
+    }
+}
+
+private func check(fields: vg_list, of owner: String) throws(Fault) {
+    try check(fields, of: "field")
+    var names: Set<String> = []
+    for (index, field) in elements(of: fields, as: vg_field.self).enumerated() {
+        let name = try check(field.name, index, "field", &names)
+        guard !EventJSON.reserved.contains(name) else {
+            throw Fault("\(owner) has a field called \(name), which every event has")
+        }
+        guard field.kind.rawValue <= VG_ANY.rawValue else { throw Fault("its field \(name) is of no known kind") }
+    }
+}
+
+private func check(actions: vg_list) throws(Fault) {
+    try check(actions, of: "action")
+    var names: Set<String> = []
+    for (index, action) in elements(of: actions, as: vg_action.self).enumerated() {
+        let name = try check(action.name, index, "action", &names)
+        try check(action.arguments, "argument")
+        try check(fields: action.results, of: "the action \(name)")
+    }
+}
+
+private func check(events: vg_list) throws(Fault) {
+    try check(events, of: "event")
+    var names: Set<String> = []
+    let own = Set(HostEvent.all.map(\.name))
+    for (index, event) in elements(of: events, as: vg_event_type.self).enumerated() {
+        let name = try check(event.name, index, "event", &names, dots: true)
+        guard !own.contains(name), name != "series" else {
+            throw Fault("its event \(name) has a name of the host's own")
+        }
+        try check(fields: event.fields, of: "the event \(name)")
+    }
+}
+
+private func check(series: vg_list) throws(Fault) {
+    try check(series, of: "series")
+    var names: Set<String> = []
+    for (index, one) in elements(of: series, as: vg_series.self).enumerated() {
+        let name = try check(one.name, index, "series", &names)
+        guard !EventJSON.reserved.contains(name) else {
+            throw Fault("its series \(name) has a name that every event has")
+        }
+        guard one.rate >= 0, one.rate.isFinite, one.width <= saneCount else {
+            throw Fault("its series \(name) has a rate or a width that cannot be")
         }
     }
 }

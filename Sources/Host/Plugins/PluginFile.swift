@@ -42,21 +42,26 @@ public struct PluginSearch: Sendable {
     public init(folders: [Folder]) { self.folders = folders }
 
     /// The usual folders: `extra` (from `--plugin-path`), `$VOICEGRAPH_PLUGIN_PATH` (several are separated by colons),
-    /// the executable's own folder, `lib/voicegraph` of its prefix, the user's data folder.
+    /// the executable's own folder, `lib/voicegraph` of its prefix, the user's data folder; then, for programs that embed
+    /// the host, the same of the `voicegraph` that a shell would find, and of the system.
     public static func standard(extra: [String] = []) -> PluginSearch {
         var folders = extra.map { Folder($0) }
         folders += environment("VOICEGRAPH_PLUGIN_PATH").split(separator: ":").map { Folder(String($0)) }
-        if let executable = executablePath() {
+        func add(of executable: String) {
             let folder = parent(executable)
             folders.append(Folder(folder, onlyPrefixed: true))
             folders.append(Folder(parent(folder) + "/lib/voicegraph"))
         }
+        if let executable = executablePath() { add(of: executable) }
         let home = environment("HOME")
         let data = environment("XDG_DATA_HOME")
         if !data.isEmpty || !home.isEmpty {
             folders.append(Folder((data.isEmpty ? home + "/.local/share" : data) + "/voicegraph/plugins"))
         }
-        return PluginSearch(folders: folders)
+        if let command = installedCommand() { add(of: command) }
+        folders += ["/usr/local/lib/voicegraph", "/usr/lib/voicegraph"].map { Folder($0) }
+        var seen: Set<String> = []
+        return PluginSearch(folders: folders.filter { seen.insert($0.path).inserted })
     }
 
     /// Every candidate, in the order of the search and by name within a folder. Folders that do not exist are passed
@@ -110,4 +115,15 @@ private func executablePath() -> String? {
         buffer[count] = 0
         return String(cString: buffer.baseAddress!)
     }
+}
+
+/// The `voicegraph` that a shell would run, behind its symbolic links; nil: there is none.
+private func installedCommand() -> String? {
+    for folder in environment("PATH").split(separator: ":") where folder.hasPrefix("/") {
+        let path = String(folder) + "/voicegraph"
+        guard access(path, X_OK) == 0, let real = realpath(path, nil) else { continue }
+        defer { free(real) }
+        return String(cString: real)
+    }
+    return nil
 }

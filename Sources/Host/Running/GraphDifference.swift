@@ -15,6 +15,8 @@ public struct GraphDifference: Sendable, Equatable {
     public var unlinked = 0
     /// Parameters that were turned.
     public var parameters = 0
+    /// Live settings that were changed.
+    public var settings = 0
     /// Names of nodes whose bypass or mute was switched.
     public var switched: [String] = []
     /// What was found on the way.
@@ -26,7 +28,7 @@ public struct GraphDifference: Sendable, Equatable {
 
     /// Whether nothing is different.
     public var isEmpty: Bool {
-        added.isEmpty && removed.isEmpty && linked == 0 && unlinked == 0 && parameters == 0
+        added.isEmpty && removed.isEmpty && linked == 0 && unlinked == 0 && parameters == 0 && settings == 0
             && switched.isEmpty
     }
 }
@@ -38,6 +40,7 @@ extension GraphDifference {
         removed = nodes.filter { one in !after.contains { $0 === one } }.map(\.name)
         linked = next.description.links.count { link in !old.links.contains { $0.isSame(as: link) } }
         unlinked = old.links.count { link in !next.description.links.contains { $0.isSame(as: link) } }
+        settings = next.settings.count
         parameters = next.values.count { $0.instance.value($0.index) != $0.value }
         let modes = Dictionary(old.nodes.map { ($0.name, $0.outputMode) }, uniquingKeysWith: { first, _ in first })
         switched = next.description.nodes.filter { $0.outputMode != modes[$0.name, default: $0.outputMode] }.map(\.name)
@@ -56,22 +59,21 @@ extension RunningGraph {
         case let error as HostError: fields["reason"] = .string(error.description)
         default: fields["reason"] = .string("\(error)")
         }
-        bus.publish(.event(Event("reload.failed", time: time.now, fields: fields)))
+        tell(HostEvent.reloadFailed, fields)
     }
 
-    func tell(_ difference: GraphDifference) {
-        bus.publish(
-            .event(
-                Event(
-                    "graph.changed", time: time.now,
-                    fields: (difference.times?.fields ?? [:]).merging([
-                        "added": .list(difference.added.map(SettingValue.string)),
-                        "removed": .list(difference.removed.map(SettingValue.string)),
-                        "linked": .integer(Int64(difference.linked)), "unlinked": .integer(Int64(difference.unlinked)),
-                        "parameters": .integer(Int64(difference.parameters)),
-                        "switched": .list(difference.switched.map(SettingValue.string)),
-                        "seconds": .number(difference.seconds),
-                    ]) { $1 })))
+    func tell(_ difference: GraphDifference) { tell(HostEvent.changed, difference.fields) }
+}
+
+extension GraphDifference {
+    /// What the change did, by the names that other programs see.
+    public var fields: [String: SettingValue] {
+        func names(_ names: [String]) -> SettingValue { .list(names.map(SettingValue.string)) }
+        return (times?.fields ?? [:]).merging([
+            "added": names(added), "removed": names(removed), "linked": .integer(Int64(linked)),
+            "unlinked": .integer(Int64(unlinked)), "parameters": .integer(Int64(parameters)),
+            "settings": .integer(Int64(settings)), "switched": names(switched), "seconds": .number(seconds),
+        ]) { $1 }
     }
 }
 
@@ -82,7 +84,8 @@ extension Diagnostic {
         return place + message + (count > 1 ? ", and \(count - 1) more" : "")
     }
 
-    var fields: SettingValue {
+    /// All of it, by the names that other programs see.
+    public var fields: SettingValue {
         .table([
             "file": .string(location.file), "line": .integer(Int64(location.line)),
             "column": .integer(Int64(location.column)), "severity": .string(severity.rawValue),

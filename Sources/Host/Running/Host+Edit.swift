@@ -151,38 +151,45 @@ extension Host {
     private func perform(
         _ resetting: Bool, _ asked: UInt64, _ change: @Sendable (inout GraphDescription) throws -> Void
     ) async throws -> GraphDifference {
-        await settled()
         let graph = try graph()
+        await graph.settled()
         let old = graph.description
         var wanted = old
         try change(&wanted)
         let tails = wanted.keepTails(of: old)
         let registry = registry
         let description = wanted
-        // Apart from this actor, which pumps the graph meanwhile.
-        let (built, next) = try await Task.detached { () throws -> (BuildResult, NextGraph) in
+        // On a thread of its own: a node may take its time to be made.
+        let (built, next) = try await onControlThread { () throws -> (BuildResult, NextGraph) in
             let built = PreparedGraph.build(
-                description, registry: registry, playing: graph.playing, bus: graph.bus, router: graph.router,
-                time: graph.time)
+                description, registry: registry, playing: graph.playing, context: graph.context)
             guard let resolved = built.graph else { throw InvalidGraph(diagnostics: built.diagnostics) }
             let next = NextGraph(
                 description: description, graph: resolved, degraded: built.degraded,
-                values: resetting ? built.values : [])
+                values: resetting ? built.values : [], settings: built.settings)
             try graph.prepareNew(next)
             return (built, next)
-        }.value
+        }
         // An alignment to a new latency may be under way again.
-        await settled()
+        await graph.settled()
         guard graph === (try self.graph()) else { throw HostError("the graph was stopped") }
         var difference = GraphDifference(graph.nodes, old, next)
+        // The server may take its time to give ports.
+        try await onControlThread { try graph.change(to: next) }
+        await graph.settled()
         difference.warnings = built.diagnostics
         if old.driver != description.driver {
             difference.warnings.append(
                 Diagnostic(
                     .warning, "[driver] has changed, which counts from the next run on", at: description.location))
         }
-        try graph.change(to: next)
-        await settled()
+        return conclude(difference, graph, asked, tails)
+    }
+
+    private func conclude(
+        _ difference: GraphDifference, _ graph: RunningGraph, _ asked: UInt64, _ tails: [String]
+    ) -> GraphDifference {
+        var difference = difference
         let times = ChangeTimes(
             firstBlock: graph.firstBlock.map { graph.clock.seconds($0 &- asked) },
             done: graph.clock.seconds(vg_ticks() &- asked))
@@ -224,8 +231,26 @@ extension Host {
     private static let inaudible: Float = 3.2e-5
     private static let quietLooks = 4
 
-    /// Waits until no change is under way.
-    private func settled() async {
-        while (try? graph())?.isChanging == true { await withCheckedContinuation { waiters.append($0) } }
+    /// Changes a setting that its type declares live; the node goes on with all that it holds.
+    @discardableResult
+    public func change(_ node: String, _ setting: String, to value: SettingValue) async throws -> GraphDifference {
+        let instance = try graph().instance(node)
+        do { try instance.declarations.check(live: setting, value) } catch {
+            throw HostError("node '\(node)': \(error.message)", hint: error.hint)
+        }
+        return try await edit { description in
+            let index = try description.index(of: node)
+            if description.nodes[index].entries[setting] == nil { description.nodes[index].keys.append(setting) }
+            description.nodes[index].entries[setting] = Entry(value)
+        }
+    }
+}
+
+/// Runs `body` on a thread that may be blocked.
+private func onControlThread<Result: Sendable>(
+    _ body: @escaping @Sendable () throws -> Result
+) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        ControlThreads.shared.submit { continuation.resume(with: Swift.Result(catching: body)) }
     }
 }

@@ -19,7 +19,7 @@ public struct InvalidGraph: Error, Sendable, CustomStringConvertible {
 ///     try await host.load("voice.conf")
 ///     try await host.run()
 ///     try await host.say("Hello")
-///     for await case .levels(let frame) in events { print(frame.orb) }
+///     for await case .frame(let frame) in events { print(frame.node, frame.peak) }
 ///
 /// One graph at a time; `stop` ends it, after which another can be loaded.
 public actor Host {
@@ -27,7 +27,6 @@ public actor Host {
     private nonisolated let bus = EventBus()
     private var loaded: PreparedGraph?
     private(set) var running: RunningGraph?
-    private var pumping: Task<Void, Never>?
     private var closed = false
     /// Where the graph was read from, and with what said on top.
     var source: (path: String, overrides: [String])?
@@ -35,17 +34,14 @@ public actor Host {
     var lastChange: Task<Void, Never>?
     /// Nodes that were removed and sound on.
     var fading: Set<String> = []
-    /// Who waits until the graph has become what it is becoming.
-    var waiters: [CheckedContinuation<Void, Never>] = []
-
-    /// Rounds a second of everything that is not audio: twice the rate of the level frames.
-    static let pumpRate = 120
 
     /// Looks for plugins where `search` says; reads nothing yet. [any]
     public init(plugins search: PluginSearch = .standard()) { registry = NodeRegistry(search: search) }
 
+    /// With node types of its own, for tests. [any]
+    init(registry: NodeRegistry) { self.registry = registry }
+
     deinit {
-        pumping?.cancel()
         running?.stop()
         bus.finish()
     }
@@ -90,24 +86,7 @@ public actor Host {
         loaded = nil
         let graph = try RunningGraph.start(prepared, on: driver)
         running = graph
-        // Weak: a host that nobody holds any more ends, and its graph with it.
-        pumping = Task { [weak self] in
-            while !Task.isCancelled {
-                await self?.pump()
-                try? await Task.sleep(for: .seconds(1) / Self.pumpRate)
-            }
-        }
-    }
-
-    private func pump() {
-        running?.pump()
-        if running?.isChanging != true { resumeWaiters() }
-    }
-
-    func resumeWaiters() {
-        let waiting = waiters
-        waiters = []
-        for waiter in waiting { waiter.resume() }
+        graph.startPumping()
     }
 
     /// What is measured now; nil unless a graph plays.
@@ -123,55 +102,69 @@ public actor Host {
     /// Whether no node has anything of its own left to play and no message waits.
     public var isIdle: Bool { running?.isIdle ?? true }
 
-    /// Turns a parameter; what it does to the sound is smoothed.
-    public func set(_ node: String, _ parameter: String, to value: Float) throws(HostError) {
-        try graph().set(node, parameter, to: value)
+    /// Turns a parameter; what it does to the sound is smoothed. With a time of the graph, in seconds, it begins at that
+    /// frame.
+    public func set(_ node: String, _ parameter: String, to value: Float, at time: Double? = nil) throws(HostError) {
+        try graph().set(node, parameter, to: value, at: time)
     }
 
-    /// Goes over to a preset of a node, by label or URI, without a click.
-    public func loadPreset(_ node: String, _ preset: String) throws(HostError) {
-        try graph().loadPreset(node, preset)
-    }
-
-    /// Sets a property of a node: a file, a text or another value that it takes by message.
-    public func setProperty(_ node: String, _ key: String, to value: SettingValue) throws(HostError) {
-        try graph().setProperty(node, key, to: value)
-    }
-
-    /// What a property of a node is now. Throws when the node has not told it after `patience`; a node tells in its next
-    /// blocks, so that none does while no audio runs.
-    public func property(
-        _ node: String, _ key: String, patience: Duration = .seconds(2)
-    ) async throws(HostError) -> SettingValue {
-        let answers = bus.subscribe(.latest) {
-            if case .event(let event) = $0 {
-                event.node == node && event.name == "property" && event.property(key) != nil
-            } else {
-                false
-            }
-        }
-        defer { answers.cancel() }
-        try graph().askProperty(node, key)
-        let end = ContinuousClock.now + patience
-        repeat {
-            if case .event(let event) = answers.poll(), let value = event.property(key) { return value }
-            try? await Task.sleep(for: .milliseconds(4))
-        } while ContinuousClock.now < end && !Task.isCancelled
-        throw HostError(
-            "node '\(node)' does not tell \(key)", hint: "not every plugin answers, and none while no audio runs")
-    }
-
-    /// Saves every node that has something to keep and says where, with `state = "FOLDER"`; returns their names.
+    /// Does an action of a node, as `voicegraph describe` lists them, and returns its results. It waits for its turn among
+    /// the node's calls, unless it is urgent, and for the node to end it; after `patience` seconds it throws. Other calls go
+    /// on meanwhile.
     @discardableResult
-    public func saveStates() throws(HostError) -> [String] { try graph().saveStates() }
-
-    /// Speaks: sends `text` to the message input "text" of `node`, by default the first node that has one.
-    public func say(_ text: String, on node: String? = nil) throws(HostError) {
+    public func perform(
+        _ action: String, on node: String, _ arguments: [String: SettingValue] = [:], patience: Double = 10
+    ) async throws(HostError) -> [String: SettingValue] {
         let graph = try graph()
-        guard let speaker = node ?? graph.nodes.first(where: { $0.messageInput("text") != nil })?.name else {
+        let result = await withCheckedContinuation { continuation in
+            graph.perform(node, action, arguments, patience: patience) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// The actions of a node, in the order in which its type declares them.
+    public func actions(of node: String) throws(HostError) -> [Action] {
+        try graph().instance(node).declarations.actions
+    }
+
+    /// The settings of a node that can be changed while it plays, by their keys.
+    public func liveSettings(of node: String) throws(HostError) -> [String] {
+        try graph().instance(node).declarations.settings.filter(\.isLive).map(\.key)
+    }
+
+    /// The node that `say` means: the one that has the action "speak".
+    public func speaker() throws(HostError) -> String {
+        let speakers = try graph().nodes.filter { $0.has(VG_ACTION_SPEAK) }.map(\.name)
+        guard let first = speakers.first else {
             throw HostError("no node speaks", hint: "add a node of type \"tts\"")
         }
-        try graph.send(.text(text), to: speaker, port: "text")
+        guard speakers.count == 1 else {
+            throw HostError("several nodes speak", hint: "name one: \(speakers.joined(separator: ", "))")
+        }
+        return first
+    }
+
+    /// Speaks: the action "speak" of `node`, by default of the one node that has it.
+    public func say(_ text: String, on node: String? = nil) async throws(HostError) {
+        let speaker = if let node { node } else { try speaker() }
+        try await perform(VG_ACTION_SPEAK, on: speaker, ["text": .string(text)])
+    }
+
+    /// Saves every node that has something to keep and says where, with `state = "FOLDER"`; returns their names. The others
+    /// are saved even if one cannot be.
+    @discardableResult
+    public func saveStates() async throws(HostError) -> [String] {
+        var saved: [String] = []
+        var failure: HostError?
+        let folders = try graph().stateFolders()
+        for (node, folder) in folders {
+            do throws(HostError) {
+                try await perform(VG_ACTION_SAVE, on: node, ["folder": .string(folder)])
+                saved.append(node)
+            } catch { failure = HostError("it cannot be saved: \(error.message)", hint: error.hint) }
+        }
+        if let failure { throw failure }
+        return saved
     }
 
     /// Sends a message to a message input of a node.
@@ -184,10 +177,7 @@ public actor Host {
     @discardableResult
     public func stop() -> (status: Status, timings: [NodeTiming], dropouts: [Dropout])? {
         guard let graph = running.take() else { return nil }
-        pumping?.cancel()
-        pumping = nil
         graph.stop()
-        resumeWaiters()
         return (graph.status, graph.timings, graph.dropouts.recent)
     }
 

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import DequeModule
 import Graph
 import NodeKit
-import System
 
-/// Carries messages over links: in order, bounded, off the audio thread.
+/// Carries messages over links, from a node into the inboxes of others, on the sender's thread, which waits for nobody. An
+/// inbox that is full refuses, for that receiver alone.
 final class MessageRouter: Sendable {
-    /// Messages that wait at most, for all nodes together; more are refused and counted.
-    static let limit = 1024
-
     private struct State {
-        /// By "node" and index among its message outputs.
+        /// By the sender's name and the index among its message outputs.
         var routes: [Source: [Target]] = [:]
-        var waiting: Deque<(Target, Message)> = []
-        var refused = 0
+        /// Messages refused since the last look, by the receiver's name.
+        var refused: [String: Int] = [:]
     }
 
     private struct Source: Hashable {
@@ -45,41 +41,29 @@ final class MessageRouter: Sendable {
         state.withLock { $0.routes = routes }
     }
 
-    /// Queues a message for everything linked to a port; false when the queue was full for one or more. [any]
+    /// Gives a message to everything linked to a port; false when one or more refused it. [any]
     func send(from node: String, port: Int, _ message: Message) -> Bool {
-        state.withLock { state in
-            let targets = state.routes[Source(node: node, port: port)] ?? []
-            let fitting = targets.prefix(Self.limit - state.waiting.count)
-            for target in fitting { state.waiting.append((target, message)) }
-            state.refused += targets.count - fitting.count
-            return fitting.count == targets.count
-        }
+        let targets = state.withLock { $0.routes[Source(node: node, port: port)] ?? [] }
+        var isTaken = true
+        for target in targets { isTaken = send(to: target.node, port: target.port, message) && isTaken }
+        return isTaken
     }
 
-    /// Queues a message for one node. [any]
+    /// Gives a message to one node. [any]
     func send(to node: NodeInstance, port: Int, _ message: Message) -> Bool {
+        if node.post(message, port: port) { return true }
+        state.withLock { $0.refused[node.name, default: 0] += 1 }
+        return false
+    }
+
+    /// Messages refused since the last call, by the receiver's name. [any]
+    func takeRefused() -> [String: Int] {
         state.withLock { state in
-            guard state.waiting.count < Self.limit else {
-                state.refused += 1
-                return false
-            }
-            state.waiting.append((Target(node: node, port: port), message))
-            return true
+            defer { if !state.refused.isEmpty { state.refused = [:] } }
+            return state.refused
         }
     }
 
-    /// Delivers what waits, including what the receivers send meanwhile, up to a bound. [control]
-    func deliver() {
-        for _ in 0..<Self.limit {
-            guard let (target, message) = state.withLock({ $0.waiting.popFirst() }) else { return }
-            target.node.receive(message, port: target.port)
-        }
-    }
-
-    /// Whether nothing waits. [any]
-    var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
-    /// Messages refused because a queue was full. [any]
-    var refused: Int { state.withLock(\.refused) }
     /// Forgets all links, and with them the nodes. [control]
     func disconnect() { state.withLock { $0 = State() } }
 }

@@ -116,13 +116,13 @@ public struct Render: Sendable {
     /// was rendered until then stays in the file. [control]
     public func run(_ prepared: PreparedGraph, progress: (Progress) -> Bool = { _ in true }) throws(HostError) -> Int {
         // Before anything is prepared: a file of that name stays as it is.
-        if end == .idle, prepared.graph.nodes.allSatisfy(\.instance.isIdle) {
+        if end == .idle, prepared.graph.nodes.allSatisfy({ $0.instance.askIdle() }) {
             throw HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS")
         }
         let driver = OfflineDriver(rate: rate, maxBlock: block, tempo: tempo)
         let failure = prepared.bus.subscribe(.bounded(1)) {
             if case .event(let event) = $0 {
-                event.name == "record.failed" && event.node == Self.recorder
+                event.node == Self.recorder && event.name == "record.failed"
             } else {
                 false
             }
@@ -150,7 +150,7 @@ public struct Render: Sendable {
             frames += next
             running.pump()
             if case .event(let event) = failure.poll() {
-                failed = event.reason ?? "the file could not be written"
+                failed = event.text("reason") ?? "the file could not be written"
                 break
             }
             var total: Int?
@@ -163,9 +163,12 @@ public struct Render: Sendable {
             if Double(quietFrames) >= Self.quietTime * rate || Double(tailFrames) >= Self.longestTail * rate { break }
         }
         running.stop()
-        if case .event(let event) = failure.poll() { failed = event.reason ?? "the file could not be written" }
-        if let reason = failed { throw HostError("cannot write \(path): \(reason)") }
-        if let reason = running.status.degraded[Self.recorder] { throw HostError("cannot write \(path): \(reason)") }
+        if case .event(let event) = failure.poll() { failed = event.text("reason") ?? "the file could not be written" }
+        if let reason = failed ?? running.status.degraded[Self.recorder] {
+            // The recorder names the file as well, by its whole path.
+            let named = reason.firstRange(of: "\(absolute(path)): ")
+            throw HostError("cannot write \(path): \(named.map { reason[$0.upperBound...] } ?? reason[...])")
+        }
         return frames
     }
 

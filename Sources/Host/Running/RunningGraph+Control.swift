@@ -5,15 +5,19 @@ import NodeKit
 
 /// What is done to a running graph, and what is asked of it.
 extension RunningGraph {
-    /// Turns a parameter. [control]
-    public func set(_ node: String, _ parameter: String, to value: Float) throws(HostError) {
+    /// Turns a parameter, from a time of the graph on (seconds; nil: now). [control]
+    public func set(_ node: String, _ parameter: String, to value: Float, at time: Double? = nil) throws(HostError) {
         let instance = try instance(node)
         let index = try index(of: parameter, instance)
-        let range = instance.parameters[index].range
-        guard range.contains(value) else {
-            throw HostError("\(node).\(parameter) must be from \(range.lowerBound) to \(range.upperBound)")
+        if let fault = instance.parameters[index].fault(of: value) {
+            throw HostError("\(node).\(parameter) \(fault)")
         }
-        guard engine.set(instance, parameter: index, to: value) else { throw HostError("too many changes at once") }
+        let position = time.map(self.time.position(at:)) ?? 0
+        guard engine.set(instance, parameter: index, to: value, at: position) else {
+            throw HostError(
+                instance.isPrepared || instance.isExternal ? "too many changes at once" : "node '\(node)' does not run",
+                hint: reports.health(node).reason ?? "try again")
+        }
     }
 
     /// What a parameter was last set to; one that follows a control may be elsewhere. [control]
@@ -30,29 +34,34 @@ extension RunningGraph {
             hint: known.isEmpty ? "it has none" : "it has: \(known)")
     }
 
-    /// Saves every node that has something to keep and says where, with `state = "FOLDER"`; returns their names. The
-    /// others are saved even if one cannot be. [control]
-    @discardableResult
-    public func saveStates() throws(HostError) -> [String] {
-        var saved: [String] = []
-        var failure: HostError?
+    /// Where nodes that have something to keep say that it goes, with `state = "FOLDER"`, by their names. [control]
+    func stateFolders() throws(HostError) -> [(node: String, folder: String)] {
+        var result: [(String, String)] = []
         for node in description.nodes {
             guard case .string(let given)? = node.entries["state"]?.value,
-                let instance = nodes.first(where: { $0.name == node.name }), instance.canSave
+                let instance = nodes.first(where: { $0.name == node.name }), instance.has(VG_ACTION_SAVE)
             else { continue }
             let folder = join(description.baseFolder, given)
-            do throws(NodeError) {
-                if folder.hasSuffix(".ttl") {
-                    throw NodeError("\(given) is a file", hint: "name a folder to save to: state = \"FOLDER\"")
-                }
-                try instance.save(to: folder)
-                saved.append(node.name)
-            } catch {
-                failure = HostError("node '\(node.name)' cannot be saved: \(error.message)", hint: error.hint)
+            if folder.hasSuffix(".ttl") {
+                throw HostError(
+                    "node '\(node.name)' cannot be saved: \(given) is a file",
+                    hint: "name a folder to save to: state = \"FOLDER\"")
             }
+            result.append((node.name, folder))
         }
-        if let failure { throw failure }
-        return saved
+        return result
+    }
+
+    /// Does an action of a node and tells what came of it, on any thread. [any]
+    func perform(
+        _ node: String, _ action: String, _ arguments: [String: SettingValue], patience: Double,
+        done: @escaping @Sendable (Result<[String: SettingValue], HostError>) -> Void
+    ) {
+        let instance: NodeInstance
+        do throws(HostError) { instance = try self.instance(node) } catch { return done(.failure(error)) }
+        instance.perform(action, arguments, patience: patience) { result in
+            done(result.mapError { HostError("node '\(node)': \($0.message)", hint: $0.hint) })
+        }
     }
 
     /// Sends a message to a message input of a node. [control]
@@ -64,7 +73,13 @@ extension RunningGraph {
                 "node '\(node)' has no message input '\(port)'",
                 hint: known.isEmpty ? "it takes no messages" : "it has: \(known)")
         }
-        guard router.send(to: instance, port: index, message) else { throw HostError("too many messages wait") }
+        let input = instance.ports.filter(\.isMessageInput)[index]
+        guard input.takes(message) else {
+            throw HostError("'\(node).\(port)' takes \(input.messageKinds), not \(message.kindText)")
+        }
+        guard router.send(to: instance, port: index, message) else {
+            throw HostError("too many messages wait for '\(node)'", hint: "try again later")
+        }
     }
 
     func instance(_ name: String) throws(HostError) -> NodeInstance {
@@ -81,17 +96,16 @@ extension RunningGraph {
             let reading = node.guardReading
             let name = node.name
             let was = state.withLock { state in
-                defer { state.silenced[name] = reading.isClosed ? reading.reason : nil }
-                return state.silenced[name] != nil
+                defer { if reading.isClosed { state.silenced.insert(name) } else { state.silenced.remove(name) } }
+                return state.silenced.contains(name)
             }
             guard was != reading.isClosed else { continue }
-            bus.publish(
-                .event(
-                    Event(
-                        reading.isClosed ? "node.silenced" : "node.heard", node: name, time: time.now,
-                        fields: [
-                            "reason": .string(reading.reason), "blocks": .integer(Int64(clamping: reading.badBlocks)),
-                        ])))
+            reports.set(name, silenced: reading.isClosed ? reading.reason : nil)
+            tell(
+                reading.isClosed ? HostEvent.silenced : HostEvent.heard, node: name,
+                [
+                    "reason": .string(reading.reason), "blocks": .integer(Int64(clamping: reading.badBlocks)),
+                ])
         }
     }
 
@@ -99,6 +113,7 @@ extension RunningGraph {
     public var status: Status {
         let (info, measured, counters) = (driver.info, driver.status, engine.counters)
         let threads = engine.schedule?.threads ?? 1
+        let (degraded, nodeCounters) = (reports.degraded, reports.counters)
         return state.withLock { state in
             let frames = counters.position &- state.lastPosition
             if frames > 0 {
@@ -121,7 +136,10 @@ extension RunningGraph {
             status.xruns = measured.xruns + Int(counters.oversizedBlocks)
             status.blocks = counters.cycles
             status.time = time.now
-            status.degraded = state.degraded.merging(state.silenced) { failed, _ in failed }
+            status.degraded = degraded
+            status.counters = nodeCounters
+            status.lostNotes = counters.lostNotes
+            status.lostMIDI = counters.lostMIDI
             status.state = measured.state.rawValue
             status.scheduling = measured.scheduling
             status.dropouts = dropouts.counts
@@ -144,12 +162,36 @@ extension Port {
     fileprivate var isMessageInput: Bool { kind == VG_MESSAGE_PORT && direction == VG_INPUT }
 }
 
-extension Event {
-    /// Why something failed, if it says.
-    public var reason: String? {
-        for key in ["reason", "message", "error", "text"] {
-            if case .string(let text) = fields[key] { return text }
-        }
-        return nil
+extension Port {
+    /// Whether it says that it takes such a message.
+    fileprivate func takes(_ message: Message) -> Bool {
+        let bit: Int =
+            switch message.content {
+            case .text: VG_TAKES_TEXT
+            case .number: VG_TAKES_NUMBER
+            case .bytes: VG_TAKES_BYTES
+            }
+        return takes == 0 || takes & UInt32(bit) != 0
     }
+
+    /// What it takes, in words.
+    fileprivate var messageKinds: String {
+        [(VG_TAKES_TEXT, "a text"), (VG_TAKES_NUMBER, "a number"), (VG_TAKES_BYTES, "bytes")]
+            .filter { takes & UInt32($0.0) != 0 }.map(\.1).joined(separator: " or ")
+    }
+}
+
+extension Message {
+    fileprivate var kindText: String {
+        switch content {
+        case .text: "a text"
+        case .number: "a number"
+        case .bytes: "bytes"
+        }
+    }
+}
+
+extension NodeInstance {
+    /// Whether its type declares an action.
+    func has(_ action: String) -> Bool { declarations.actions.contains { $0.name == action } }
 }

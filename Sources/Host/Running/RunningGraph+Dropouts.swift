@@ -17,10 +17,17 @@ extension RunningGraph {
                 let fields: [String: SettingValue] = [
                     "delay": .number(delay), "cause": .string(dropout.cause.rawValue),
                 ]
-                bus.publish(.event(Event("xrun", node: dropout.nodes.first, time: dropout.time, fields: fields)))
+                tell(HostEvent.xrun, dropout, fields)
             }
-            bus.publish(
-                .event(Event("dropout", node: dropout.nodes.first, time: dropout.time, fields: dropout.fields)))
+            tell(HostEvent.dropout, dropout, dropout.fields)
         }
+    }
+
+    private func tell(_ kind: EventType, _ dropout: Dropout, _ fields: [String: SettingValue]) {
+        bus.publish(
+            .event(
+                Event(
+                    kind.name, node: dropout.nodes.first, time: dropout.time,
+                    wallTime: time.wallTime(at: dropout.time), fields: fields)))
     }
 }

@@ -17,6 +17,8 @@ struct NextGraph: Sendable {
     var degraded: [String: String]
     /// What parameters of nodes that stay should be.
     var values: [ParameterValue]
+    /// What their live settings are to become.
+    var settings: [SettingChange] = []
 }
 
 /// How a graph changes while it plays. Everything here is called by the owner, who also pumps.
@@ -56,7 +58,8 @@ extension RunningGraph {
         let gone = before.0.nodes.filter { !stays.contains(ObjectIdentifier($0.instance)) }
         let ports = try self.ports(of: next.graph, and: gone)
         if !ports.isEmpty { try register(ports) }
-        try publishing.withLock { _ throws(HostError) in
+        try publishing.locked { () throws(HostError) in
+            guard !isStopped else { throw HostError("the graph was stopped") }
             // The driver asked for another format meanwhile: what is new is prepared for that.
             if state.withLock({ $0.prepared }) != before.1 { try prepareNew(next) }
             let known = Set(before.0.nodes.map { ObjectIdentifier($0.instance) })
@@ -69,13 +72,13 @@ extension RunningGraph {
                 state.nodes = next.graph.nodes.map(\.instance)
                 state.description = next.description
                 state.leaving += gone.map(\.instance)
-                for node in gone where !next.graph.nodes.contains(where: { $0.instance.name == node.instance.name }) {
-                    state.degraded[node.instance.name] = nil
-                }
-                state.degraded.merge(next.degraded) { _, new in new }
             }
             router.connect(next.graph)
         }
+        let names = Set(next.graph.nodes.map(\.instance.name))
+        for node in before.0.nodes where !names.contains(node.instance.name) { reports.forget(node.instance.name) }
+        for (name, reason) in next.degraded { reports.set(name, .failed(reason)) }
+        for change in next.settings { apply(change) }
         followThreads()
         for wanted in next.values where wanted.instance.value(wanted.index) != wanted.value {
             _ = engine.set(wanted.instance, parameter: wanted.index, to: wanted.value)
@@ -127,6 +130,16 @@ extension RunningGraph {
         }
     }
 
+    /// Changes a live setting; a node that refuses says why in the log. [any]
+    func apply(_ change: SettingChange) {
+        change.instance.set(change.key, to: change.value) { [weak self] error in
+            guard let self, let error else { return }
+            tell(
+                HostEvent.log, node: change.instance.name,
+                ["text": .string("'\(change.key)' stays as it was: \(error.message)"), "level": .string("warning")])
+        }
+    }
+
     /// Goes on with a change, when the fades of the schedule that plays have ended; lets go of nodes that the audio
     /// thread does not need any more.
     func advance() {
@@ -137,7 +150,9 @@ extension RunningGraph {
             state.awaited = nil
             state.firstBlock = time
         }
-        publishing.withLock { _ in
+        // Whoever holds it publishes a schedule, and may be waiting for a node.
+        if publishing.tryAcquire() {
+            defer { publishing.release() }
             if let next = state.withLock({ $0.change?.schedules.first }), engine.schedule?.isSettled == true || !isHeard
             {
                 publish(next)
@@ -165,6 +180,7 @@ extension RunningGraph {
             }
             return state.routes != routes
         }
+        context.pathLatencies.withLock { $0 = schedule.outputLatencies }
         if isNews { driver.setLatencies(routes) }
     }
 
@@ -177,7 +193,7 @@ extension RunningGraph {
         }
         guard let (graph, threads) = next else { return }
         do { try begin(graph, threads) } catch {
-            bus.publish(.event(Event("failed", time: time.now, fields: ["reason": .string(error.message)])))
+            tell(HostEvent.failed, ["reason": .string(error.message)])
         }
     }
 
@@ -188,10 +204,13 @@ extension RunningGraph {
             return state.leaving
         }
         guard !leaving.isEmpty else { return }
-        // What they hold is finished, and told.
+        // What they hold is finished, and told, on threads that may take their time.
         for node in leaving {
-            node.deactivate()
-            node.poll()
+            let end: @Sendable () -> Void = {
+                node.finish()
+                node.deactivate()
+            }
+            if isDriven { end() } else { ControlThreads.shared.submit(end) }
         }
         let (wanted, placed) = state.withLock { (Set($0.graph.externals.map(\.name)), $0.handles) }
         let ports = leaving.filter(\.isExternal).flatMap { node in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
+import Glibc
 import Graph
 import NodeKit
 import Realtime
@@ -20,8 +21,8 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
 }
 
-/// A checked graph on a driver: prepared, compiled, playing. `pump` does everything that is not audio; whoever owns the
-/// graph calls it often, on one thread at a time.
+/// A checked graph on a driver: prepared, compiled, playing. `pump` does everything regular that is not audio, 120 times a
+/// second: on a thread of its own after `startPumping`, otherwise whenever the owner calls it. It waits for no node.
 public final class RunningGraph: @unchecked Sendable {
     // Sendable: mutable state is behind `state`; the rest is thread-safe itself.
 
@@ -35,16 +36,29 @@ public final class RunningGraph: @unchecked Sendable {
     public var description: GraphDescription { state.withLock { $0.description } }
 
     let engine = Engine()
-    let router: MessageRouter
-    let time: GraphTime
+    let context: GraphContext
     let state: Lock<State>
     let clock = TickClock()
     let dropouts: DropoutWatch
-    /// What nodes tell of themselves: that they failed, or that they started again.
-    private let failures: Subscription
-    /// What the audio thread is given comes from one thread at a time: the owner's, or the driver's, when it asks for a
-    /// new format. Nobody calls the driver while holding it, since the driver waits for it.
-    let publishing = Lock(())
+    /// What the audio thread is given comes from one thread at a time: that of an edit, the driver's, when it asks for a
+    /// new format, or that of the pump, which does not wait for it. Nobody calls the driver while holding it, since the
+    /// driver waits for it.
+    let publishing = Monitor()
+    /// One round of the pump at a time.
+    let round = Monitor()
+    let polls = PollRounds()
+    let pumping = PumpThread()
+
+    var router: MessageRouter { context.router }
+    var time: GraphTime { context.time }
+    var reports: NodeReports { context.reports }
+    /// Whether nothing happens by itself: whoever drives the graph's time also does what waits for its nodes.
+    let isDriven: Bool
+    /// How long a format change waits for nodes that are busy, in seconds.
+    static let patience = 2.0
+
+    /// Rounds a second of everything that is not audio: twice the rate of the level frames.
+    static let pumpRate = 120
 
     struct State {
         var graph: ResolvedGraph
@@ -61,24 +75,26 @@ public final class RunningGraph: @unchecked Sendable {
         /// What is gone from the graph, but perhaps not from the audio thread yet.
         var leaving: [NodeInstance] = []
         var latencyChanged = false
+        /// Nodes that were too busy for a new format, and will be taken in again.
+        var late: [NodeInstance] = []
+        /// Who waits until the graph has become what it is becoming.
+        var waiters: [CheckedContinuation<Void, Never>] = []
         /// Threads that help the audio thread, as the driver knows.
         var helpers = 0
         /// The latencies that the driver knows, and whose they are.
         var routes: [LatencyRoute]?
         var toldOf: Int?
-        /// Nodes that are silenced because of what they give, with the reason.
-        var silenced: [String: String] = [:]
-        var degraded: [String: String]
+        /// Nodes that are silenced because of what they give.
+        var silenced: Set<String> = []
         var load = 0.0
         var lastTicks: UInt64 = 0
         var lastPosition: UInt64 = 0
         var stopped = false
-        var refusedTold = 0
         var prepared: (rate: Double, block: Int) = (0, 0)
     }
 
-    /// Prepares the nodes, compiles, and starts the driver. A node that cannot be prepared is bypassed or silent and
-    /// told as `node.failed`, unless it is required. [control]
+    /// Prepares the nodes, compiles, and starts the driver. A node that cannot be prepared is bypassed or silent, which its
+    /// health tells, unless it is required. [control]
     public static func start(
         _ prepared: PreparedGraph, on driver: any Driver
     ) throws(HostError) -> RunningGraph {
@@ -102,29 +118,27 @@ public final class RunningGraph: @unchecked Sendable {
 
     private init(_ prepared: PreparedGraph, _ driver: any Driver) {
         bus = prepared.bus
-        router = prepared.router
-        time = prepared.time
+        context = prepared.context
         self.driver = driver
+        isDriven = driver.info.kind == .offline
         dropouts = DropoutWatch(clock)
-        failures = bus.subscribe(.bounded(256)) { published in
-            guard case .event(let event) = published, event.node != nil, event.name != "node.failed" else {
-                return false
-            }
-            return event.name.hasSuffix(".failed") || event.name.hasSuffix(".started")
-        }
         state = Lock(
             State(
-                graph: prepared.graph, nodes: prepared.graph.nodes.map(\.instance), description: prepared.description,
-                degraded: prepared.degraded))
+                graph: prepared.graph, nodes: prepared.graph.nodes.map(\.instance), description: prepared.description))
+        for node in prepared.graph.nodes { node.instance.isDriven = isDriven }
         router.connect(prepared.graph)
-        for (node, reason) in prepared.degraded { tellFailure(node, reason) }
+        for (node, reason) in prepared.degraded { reports.set(node, .failed(reason)) }
     }
 
     /// Prepares every node and hands the audio thread a schedule. A change under way ends with that.
     private func prepare(rate: Double, block: Int, first: Bool) throws(HostError) {
-        time.rate.store(rate.bitPattern, ordering: .relaxed)
+        time.begin(rate: rate, at: engine.counters.position)
         let (graph, threads) = state.withLock { ($0.graph, $0.description.threads) }
-        for node in graph.nodes { try prepare(node, rate: rate, block: block) }
+        let deadline = monotonicSeconds() + Self.patience
+        for node in graph.nodes {
+            try prepare(
+                node, rate: rate, block: block, patience: first ? .infinity : max(0, deadline - monotonicSeconds()))
+        }
         let schedule = try compile(graph, rate: rate, block: block, threads: threads)
         if first { try register(schedule.externals) }
         state.withLock {
@@ -135,27 +149,55 @@ public final class RunningGraph: @unchecked Sendable {
         for node in graph.nodes { activate(node.instance) }
     }
 
-    /// Prepares a node; one that fails is told of, and is in the way only if it is required. [control]
-    func prepare(_ node: ResolvedGraph.Node, rate: Double, block: Int) throws(HostError) {
-        let name = node.instance.name
-        let offline = driver.info.kind == .offline
+    /// Prepares a node; one that fails is told of, and is in the way only if it is required. One that is busy for too long
+    /// is left out until it is free. [control]
+    func prepare(
+        _ node: ResolvedGraph.Node, rate: Double, block: Int, patience: Double = .infinity
+    ) throws(HostError) {
+        let (instance, name) = (node.instance, node.instance.name)
+        let before = reports.health(name)
         do throws(NodeError) {
-            try node.instance.prepare(Preparation(rate: rate, maxBlock: block, offline: offline))
-            _ = state.withLock { $0.degraded.removeValue(forKey: name) }
+            try instance.prepare(
+                Preparation(rate: rate, maxBlock: block, offline: isDriven), patience: patience)
+            // What the node says of itself meanwhile stays.
+            if reports.health(name) == before { reports.set(name, .ok) }
         } catch {
-            if node.description.required {
+            if instance.isBusy, !patience.isInfinite {
+                instance.leaveOut()
+                state.withLock { $0.late.append(instance) }
+                followLate(node)
+            } else if node.description.required {
                 throw HostError("node '\(name)' failed: \(error.message)", hint: error.hint)
             }
-            state.withLock { $0.degraded[name] = error.message }
-            tellFailure(name, error.message)
+            reports.set(name, .failed(error.message))
+        }
+    }
+
+    /// Waits, on a thread that has nothing else to do, until a node that was too busy for a new format can be prepared for
+    /// it, and lets it play again.
+    private func followLate(_ node: ResolvedGraph.Node) {
+        ControlThreads.shared.submit { [weak self] in
+            node.instance.waitUntilFree()
+            guard let self, !isStopped else { return }
+            publishing.locked {
+                let (rate, block) = state.withLock { $0.prepared }
+                guard state.withLock({ $0.nodes.contains { $0 === node.instance } }) else { return }
+                try? prepare(node, rate: rate, block: block, patience: Self.patience)
+                activate(node.instance)
+                state.withLock { state in
+                    state.late.removeAll { $0 === node.instance }
+                    state.latencyChanged = true
+                }
+            }
         }
     }
 
     /// Lets a node begin, and turn its own parameters. [control]
     func activate(_ node: NodeInstance) {
-        node.onSetParameter { [weak engine, weak node] place, value, atOnce in
+        node.isDriven = isDriven
+        node.onSetParameter { [weak engine, weak node] place, value, atOnce, position in
             guard let engine, let node else { return false }
-            return engine.set(node, parameter: place, to: value, atOnce: atOnce)
+            return engine.set(node, parameter: place, to: value, atOnce: atOnce, at: position)
         }
         node.activate()
     }
@@ -199,95 +241,29 @@ public final class RunningGraph: @unchecked Sendable {
         if isNews { driver.setHelpers(helpers) }
     }
 
-    func tellFailure(_ node: String, _ reason: String) {
-        bus.publish(.event(Event("node.failed", node: node, time: time.now, fields: ["reason": .string(reason)])))
+    /// Publishes an event of the host's own. [any]
+    func tell(_ kind: EventType, node: String? = nil, _ fields: [String: SettingValue] = [:]) {
+        bus.publish(.event(time.event(kind.name, node: node, fields: fields, retained: kind.isRetained)))
     }
 
     private func handle(_ event: DriverEvent) {
-        func tell(_ name: String, _ fields: [String: SettingValue] = [:]) {
-            bus.publish(.event(Event(name, time: time.now, fields: fields)))
-        }
         switch event {
         case .rateOrBlockChanged(let rate, let block):
             // Audio waits meanwhile: nodes are not processed while they are prepared again.
-            publishing.withLock { _ in
+            publishing.locked {
                 do throws(HostError) { try prepare(rate: rate, block: block, first: false) } catch {
-                    tell("failed", ["reason": .string(error.message)])
+                    tell(HostEvent.failed, ["reason": .string(error.message)])
                 }
             }
-            tell("format.changed", ["rate": .number(rate), "block": .integer(Int64(block))])
+            tell(HostEvent.format, ["rate": .number(rate), "block": .integer(Int64(block))])
         case .xrun(let delay): dropouts.report(delay: delay)
-        case .stalled: tell("stalled")
-        case .resumed: tell("resumed")
-        case .serverLost(let reason): tell("server.lost", ["reason": .string(reason)])
-        case .serverBack: tell("server.back")
-        case .reactivated: tell("reactivated")
-        case .connected(let from, let to): tell("connected", ["from": .string(from), "to": .string(to)])
+        case .stalled: tell(HostEvent.stalled)
+        case .resumed: tell(HostEvent.resumed)
+        case .serverLost(let reason): tell(HostEvent.serverLost, ["reason": .string(reason)])
+        case .serverBack: tell(HostEvent.serverBack)
+        case .reactivated: tell(HostEvent.reactivated)
+        case .connected(let from, let to): tell(HostEvent.connected, ["from": .string(from), "to": .string(to)])
         }
-    }
-
-    /// Everything that is not audio: lets nodes publish, delivers messages, frees what the audio thread gave back. [control]
-    public func pump() {
-        time.position.store(engine.counters.position, ordering: .relaxed)
-        for node in nodes where node.wantsPoll { node.poll() }
-        router.deliver()
-        tellRefused()
-        while let note = engine.nextNote() { publish(note) }
-        while case .event(let event) = failures.poll() {
-            guard let node = event.node else { continue }
-            let reason = event.name.hasSuffix(".failed") ? event.reason ?? event.name : nil
-            state.withLock { $0.degraded[node] = reason }
-        }
-        tellDropouts()
-        watchGuards()
-        advance()
-        followThreads()
-    }
-
-    /// Messages are lost only when a node sends more than others take; that must not go unseen.
-    private func tellRefused() {
-        let refused = router.refused
-        let news = state.withLock { state in
-            defer { state.refusedTold = refused }
-            return refused - state.refusedTold
-        }
-        guard news > 0 else { return }
-        bus.publish(.event(Event("messages.refused", time: time.now, fields: ["count": .integer(Int64(news))])))
-    }
-
-    private func publish(_ note: vg_note) {
-        if note.kind == VG_NOTE_LATENCY { state.withLock { $0.latencyChanged = true } }
-        let name = nodes.first { $0.number == note.node }?.name
-        let text = note.text.map { String(cString: $0) } ?? ""
-        let at = Double(note.position) / max(1, driver.info.rate)
-        let kind = note.kind == VG_NOTE_LOG ? "log" : note.kind == VG_NOTE_LATENCY ? "latency" : text
-        bus.publish(
-            .event(Event(kind, node: name, time: at, fields: ["text": .string(text), "value": .number(note.value)])))
-    }
-
-    /// Whether no node has anything of its own left to play and no message waits. [control]
-    public var isIdle: Bool { router.isEmpty && nodes.allSatisfy(\.isIdle) }
-
-    /// Offline: returns when every node can give `frames` without a gap. [control]
-    public func wait(frames: Int) { for node in nodes { node.wait(frames: frames) } }
-
-    /// Ends the audio and lets the nodes finish what they hold: what they tell of it is on the bus when this returns.
-    /// [control]
-    public func stop() {
-        if state.withLock({ state in
-            defer { state.stopped = true }
-            return state.stopped
-        }) {
-            return
-        }
-        driver.stop()
-        pump()
-        tellDropouts(all: true)
-        for node in nodes + state.withLock({ $0.leaving }) { node.deactivate() }
-        pump()
-        state.withLock { $0.leaving = [] }
-        router.disconnect()
-        failures.cancel()
     }
 }
 

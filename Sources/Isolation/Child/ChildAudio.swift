@@ -15,20 +15,35 @@ final class ChildAudio: @unchecked Sendable {
     private let ending = Atomic(false)
     private let thread = Atomic<Int32>(0)
     private var worker: SystemThread?
+    private let line: ChildLine
+    private let lostNotes = LostNotes()
+
+    /// Notes that found their ring full, as the audio thread counts them.
+    private final class LostNotes {
+        let pointer: UnsafeMutablePointer<Atomic<UInt64>>
+        init() {
+            pointer = .allocate(capacity: 1)
+            pointer.initialize(to: Atomic(0))
+        }
+        deinit { pointer.deallocate() }
+    }
 
     /// Says that somebody is there again, and starts. [control]
     init(
-        _ instance: NodeInstance, _ block: SharedBlock, _ shape: BlockShape, _ notes: RingWriter<vg_note>
+        _ instance: NodeInstance, _ block: SharedBlock, _ shape: BlockShape, _ notes: RingWriter<vg_note>,
+        _ line: ChildLine
     ) throws(NodeError) {
         guard let process = instance.type.pointee.process, let processor = instance.processor else {
             throw NodeError("the node has no audio half")
         }
+        self.line = line
         stage = arena.make(ChildStage.self, 1)
         stage.initialize(
             to: ChildStage(
                 block: block, process: process, absorb: instance.type.pointee.absorb, processor: processor,
                 io: Self.makeIO(block, shape, arena, stage), midiInputs: shape.midiInputs,
-                midiOutputs: shape.midiOutputs, audioOutputs: shape.audioOutputs, notes: notes))
+                midiOutputs: shape.midiOutputs, audioOutputs: shape.audioOutputs, notes: notes,
+                lostNotes: lostNotes.pointer))
         let request = block.request.pointee.load(ordering: .acquiring)
         stage.pointee.done = request
         block.inside.pointee.store(0, ordering: .relaxed)
@@ -46,15 +61,17 @@ final class ChildAudio: @unchecked Sendable {
         worker?.join()
         worker = nil
         stage.pointee.block.fail()
+        line.lose(takeLostNotes(), "lost notes")
     }
+
+    /// Notes that were lost since the last call. [control]
+    func takeLostNotes() -> UInt64 { lostNotes.pointer.pointee.exchange(0, ordering: .relaxed) }
 
     /// As the host's audio thread, as far as the system allows it. [control]
     func schedule(policy: Int32, priority: Int32) {
         var parameter = sched_param(sched_priority: priority)
         sched_setscheduler(thread.load(ordering: .acquiring), policy, &parameter)
     }
-
-    func setLatency(_ frames: UInt32) { stage.pointee.block.latency.pointee.store(frames, ordering: .relaxed) }
 
     private func run(_ instance: NodeInstance) {
         vg_denormals_off()
@@ -99,6 +116,7 @@ final class ChildAudio: @unchecked Sendable {
         }
         let sink = list(1) { _ in vg_note_sink(handle: UnsafeMutableRawPointer(stage), push: pushChildNote) }
         var io = vg_io()
+        io.size = UInt32(MemoryLayout<vg_io>.size)
         io.audio_in = UnsafePointer(list(shape.audioInputs) { Optional(block.input($0)) })
         io.audio_out = UnsafePointer(list(shape.audioOutputs) { Optional(block.output($0)) })
         io.audio_in_silent = UnsafePointer(
@@ -125,6 +143,7 @@ struct ChildStage {
     let io: UnsafeMutablePointer<vg_io>
     let midiInputs, midiOutputs, audioOutputs: Int
     let notes: RingWriter<vg_note>
+    let lostNotes: UnsafeMutablePointer<Atomic<UInt64>>
     var done: UInt32 = 0
 }
 
@@ -167,7 +186,9 @@ private func pushChildNote(_ handle: UnsafeMutableRawPointer?, _ note: UnsafePoi
         stage.pointee.block.latency.pointee.store(UInt32(frames), ordering: .relaxed)
         return true
     }
-    return stage.pointee.notes.put(note.pointee)
+    if stage.pointee.notes.put(note.pointee) { return true }
+    stage.pointee.lostNotes.pointee.wrappingAdd(1, ordering: .relaxed)
+    return false
 }
 
 extension RingWriter<vg_note> {

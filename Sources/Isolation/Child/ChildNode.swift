@@ -3,66 +3,94 @@ import Glibc
 import Graph
 import NodeKit
 import Realtime
+import Synchronization
 
-/// A node in a child: the real one. What it tells its host goes through the channel. [control]
+/// A node in a child: the real one. Its calls are made here one after another, on the child's control thread; what it
+/// tells its host goes through the channel. [control]
 final class ChildNode {
-    private let id: UInt32
     private let instance: NodeInstance
-    private let channel: Channel
+    private let line: ChildLine
     private let page: StatusPage
     private let notes = Ring<vg_note>(minimumCapacity: 256)
     private var preparation: Preparation?
-    private var memory: SharedMemory?
+    private var block: (memory: SharedMemory, shape: BlockShape)?
     private var audio: ChildAudio?
     private var isActive = false
-    /// Whether parameters stay as they are: the host's values are newer than a preset that is loaded again. Only this
-    /// thread's.
-    private let deafness = Deafness()
+    /// Messages, actions and settings that were taken; the host compares it with what it sent.
+    private var taken: UInt32
+    private var told: (taken: UInt32, isIdle: Bool)?
+    private let ears: Ears
+    private let outputLatency: OutputLatency
 
-    /// Whether turns are not passed on.
-    private final class Deafness { var isDeaf = false }
+    /// What the host told last of the way from here to the ear, in frames.
+    private final class OutputLatency: Sendable { let frames = Atomic<UInt32>(0) }
+
+    /// Whether parameters that the node turns stay as they are, because the host's values are newer than what is done
+    /// again after a restart. Plugins may turn them somewhat later than in the call, and from any thread.
+    private final class Ears: Sendable {
+        /// By the counter of `vg_nanoseconds`; 0: they are turned.
+        let deafUntil = Atomic<UInt64>(0)
+        let deafFor = Atomic<UInt64>(0)
+
+        func close(seconds: Double) {
+            deafFor.store(UInt64(max(0, min(seconds, 1e6)) * 1e9), ordering: .relaxed)
+            restart()
+        }
+        func restart() {
+            let time = deafFor.load(ordering: .relaxed)
+            if time > 0 { deafUntil.store(vg_nanoseconds() &+ time, ordering: .relaxed) }
+        }
+        func open() {
+            deafFor.store(0, ordering: .relaxed)
+            deafUntil.store(0, ordering: .relaxed)
+        }
+        var areClosed: Bool { vg_nanoseconds() < deafUntil.load(ordering: .relaxed) }
+    }
+
+    /// What the host tells when it creates a node.
+    struct Birth {
+        var name: String
+        var baseFolder: String
+        var graphName: String
+        var folders: UserFolders
+        var outputLatency: UInt32
+        /// What the host has sent to the node already, to another child.
+        var taken: UInt32
+        var settings: Settings
+    }
 
     init(
-        _ id: UInt32, _ type: UnsafePointer<vg_node_type>, _ name: String, _ settings: Settings, _ folder: String,
-        _ channel: Channel, _ page: StatusPage
+        _ type: UnsafePointer<vg_node_type>, _ birth: Birth, _ line: ChildLine, _ page: StatusPage
     ) throws(NodeError) {
-        self.id = id
-        self.channel = channel
+        self.line = line
         self.page = page
+        taken = birth.taken
+        let (ears, latency) = (Ears(), OutputLatency())
+        (self.ears, outputLatency) = (ears, latency)
+        latency.frames.store(birth.outputLatency, ordering: .relaxed)
+        var services = line.services { Int(latency.frames.load(ordering: .relaxed)) }
+        services.graphName = birth.graphName
+        services.folders = birth.folders
         instance = try NodeInstance(
-            type: type, name: name, settings: settings, baseFolder: folder,
-            services: NodeServices(
-                log: { level, text in
-                    var frame = FrameWriter(.log, node: id)
-                    frame.put(level.rawValue)
-                    frame.put(text)
-                    _ = channel.send(frame)
-                },
-                publish: { event in _ = channel.send(FrameWriter(event.pointee, node: id)) },
-                send: { port, message in
-                    var frame = FrameWriter(.send, node: id)
-                    frame.put(UInt32(port))
-                    frame.put(message)
-                    return channel.send(frame)
-                }))
-        nonisolated(unsafe) let deafness = deafness  // nodes turn during calls, which this thread makes
-        instance.onSetParameter { place, value, atOnce in
-            if deafness.isDeaf { return true }
-            var frame = FrameWriter(.turn, node: id)
+            type: type, name: birth.name, settings: birth.settings, baseFolder: birth.baseFolder, services: services)
+        instance.onSetParameter { place, value, atOnce, position in
+            if ears.areClosed { return true }
+            var frame = FrameWriter(.turn, node: line.node)
             frame.put(UInt32(place))
             frame.put(value)
             frame.put(UInt8(atOnce ? 1 : 0))
-            return channel.send(frame)
+            frame.put(position)
+            return line.tell(frame, orCount: "lost parameter changes")
         }
     }
 
+    private var id: UInt32 { line.node }
     var layout: Layout { Layout(ports: instance.ports, parameters: instance.parameters) }
-    var canSave: Bool { instance.canSave }
     /// Offline the host asks for every round, so that a render does not depend on time.
     var pollsItself: Bool { isActive && preparation?.offline == false }
 
-    /// Prepares the node for blocks in the memory behind a descriptor; returns the node's latency.
-    func prepare(_ preparation: Preparation, memory descriptor: Int32) throws(NodeError) -> UInt32 {
+    /// Prepares the node for blocks in the memory behind a descriptor.
+    func prepare(_ preparation: Preparation, memory descriptor: Int32) throws(NodeError) {
         deactivate()
         let shape = BlockShape(instance.ports, parameters: instance.parameters.count, maxBlock: preparation.maxBlock)
         guard descriptor >= 0, let memory = SharedMemory(descriptor: descriptor, size: SharedBlock.size(shape)) else {
@@ -70,20 +98,25 @@ final class ChildNode {
         }
         try page.doing(.prepare, id) { () throws(NodeError) in try instance.prepare(preparation) }
         self.preparation = preparation
-        self.memory = memory
-        let latency = page.doing(.latency, id) { UInt32(clamping: instance.latency) }
-        SharedBlock(shape, at: memory.address).latency.pointee.store(latency, ordering: .relaxed)
-        return latency
+        block = (memory, shape)
+        setLatency()
     }
 
     func activate(_ scheduling: (policy: Int32, priority: Int32)?) throws(NodeError) {
-        guard !isActive, let memory, let preparation else { return }
+        guard !isActive, let block else { return }
         page.doing(.activate, id) { instance.activate() }
         isActive = true
+        // What is done again may show only now that blocks come.
+        ears.restart()
         guard instance.type.pointee.process != nil else { return }
-        let shape = BlockShape(instance.ports, parameters: instance.parameters.count, maxBlock: preparation.maxBlock)
-        audio = try ChildAudio(instance, SharedBlock(shape, at: memory.address), shape, notes.writer)
+        audio = try ChildAudio(
+            instance, SharedBlock(block.shape, at: block.memory.address), block.shape, notes.writer, line)
         schedule(scheduling)
+    }
+
+    func finish() {
+        page.doing(.finish, id) { instance.finish() }
+        tellNotes()
     }
 
     func deactivate() {
@@ -91,7 +124,7 @@ final class ChildNode {
         audio = nil
         guard isActive else { return }
         isActive = false
-        page.doing(.deactivate, id) { instance.deactivate() }
+        page.doing(.deactivate, id) { _ = instance.deactivate() }
         tellNotes()
     }
 
@@ -99,76 +132,83 @@ final class ChildNode {
         if let scheduling { audio?.schedule(policy: scheduling.policy, priority: scheduling.priority) }
     }
 
+    func setOutputLatency(_ frames: UInt32) { outputLatency.frames.store(frames, ordering: .relaxed) }
+
     func receive(_ message: Message, port: Int) {
+        defer { taken &+= 1 }
         page.doing(.receive, id) { instance.receive(message, port: port) }
     }
 
     func poll() {
         page.doing(.poll, id) { instance.poll() }
         tellNotes()
-        if let audio, instance.type.pointee.latency != nil {
-            audio.setLatency(page.doing(.latency, id) { UInt32(clamping: instance.latency) })
+    }
+
+    /// Does an action; `done` is called once, now or later, on any thread. `replayed`: it is done again after a restart;
+    /// then what is turned within so many seconds is not turned. Nil: it is new.
+    func perform(
+        _ action: String, _ arguments: [String: SettingValue], replayed: Double?,
+        done: @escaping @Sendable (ActionResult) -> Void
+    ) {
+        defer { taken &+= 1 }
+        if let replayed {
+            ears.close(seconds: replayed)
+        } else if action != VG_ACTION_PROPERTY {
+            // A property turns no parameter.
+            ears.open()
         }
+        page.doing(.perform, id, action) { begin(action, arguments, done) }
     }
 
-    var isIdle: Bool { page.doing(.idle, id) { instance.isIdle } }
-
-    func save(to folder: String) throws(NodeError) {
-        try page.doing(.save, id) { () throws(NodeError) in try instance.save(to: folder) }
+    func set(_ setting: String, to value: SettingValue) throws(NodeError) {
+        defer { taken &+= 1 }
+        try page.doing(.setting, id, setting) { () throws(NodeError) in try instance.setHere(setting, to: value) }
     }
 
-    /// `again`: after a restart; what it turns is not turned, also when that comes a little later.
-    func loadPreset(_ preset: String, again: Bool) throws(NodeError) {
-        deafness.isDeaf = again
-        try page.doing(.preset, id) { () throws(NodeError) in try instance.loadPreset(preset) }
+    /// Writes the node's state, as the supervisor wants it now and then.
+    func save(to folder: String, done: @escaping @Sendable (ActionResult) -> Void) {
+        page.doing(.save, id) { begin(VG_ACTION_SAVE, ["folder": .string(folder)], done) }
     }
 
-    func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
-        try page.doing(.property, id) { () throws(NodeError) in try instance.setProperty(key, to: value) }
+    private func begin(
+        _ action: String, _ arguments: [String: SettingValue], _ done: @escaping @Sendable (ActionResult) -> Void
+    ) {
+        // Its caller in the host knows how long it wants to wait.
+        instance.perform(action, arguments, patience: 1e9, here: true, done: done)
     }
 
-    func askProperty(_ key: String) throws(NodeError) {
-        try page.doing(.property, id) { () throws(NodeError) in try instance.askProperty(key) }
+    /// Tells the host what is different after a call: whether the node is idle, how long its audio takes, what was lost.
+    func tellState() {
+        if instance.takeLatencyChange() { setLatency() }
+        line.tellLosses()
+        let state = (taken: taken, isIdle: instance.isIdle)
+        if let told, told == state { return }
+        var frame = FrameWriter(.state, node: id)
+        frame.put(state.taken)
+        frame.put(UInt8(state.isIdle ? 1 : 0))
+        if line.tell(frame) { told = state }
+    }
+
+    /// Asks the node what may have changed without a call.
+    func look() {
+        if !pollsItself { page.doing(.idle, id) { _ = instance.askIdle() } }
+    }
+
+    private func setLatency() {
+        guard let block else { return }
+        SharedBlock(block.shape, at: block.memory.address).latency.pointee
+            .store(UInt32(clamping: instance.latency), ordering: .relaxed)
     }
 
     private func tellNotes() {
+        if let audio { line.lose(audio.takeLostNotes(), "lost notes") }
         while let note = notes.reader.pop() {
             var frame = FrameWriter(.note, node: id)
             frame.put(note.kind.rawValue)
             frame.put(note.text.map { String(cString: $0) } ?? "")
             frame.put(note.value)
-            _ = channel.send(frame)
-        }
-    }
-}
-
-extension FrameWriter {
-    /// An event as a frame.
-    init(_ event: vg_event, node: UInt32) {
-        self.init(.publish, node: node)
-        put(event.name.map { String(cString: $0) } ?? "")
-        if let levels = event.levels?.pointee {
-            put(UInt8(1))
-            put(levels.channels)
-            put(levels.peak, Int(levels.channels))
-            put(levels.rms, Int(levels.channels))
-            put(levels.orb)
-            put(levels.position)
-        } else if let audio = event.audio?.pointee {
-            put(UInt8(2))
-            put(audio.channels)
-            put(audio.frames)
-            for channel in 0..<Int(audio.channels) { put(audio.samples[channel], Int(audio.frames)) }
-            put(audio.rate)
-            put(audio.position)
-        } else {
-            put(UInt8(0))
-            let count = event.fields == nil ? 0 : Int(event.field_count)
-            put(UInt32(count))
-            for entry in UnsafeBufferPointer(start: event.fields, count: count) {
-                put(entry.key.map { String(cString: $0) } ?? "")
-                put(SettingValue(entry.value))
-            }
+            frame.put(note.position)
+            line.tell(frame, orCount: "lost events")
         }
     }
 }

@@ -28,17 +28,29 @@ public enum IsolatedChild {
     }
 }
 
-/// The nodes of a child, and its control thread.
+/// The nodes of a child, and its control thread: the nodes of a group share it.
 private final class ChildService {
     private let channel: Channel
     private let page: StatusPage
     private var nodes: [UInt32: ChildNode] = [:]
     private var scheduling: (policy: Int32, priority: Int32)?
+    /// Frames that were read and wait for their turn.
+    private var waiting: [Task] = []
+    private var nextRound = monotonicSeconds()
+
+    private struct Task {
+        var frame: FrameReader
+        var isUrgent: Bool
+        /// The descriptor that came with it.
+        var descriptor: Int32
+    }
 
     /// Between two rounds of `poll`: as often as the host's own.
-    private static let pollTime: Int32 = 8
+    private static let pollTime = 0.008
     /// Between two signs of life.
-    private static let pulseTime: Int32 = 500
+    private static let pulseTime = 0.5
+    /// So many frames are read before they are done; the others wait in the channel.
+    private static let mostWaiting = 1024
 
     init(_ channel: Channel, _ page: StatusPage) {
         self.channel = channel
@@ -50,71 +62,160 @@ private final class ChildService {
         _ find: (_ type: String, _ path: String) throws(NodeError) -> UnsafePointer<vg_node_type>
     ) -> Bool {
         page.beat()
-        let polls = nodes.values.contains { $0.pollsItself }
-        guard channel.wait(milliseconds: polls ? Self.pollTime : Self.pulseTime) else {
-            for node in nodes.values where node.pollsItself { node.poll() }
-            return true
-        }
-        guard var frame = channel.receive() else { return false }
-        if frame.kind == .schedule {
-            scheduling = (frame.number(), frame.number())
-            for node in nodes.values { node.schedule(scheduling) }
-            return true
-        }
+        channel.flush()
+        if monotonicSeconds() >= nextRound { makeRound() }
+        guard read() else { return false }
+        guard !waiting.isEmpty else { return true }
+        var task = waiting.removeFirst()
+        let (id, call) = (task.frame.node, task.frame.call)
         do throws(NodeError) {
-            var answer = FrameWriter(.answer, node: frame.node, call: frame.call)
-            try handle(&frame, &answer, find)
-            if frame.call != 0 { _ = channel.send(answer, milliseconds: 10_000) }
+            if let answer = try handle(&task, find) {
+                nodes[id]?.tellState()
+                self.answer(call, answer)
+            } else {
+                nodes[id]?.tellState()
+            }
         } catch {
-            var refusal = FrameWriter(.refusal, node: frame.node, call: frame.call)
-            refusal.put(error)
-            if frame.call != 0 { _ = channel.send(refusal, milliseconds: 10_000) }
+            nodes[id]?.tellState()
+            refuse(call, id, error)
         }
         return true
     }
 
+    private func makeRound() {
+        for node in nodes.values {
+            if node.pollsItself { node.poll() }
+            node.tellState()
+        }
+        let polls = nodes.values.contains { $0.pollsItself }
+        if !polls {
+            for node in nodes.values { node.look() }
+        }
+        nextRound = monotonicSeconds() + (polls ? Self.pollTime : Self.pulseTime)
+    }
+
+    /// Reads what there is, and waits for it if there is nothing to do: what is urgent overtakes messages, actions and
+    /// settings that are not. False: there will be nothing more.
+    private func read() -> Bool {
+        while waiting.count < Self.mostWaiting {
+            let rest = waiting.isEmpty ? max(0, nextRound - monotonicSeconds()) : 0
+            guard channel.wait(milliseconds: Int32((rest * 1000).rounded(.up))) else { return true }
+            guard var frame = channel.receive() else { return false }
+            let mayBeUrgent = frame.kind?.mayBeUrgent == true
+            let isUrgent = mayBeUrgent && frame.number(UInt8.self) != 0
+            let task = Task(
+                frame: frame, isUrgent: isUrgent,
+                descriptor: frame.kind == .prepare ? channel.takeDescriptor() : -1)
+            let ahead =
+                isUrgent
+                ? waiting.reversed().prefix { !$0.isUrgent && $0.frame.kind?.mayBeUrgent == true }.count : 0
+            waiting.insert(task, at: waiting.count - ahead)
+        }
+        return true
+    }
+
+    private func answer(_ call: UInt32, _ answer: FrameWriter) {
+        if call != 0 { _ = channel.send(answer, milliseconds: 10_000) }
+    }
+
+    private func refuse(_ call: UInt32, _ node: UInt32, _ error: NodeError) {
+        var refusal = FrameWriter(.refusal, node: node, call: call)
+        refusal.put(error)
+        answer(call, refusal)
+    }
+
+    /// Does what a frame says; returns the answer, or nil when that comes later.
     private func handle(
-        _ frame: inout FrameReader, _ answer: inout FrameWriter,
+        _ task: inout Task,
         _ find: (_ type: String, _ path: String) throws(NodeError) -> UnsafePointer<vg_node_type>
-    ) throws(NodeError) {
-        let id = frame.node
-        if frame.kind == .create {
-            let (type, path, name, folder) = (frame.text(), frame.text(), frame.text(), frame.text())
-            let settings: [String: SettingValue]
-            if case .table(let table) = frame.value() { settings = table } else { settings = [:] }
-            let node = try page.doing(.create, id) { () throws(NodeError) in
-                try ChildNode(id, try find(type, path), name, Settings(settings), folder, channel, page)
-            }
+    ) throws(NodeError) -> FrameWriter? {
+        let id = task.frame.node
+        var answer = FrameWriter(.answer, node: id, call: task.frame.call)
+        switch task.frame.kind {
+        case .create:
+            let node = try create(&task.frame, find)
             nodes[id] = node
             answer.put(node.layout)
-            answer.put(UInt8(node.canSave ? 1 : 0))
-            return
+        case .schedule:
+            scheduling = (task.frame.number(), task.frame.number())
+            for node in nodes.values { node.schedule(scheduling) }
+        // Everything before it was done.
+        case .settle: break
+        default:
+            guard let node = nodes[id] else { throw NodeError("there is no such node in this process") }
+            guard try handle(&task, node) else { return nil }
         }
-        guard let node = nodes[id] else { throw NodeError("there is no such node in this process") }
-        switch frame.kind {
+        return answer
+    }
+
+    private func create(
+        _ frame: inout FrameReader,
+        _ find: (_ type: String, _ path: String) throws(NodeError) -> UnsafePointer<vg_node_type>
+    ) throws(NodeError) -> ChildNode {
+        let id = frame.node
+        let (type, path, name, baseFolder) = (frame.text(), frame.text(), frame.text(), frame.text())
+        var birth = ChildNode.Birth(
+            name: name, baseFolder: baseFolder, graphName: frame.text(), folders: UserFolders(), outputLatency: 0,
+            taken: 0, settings: Settings())
+        (birth.folders.data, birth.folders.cache, birth.folders.models) = (frame.text(), frame.text(), frame.text())
+        (birth.outputLatency, birth.taken) = (frame.number(), frame.number())
+        birth.settings = Settings(frame.table())
+        return try page.doing(.create, id, type) { () throws(NodeError) in
+            try ChildNode(try find(type, path), birth, ChildLine(id, channel), page)
+        }
+    }
+
+    /// A call of a node; false: its answer comes later.
+    private func handle(_ task: inout Task, _ node: ChildNode) throws(NodeError) -> Bool {
+        let (id, call) = (task.frame.node, task.frame.call)
+        switch task.frame.kind {
         case .prepare:
             let preparation = Preparation(
-                rate: frame.number(), maxBlock: Int(frame.number(UInt32.self)), offline: frame.number(UInt8.self) != 0)
-            answer.put(try node.prepare(preparation, memory: channel.takeDescriptor()))
+                rate: task.frame.number(), maxBlock: Int(task.frame.number(UInt32.self)),
+                offline: task.frame.number(UInt8.self) != 0)
+            node.setOutputLatency(task.frame.number())
+            try node.prepare(preparation, memory: task.descriptor)
         case .activate: try node.activate(scheduling)
+        case .finish: node.finish()
         case .deactivate: node.deactivate()
+        case .outputLatency: node.setOutputLatency(task.frame.number())
         case .receive:
-            let port = Int(frame.number(UInt32.self))
-            node.receive(frame.message(), port: port)
+            let port = Int(task.frame.number(UInt32.self))
+            node.receive(task.frame.message(), port: port)
         case .poll: node.poll()
-        case .idle: answer.put(UInt8(node.isIdle ? 1 : 0))
-        case .save: try node.save(to: frame.text())
-        case .loadPreset:
-            let preset = frame.text()
-            try node.loadPreset(preset, again: frame.number(UInt8.self) != 0)
-        case .setProperty:
-            let key = frame.text()
-            try node.setProperty(key, to: frame.value())
-        case .askProperty: try node.askProperty(frame.text())
+        case .setting:
+            let setting = task.frame.text()
+            try node.set(setting, to: task.frame.value())
+        case .perform:
+            let replayed: Double = task.frame.number()
+            let action = task.frame.text()
+            node.perform(
+                action, task.frame.table(), replayed: replayed < 0 ? nil : replayed, done: answering(call, id))
+            return false
+        case .save:
+            node.save(to: task.frame.text(), done: answering(call, id))
+            return false
         case .destroy:
             node.deactivate()
             page.doing(.destroy, id) { _ = nodes.removeValue(forKey: id) }
         default: throw NodeError("unknown call")
+        }
+        return true
+    }
+
+    /// What sends what came of an action. It is called on any thread.
+    private func answering(_ call: UInt32, _ node: UInt32) -> @Sendable (ActionResult) -> Void {
+        { [channel] result in
+            var frame: FrameWriter
+            switch result {
+            case .success(let results):
+                frame = FrameWriter(.answer, node: node, call: call)
+                frame.put(.table(results))
+            case .failure(let error):
+                frame = FrameWriter(.refusal, node: node, call: call)
+                frame.put(error)
+            }
+            _ = channel.send(frame, milliseconds: 10_000)
         }
     }
 }

@@ -7,8 +7,8 @@ import System
 
 /// One isolated node as its supervisor knows it: what is needed to make it again, and where its child's words go.
 final class IsolatedInstance: @unchecked Sendable {
-    // Sendable: `gate` guards what the reader of the channel uses; the rest belongs to whoever holds the supervisor's lock
-    // for calls, or is atomic.
+    // Sendable: what several threads use is atomic or behind a lock; the rest belongs to whoever holds the supervisor's
+    // lock for calls.
 
     /// What makes the node.
     struct Recipe: Sendable {
@@ -17,7 +17,9 @@ final class IsolatedInstance: @unchecked Sendable {
         var path: String
         var name: String
         var settings: Settings
-        var baseFolder: String
+        /// What the type declares.
+        var actions: [Action]
+        var series: Int
         /// Whether a saved state can be given back, by the setting `state`.
         var takesState: Bool
 
@@ -26,71 +28,25 @@ final class IsolatedInstance: @unchecked Sendable {
             if let plugin = settings.string("plugin") { return plugin }
             return path.isEmpty ? type : String(path.split(separator: "/").last ?? "")
         }
-    }
-
-    /// What changes a node for longer than a message does.
-    enum ReplayedCall: Sendable {
-        case preset(String)
-        case property(String, SettingValue)
-
-        /// `again`: after a restart, when parameters are to stay as the host has them.
-        func frame(_ node: UInt32, _ call: UInt32, again: Bool = false) -> FrameWriter {
-            switch self {
-            case .preset(let preset):
-                var frame = FrameWriter(.loadPreset, node: node, call: call)
-                frame.put(preset)
-                frame.put(UInt8(again ? 1 : 0))
-                return frame
-            case .property(let key, let value):
-                var frame = FrameWriter(.setProperty, node: node, call: call)
-                frame.put(key)
-                frame.put(value)
-                return frame
-            }
-        }
-
-        /// Whether nothing is left of it once the other has been done.
-        func isReplaced(by other: ReplayedCall) -> Bool {
-            switch (self, other) {
-            case (.preset(let old), .preset(let new)): old == new
-            case (.property(let old, _), .property(let new, _)): old == new
-            default: false
-            }
-        }
-
-        /// For people.
-        var text: String {
-            switch self {
-            case .preset(let preset): "the preset \(preset)"
-            case .property(let key, _): "the property \(key)"
-            }
-        }
-    }
-
-    /// One call, as it was asked for.
-    struct Record: Sendable {
-        var number: Int
-        var replay: ReplayedCall
-        /// When it was asked for, or made again after a restart, in seconds, and how many blocks had then been asked of
-        /// the node.
-        var time: Double
-        var blocks: UInt64
-        /// The call that has no answer yet; nil: it is done.
-        var call: UInt32?
+        /// Whether its state can be saved.
+        var saves: Bool { actions.contains { $0.name == VG_ACTION_SAVE } }
     }
 
     let id: UInt32
     let recipe: Recipe
     let host: NodeHost
     let link: UnsafeMutablePointer<LinkState>
-    /// Frames; for the compiler.
-    let latency = Atomic<UInt32>(0)
     /// Whether a child has this node, as far as it was asked for: created, prepared, active.
     let isThere = Atomic(false)
+    /// Messages, actions and settings that were sent; and what the child told last: as many that it took, and in the
+    /// lowest bit whether the node is idle.
+    let sent = Atomic<UInt32>(0)
+    let told = Atomic<UInt64>(1)
+    /// The way from the node to the ear, in frames, as the child was told last.
+    let outputLatency = Atomic<UInt32>(0)
 
     // With the supervisor's lock for calls.
     var layout = Layout()
-    var canSave = false
     var preparation: Preparation?
     var isActive = false
     /// The newest complete state; nil: none yet.
@@ -101,24 +57,34 @@ final class IsolatedInstance: @unchecked Sendable {
     private let kept = Lock<String?>(nil)
     var savedStates = 0
     /// What was done to it that the state does not hold for certain.
-    let replays = Lock<[Record]>([])
-    private static let mostReplays = 256
+    let replays = Lock(Replays())
     /// Saving ended the child once: it is not tried again.
     var saveIsDeadly = false
     var failures = 0
     var toldBypassed: UInt64 = 0
+    var isLate = false
 
     private struct Gate {
         var isOpen = true
+        /// Threads that are telling the host something.
+        var guests = 0
         /// The memory of the newest `prepare`.
         var memory: SharedMemory?
         var shape: BlockShape?
         /// Messages for a child that is not there.
         var waiting: [(port: Int, message: Message)] = []
-        var lostMessages = 0
+        var isOverflowing = false
     }
     private let gate = Lock(Gate())
-    private static let mostMessages = 256
+    static let mostMessages = 256
+
+    /// What the node says of its health, what its supervisor says, and what the host was told.
+    private struct Condition {
+        var own = Health.ok
+        var fault: Health?
+        var told = Health.ok
+    }
+    private let condition = Lock(Condition())
 
     init(id: UInt32, recipe: Recipe, host: NodeHost) {
         self.id = id
@@ -133,63 +99,60 @@ final class IsolatedInstance: @unchecked Sendable {
         link.deallocate()
     }
 
-    /// Notes a call that is being asked for; returns its number. [control]
-    func begin(_ replay: ReplayedCall, call: UInt32) -> Int {
-        let blocks = link.pointee.asked.load(ordering: .relaxed)
-        return replays.withLock { replays in
-            let number = (replays.last?.number ?? lastReplay) + 1
-            lastReplay = number
-            replays.append(Record(number: number, replay: replay, time: monotonicSeconds(), blocks: blocks, call: call))
-            return number
+    // MARK: the host
+
+    /// Runs `body`, which may tell the host something, with no lock held; not after `shut`. [any]
+    func withHost<R>(_ body: (NodeHost) -> R) -> R? {
+        let isOpen = gate.withLock { gate in
+            if gate.isOpen { gate.guests += 1 }
+            return gate.isOpen
         }
-    }
-    private var lastReplay = 0
-
-    /// A call is done, or, with `false`, is not. [control]
-    func end(_ number: Int, done: Bool) {
-        replays.withLock { replays in
-            guard let index = replays.firstIndex(where: { $0.number == number }) else { return }
-            guard done else {
-                replays.remove(at: index)
-                return
-            }
-            replays[index].call = nil
-            let replay = replays[index].replay
-            replays.removeAll { $0.number < number && $0.call == nil && $0.replay.isReplaced(by: replay) }
-            if replays.count > Self.mostReplays { replays.removeFirst() }
+        guard isOpen else { return nil }
+        defer {
+            gate.withLock { $0.guests -= 1 }
+            gate.signal()
         }
-    }
-
-    /// A call was made again in a new process, in which its effects may have to settle anew. [control]
-    func restartSettling(_ number: Int) {
-        let blocks = link.pointee.asked.load(ordering: .relaxed)
-        replays.withLock { replays in
-            guard let index = replays.firstIndex(where: { $0.number == number }) else { return }
-            (replays[index].time, replays[index].blocks) = (monotonicSeconds(), blocks)
-        }
-    }
-
-    /// The newest replayed call up to which a state that is saved now holds all; 0: none. [control]
-    func settledReplay(after seconds: Double) -> Int {
-        let blocks = link.pointee.asked.load(ordering: .relaxed)
-        let time = monotonicSeconds()
-        return replays.withLock { replays in
-            replays.prefix { $0.call == nil && time - $0.time >= seconds && blocks > $0.blocks + 1 }.last?.number ?? 0
-        }
-    }
-
-    /// Publishes an event about this node, as the host itself. [control]
-    func tell(_ event: String, _ fields: [(String, SettingValue)]) {
-        gate.withLock { gate in if gate.isOpen { host.publish(event, fields) } }
-    }
-
-    /// Writes to the log, as the host itself. [control]
-    func log(_ level: vg_log_level, _ text: String) {
-        gate.withLock { gate in if gate.isOpen { host.log(level, text) } }
+        return body(host)
     }
 
     /// From now on nothing reaches the host: it is about to free what it is reached by. [control]
-    func shut() { gate.withLock { $0.isOpen = false } }
+    func shut() {
+        gate.withLock { $0.isOpen = false }
+        _ = gate.wait { $0.guests == 0 ? true : nil }
+    }
+
+    /// Publishes an event about this node, as the host itself. [control]
+    func tell(_ event: String, _ fields: [(String, SettingValue)]) { withHost { $0.publish(event, fields) } }
+
+    /// Writes to the log, as the host itself. [control]
+    func log(_ level: vg_log_level, _ text: String) { withHost { $0.log(level, text) } }
+
+    /// Adds to what the host's status shows. [any]
+    func count(_ counter: String, _ number: Int = 1) { withHost { $0.count(counter, number) } }
+
+    /// What is wrong with the process, which goes before what the node says of itself; nil: nothing. [control]
+    func setFault(_ fault: Health?) { change { $0.fault = fault } }
+
+    /// The process is gone, and with it what the node said of itself. [control]
+    func fail(_ reason: String) { change { $0 = Condition(fault: .failed(reason), told: $0.told) } }
+
+    /// What the node says of itself. [any]
+    func setHealth(_ health: Health) { change { $0.own = health } }
+
+    private func change(_ body: (inout Condition) -> Void) {
+        withHost { host in
+            // The host hears of changes in their order.
+            condition.withLock { condition in
+                body(&condition)
+                let health = condition.fault ?? condition.own
+                guard health != condition.told else { return }
+                condition.told = health
+                host.health(health)
+            }
+        }
+    }
+
+    // MARK: the block
 
     /// The memory of the newest preparation. [control]
     var memory: SharedMemory? { gate.withLock { $0.memory } }
@@ -224,95 +187,59 @@ final class IsolatedInstance: @unchecked Sendable {
         } ?? false
     }
 
-    /// Keeps a message until there is a child again; false: there are too many. [control]
-    func keep(_ message: Message, port: Int) -> Bool {
+    /// Blocks that were asked of the child. [any]
+    var blocks: UInt64 { link.pointee.asked.load(ordering: .relaxed) }
+
+    // MARK: messages
+
+    /// Whether the node has nothing left to play, nor to take. [any]
+    var isIdle: Bool {
+        guard isThere.load(ordering: .acquiring) else { return true }
+        let told = told.load(ordering: .acquiring)
+        return told & 1 != 0 && told >> 1 == UInt64(sent.load(ordering: .relaxed))
+    }
+
+    /// What became of a message for a child that is not there.
+    enum Keeping {
+        case kept
+        /// There is a child again.
+        case isThere
+        /// Too many are kept already; whether this is the first one too many.
+        case isFull(first: Bool)
+    }
+
+    /// Keeps a message until there is a child again. [control]
+    func keep(_ message: Message, port: Int) -> Keeping {
         gate.withLock { gate in
+            if isThere.load(ordering: .acquiring) { return .isThere }
             guard gate.waiting.count < Self.mostMessages else {
-                gate.lostMessages += 1
-                return false
+                defer { gate.isOverflowing = true }
+                return .isFull(first: !gate.isOverflowing)
             }
             gate.waiting.append((port, message))
-            return true
+            return .kept
         }
     }
 
+    /// What is kept; when that is nothing, the node is there from now on, so that no message overtakes one. [control]
     func takeMessages() -> [(port: Int, message: Message)] {
         gate.withLock { gate in
-            defer { gate.waiting = [] }
+            if gate.waiting.isEmpty { isThere.store(true, ordering: .releasing) }
+            defer { (gate.waiting, gate.isOverflowing) = ([], false) }
             return gate.waiting
         }
     }
 
-    /// Passes on what the child tells for this node. [any]
-    func deliver(_ frame: FrameReader) {
-        var frame = frame
-        gate.withLock { gate in
-            guard gate.isOpen else { return }
-            switch frame.kind {
-            case .log: host.log(vg_log_level(rawValue: frame.number()), frame.text())
-            case .send:
-                let port = Int(frame.number(UInt32.self))
-                guard layoutHasMessageOutput(port) else { return }
-                host.send(frame.message(), port: port)
-            case .publish: publish(&frame)
-            case .note: note(&frame)
-            case .turn:
-                let place = Int(frame.number(UInt32.self))
-                let (value, atOnce): (Float, UInt8) = (frame.number(), frame.number())
-                guard place < layout.parameters.count, value.isFinite else { return }
-                host.setParameter(place, to: value, atOnce: atOnce != 0)
-            default: break
-            }
-        }
+    /// Those that could not be given on after all. [control]
+    func giveBack(_ messages: ArraySlice<(port: Int, message: Message)>) {
+        gate.withLock { $0.waiting = messages + $0.waiting }
     }
 
-    private func layoutHasMessageOutput(_ port: Int) -> Bool {
-        port < layout.ports.count { $0.kind == VG_MESSAGE_PORT && $0.direction == VG_OUTPUT }
-    }
-
-    private func note(_ frame: inout FrameReader) {
-        let kind = vg_note_kind(rawValue: frame.number())
-        let (text, value): (String, Double) = (frame.text(), frame.number())
-        let name = kind == VG_NOTE_LOG ? "log" : text
-        host.publish(name, [("text", .string(text)), ("value", .number(value))])
-    }
-
-    private func publish(_ frame: inout FrameReader) {
-        let name = frame.text()
-        switch frame.number(UInt8.self) {
-        case 1:
-            let channels: UInt32 = frame.number()
-            let (peak, rms) = (frame.samples(Int(channels)), frame.samples(Int(channels)))
-            guard peak.count == Int(channels), rms.count == peak.count else { return }
-            let (orb, position): (Float, UInt64) = (frame.number(), frame.number())
-            peak.withUnsafeBufferPointer { peak in
-                rms.withUnsafeBufferPointer { rms in
-                    host.publish(
-                        levels: vg_levels(
-                            channels: channels, peak: peak.baseAddress, rms: rms.baseAddress, orb: orb,
-                            position: position))
-                }
-            }
-        case 2:
-            let (channels, frames): (UInt32, UInt32) = (frame.number(), frame.number())
-            let samples = (0..<min(channels, 4096)).map { _ in frame.samples(Int(frames)) }
-            guard samples.allSatisfy({ $0.count == Int(frames) }) else { return }
-            let (rate, position): (Double, UInt64) = (frame.number(), frame.number())
-            let all = samples.flatMap { $0 }
-            all.withUnsafeBufferPointer { all in
-                let planes = (0..<samples.count).map { channel in
-                    all.baseAddress.map { $0 + channel * Int(frames) }
-                }
-                planes.withUnsafeBufferPointer { planes in
-                    host.publish(
-                        audio: vg_audio(
-                            channels: UInt32(samples.count), frames: frames, samples: planes.baseAddress, rate: rate,
-                            position: position))
-                }
-            }
-        default:
-            let fields = (0..<frame.count()).map { _ in (frame.text(), frame.value()) }
-            host.publish(name, fields)
+    /// A lasting call is done, or, with `false`, is not. [any]
+    func end(_ number: Int, done isDone: Bool) {
+        let forgotten = replays.withLock { $0.end(number, done: isDone) }
+        if let forgotten {
+            log(VG_LOG_WARNING, "\(forgotten.text) will not be done again after a crash: there is too much to do again")
         }
     }
 }

@@ -14,6 +14,8 @@ final class IsolatedNode: Node {
     /// What the processor points to.
     private var samples: UnsafeMutablePointer<Float>?
     private var notes: IsolatedNotes?
+    /// The newest block, and the memory in which it lies.
+    private var block: (SharedBlock, SharedMemory)?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         throw NodeError("a node is isolated by its setting 'isolate'")
@@ -42,6 +44,7 @@ final class IsolatedNode: Node {
         samples.initialize(repeating: 0, count: 2 * count)
         self.samples = samples
         let block = SharedBlock(shape, at: memory.address)
+        self.block = (block, memory)
         self.notes?.free()
         let notes = IsolatedNotes(block, inputs: shape.midiInputs, outputs: shape.midiOutputs)
         self.notes = notes
@@ -55,25 +58,23 @@ final class IsolatedNode: Node {
                 controlOutputs: shape.controlOutputs, parameters: shape.parameters), notes: notes,
             waitPerFrame: (policy?.blockShare ?? 1.0 / 3) * 1e9 / preparation.rate,
             offlineWait: UInt64((policy?.offlineWait ?? 10) * 1e9), fadeFrames: max(1, fade), wet: max(1, fade),
-            hold: samples, last: samples + count, latency: instance.latency.load(ordering: .relaxed))
+            hold: samples, last: samples + count, latency: UInt32(clamping: latency))
     }
 
     func activate() { supervisor.activate(instance) }
     func deactivate() { supervisor.deactivate(instance) }
+    func finish() { supervisor.finish(instance) }
     func receive(_ message: Message, port: Int) { supervisor.receive(instance, message, port: port) }
+    func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        try supervisor.perform(instance, action, arguments.values, call)
+    }
+    func set(_ setting: String, to value: SettingValue) throws(NodeError) {
+        try supervisor.set(instance, setting, to: value)
+    }
     func poll() { supervisor.poll(instance) }
-    var latency: Int {
-        // What the child told last, which the audio thread may have told too.
-        Int(
-            instance.withBlock { $0.latency.pointee.load(ordering: .relaxed) }
-                ?? instance.latency.load(ordering: .relaxed))
-    }
     func wait(frames: Int) { supervisor.waitUntilThere(instance) }
-    var isIdle: Bool { supervisor.isIdle(instance) }
-    func save(to folder: String) throws(NodeError) { try supervisor.save(instance, to: folder) }
-    func loadPreset(_ preset: String) throws(NodeError) { try supervisor.act(instance, .preset(preset)) }
-    func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
-        try supervisor.act(instance, .property(key, value))
-    }
-    func askProperty(_ key: String) throws(NodeError) { try supervisor.askProperty(instance, key) }
+    // The host asks these two while others wait: no lock, and nothing that the child must answer.
+    /// What the child told last, by its control thread or its audio thread.
+    var latency: Int { block.map { Int($0.0.latency.pointee.load(ordering: .relaxed)) } ?? 0 }
+    var isIdle: Bool { instance.isIdle }
 }

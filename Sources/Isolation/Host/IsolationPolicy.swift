@@ -15,8 +15,6 @@ public struct IsolationPolicy: Sendable, Equatable {
     public var hangTime = 0.15
     /// A child that does not come back from any other call for so long hangs.
     public var patience = 10.0
-    /// How long a caller waits for a preset, a property, or to be told whether a node is idle.
-    public var callPatience = 2.0
     /// After so long a saved state holds what was set before: until then plugins may still be at work on it.
     public var settling = 5.0
     /// Between two times that the state of a node is kept.

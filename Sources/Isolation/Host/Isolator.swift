@@ -25,6 +25,30 @@ public final class Isolator: Sendable {
         public var longestWait: Double
     }
 
+    /// What is told of every isolated node, besides what its type declares.
+    private static let events = [
+        EventType(
+            "plugin.failed", "its process ended, or was ended because the node hung or gave no audio",
+            fields: [
+                Field("plugin", VG_STRING, "the plugin"), Field("reason", VG_STRING, "what happened, for people"),
+                Field("cause", VG_STRING, "signal, exit, hang, nan, memory or refused"),
+                Field("signal", VG_STRING, "the signal that ended the process, or nothing"),
+                Field("process", VG_INTEGER, "the id of the process"),
+                Field("culprit", VG_STRING, "the nodes of the process that were at fault"),
+            ]),
+        EventType(
+            "plugin.started", "it runs again after its process ended",
+            fields: [
+                Field("plugin", VG_STRING, "the plugin"),
+                Field("restarts", VG_INTEGER, "how often its process was started again"),
+            ]),
+        EventType(
+            "plugin.late", "blocks went past it because it did not answer in time",
+            fields: [
+                Field("plugin", VG_STRING, "the plugin"), Field("blocks", VG_INTEGER, "blocks since the last time"),
+            ]),
+    ]
+
     private struct Key: Hashable {
         var type: UInt
         var isGroup: Bool
@@ -57,15 +81,13 @@ public final class Isolator: Sendable {
         // It cannot take part of a block: the child does a whole one.
         descriptor.absorb = nil
         descriptor.flags = UInt32(VG_IN_PLACE)
+        let (actions, series) = (descriptor.actions, descriptor.series.count)
+        descriptor.events += Self.events.filter { event in !descriptor.events.contains { $0.name == event.name } }
         var calls: NodeCalls = [.receive, .poll, .latency, .wait]
         if type.pointee.idle != nil { calls.insert(.idle) }
-        // A type built before there was such a call ends before it.
-        func reaches(_ field: PartialKeyPath<vg_node_type>) -> Bool {
-            Int(type.pointee.size) > MemoryLayout<vg_node_type>.offset(of: field) ?? .max
-        }
-        if reaches(\.save), type.pointee.save != nil { calls.insert(.save) }
-        if reaches(\.load_preset), type.pointee.load_preset != nil { calls.insert(.presets) }
-        if reaches(\.ask_property), type.pointee.ask_property != nil { calls.insert(.properties) }
+        if type.pointee.perform != nil { calls.insert(.perform) }
+        if type.pointee.set_setting != nil { calls.insert(.settings) }
+        if type.pointee.finish != nil { calls.insert(.finish) }
         let name = descriptor.name
         let takesState = descriptor.settings.contains { $0.key == "state" }
         let made = makeNodeType(IsolatedNode.self, as: descriptor, calls: calls) {
@@ -77,7 +99,7 @@ public final class Isolator: Sendable {
             }
             return try IsolatedNode(
                 IsolatedInstance.Recipe(
-                    type: name, path: path, name: host.nodeName, settings: settings, baseFolder: host.baseFolder,
+                    type: name, path: path, name: host.nodeName, settings: settings, actions: actions, series: series,
                     takesState: takesState), host, supervisor)
         }
         state.withLock { $0.types[key] = made }

@@ -6,10 +6,14 @@ import NodeKit
 /// what the kind needs. A call that is not 0 is answered with a frame of the same number.
 enum FrameKind: UInt8 {
     // From the host. `hello` comes first, once.
-    case hello, create, prepare, activate, deactivate, destroy, receive, poll, idle, save, schedule
-    case loadPreset, setProperty, askProperty
+    case hello, create, prepare, activate, finish, deactivate, destroy, poll, settle, save, schedule, outputLatency
+    // From the host too; these may overtake each other, and begin with whether they do.
+    case receive, perform, setting
     // From the child.
-    case answer, refusal, log, publish, send, note, turn
+    case answer, refusal, log, publish, series, audio, health, count, send, note, turn, state
+
+    /// Whether a frame of this kind begins with whether it is urgent.
+    var mayBeUrgent: Bool { self == .receive || self == .perform || self == .setting }
 }
 
 /// A frame being written.
@@ -30,6 +34,8 @@ struct FrameWriter {
     }
 
     mutating func put<T: BitwiseCopyable>(_ value: T) { withUnsafeBytes(of: value) { bytes += $0 } }
+
+    mutating func put(_ data: [UInt8]) { bytes += data }
 
     mutating func put(_ text: String) {
         put(UInt32(text.utf8.count))
@@ -58,17 +64,6 @@ struct FrameWriter {
                 put(key)
                 put(value)
             }
-        }
-    }
-
-    mutating func put(_ message: Message) {
-        switch message {
-        case .text(let text): put(UInt8(0)); put(text)
-        case .number(let number): put(UInt8(1)); put(number)
-        case .bytes(let data):
-            put(UInt8(2))
-            put(UInt32(data.count))
-            bytes += data
         }
     }
 
@@ -147,60 +142,13 @@ struct FrameReader {
         }
     }
 
-    mutating func message() -> Message {
-        switch number(UInt8.self) {
-        case 0: .text(text())
-        case 1: .number(number())
-        default: .bytes(Array(take(Int(number(UInt32.self))) ?? []))
-        }
+    /// A table; empty when it is something else.
+    mutating func table() -> [String: SettingValue] {
+        if case .table(let table) = value() { table } else { [:] }
     }
+
+    /// A count of bytes, and they.
+    mutating func data() -> [UInt8] { Array(take(Int(number(UInt32.self))) ?? []) }
 
     mutating func error() -> NodeError { NodeError(text(), hint: text(), key: text()) }
-}
-
-extension FrameWriter {
-    mutating func put(_ layout: Layout) {
-        put(UInt32(layout.ports.count))
-        for port in layout.ports {
-            put(port.symbol)
-            put(port.doc)
-            put(port.kind.rawValue)
-            put(port.direction.rawValue)
-            put(UInt8(port.bus == nil ? 0 : 1))
-            if let bus = port.bus { put(bus) }
-            put(port.defaultValue)
-        }
-        put(UInt32(layout.parameters.count))
-        for parameter in layout.parameters {
-            put(parameter.key)
-            put(parameter.doc)
-            put(parameter.unit)
-            for value in [parameter.range.lowerBound, parameter.range.upperBound, parameter.defaultValue] { put(value) }
-            put(parameter.scale.rawValue)
-            put(parameter.flags)
-        }
-    }
-}
-
-extension FrameReader {
-    mutating func layout() -> Layout {
-        var layout = Layout()
-        for _ in 0..<count() {
-            let (symbol, doc) = (text(), text())
-            let kind = vg_port_kind(rawValue: number())
-            let direction = vg_direction(rawValue: number())
-            let bus: String? = number(UInt8.self) == 0 ? nil : text()
-            layout.ports.append(Port(kind, direction, symbol, doc: doc, bus: bus, defaultValue: number()))
-        }
-        for _ in 0..<count() {
-            let (key, doc, unit) = (text(), text(), text())
-            let (low, high, start): (Float, Float, Float) = (number(), number(), number())
-            let scale = vg_scale(rawValue: number())
-            let flags: UInt32 = number()
-            guard low <= high else { continue }
-            layout.parameters.append(
-                Parameter(key, doc, low...high, default: start, unit: unit, scale: scale, flags: Int(flags)))
-        }
-        return layout
-    }
 }

@@ -13,11 +13,18 @@ final class ChildProcess: @unchecked Sendable {
     /// Becomes readable when it ends.
     let watch: Int32
 
+    /// A call that has no answer yet, or whose answer was not fetched.
+    private enum Call {
+        case awaited
+        case answered(FrameReader)
+        case followed(@Sendable (Result<FrameReader, Silence>) -> Void)
+    }
+
     private struct State {
         var nextCall: UInt32 = 1
-        /// Calls that wait, with the answer when it is there.
-        var calls: [UInt32: FrameReader?] = [:]
+        var calls: [UInt32: Call] = [:]
         var isOver = false
+        var isAbandoned = false
         var printed = OutputTail()
         var end: (status: Int32, memory: UInt64)?
     }
@@ -29,7 +36,7 @@ final class ChildProcess: @unchecked Sendable {
     private var printer: SystemThread?
 
     /// Why a call came back without an answer.
-    enum Silence: Error {
+    enum Silence: Error, Sendable {
         /// The child has ended.
         case gone
         /// It did not answer in time.
@@ -62,8 +69,18 @@ final class ChildProcess: @unchecked Sendable {
                 deliver(frame)
                 continue
             }
-            state.withLock { state in if state.calls[frame.call] != nil { state.calls[frame.call] = frame } }
+            let follower: (@Sendable (Result<FrameReader, Silence>) -> Void)? = state.withLock { state in
+                switch state.calls[frame.call] {
+                case .awaited: state.calls[frame.call] = .answered(frame)
+                case .followed(let follower):
+                    state.calls[frame.call] = nil
+                    return follower
+                case .answered, nil: break
+                }
+                return nil
+            }
             state.signal()
+            follower?(Self.result(frame))
         }
         state.withLock { $0.isOver = true }
         state.signal()
@@ -86,12 +103,23 @@ final class ChildProcess: @unchecked Sendable {
         }
     }
 
-    /// Sends a frame that is not answered; false: the child does not read or is gone. [any]
-    func post(_ frame: FrameWriter) -> Bool { unused.channel.send(frame, milliseconds: 0) }
+    private static func result(_ frame: FrameReader) -> Result<FrameReader, Silence> {
+        guard frame.kind == .refusal else { return .success(frame) }
+        var frame = frame
+        return .failure(.refused(frame.error()))
+    }
+
+    /// Sends a frame that is not answered; false: the child does not read within so long, or is gone. [any]
+    func post(_ frame: FrameWriter, seconds: Double = 0) -> Bool {
+        unused.channel.send(frame, milliseconds: Int32(seconds * 1000))
+    }
+
+    /// Sends what is left of a frame that was sent in part. [any]
+    func flush() { unused.channel.flush() }
 
     /// Sends a frame whose answer is fetched later, with `answer`; nil: the child does not read or is gone. [control]
     func ask(_ make: (UInt32) -> FrameWriter) -> UInt32? {
-        let number = newCall()
+        let number = newCall(.awaited)
         if unused.channel.send(make(number), milliseconds: 0) { return number }
         state.withLock { $0.calls[number] = nil }
         return nil
@@ -100,36 +128,43 @@ final class ChildProcess: @unchecked Sendable {
     /// The answer to `ask`, once; nil: there is none yet. [control]
     func answer(_ number: UInt32) -> FrameReader? {
         state.withLock { state in
-            guard let answer = state.calls[number] ?? nil else { return nil }
+            guard case .answered(let answer)? = state.calls[number] else { return nil }
             state.calls[number] = nil
             return answer
         }
     }
 
-    /// Waits for the answer to `ask`; nil: there is none within so long, and it can be waited for again. [control]
-    func answer(_ number: UInt32, within seconds: Double) throws(Silence) -> FrameReader? {
-        let result: Result<FrameReader, Silence>? = state.wait(until: monotonicSeconds() + seconds) { state in
-            if let answer = state.calls[number] ?? nil { return .success(answer) }
-            return state.isOver ? .failure(.gone) : nil
+    /// Sends a frame; `done` is called once with its answer, on the reader's thread, or by `abandon`. False: it could not
+    /// be sent within so long, and `done` is never called. [control]
+    func follow(
+        seconds: Double, _ make: (UInt32) -> FrameWriter,
+        done: @escaping @Sendable (Result<FrameReader, Silence>) -> Void
+    ) -> Bool {
+        let number = newCall(.followed(done))
+        let isSent = unused.channel.send(make(number), milliseconds: Int32(seconds * 1000))
+        if isSent, !state.withLock({ $0.isAbandoned }) { return true }
+        // Whoever takes it out calls it: this, or `abandon`.
+        return state.withLock { $0.calls.removeValue(forKey: number) } == nil
+    }
+
+    /// Tells those who follow a call that no answer will come. After `close`. [control]
+    func abandon() {
+        let calls = state.withLock { state in
+            state.isAbandoned = true
+            defer { state.calls = [:] }
+            return state.calls.sorted { $0.key < $1.key }.map(\.value)
         }
-        guard let result else { return nil }
-        forget(number)
-        var answer = try result.get()
-        if answer.kind == .refusal { throw .refused(answer.error()) }
-        return answer
+        for case .followed(let follower) in calls { follower(.failure(.gone)) }
     }
 
     /// Whether nothing comes from it any more. [any]
     var isOver: Bool { state.withLock(\.isOver) }
 
-    /// The answer to `ask` is of no use any more. [control]
-    func forget(_ number: UInt32) { state.withLock { $0.calls[number] = nil } }
-
-    private func newCall() -> UInt32 {
+    private func newCall(_ call: Call) -> UInt32 {
         state.withLock { state in
             state.nextCall &+= 1
             if state.nextCall == 0 { state.nextCall = 1 }
-            state.calls[state.nextCall] = .some(nil)
+            state.calls[state.nextCall] = call
             return state.nextCall
         }
     }
@@ -138,18 +173,19 @@ final class ChildProcess: @unchecked Sendable {
     func call(
         seconds: Double, passing descriptor: Int32 = -1, _ make: (UInt32) -> FrameWriter
     ) throws(Silence) -> FrameReader {
-        let number = newCall()
+        let number = newCall(.awaited)
         let deadline = monotonicSeconds() + seconds
         let isSent = unused.channel.send(make(number), passing: descriptor, milliseconds: Int32(seconds * 1000))
-        let result: Result<FrameReader, Silence>? = state.wait(until: isSent ? deadline : 0) { state in
-            if let answer = state.calls[number] ?? nil { return .success(answer) }
+        let result: Result<FrameReader, Silence>? = state.wait(
+            // What cannot be sent because the child is gone: the reader notices that too.
+            until: isSent ? deadline : min(deadline, monotonicSeconds() + 1)
+        ) { state in
+            if case .answered(let answer)? = state.calls[number] { return Self.result(answer) }
             return state.isOver ? .failure(.gone) : nil
         }
         state.withLock { $0.calls[number] = nil }
         guard let result else { throw .late }
-        var answer = try result.get()
-        if answer.kind == .refusal { throw .refused(answer.error()) }
-        return answer
+        return try result.get()
     }
 
     /// Ends the child, and all that it started; returns how it ended and the most memory it had, 0 if it was no more than

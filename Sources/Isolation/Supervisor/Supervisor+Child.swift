@@ -17,8 +17,8 @@ extension Supervisor {
     /// Takes a child without nodes, and a thread that watches it.
     func start() throws(NodeError) -> ChildProcess {
         guard let policy = isolation.policy else { throw ChildPool.missing }
-        let infant = try ChildPool.shared.take(policy)
-        let child = try ChildProcess(infant) { [weak self] frame in
+        let unused = try ChildPool.shared.take(policy)
+        let child = try ChildProcess(unused) { [weak self] frame in
             self?.state.withLock { $0.instances[frame.node] }?.deliver(frame)
         }
         let isWatched: Bool = state.withLock { state in
@@ -47,12 +47,8 @@ extension Supervisor {
             do throws(ChildProcess.Silence) { try revive(instance, child) } catch {
                 guard case .refused(let error) = error else { throw error }
                 // The others need not suffer.
-                instance.tell(
-                    "plugin.failed",
-                    [
-                        ("plugin", .string(instance.recipe.plugin)), ("cause", .string("refused")),
-                        ("reason", .string("\(instance.recipe.plugin) does not start again: \(error.message)")),
-                    ])
+                let reason = "\(instance.recipe.plugin) does not start again: \(error.message)"
+                tellFailed(instance, reason, cause: "refused", process: child.process, culprit: instance.recipe.name)
             }
         }
     }
@@ -77,34 +73,39 @@ extension Supervisor {
         if let preparation = instance.preparation {
             try prepare(instance, child, preparation)
             // Before it is heard, and in order.
-            for record in instance.replays.withLock({ $0 }) where record.call == nil {
+            for record in instance.replays.withLock({ $0.records }) where record.isDone {
                 try redo(record, instance, child)
             }
             if instance.isActive { try activate(instance, child) }
         }
-        instance.isThere.store(true, ordering: .releasing)
-        for (port, message) in instance.takeMessages() {
-            var frame = FrameWriter(.receive, node: instance.id)
-            frame.put(UInt32(port))
-            frame.put(message)
-            _ = child.post(frame)
+        while case let messages = instance.takeMessages(), !messages.isEmpty {
+            for (index, (port, message)) in messages.enumerated() {
+                guard child.post(FrameWriter(message, port: port, instance.id), seconds: patience) else {
+                    instance.giveBack(messages[index...])
+                    throw child.isOver ? .gone : .late
+                }
+                instance.sent.wrappingAdd(1, ordering: .releasing)
+            }
         }
     }
 
     /// Does again what was done before the restart. What cannot be, or ends the child, is not tried once more.
     private func redo(
-        _ record: IsolatedInstance.Record, _ instance: IsolatedInstance, _ child: ChildProcess
+        _ record: Replays.Record, _ instance: IsolatedInstance, _ child: ChildProcess
     ) throws(ChildProcess.Silence) {
         do throws(ChildProcess.Silence) {
-            _ = try child.call(seconds: patience) { record.replay.frame(instance.id, $0, again: true) }
-            instance.restartSettling(record.number)
+            _ = try child.call(seconds: patience) {
+                record.call.frame(instance.id, $0, deafness: isolation.policy?.settling ?? 5)
+            }
+            instance.sent.wrappingAdd(1, ordering: .releasing)
+            instance.replays.withLock { $0.restartSettling(record.number, blocks: instance.blocks) }
         } catch {
             instance.end(record.number, done: false)
             guard case .refused(let refusal) = error else {
-                instance.log(VG_LOG_WARNING, "\(record.replay.text) is lost: the restart failed at it")
+                instance.log(VG_LOG_WARNING, "\(record.call.text) is lost: the restart failed at it")
                 throw error
             }
-            instance.log(VG_LOG_WARNING, "\(record.replay.text) is lost: \(refusal.message)")
+            instance.log(VG_LOG_WARNING, "\(record.call.text) is lost: \(refusal.message)")
         }
     }
 
@@ -117,41 +118,59 @@ extension Supervisor {
             // The host's own types know that it is newer than what else the settings say.
             if recipe.path.isEmpty { settings["resumes"] = .bool(true) }
         }
+        let sent = instance.sent.load(ordering: .relaxed)
+        // Nothing came yet: what it is to play itself, it says with the first word.
+        instance.told.store(UInt64(sent) << 1, ordering: .relaxed)
         var answer = try child.call(seconds: patience) { call in
             var frame = FrameWriter(.create, node: instance.id, call: call)
-            for text in [recipe.type, recipe.path, recipe.name, recipe.baseFolder] { frame.put(text) }
+            let host = instance.host
+            for text in [
+                recipe.type, recipe.path, recipe.name, host.baseFolder, host.graphName, host.dataFolder,
+                host.cacheFolder, host.modelFolder,
+            ] { frame.put(text) }
+            frame.put(newOutputLatency(instance))
+            frame.put(sent)
             frame.put(.table(settings))
             return frame
         }
         instance.layout = answer.layout()
-        instance.canSave = answer.number(UInt8.self) != 0
+    }
+
+    /// The way from the node to the ear, which the child is told now. [control]
+    private func newOutputLatency(_ instance: IsolatedInstance) -> UInt32 {
+        let frames = instance.withHost { UInt32(clamping: $0.outputLatency) } ?? 0
+        instance.outputLatency.store(frames, ordering: .relaxed)
+        return frames
+    }
+
+    /// Tells the child how long the way from the node to the ear is, if that has changed. [control]
+    func tellOutputLatency(_ instance: IsolatedInstance, _ child: ChildProcess) {
+        let told = instance.outputLatency.load(ordering: .relaxed)
+        let frames = newOutputLatency(instance)
+        guard frames != told else { return }
+        var frame = FrameWriter(.outputLatency, node: instance.id)
+        frame.put(frames)
+        if !child.post(frame) { instance.outputLatency.store(told, ordering: .relaxed) }
     }
 
     func prepare(
         _ instance: IsolatedInstance, _ child: ChildProcess, _ preparation: Preparation
     ) throws(ChildProcess.Silence) {
         guard let memory = instance.memory else { return }
-        var answer = try child.call(seconds: patience, passing: memory.descriptor) { call in
+        _ = try child.call(seconds: patience, passing: memory.descriptor) { call in
             var frame = FrameWriter(.prepare, node: instance.id, call: call)
             frame.put(preparation.rate)
             frame.put(UInt32(clamping: preparation.maxBlock))
             frame.put(UInt8(preparation.offline ? 1 : 0))
+            frame.put(newOutputLatency(instance))
             return frame
         }
-        instance.latency.store(answer.number(), ordering: .relaxed)
     }
 
     func activate(_ instance: IsolatedInstance, _ child: ChildProcess) throws(ChildProcess.Silence) {
         tellScheduling(instance, child)
+        tellOutputLatency(instance, child)
         _ = try child.call(seconds: patience) { FrameWriter(.activate, node: instance.id, call: $0) }
-    }
-
-    func save(_ instance: IsolatedInstance, _ child: ChildProcess, _ folder: String) throws(ChildProcess.Silence) {
-        _ = try child.call(seconds: patience) { call in
-            var frame = FrameWriter(.save, node: instance.id, call: call)
-            frame.put(folder)
-            return frame
-        }
     }
 
     /// Lets the child's audio thread run as the host's does, one priority below it: else, on one processor, a node that
@@ -186,10 +205,10 @@ extension Supervisor {
     /// A call had no answer: what does not answer is ended.
     func missed(_ silence: ChildProcess.Silence, _ child: ChildProcess) {
         guard case .late = silence else { return }
-        let (step, _) = child.page.step
+        let call = child.page.call
         state.withLock { state in
             guard state.child === child, state.verdict == nil else { return }
-            state.verdict = step == .none ? .mute : .hangs(in: step.name, seconds: patience)
+            state.verdict = call.step == .none ? .mute : .hangs(in: call.name, seconds: patience)
         }
         alarm.signal()
     }

@@ -11,7 +11,7 @@ extension Supervisor {
         // What it was doing must be read before the blocks are given up, and after it cannot do more.
         let end = child.reap(within: 0) ?? child.end() ?? (status: SIGKILL, memory: 0)
         let instances = state.withLock { state in state.instances.values.sorted { $0.id < $1.id } }
-        let (step, stepNode) = child.page.step
+        let call = child.page.call
         let inside = instances.filter(\.wasInside)
         let nonsense = instances.filter { $0.link.pointee.gaveNonsense.load(ordering: .acquiring) }
         let culprits: [IsolatedInstance]
@@ -20,17 +20,15 @@ extension Supervisor {
             (culprits, place) = (nonsense, "process")
         } else if !inside.isEmpty {
             (culprits, place) = (inside, "process")
-        } else if step != .none {
-            (culprits, place) = (instances.filter { $0.id == stepNode }, step.name)
+        } else if call.step != .none {
+            (culprits, place) = (instances.filter { $0.id == call.node }, call.name)
         } else {
             (culprits, place) = (instances, "")
         }
-        if step == .save { for instance in instances where instance.id == stepNode { instance.saveIsDeadly = true } }
+        if call.isSaving { for instance in instances where instance.id == call.node { instance.saveIsDeadly = true } }
         let policy = isolation.policy
         let exitCause = ExitCause(
             status: end.status, memory: end.memory, limit: policy?.memory ?? 0, place: place, verdict: verdict)
-        // What it was doing when it ended is not done again.
-        for instance in instances { instance.replays.withLock { $0.removeAll { $0.call != nil } } }
         var wasCalm = false
         let (said, admitted) = bury(child) { state, said in
             wasCalm = monotonicSeconds() - state.startedAt >= policy?.calm ?? 10
@@ -60,22 +58,29 @@ extension Supervisor {
             isCulprit
             ? "\(instance.recipe.plugin) \(exitCause.text)" + (said.isEmpty ? "" : "; it printed: \(said)")
             : "its process ended: \(names) \(exitCause.text)"
+        tellFailed(
+            instance, reason, cause: exitCause.cause, signal: exitCause.signal, process: pid,
+            culprit: culprits.map(\.recipe.name).joined(separator: ", "))
+    }
+
+    /// Says that a node is not there, and why.
+    func tellFailed(
+        _ instance: IsolatedInstance, _ reason: String, cause: String, signal: String = "", process: pid_t,
+        culprit: String
+    ) {
+        instance.isLate = false
+        instance.fail(reason)
         instance.log(VG_LOG_ERROR, reason)
         instance.tell(
             "plugin.failed",
             [
-                ("plugin", .string(instance.recipe.plugin)), ("reason", .string(reason)),
-                ("cause", .string(exitCause.cause)), ("signal", .string(exitCause.signal)),
-                ("process", .integer(Int64(pid))),
-                ("culprit", .string(culprits.map(\.recipe.name).joined(separator: ", "))),
+                ("plugin", .string(instance.recipe.plugin)), ("reason", .string(reason)), ("cause", .string(cause)),
+                ("signal", .string(signal)), ("process", .integer(Int64(process))), ("culprit", .string(culprit)),
             ])
     }
 
     private func forgetState(_ instance: IsolatedInstance) {
-        let lost = instance.replays.withLock { replays in
-            defer { replays = [] }
-            return replays.map(\.replay.text)
-        }
+        let lost = instance.replays.withLock { $0.removeAll() }.map(\.text)
         guard instance.state != nil || !lost.isEmpty else { return }
         instance.state = nil
         let what = ["its state"] + lost
@@ -94,6 +99,8 @@ extension Supervisor {
             _ = instance.withBlock { $0.fail() }
         }
         let said = child.close()
+        // What it was doing when it ended is not done again.
+        for instance in instances { instance.replays.withLock { $0.removeUnfinished() } }
         let admitted = state.withLock { state in
             note(&state, said)
             // In one step with the note: whoever waits for the one reads the other.
@@ -102,6 +109,7 @@ extension Supervisor {
             return state.admitted
         }
         state.signal()
+        child.abandon()
         return (said, admitted)
     }
 
@@ -117,7 +125,11 @@ extension Supervisor {
                 state.nextStart = monotonicSeconds() + (isolation.policy?.longestPause ?? 5)
                 return Array(state.instances.values)
             }
-            for instance in instances { instance.log(VG_LOG_ERROR, "it cannot be restarted: \(error.message)") }
+            for instance in instances {
+                let reason = "it cannot be restarted: \(error.message)"
+                instance.log(VG_LOG_ERROR, reason)
+                instance.setFault(.failed(reason))
+            }
             return true
         }
         do throws(ChildProcess.Silence) { try reviveAll(child) } catch {
@@ -134,6 +146,7 @@ extension Supervisor {
         // One that could not be prepared is there, but not heard.
         for instance in instances where instance.isThere.load(ordering: .acquiring) && instance.preparation != nil {
             instance.toldBypassed = instance.link.pointee.bypassed.load(ordering: .relaxed)
+            instance.setFault(nil)
             instance.tell(
                 "plugin.started",
                 [("plugin", .string(instance.recipe.plugin)), ("restarts", .integer(Int64(count)))])

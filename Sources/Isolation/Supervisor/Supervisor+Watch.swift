@@ -87,8 +87,8 @@ extension Supervisor {
             pulse.last = beats
             pulse.since = monotonicSeconds()
         } else if monotonicSeconds() - pulse.since > policy.patience {
-            let (step, _) = child.page.step
-            condemn(child, step == .none ? .mute : .hangs(in: step.name, seconds: policy.patience))
+            let call = child.page.call
+            condemn(child, call.step == .none ? .mute : .hangs(in: call.name, seconds: policy.patience))
             return 0
         }
         if !pulse.isScheduled {
@@ -97,10 +97,13 @@ extension Supervisor {
                 pulse.isScheduled = tellScheduling(instance, child)
             }
         }
+        child.flush()
+        for instance in instances { tellOutputLatency(instance, child) }
         followSaves(child, &pulse)
-        for instance in instances { followReplays(instance, child) }
-        if monotonicSeconds() >= pulse.nextSave, !isTense, pulse.saves.isEmpty {
-            for instance in instances { if let save = keepState(instance, child) { pulse.saves.append(save) } }
+        if monotonicSeconds() >= pulse.nextSave, !isTense {
+            for instance in instances where !pulse.saves.contains(where: { $0.instance === instance }) {
+                if let save = keepState(instance, child) { pulse.saves.append(save) }
+            }
             pulse.isScheduled = false
             pulse.nextSave = monotonicSeconds() + policy.saveInterval
         }
@@ -112,12 +115,19 @@ extension Supervisor {
         state.withLock { state in if state.child === child, state.verdict == nil { state.verdict = verdict } }
     }
 
-    /// Tells of blocks that went past a child that was late; false: there were none.
+    /// Tells of blocks that went past a child that was late, or that there were none any more; false: nothing new.
     private func tellLate(_ instance: IsolatedInstance) -> Bool {
         let bypassed = instance.link.pointee.bypassed.load(ordering: .relaxed)
         let news = bypassed - instance.toldBypassed
-        guard news > 0, instance.isThere.load(ordering: .relaxed) else { return false }
+        guard instance.isThere.load(ordering: .relaxed) else { return false }
+        guard news > 0 else {
+            if instance.isLate { instance.setFault(nil) }
+            instance.isLate = false
+            return false
+        }
         instance.toldBypassed = bypassed
+        instance.isLate = true
+        instance.setFault(.degraded("\(instance.recipe.plugin) is late, so that blocks go past it"))
         instance.tell(
             "plugin.late", [("plugin", .string(instance.recipe.plugin)), ("blocks", .integer(Int64(clamping: news)))])
         return true
@@ -134,7 +144,7 @@ extension Supervisor {
 
     /// Has the state of a node saved, beside the last complete one; nil: it has none.
     private func keepState(_ instance: IsolatedInstance, _ child: ChildProcess) -> Save? {
-        guard instance.canSave, instance.recipe.takesState, instance.isActive, !instance.saveIsDeadly else {
+        guard instance.recipe.saves, instance.recipe.takesState, instance.isActive, !instance.saveIsDeadly else {
             return nil
         }
         let path: String? = folder.withLock { folder in
@@ -143,7 +153,8 @@ extension Supervisor {
         }
         guard let path else { return nil }
         instance.savedStates += 1
-        let replay = instance.settledReplay(after: isolation.policy?.settling ?? 5)
+        let settling = isolation.policy?.settling ?? 5
+        let replay = instance.replays.withLock { $0.settled(after: settling, blocks: instance.blocks) }
         let call = child.ask { call in
             var frame = FrameWriter(.save, node: instance.id, call: call)
             frame.put(path)
@@ -160,25 +171,9 @@ extension Supervisor {
             } else {
                 if let old = save.instance.state { removeTree(old) }
                 save.instance.state = save.path
-                save.instance.replays.withLock { $0.removeAll { $0.call == nil && $0.number <= save.replay } }
+                save.instance.replays.withLock { $0.removeSettled(save.replay) }
             }
             return true
-        }
-    }
-
-    /// Calls whose callers were told that they take long.
-    private func followReplays(_ instance: IsolatedInstance, _ child: ChildProcess) {
-        let waiting = instance.replays.withLock {
-            $0.filter { $0.call != nil && monotonicSeconds() - $0.time > callPatience + 0.2 }
-        }
-        for record in waiting {
-            guard let call = record.call, var answer = child.answer(call) else { continue }
-            instance.end(record.number, done: answer.kind != .refusal)
-            if answer.kind == .refusal {
-                instance.log(VG_LOG_ERROR, "\(record.replay.text): \(answer.error().message)")
-            } else {
-                instance.log(VG_LOG_INFO, "\(record.replay.text) is there now")
-            }
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
+import Realtime
 
 /// The node type `lv2`: any installed LV2 plugin. [control]
 public func lv2NodeType() -> UnsafePointer<vg_node_type> { LV2Node.type.pointer }
@@ -26,22 +27,45 @@ final class LV2Node: Node {
                 "state", VG_SET_PATH,
                 "saved state: Turtle file, or folder with state.ttl; applied after preset. A folder is saved to as well"
             ),
+        ],
+        actions: [
+            .preset, .property,
+            Action(
+                "properties", "tell what properties it has",
+                results: [
+                    Field(
+                        "properties", VG_TABLE, "by key: uri, label, kind, writable, and the value that was told last")
+                ]),
+            .save,
+        ],
+        events: [
+            EventType(
+                "property", "the plugin tells a value that it did not tell before",
+                fields: [
+                    Field("key", VG_STRING, "the last part of its URI"), Field("uri", VG_STRING, "what it is known by"),
+                    Field("label", VG_STRING, "what people call it"),
+                    Field("value", VG_ANY, "what it is now"),
+                ])
         ], process: vg_foreign_process)
 
     /// Made once: types live as long as the process.
     fileprivate static let type = NodeTypePointer(makeNodeType(LV2Node.self))
 
-    static let calls: NodeCalls = [.poll, .latency, .save, .presets, .properties]
+    static let calls: NodeCalls = [.poll, .latency, .perform]
 
     let layout: Layout
-    private let host: NodeHost
-    private let world: World
-    private let info: PluginInfo
-    private let ports: PortLayout
+    let host: NodeHost
+    let world: World
+    let info: PluginInfo
+    let ports: PortLayout
     private let states: [PluginState]
     private let patches: [PatchMessage]
     private let log: PluginLog
-    private var instance: PluginInstance?
+    private(set) var instance: PluginInstance?
+    /// Calls that wait for the plugin to tell a property.
+    var questions: [PropertyQuestion] = []
+    /// How the plugin's work outside of the audio thread ended last, as the host was told.
+    private var workFault: String?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
@@ -108,72 +132,30 @@ final class LV2Node: Node {
     func deactivate() {
         instance?.deactivate()
         instance?.settle(turn: turn)
+        poll()  // nobody asks it again until it plays
     }
 
     func poll() {
         log.drain { host.log($0, "\(info.name): \($1)") }
         instance?.advance(turn: turn)
-        instance?.answers?.drain { property, value in
-            host.publish(
-                "property",
-                [
-                    ("key", .string(property.key)), ("uri", .string(property.uri)),
-                    ("label", .string(property.label)), ("value", value),
-                ])
-        }
+        if let answers = instance?.answers { hear(answers) }
+        if let worker = instance?.worker { tellFaults(of: worker) }
+    }
+
+    /// What it asked its worker for and did not get: the sound may lack a file, or much else.
+    private func tellFaults(of worker: PluginWorker) {
+        host.count("refused work", worker.takeRefused())
+        let fault = worker.fault
+        guard fault != workFault else { return }
+        workFault = fault
+        host.health(
+            fault.map { .degraded("\(info.name) could not do what it has to do besides playing: \($0)") } ?? .ok)
     }
 
     var latency: Int { instance?.latency ?? 0 }
 
-    func save(to folder: String) throws(NodeError) {
-        guard let instance else { throw NodeError("\(info.name) has not started, so it has no state", key: "state") }
-        try instance.save(to: folder)
-    }
-
-    func loadPreset(_ preset: String) throws(NodeError) {
-        let instance = try started()
-        let state = try PluginState.preset(preset, of: info, world)
-        let values = state.parameterValues(info, ports).filter(\.value.isFinite)
-        let range = { (place: Int) in self.layout.parameters[place].range }
-        instance.change(
-            LiveChange(
-                state: instance.hasState && state.hasProperties ? state : nil,
-                values: Dictionary(
-                    uniqueKeysWithValues: values.map {
-                        ($0, max(range($0).lowerBound, min($1, range($0).upperBound)))
-                    })), turn: turn)
-    }
-
-    func setProperty(_ key: String, to value: SettingValue) throws(NodeError) {
-        let property = try property(key)
-        guard property.isWritable else { throw NodeError("\(key) of \(info.name) can only be read") }
-        let instance = try started()
-        try instance.send(try PatchMessage(property, value, key: key, resolve: host.resolve))
-    }
-
-    func askProperty(_ key: String) throws(NodeError) {
-        let property = try property(key)
-        let instance = try started()
-        guard let answers = instance.answers else { throw NodeError("\(info.name) does not tell its properties") }
-        try instance.send(PatchMessage(asking: property))
-        answers.ask(property)
-    }
-
-    private func property(_ key: String) throws(NodeError) -> PluginProperty {
-        if let property = info.properties.first(where: { $0.isCalled(key) }) { return property }
-        let known = info.properties.map(\.key)
-        var hint = didYouMean(key, among: known)
-        if hint.isEmpty { hint = known.isEmpty ? "it has none" : "it has: \(known.joined(separator: ", "))" }
-        throw NodeError("\(info.name) has no property \"\(key)\"", hint: hint)
-    }
-
-    private func started() throws(NodeError) -> PluginInstance {
-        guard let instance else { throw NodeError("\(info.name) has not started") }
-        return instance
-    }
-
     /// A change that the engine cannot take is told, since nobody waits for it.
-    private func turn(_ place: Int, _ value: Float, _ atOnce: Bool) {
+    func turn(_ place: Int, _ value: Float, _ atOnce: Bool) {
         guard !host.setParameter(place, to: value, atOnce: atOnce) else { return }
         host.log(VG_LOG_WARNING, "\(layout.parameters[place].key) could not be set to \(value)")
     }

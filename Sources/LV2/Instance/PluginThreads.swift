@@ -66,13 +66,19 @@ enum PluginThreads {
     /// The threads of this process.
     static func all() -> Set<pid_t> {
         var result: Set<pid_t> = []
+        var before: Set<pid_t>?
+        var complete = 0
         // The kernel ends its list where a thread ends while it is being listed, and those behind it are missing. Their
-        // number tells that it is not the whole list.
+        // number tells most often that it is not the whole list; where threads come and go, several lists are put together.
         for _ in 0..<100 {
             let count = count()
             let listed = listed()
             result.formUnion(listed)
-            if listed.count >= max(count, self.count()) { break }
+            if listed.count >= max(count, self.count()) {
+                complete += 1
+                if listed == before || complete == 5 { break }
+            }
+            before = listed
         }
         return result
     }

@@ -21,6 +21,7 @@ final class PluginWorker {
     private let restoring = PacketRing(capacity: workerRingSize)
     private let restorer = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: 1)
     private let open = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
+    private let faults = UnsafeMutablePointer<WorkFaults>.allocate(capacity: 1)
     private let responses = PacketRing(capacity: workerRingSize)
     private let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     private let stop = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
@@ -35,10 +36,12 @@ final class PluginWorker {
         stop.initialize(to: false)
         restorer.initialize(to: Atomic(0))
         open.initialize(to: Atomic(0))
+        faults.initialize(to: WorkFaults())
         core.initialize(
             to: WorkerCore(
                 requests: requests.ends, restoring: restoring.ends, responses: responses.ends, received: received,
-                responded: responded, wake: wake, stop: stop, restorer: restorer, open: open))
+                responded: responded, wake: wake, stop: stop, restorer: restorer, open: open,
+                faults: faults))
         schedule.initialize(
             to: LV2_Worker_Schedule(
                 handle: core,
@@ -61,6 +64,7 @@ final class PluginWorker {
         stop.deallocate()
         restorer.deallocate()
         open.deallocate()
+        faults.deallocate()
         schedule.deallocate()
         core.deallocate()
     }
@@ -93,6 +97,18 @@ final class PluginWorker {
     /// Whether all that was scheduled is done; responses may wait for the next block. [control]
     var isIdle: Bool { open.pointee.load(ordering: .acquiring) == 0 }
 
+    /// Why the last work failed; nil: it did not. [control]
+    var fault: String? {
+        switch faults.pointee.last.load(ordering: .relaxed) {
+        case LV2_WORKER_SUCCESS.rawValue: nil
+        case LV2_WORKER_ERR_NO_SPACE.rawValue: "it has more to tell than there is room for"
+        default: "its work failed"
+        }
+    }
+
+    /// What found no room since the last call. [control]
+    func takeRefused() -> Int { faults.pointee.refused.exchange(0, ordering: .relaxed) }
+
     /// Waits until all that was scheduled is done, and gives the plugin the responses. It must not run. [control]
     func finishWork() {
         // A plugin that never ends its work is not waited for.
@@ -114,6 +130,14 @@ final class PluginWorker {
 /// Bytes that may wait in each direction.
 private let workerRingSize = 1 << 16
 
+/// What went wrong with one plugin's work.
+struct WorkFaults: ~Copyable {
+    /// What the last work returned.
+    let last = Atomic<UInt32>(LV2_WORKER_SUCCESS.rawValue)
+    /// Requests that found no room.
+    let refused = Atomic<Int>(0)
+}
+
 /// What the audio thread and the worker's thread share; it never moves while the plugin lives.
 struct WorkerCore: BitwiseCopyable {
     let requests: PacketRingEnds
@@ -130,6 +154,7 @@ struct WorkerCore: BitwiseCopyable {
     let restorer: UnsafeMutablePointer<Atomic<UInt>>
     /// Requests that were taken and are not done.
     let open: UnsafeMutablePointer<Atomic<Int>>
+    let faults: UnsafeMutablePointer<WorkFaults>
     var handle: LV2_Handle?
     var interface: UnsafePointer<LV2_Worker_Interface>?
     var threaded = false
@@ -146,6 +171,7 @@ private func queueWork(
     core.pointee.open.pointee.add(1, ordering: .relaxed)
     guard ring.push(data, size: Int(size)) else {
         core.pointee.open.pointee.subtract(1, ordering: .relaxed)
+        core.pointee.faults.pointee.refused.add(1, ordering: .relaxed)
         return LV2_WORKER_ERR_NO_SPACE
     }
     vg_lv2_wake(core.pointee.wake)
@@ -157,7 +183,7 @@ private func doWork(
     _ core: UnsafeMutablePointer<WorkerCore>, _ size: UInt32, _ data: UnsafeRawPointer?
 ) -> LV2_Worker_Status {
     guard let work = core.pointee.interface?.pointee.work else { return LV2_WORKER_ERR_UNKNOWN }
-    return PluginStep.during(.work) {
+    let status = PluginStep.during(.work) {
         work(
             core.pointee.handle,
             { core, size, data in
@@ -166,6 +192,8 @@ private func doWork(
                 return fits ? LV2_WORKER_SUCCESS : LV2_WORKER_ERR_NO_SPACE
             }, core, size, data)
     }
+    core.pointee.faults.pointee.last.store(status.rawValue, ordering: .relaxed)
+    return status
 }
 
 /// The worker's thread. [worker]

@@ -11,8 +11,7 @@ final class PropertyAnswers {
     private let urids = URIDs(URIDMap.shared)
     private let patch = PatchURIDs()
     /// Told last, by URI.
-    private var known: [String: SettingValue] = [:]
-    private var asked: Set<String> = []
+    private(set) var known: [String: SettingValue] = [:]
 
     /// The audio thread's end.
     var ends: PacketRingEnds { ring.ends }
@@ -25,16 +24,12 @@ final class PropertyAnswers {
 
     deinit { room.deallocate() }
 
-    /// The next answer is wanted even if nothing has changed. [control]
-    func ask(_ property: PluginProperty) { asked.insert(property.uri) }
-
-    /// Hands every new value to `take`. [control]
-    func drain(_ take: (PluginProperty, SettingValue) -> Void) {
+    /// Hands every value to `take`, and whether it is another than was told before. [control]
+    func drain(_ take: (PluginProperty, SettingValue, Bool) -> Void) {
         while let (size, _) = ring.ends.pop(into: room) {
             for (key, value) in told(UnsafeRawBufferPointer(start: room, count: size)) {
                 guard let property = properties[key] else { continue }
-                let isNew = known.updateValue(value, forKey: property.uri) != value
-                if asked.remove(property.uri) != nil || isNew { take(property, value) }
+                take(property, value, known.updateValue(value, forKey: property.uri) != value)
             }
         }
     }

@@ -2,11 +2,6 @@
 import Host
 
 extension Event {
-    /// A field that is text.
-    func text(_ key: String) -> String? {
-        if case .string(let text)? = fields[key] { text } else { nil }
-    }
-
     /// The texts of a field that is a list.
     func texts(_ key: String) -> [String] {
         guard case .list(let items)? = fields[key] else { return [] }
@@ -28,8 +23,8 @@ extension Event {
 
 /// What a change did, in a few words.
 public func changeText(
-    added: [String], removed: [String], linked: Int, unlinked: Int, parameters: Int, switched: [String] = [],
-    times: ChangeTimes?
+    added: [String], removed: [String], linked: Int, unlinked: Int, parameters: Int, settings: Int = 0,
+    switched: [String] = [], times: ChangeTimes?
 ) -> String {
     func count(_ number: Int, _ noun: String, _ verb: String) -> String? {
         number == 0 ? nil : "\(number) \(noun)\(number == 1 ? "" : "s") \(verb)"
@@ -42,7 +37,7 @@ public func changeText(
         [
             switched.isEmpty ? nil : "switched \(printable(switched.joined(separator: ", ")))",
             count(linked, "link", "added"), count(unlinked, "link", "removed"),
-            count(parameters, "parameter", "turned"),
+            count(parameters, "parameter", "turned"), count(settings, "setting", "changed"),
         ].compactMap(\.self),
     ].flatMap(\.self)
     guard !parts.isEmpty else { return "nothing changed" }
@@ -58,7 +53,7 @@ func timesText(_ times: ChangeTimes) -> String {
 /// An event as a line for people; nil for those that other parts of a face show better.
 public func eventText(_ event: Event) -> String? {
     let quiet: Set = [
-        "levels", "audio", "status", "running", "speech.word", "speech.sentence", "timings", "xrun", "visualizer",
+        "status", "running", "speech.word", "speech.sentence", "speech.state", "record.state", "xrun", "visualizer",
     ]
     guard !quiet.contains(event.name) else { return nil }
     let about = event.node.map { "\($0): " } ?? ""
@@ -83,14 +78,15 @@ public func eventText(_ event: Event) -> String? {
             + changeText(
                 added: event.texts("added"), removed: event.texts("removed"), linked: event.integer("linked") ?? 0,
                 unlinked: event.integer("unlinked") ?? 0, parameters: event.integer("parameters") ?? 0,
-                switched: event.texts("switched"),
+                settings: event.integer("settings") ?? 0, switched: event.texts("switched"),
                 times: event.number("done_ms").map {
                     ChangeTimes(firstBlock: event.number("first_block_ms").map { $0 * 1e-3 }, done: $0 * 1e-3)
                 })
-    case let name where name.hasSuffix(".failed"):
-        let reason = event.text("message") ?? event.text("reason") ?? event.text("error") ?? "no reason given"
-        let what = name.hasPrefix("node.") ? "" : String(name.dropLast(".failed".count)) + " "
-        return about + what + "failed: " + reason
+    case HostEvent.health.name:
+        guard let reason = event.text("reason") else { return about + "well again" }
+        return about + (event.text("state") ?? "") + ": " + reason
+    case _ where event.text("reason") != nil:
+        return about + event.name.split(separator: ".").joined(separator: " ") + ": " + (event.text("reason") ?? "")
     default:
         let fields = event.fields.sorted { $0.key < $1.key }
             .map { "\($0.key) \(EventJSON.value($0.value, quoted: false))" }

@@ -11,7 +11,7 @@ public struct StatusLine: Sendable {
     public init() {}
 
     /// Takes levels; the loudest since the last line is shown.
-    public mutating func update(_ frame: LevelFrame) {
+    public mutating func update(_ frame: SeriesFrame) {
         if loudest[frame.node] == nil, !order.contains(frame.node) { order.append(frame.node) }
         let peak = frame.peak.reduce(0) { $1.isNaN ? $0 : max($0, $1) }
         loudest[frame.node] = max(loudest[frame.node] ?? 0, peak)

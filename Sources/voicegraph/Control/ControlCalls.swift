@@ -1,34 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Config
 import Control
 import Glibc
 import Host
 import JSON
+import NodeKit
 import Terminal
 
-/// `ctl set`: turns a parameter.
+/// `ctl set`: turns a parameter, or changes a live setting.
 struct SetCall: ControlCall {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Turn a parameter of a node.",
+        commandName: "set", abstract: "Turn a parameter of a node, or change a setting that is live.",
         discussion: "For example: voicegraph ctl set low gain_db -12")
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
+    @Option(help: ArgumentHelp("When a parameter begins to move, in the graph's time.", valueName: "seconds"))
+    var at: Double?
     @Argument(help: "The node's name.", completion: .liveNodes) var node: String
-    @Argument(help: "The parameter's key.", completion: .liveParameters) var parameter: String
+    @Argument(help: "The key of the parameter or setting.", completion: .liveParameters) var parameter: String
     // A list, since otherwise a negative number is taken for an option.
     @Argument(parsing: .allUnrecognized, help: "The value.") var value: [String]
 
     func validate() throws {
-        if let unknown = value.first(where: { Double($0)?.isFinite != true }) {
-            throw ValidationError(unknown.hasPrefix("-") ? "Unknown option '\(unknown)'" : "'\(unknown)' is no number")
+        if let unknown = value.first(where: { $0.hasPrefix("-") && Double($0) == nil }) {
+            throw ValidationError("Unknown option '\(unknown)'")
         }
         if value.count > 1 { throw ValidationError("one value, not \(value.count)") }
+        if let number = Double(value[0]), !number.isFinite { throw ValidationError("'\(value[0])' is no number") }
     }
 
     func request() -> (String, [String: JSON]) {
-        let number = Double(value[0]) ?? 0
-        return ("set", ["node": .string(node), "parameter": .string(parameter), "value": .number(number)])
+        var fields: [String: JSON] = [
+            "node": .string(node), "parameter": .string(parameter), "value": JSON(SettingValue(argument: value[0])),
+        ]
+        if let at { fields["at"] = .number(at) }
+        return ("set", fields)
     }
 }
 

@@ -26,8 +26,8 @@ struct ControlCommand: ParsableCommand {
             """,
         subcommands: [
             SetCall.self, GetCall.self, NodesCall.self, AddCall.self, RemoveCall.self, LinkCall.self, UnlinkCall.self,
-            BypassCall.self, MuteCall.self, ReloadCall.self, SayCall.self, SendCall.self, PresetCall.self,
-            PropertyCall.self, SaveCall.self, StatusCall.self, EventsCall.self, ListCall.self,
+            BypassCall.self, MuteCall.self, ReloadCall.self, DoCall.self, ActionsCall.self, SayCall.self,
+            SendCall.self, SaveCall.self, StatusCall.self, EventsCall.self, ListCall.self,
         ])
 
     @OptionGroup

@@ -26,7 +26,8 @@ private func change(_ json: JSON) -> String {
     func count(_ key: String) -> Int { json[key]?.integer ?? 0 }
     return changeText(
         added: names("added"), removed: names("removed"), linked: count("linked"), unlinked: count("unlinked"),
-        parameters: count("parameters"), switched: names("switched"), times: ChangeTimes(json))
+        parameters: count("parameters"), settings: count("settings"), switched: names("switched"),
+        times: ChangeTimes(json))
 }
 
 /// `ctl add`: a new node.

@@ -9,11 +9,12 @@ import Terminal
 
 /// `ctl say`: speech.
 struct SayCall: ControlCall {
-    static let configuration = CommandConfiguration(commandName: "say", abstract: "Speak a text.")
+    static let configuration = CommandConfiguration(
+        commandName: "say", abstract: "Speak a text: the action speak of a node.")
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
-    @Option(help: "The node that speaks; by default the first that can.") var node: String?
+    @Option(help: "The node that speaks; needed if several can.") var node: String?
     @Argument(help: "The text.") var words: [String]
 
     func request() -> (String, [String: JSON]) {
@@ -42,41 +43,6 @@ struct SendCall: ControlCall {
         let content: [String: JSON] =
             if number, let value = Double(message) { ["number": .number(value)] } else { ["text": .string(message)] }
         return ("send", content.merging(["node": .string(node), "port": .string(port)]) { $1 })
-    }
-}
-
-/// `ctl preset`: another preset of a plugin.
-struct PresetCall: ControlCall {
-    static let configuration = CommandConfiguration(
-        commandName: "preset", abstract: "Go over to a preset of a plugin, by label or URI.")
-
-    @ParentCommand var parent: ControlCommand
-    @OptionGroup var target: ControlOptions
-    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
-    @Argument(help: "The preset; `voicegraph lv2 presets` lists them.") var preset: String
-
-    func request() -> (String, [String: JSON]) { ("preset", ["node": .string(node), "preset": .string(preset)]) }
-}
-
-/// `ctl property`: a file or another value that a plugin takes by message.
-struct PropertyCall: ControlCall {
-    static let configuration = CommandConfiguration(
-        commandName: "property", abstract: "Print a property of a plugin, or set it.")
-
-    @ParentCommand var parent: ControlCommand
-    @OptionGroup var target: ControlOptions
-    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
-    @Argument(help: "The property's symbol, label or URI.") var key: String
-    @Argument(help: "A value as in a file, to set it.") var value: String?
-
-    func request() -> (String, [String: JSON]) {
-        let value = value.map { ["value": JSON(SettingValue(argument: $0))] } ?? [:]
-        return ("property", value.merging(["node": .string(node), "key": .string(key)]) { $1 })
-    }
-
-    func text(_ answer: JSON) -> String {
-        guard let value = answer["value"] else { return "" }
-        return printable(value.string ?? value.text) + "\n"
     }
 }
 
@@ -128,12 +94,14 @@ struct NodesCall: ControlCall {
 struct EventsCall: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events", abstract: "Print what happens as JSON, one object a line, until the run ends.",
-        discussion:
-            "The lines are those of `voicegraph run --json`. What is lost because they are not read in time is told.")
+        discussion: """
+            The lines are those of `voicegraph run --json`. The states that there are \
+            come first. What is lost because they are not read in time is told.
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
-    @Argument(help: "Names of events, for example levels or speech.started; without any, all.") var only: [String] = []
+    @Argument(help: "Names of events, for example series or speech.started; without any, all.") var only: [String] = []
 
     func run() throws {
         let connection = try connect(target.client ?? parent.target.client)

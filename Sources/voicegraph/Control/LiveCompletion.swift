@@ -19,13 +19,28 @@ extension CompletionKind {
         }
     }
 
+    /// The actions of the node that is the word before.
+    static var liveActions: CompletionKind {
+        .custom { words, index, _ in
+            guard words.indices.contains(index - 1),
+                let answer = try? ControlClient(client(words)).call("actions", ["node": .string(words[index - 1])])
+                    .answer
+            else { return [] }
+            return answer["actions"]?.items.compactMap { $0["name"]?.string } ?? []
+        }
+    }
+
     private static func playing(_ words: [String]) -> [(name: String?, json: JSON)] {
+        guard let answer = try? ControlClient(client(words)).call("nodes").answer else { return [] }
+        return answer["nodes"]?.items.map { ($0["name"]?.string, $0) } ?? []
+    }
+
+    private static func client(_ words: [String]) -> String? {
         var client: String?
         for (place, word) in words.enumerated() {
             if word == "--client", words.indices.contains(place + 1) { client = words[place + 1] }
             if word.hasPrefix("--client=") { client = String(word.dropFirst("--client=".count)) }
         }
-        guard let answer = try? ControlClient(client).call("nodes").answer else { return [] }
-        return answer["nodes"]?.items.map { ($0["name"]?.string, $0) } ?? []
+        return client
     }
 }

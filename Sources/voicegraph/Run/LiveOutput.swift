@@ -48,14 +48,14 @@ final class LiveOutput: Sendable {
         return await device.show(view)
     }
 
-    func show(_ published: Published) {
+    func show(_ publication: Publication) {
+        let published = publication.element
         let now = monotonicSeconds()
         switch (face, published) {
-        case (.view(_, let view), .levels(let frame)): view.update(levels: frame, at: now)
+        case (.view(_, let view), .frame(let frame)): view.update(levels: frame, at: now)
         case (.view(_, let view), .event(let event)): view.update(event: event, at: now)
-        case (.json, .event(let event)): writeOut(EventJSON.encode(event) + "\n")
-        case (.json, .levels(let frame)): writeOut(EventJSON.encode(frame) + "\n")
-        case (.lines, .levels(let frame)): line.withLock { $0.update(frame) }
+        case (.json, _): if let line = publication.line { writeOut(line + "\n") }
+        case (.lines, .frame(let frame)): line.withLock { $0.update(frame) }
         case (.lines, .event(let event)): if let text = eventText(event) { writeOut(text + "\n") }
         default: break
         }
@@ -71,7 +71,7 @@ final class LiveOutput: Sendable {
         switch face {
         case .view(_, let view): view.update(status: status, at: monotonicSeconds())
         case .json where everySecond:
-            writeOut(EventJSON.encode(status, event: "status", pid: getpid()) + "\n")
+            writeOut(EventJSON.encode(status, event: HostEvent.status.name, pid: getpid()) + "\n")
         case .lines where everySecond: writeOut(line.withLock { $0.line(status) } + "\n")
         default: break
         }
@@ -93,7 +93,9 @@ final class LiveOutput: Sendable {
                 "scheduling": .table(status.scheduling.fields),
                 "nodes": .table(Dictionary(uniqueKeysWithValues: nodes)),
             ]
-            writeOut(EventJSON.encode(Event("finished", time: status.time, fields: fields)) + "\n")
+            writeOut(
+                EventJSON.encode(
+                    Event(HostEvent.finished.name, time: status.time, wallTime: calendarTime(), fields: fields)) + "\n")
         } else {
             writeOut(FinalReport.text(status, timings, dropouts, dropped: dropped))
         }

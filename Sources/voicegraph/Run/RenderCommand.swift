@@ -75,7 +75,11 @@ struct RenderCommand: ParsableCommand {
         let prepared = try loadGraph(graph) { graph throws(HostError) in try render.change(&graph)
         }
         let failures = prepared.bus.subscribe(.bounded(64)) {
-            if case .event(let event) = $0 { event.name == "node.failed" } else { false }
+            if case .event(let event) = $0 {
+                event.name == HostEvent.health.name && event.text("state") == "failed"
+            } else {
+                false
+            }
         }
         let guards = prepared.bus.subscribe(.lossless) {
             if case .event(let event) = $0 { event.isOfGuard } else { false }
@@ -98,7 +102,7 @@ struct RenderCommand: ParsableCommand {
             while case .event(let event) = failures.poll() {
                 // What was left out before has been told with its place in the file.
                 guard let node = event.node, prepared.degraded[node] == nil else { continue }
-                writeOut("voicegraph: node '\(node)' failed: \(event.reason ?? "")\n", to: STDERR_FILENO)
+                writeOut("voicegraph: node '\(node)' failed: \(event.text("reason") ?? "")\n", to: STDERR_FILENO)
             }
             let summary = "\(out): \(frames) frames, \(bar.summary(frames))" + silenced.summary
             if ended.isSet { throw HostError("interrupted; \(summary)") }

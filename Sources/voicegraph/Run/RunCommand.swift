@@ -79,9 +79,9 @@ struct RunCommand: AsyncParsableCommand {
         let output = LiveOutput(description, json: json)
         output.begin(status)
         let reading = Task {
-            for await published in events {
+            while let published = await events.nextShared() {
                 output.show(published)
-                if case .event(let event) = published, event.name == "graph.changed",
+                if case .event(let event) = published.element, event.name == HostEvent.changed.name,
                     let graph = await host.description
                 {
                     output.update(graph)
@@ -175,13 +175,6 @@ private func leave(when ended: EndFlag) async {
     guard !Task.isCancelled else { return }
     writeOut("voicegraph: ended before the server answered\n", to: STDERR_FILENO)
     _exit(1)
-}
-
-/// Seconds since 1970.
-func calendarTime() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }
 
 /// What stands behind --driver.

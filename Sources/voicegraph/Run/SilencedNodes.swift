@@ -22,8 +22,8 @@ struct SilencedNodes {
     /// Takes one of the two events of guards.
     mutating func add(_ event: Event) {
         guard let node = event.node else { return }
-        var silence = nodes[node] ?? Silence(reason: event.reason ?? "", first: event.time)
-        if event.name == "node.silenced" {
+        var silence = nodes[node] ?? Silence(reason: event.text("reason") ?? "", first: event.time)
+        if event.name == HostEvent.silenced.name {
             silence.since = event.time
             silence.times += 1
         } else if let since = silence.since {
@@ -49,5 +49,5 @@ struct SilencedNodes {
 
 extension Event {
     /// Whether a guard tells of a node that it silenced or let through again.
-    var isOfGuard: Bool { name == "node.silenced" || name == "node.heard" }
+    var isOfGuard: Bool { name == HostEvent.silenced.name || name == HostEvent.heard.name }
 }

@@ -4,7 +4,7 @@
 
 static const vg_port port = {.symbol = "in"};
 static const vg_node_type type = {
-    SOUND_TYPE("absurd-ports"), .default_layout = {.ports = &port, .port_count = 0xffffffffu}};
+    SOUND_TYPE("absurd-ports"), .default_layout = {.ports = {&port, 0xffffffffu, sizeof port}}};
 static const vg_node_type *const types[] = {&type};
 static const vg_plugin plugin = {SOUND_PLUGIN, .types = types, .type_count = 1};
 EXPORT(&plugin)

@@ -12,7 +12,7 @@ static void process(void *processor, const vg_io *io, const vg_cycle *cycle) {
   for (uint32_t frame = 0; frame < cycle->frames; frame++) io->audio_out[0][frame] = value;
 }
 
-static const vg_node_type type = {SOUND_TYPE("flush"), .default_layout = {ports, 1, 0, 0}, .process = process};
+static const vg_node_type type = {SOUND_TYPE("flush"), .default_layout = {.ports = VG_ARRAY(ports)}, .process = process};
 static const vg_node_type *const types[] = {&type};
 static const vg_plugin plugin = {SOUND_PLUGIN, .types = types, .type_count = 1};
 EXPORT(&plugin)

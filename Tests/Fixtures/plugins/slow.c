@@ -40,7 +40,7 @@ static void process(void *processor, const vg_io *io, const vg_cycle *cycle) {
 
 static const vg_node_type type = {
     .abi = VG_ABI_VERSION, .size = sizeof(vg_node_type), .name = "slow", .summary = "made for a test",
-    .default_layout = {ports, 2, parameters, 1}, .create = make, .destroy = free, .prepare = prepare,
+    .default_layout = {VG_ARRAY(ports), VG_ARRAY(parameters)}, .create = make, .destroy = free, .prepare = prepare,
     .process = process};
 static const vg_node_type *const types[] = {&type};
 static const vg_plugin plugin = {SOUND_PLUGIN, .types = types, .type_count = 1};

@@ -144,6 +144,7 @@ static void destroy(LV2_Handle h) { free(h); }
 static LV2_Worker_Status work(LV2_Handle h, LV2_Worker_Respond_Function respond, LV2_Worker_Respond_Handle handle,
                               uint32_t size, const void *data) {
   Probe *p = h;
+  if (*(const float *)data == 10) return LV2_WORKER_ERR_UNKNOWN; /* as for a file that is gone */
   float answer[2] = {*(const float *)data * 2, p->runs && !pthread_equal(p->runner, pthread_self())};
   return respond(handle, sizeof answer, answer);
 }

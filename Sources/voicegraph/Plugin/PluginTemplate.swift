@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A package for a new plugin: files by their path inside the package.
-public struct PluginTemplate: Sendable {
+struct PluginTemplate: Sendable {
     /// What it is written in.
-    public enum Language: String, Sendable, CaseIterable { case swift, c }
+    enum Language: String, Sendable, CaseIterable { case swift, c }
 
     /// What each file holds, by its path.
-    public var files: [(path: String, text: String)]
+    var files: [(path: String, text: String)]
 
-    /// Writes a plugin with one node type `name`, which `isTypeName` must accept. `source` is the folder
-    /// of the voicegraph package, for Swift; `include` the folder with voicegraph/node.h, for C.
-    public init(name: String, language: Language, source: String, include: String) {
+    /// Writes a plugin with one node type `name`, which `isTypeName` must accept. `kit` is the folder
+    /// of the package NodeKit.
+    init(name: String, language: Language, kit: String) {
         let module = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
         let symbol = name.split(separator: "-").joined(separator: "_")
         func fill(_ text: String) -> String {
             var text = text
             for (key, value) in [
-                ("@NAME@", name), ("@MODULE@", module), ("@SYMBOL@", symbol), ("@SOURCE@", source),
-                ("@INCLUDE@", include),
+                ("@NAME@", name), ("@MODULE@", module), ("@SYMBOL@", symbol),
+                ("@BUILD@", language == .swift ? ".build/release" : "."),
+                ("@KIT@", kit),
                 // Spelt out it would look like an import of this file.
                 ("@IMPORT@", "import"),
             ] {
@@ -45,18 +46,17 @@ private let swiftManifest = """
     // swift-tools-version: 6.2
     @IMPORT@ PackageDescription
 
-    // Where voicegraph's sources are: a folder here, or use
-    // .package(url: "https://.../voicegraph", branch: "main") below.
-    let voicegraph = Context.environment["VOICEGRAPH_SOURCE"] ?? "@SOURCE@"
+    // Where NodeKit is: it comes with voicegraph, and needs no network.
+    let kit = Context.environment["VOICEGRAPH_NODEKIT"] ?? "@KIT@"
 
     let package = Package(
         name: "@NAME@",
         // The host looks for libvg-NAME.so and expects the node type NAME in it.
         products: [.library(name: "vg-@NAME@", type: .dynamic, targets: ["@MODULE@"])],
-        dependencies: [.package(name: "voicegraph", path: voicegraph)],
+        dependencies: [.package(name: "NodeKit", path: kit)],
         targets: [
             .target(
-                name: "@MODULE@", dependencies: [.product(name: "NodeKit", package: "voicegraph")],
+                name: "@MODULE@", dependencies: [.product(name: "NodeKit", package: "NodeKit")],
                 swiftSettings: [.swiftLanguageMode(.v6)])
         ]
     )
@@ -73,21 +73,53 @@ private let swiftSource = """
             "@NAME@", "turns its input down",
             ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
             parameters: [Parameter("amount_db", "how far down", 0...60, default: 6, unit: "dB", scale: VG_DECIBEL)],
+            actions: [
+                Action(
+                    "reset", "turn the amount back to its default",
+                    results: [Field("amount_db", VG_NUMBER, "what it becomes", unit: "dB")])
+            ],
+            events: [EventType("reset", "the amount was turned back")],
+            series: [Series("peak", "largest sample of the input", rate: 60, width: 1)],
             flags: VG_IN_PLACE, process: nodeProcess)
 
         /// What the audio thread needs, kept from block to block: numbers and pointers, no objects.
-        struct Processor: BitwiseCopyable {}
+        struct Processor: BitwiseCopyable {
+            var meter: LevelMeter
+        }
+
+        private let host: NodeHost
+        /// What the processor measured, on its way to `poll`.
+        private var levels: LevelQueue?
 
         /// Checks the settings; cheap, takes no device.
-        init(settings: Settings, host: NodeHost) throws(NodeError) {}
+        init(settings: Settings, host: NodeHost) throws(NodeError) { self.host = host }
 
-        /// Makes everything that the processor needs.
-        func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor() }
+        /// Makes everything that the processor needs, and keeps it.
+        func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+            let levels = LevelQueue(channels: 1, rate: preparation.rate)
+            self.levels = levels
+            return Processor(meter: levels.meter)
+        }
+
+        /// Does what the descriptor declares under `actions`.
+        func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+            guard host.setParameter(0, to: 6) else { throw NodeError("the amount cannot be turned now") }
+            host.publish("reset")
+            call.put("amount_db", .number(6))
+        }
+
+        /// Called some hundred times a second: publishes what the processor left.
+        func poll() {
+            while let level = levels?.next() { host.publish([level.peak], at: level.position) }
+        }
     }
 
     /// One block, on the audio thread. `@_noLocks` makes the compiler refuse what could wait or allocate.
     @_noLocks
     private func nodeProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+        let state = memory.assumingMemoryBound(to: @MODULE@.Processor.self)
+        state.pointee.meter.feed(
+            io.pointee.audio_in, count: 1, frames: cycle.frames, position: cycle.pointee.position)
         let amount = io.parameter(0)
         let input = io.input(0)
         let output = io.output(0)
@@ -102,8 +134,8 @@ private let swiftSource = """
     """
 
 private let makefile = """
-    # Where voicegraph/node.h is.
-    VOICEGRAPH_INCLUDE ?= @INCLUDE@
+    # Where voicegraph/node.h is; it comes with voicegraph.
+    VOICEGRAPH_INCLUDE ?= @KIT@/Sources/CNode/include
     CFLAGS ?= -O2 -Wall -Wextra
     PLUGINS ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/voicegraph/plugins
 
@@ -122,12 +154,15 @@ private let makefile = """
 private let cSource = """
     /* Turns its input down by `amount_db`. Replace this with what your node does. */
     #include <math.h>
+    #include <stdatomic.h>
     #include <stdlib.h>
     #include <voicegraph/node.h>
 
-    /* What the node keeps from block to block. */
+    /* What the node keeps. `peak` and `position` are how the audio thread tells `poll` what it measured. */
     typedef struct {
-      uint64_t frames;
+      const vg_host *host;
+      _Atomic float peak;
+      _Atomic uint64_t position;
     } @SYMBOL@_node;
 
     enum { AMOUNT = 0 };
@@ -142,11 +177,26 @@ private let cSource = """
                     .default_value = 6, .scale = VG_DECIBEL},
     };
 
+    static const vg_field results[] = {
+        {.name = "amount_db", .doc = "what it becomes", .kind = VG_NUMBER, .unit = "dB"},
+    };
+
+    static const vg_action actions[] = {
+        {.name = "reset", .doc = "turn the amount back to its default", .results = VG_ARRAY(results)},
+    };
+
+    static const vg_event_type events[] = {{.name = "reset", .doc = "the amount was turned back"}};
+
+    static const vg_series series[] = {
+        {.name = "peak", .doc = "largest sample of a block", .unit = "", .width = 1},
+    };
+
     /* Checks the settings; cheap, takes no device. */
     static void *create(const vg_node_type *type, const vg_host *host, const vg_value *settings, vg_error *error) {
-      (void)type, (void)host, (void)settings;
-      void *node = calloc(1, sizeof(@SYMBOL@_node));
+      (void)type, (void)settings;
+      @SYMBOL@_node *node = calloc(1, sizeof *node);
       if (!node) strcpy(error->message, "out of memory");
+      else node->host = host;
       return node;
     }
 
@@ -161,11 +211,43 @@ private let cSource = """
     /* One block, on the audio thread: no allocation, no lock, no system call. */
     static void process(void *processor, const vg_io *io, const vg_cycle *cycle) {
       @SYMBOL@_node *node = processor;
+      float peak = 0;
       for (uint32_t i = 0; i < cycle->frames; i++) {
         float gain = powf(10, -vg_ramp_at(&io->parameters[AMOUNT], i) / 20);
-        io->audio_out[0][i] = io->audio_in[0][i] * gain;
+        float sample = io->audio_in[0][i];
+        if (fabsf(sample) > peak) peak = fabsf(sample);
+        io->audio_out[0][i] = sample * gain;
       }
-      node->frames += cycle->frames;
+      atomic_store_explicit(&node->peak, peak, memory_order_relaxed);
+      atomic_store_explicit(&node->position, cycle->position + cycle->frames, memory_order_release);
+    }
+
+    /* Called some hundred times a second: publishes what the processor left. */
+    static void poll(void *of) {
+      @SYMBOL@_node *node = of;
+      uint64_t position = atomic_load_explicit(&node->position, memory_order_acquire);
+      float peak = atomic_load_explicit(&node->peak, memory_order_relaxed);
+      if (position == 0) return;
+      vg_row row = {.series = 0, .count = 1, .values = &peak};
+      vg_frame frame = {.size = sizeof frame, .row_count = 1, .rows = &row, .position = position};
+      node->host->publish_frame(node->host->handle, &frame);
+    }
+
+    /* Does what is declared under `actions`. */
+    static vg_outcome perform(void *of, const char *action, const vg_value *arguments, const vg_call *call,
+                              vg_error *error) {
+      (void)action, (void)arguments;
+      @SYMBOL@_node *node = of;
+      float amount = parameters[AMOUNT].default_value;
+      if (!node->host->set_parameter(node->host->handle, AMOUNT, amount, false, 0)) {
+        strcpy(error->message, "the amount cannot be turned now");
+        return VG_FAILED;
+      }
+      vg_event event = {.size = sizeof event, .name = "reset"};
+      node->host->publish(node->host->handle, &event);
+      vg_value value = {.kind = VG_NUMBER, .number = amount};
+      call->put(call->handle, "amount_db", &value);
+      return VG_DONE;
     }
 
     static const vg_node_type type = {
@@ -174,11 +256,16 @@ private let cSource = """
         .name = "@NAME@",
         .summary = "turns its input down",
         .flags = VG_IN_PLACE,
-        .default_layout = {ports, 2, parameters, 1},
+        .default_layout = {VG_ARRAY(ports), VG_ARRAY(parameters)},
+        .actions = VG_ARRAY(actions),
+        .events = VG_ARRAY(events),
+        .series = VG_ARRAY(series),
         .create = create,
         .destroy = destroy,
         .prepare = prepare,
         .process = process,
+        .perform = perform,
+        .poll = poll,
     };
 
     static const vg_node_type *const types[] = {&type};
@@ -200,8 +287,9 @@ private let cSource = """
 private let swiftReadme = """
     # @NAME@
 
-    A node type for voicegraph, in Swift: `Sources/@MODULE@/@MODULE@.swift`. The sources of voicegraph are looked for in
-    the folder that `Package.swift` names; `VOICEGRAPH_SOURCE=folder swift build` takes others.
+    A node type for voicegraph, in Swift: `Sources/@MODULE@/@MODULE@.swift`. It needs one package,
+    NodeKit, which comes with voicegraph and says what each function may do and on which thread: `Package.swift` names its
+    folder, and `VOICEGRAPH_NODEKIT=folder swift build` takes another. Nothing is fetched.
 
         swift build -c release
         voicegraph describe @NAME@ --plugin-path .build/release
@@ -221,6 +309,13 @@ private let cReadme = """
 
 private let readmeEnd = """
 
+
+    While it runs, its action is done, and its event and its series are seen, from another terminal:
+
+        voicegraph run example.conf --plugin-path @BUILD@
+        voicegraph ctl events
+        voicegraph ctl set effect.amount_db 20
+        voicegraph ctl do effect reset
 
     To have it found without `--plugin-path`, copy `libvg-@NAME@.so` to `~/.local/share/voicegraph/plugins`.
     """

@@ -2,49 +2,6 @@
 import Drivers
 import NodeKit
 
-/// Levels of one meter or visualizer node: one 60th of a second.
-public struct LevelFrame: Sendable, Equatable {
-    /// The node that measured.
-    public var node: String
-    /// Seconds since the graph started.
-    public var time: Double
-    /// Largest absolute sample per channel, linear.
-    public var peak: [Float]
-    /// Root mean square per channel, linear.
-    public var rms: [Float]
-    /// 0...1: RMS of the newest 1024 frames on a scale of 50 dB.
-    public var orb: Float
-
-    /// Describes a level frame.
-    public init(node: String, time: Double, peak: [Float], rms: [Float], orb: Float) {
-        self.node = node
-        self.time = time
-        self.peak = peak
-        self.rms = rms
-        self.orb = orb
-    }
-}
-
-/// A block of audio from a tap, planar.
-public struct AudioFrame: Sendable, Equatable {
-    /// The node that published it.
-    public var node: String
-    /// Position of the first frame since the graph started, in frames.
-    public var position: UInt64
-    /// Hz.
-    public var rate: Double
-    /// Samples per channel; all the same length.
-    public var channels: [[Float]]
-
-    /// Describes a block.
-    public init(node: String, position: UInt64, rate: Double, channels: [[Float]]) {
-        self.node = node
-        self.position = position
-        self.rate = rate
-        self.channels = channels
-    }
-}
-
 /// What the host measures of itself, about ten times a second.
 public struct Status: Sendable, Equatable {
     /// "jack", "pipewire", "alsa", "dummy", "timer" or "offline".
@@ -71,7 +28,7 @@ public struct Status: Sendable, Equatable {
     public var blocks: UInt64 = 0
     /// Seconds of audio since the start.
     public var time = 0.0
-    /// Names of nodes that failed, with the reason.
+    /// Names of nodes that are not well or silenced, with the reason.
     public var degraded: [String: String] = [:]
     /// "running", "stalled": the server calls no more, "lost": it is gone, "stopped".
     public var state = ""
@@ -81,6 +38,12 @@ public struct Status: Sendable, Equatable {
     public var dropouts: [Dropout.Cause: Int] = [:]
     /// Cycles of which nothing is known, because this program was held up.
     public var unrecorded: UInt64 = 0
+    /// What nodes count, by node and counter; see `NodeHost.count`.
+    public var counters: [String: [String: UInt64]] = [:]
+    /// Notes of processors that found their ring full.
+    public var lostNotes: UInt64 = 0
+    /// MIDI events that found their buffer full.
+    public var lostMIDI: UInt64 = 0
     /// How long the last change of the graph took; nil: there was none.
     public var lastChange: ChangeTimes?
 
@@ -111,22 +74,21 @@ public struct ChangeTimes: Sendable, Equatable {
     private static func milliseconds(_ seconds: Double) -> Double { (seconds * 1e6).rounded() / 1e3 }
 }
 
-/// Something that happened, other than levels and audio.
-public struct Event: Sendable, Equatable {
-    /// "running", "speech.started", "node.failed", "xrun", "finished", ...
-    public var name: String
-    /// The node it is about; nil for the host.
-    public var node: String?
-    /// Seconds since the graph started.
-    public var time: Double
-    /// What belongs to it.
-    public var fields: [String: SettingValue]
-
-    /// Describes an event.
-    public init(_ name: String, node: String? = nil, time: Double = 0, fields: [String: SettingValue] = [:]) {
-        self.name = name
-        self.node = node
-        self.time = time
-        self.fields = fields
+extension Status {
+    /// All of it, by the names that other programs see, in an order of meaning.
+    public func fields(pid: Int32) -> [(key: String, value: SettingValue)] {
+        func whole(_ number: some BinaryInteger) -> SettingValue { .integer(Int64(clamping: number)) }
+        var fields: [(key: String, value: SettingValue)] = [
+            ("driver", .string(driver)), ("notice", .string(notice)), ("server", .string(server)),
+            ("own_server", .bool(ownServer)),
+            ("rate", .number(rate)), ("block", whole(block)), ("threads", whole(threads)), ("client", .string(client)),
+            ("pid", whole(pid)), ("load", .number(load)), ("xruns", whole(xruns)), ("blocks", whole(blocks)),
+            ("state", .string(state)), ("scheduling", .table(scheduling.fields)), ("dropouts", .table(dropoutFields)),
+            ("unrecorded", whole(unrecorded)), ("lost_notes", whole(lostNotes)), ("lost_midi", whole(lostMIDI)),
+        ]
+        if let change = lastChange { fields.append(("last_change", .table(change.fields))) }
+        fields.append(("counters", .table(counters.mapValues { .table($0.mapValues { whole($0) }) })))
+        fields.append(("degraded", .table(degraded.mapValues(SettingValue.string))))
+        return fields
     }
 }

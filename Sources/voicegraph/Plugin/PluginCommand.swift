@@ -39,10 +39,10 @@ struct PluginCommand: ParsableCommand {
             if access(folder, F_OK) == 0 {
                 throw fail("\(folder) is there already; choose another folder with --path")
             }
-            let root = sourceFolder()
-            let template = PluginTemplate(
-                name: name, language: language, source: root ?? "../voicegraph",
-                include: root.map { $0 + "/Sources/CNode/include" } ?? installedHeaders())
+            guard let kit = kitFolder() else {
+                throw fail("NodeKit is not beside this program; install voicegraph with `make install`")
+            }
+            let template = PluginTemplate(name: name, language: language, kit: kit)
             for file in template.files { try write(file.text, to: folder + "/" + file.path) }
             var told = "Wrote \(folder):\n"
             for file in template.files where !file.path.hasPrefix(".") { told += "  \(file.path)\n" }
@@ -56,9 +56,6 @@ struct PluginCommand: ParsableCommand {
                   voicegraph render example.conf -o out.wav --duration 2 --plugin-path \(build)
 
                 """
-            if root == nil, language == .swift {
-                told += "\nSay in Package.swift where voicegraph's sources are; they are not beside this program.\n"
-            }
             writeOut(told)
         }
     }
@@ -81,16 +78,15 @@ private func write(_ text: String, to path: String) throws {
     }
 }
 
-/// The package that this program was built in, if it is still there.
-private func sourceFolder() -> String? {
-    var folder = ownExecutable()
+/// The package NodeKit: of the prefix that this program is installed in, or of the checkout that it was built in.
+private func kitFolder() -> String? {
+    guard let executable = realpath("/proc/self/exe", nil) else { return nil }
+    defer { free(executable) }
+    var folder = String(cString: executable)
     while let slash = folder.lastIndex(of: "/"), slash != folder.startIndex {
         folder = String(folder[..<slash])
-        if access(folder + "/Sources/CNode/include/voicegraph/node.h", R_OK) == 0 { return folder }
+        for kit in [folder + "/share/voicegraph/NodeKit", folder + "/NodeKit"]
+        where access(kit + "/Package.swift", R_OK) == 0 { return kit }
     }
     return nil
-}
-
-private func installedHeaders() -> String {
-    ownExecutable().split(separator: "/").dropLast(2).map { "/" + $0 }.joined() + "/include"
 }

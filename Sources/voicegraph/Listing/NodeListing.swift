@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Graph
+import API
+import Host
 import JSON
 import NodeKit
 
@@ -86,7 +88,7 @@ public enum NodeListing {
                 if row[2].isEmpty {
                     text += trimmedRight(left) + "\n"
                 } else if left.count > indent.count {
-                    text += left + "\n" + lines.map { indent + $0 + "\n" }.joined()
+                    text += trimmedRight(left) + "\n" + lines.map { indent + $0 + "\n" }.joined()
                 } else {
                     text += left + lines.joined(separator: "\n" + indent) + "\n"
                 }
@@ -94,7 +96,15 @@ public enum NodeListing {
         }
         section("Ports", type.layout.ports.map { [$0.symbol, kind($0), $0.doc] })
         section("Parameters", type.layout.parameters.map { [$0.key, range($0), $0.doc] })
-        section("Settings", type.settings.map { [$0.key, range($0), $0.doc] })
+        section("Settings", type.settings.map { [$0.key, range($0) + ($0.isLive ? ", live" : ""), $0.doc] })
+        section(
+            "Actions",
+            type.actions.flatMap { action in
+                [[action.name, results(action), action.doc]]
+                    + action.arguments.map { ["  \($0.key)=", range($0), $0.doc] }
+            })
+        section("Events", type.events.map { [$0.name, $0.isRetained ? "a state" : "", $0.doc] })
+        section("Series", type.series.map { [$0.name, measure($0), $0.doc] })
         return text
     }
 
@@ -133,7 +143,25 @@ public enum NodeListing {
             ("origin", JSONText.string(origin)), ("ports", "[" + ports.joined(separator: ",") + "]"),
             ("parameters", "[" + parameters.joined(separator: ",") + "]"),
             ("settings", "[" + settings.joined(separator: ",") + "]"),
+            ("actions", list(type.actions.map(\.values))), ("events", list(type.events.map(\.values))),
+            ("series", list(type.series.map(\.values))),
         ]) + "\n"
+    }
+
+    private static func list(_ items: [[String: SettingValue]]) -> String {
+        JSON(.list(items.map(SettingValue.table))).text
+    }
+
+    /// What an action returns, by name.
+    private static func results(_ action: Action) -> String {
+        action.results.isEmpty ? "" : "-> " + action.results.map(\.name).joined(separator: ", ")
+    }
+
+    /// How wide and how often a series is measured.
+    private static func measure(_ series: Series) -> String {
+        let width = series.width == 0 ? "one a channel" : "\(series.width) wide"
+        let rate = series.rate == 0 ? "" : ", \(number(series.rate)) a second"
+        return width + rate + (series.unit.isEmpty ? "" : ", " + series.unit)
     }
 
     private static func folder(of path: String) -> String {

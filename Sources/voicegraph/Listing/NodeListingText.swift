@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Graph
+import Host
 import NodeKit
 
-func kindName(_ kind: vg_setting_kind) -> String {
-    switch kind {
-    case VG_SET_BOOL: "boolean"
-    case VG_SET_INTEGER: "integer"
-    case VG_SET_NUMBER: "number"
-    case VG_SET_STRING: "text"
-    case VG_SET_PATH: "file"
-    case VG_SET_STRINGS: "text or list of texts"
-    default: "table"
-    }
-}
+func kindName(_ kind: vg_setting_kind) -> String { kind.name }
 
 func scaleName(_ scale: vg_scale) -> String {
     switch scale {

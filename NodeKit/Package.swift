@@ -1,0 +1,21 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+// What a plugin in Swift needs, and nothing else: no dependency, so that it builds without a network. `make install`
+// copies it to PREFIX/share/voicegraph.
+let strict: [SwiftSetting] = [.swiftLanguageMode(.v6)]
+
+let package = Package(
+    name: "NodeKit",
+    products: [.library(name: "NodeKit", targets: ["NodeKit"])],
+    targets: [
+        .target(name: "CNode", cSettings: [.unsafeFlags(["-Xclang", "-mframe-pointer=none"])]),
+        .target(name: "CRealtime"),
+        .target(name: "System", dependencies: ["CRealtime"], swiftSettings: strict),
+        .target(
+            name: "Realtime", dependencies: ["CRealtime"],
+            swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+        .target(name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import NodeKit
+
+/// A text that is or will be spoken.
+struct Speech: Sendable {
+    /// Not the same for any two speeches of a node.
+    var number: Int
+    /// What it belongs to, as events tell it.
+    var item: UInt64
+    var text: String
+    var voice: Voice
+    /// Raised by each stop; a speech of an older one is void.
+    var generation: Int
+    /// Unicode scalars of the text before the word that was heard last; it goes on there in another pipe.
+    var heard = 0
+}
+
+/// Something to publish once the frame before which it stands was played.
+struct Mark {
+    enum Kind { case started, word(text: String, start: Int, length: Int), finished, failed(String) }
+    var kind: Kind
+    /// In the pipe.
+    var index: Int
+    var speech: Speech
+
+    /// Whether the speech is over there.
+    var isEnd: Bool {
+        switch kind {
+        case .started, .word: false
+        case .finished, .failed: true
+        }
+    }
+
+    var isStart: Bool { if case .started = kind { true } else { false } }
+}
+
+/// What the node tells, and how it is declared.
+enum SpeechEvent {
+    static let started = "speech.started"
+    static let word = "speech.word"
+    static let finished = "speech.finished"
+    static let synthesized = "speech.synthesized"
+    static let stopped = "speech.stopped"
+    static let failed = "speech.failed"
+    static let gap = "speech.gap"
+    static let state = "speech.state"
+
+    private static let item = Field("item", VG_INTEGER, "what the text belongs to")
+    private static let text = Field("text", VG_STRING, "the whole text")
+    private static let heard = Field("heard", VG_INTEGER, "unicode scalars of the text that were heard before")
+
+    static let types = [
+        EventType(started, "the first sample of a text is heard", fields: [item, text]),
+        EventType(
+            word, "a word is heard",
+            fields: [
+                item, Field("text", VG_STRING, "the word"),
+                Field("offset", VG_INTEGER, "unicode scalars of the text before it"),
+                Field("length", VG_INTEGER, "unicode scalars of the word"),
+            ]),
+        EventType(finished, "the last sample of a text was heard", fields: [item, text]),
+        EventType(
+            synthesized, "the last sample of a text was made",
+            fields: [item, text, Field("frames", VG_INTEGER, "how long it is", unit: "frames")]),
+        EventType(stopped, "a text was cut short, or given up before it was heard", fields: [item, text, heard]),
+        EventType(
+            failed, "a text could not be spoken, or not to its end",
+            fields: [item, text, heard, Field("reason", VG_STRING, "why")]),
+        EventType(
+            gap, "silence had to be played because the voice was not made in time",
+            fields: [Field("frames", VG_INTEGER, "how long", unit: "frames")]),
+        EventType(
+            state, "whether a text is being heard",
+            fields: [Field("speaking", VG_BOOL, "whether one is"), item, text], retained: true),
+    ]
+}
+
+extension NodeHost {
+    /// Publishes an event about a speech. [any]
+    func publish(_ event: String, _ speech: Speech, _ fields: [(String, SettingValue)] = [], at position: UInt64?) {
+        publish(
+            event, [("item", .integer(Int64(clamping: speech.item))), ("text", .string(speech.text))] + fields,
+            at: position)
+    }
+
+    /// Publishes what is being heard; nil: nothing. [any]
+    func publish(speaking speech: Speech?, at position: UInt64?) {
+        publish(
+            SpeechEvent.state,
+            [
+                ("speaking", .bool(speech != nil)), ("item", .integer(Int64(clamping: speech?.item ?? 0))),
+                ("text", .string(speech?.text ?? "")),
+            ], at: position)
+    }
+}

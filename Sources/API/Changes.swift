@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import Host
+import NodeKit
+
+private let node = Setting("node", VG_SET_STRING, "its name", required: true)
+
+/// Calls that turn or do something, and leave the graph as it is.
+extension HostCall {
+    static let changes: [HostCall] = [
+        HostCall(
+            "set", "turn a parameter, or change a setting that is live", change: true,
+            arguments: [
+                node, Setting("parameter", VG_SET_STRING, "its key, or that of a live setting", required: true),
+                Setting(
+                    "value", VG_SET_VALUE, "a number in the parameter's range; what the setting takes", required: true),
+                Setting(
+                    "at", VG_SET_NUMBER, "when a parameter begins to move: graph time", range: 0...1e12, unit: "s"),
+            ],
+            results: [Field("value", VG_NUMBER, "what it was set to")]
+        ) { host, given in
+            let (name, key) = (given.text("node"), given.text("parameter"))
+            let value = given.values["value"] ?? .number(0)
+            if try await host.liveSettings(of: name).contains(key) {
+                guard given.number("at") == nil else {
+                    throw CallError("'at' is for parameters, and '\(key)' is a setting")
+                }
+                try await host.change(name, key, to: value)
+                return [("value", value)]
+            }
+            guard let number = given.number("value").map({ Float($0) }) ?? given.bool("value").map({ $0 ? 1 : 0 })
+            else {
+                throw CallError("'value' must be a number")
+            }
+            guard number.isFinite else { throw CallError("'value' is too large", hint: "see the range in `nodes`") }
+            try await host.set(name, key, to: number, at: given.number("at"))
+            return [("value", SettingValue(number))]
+        },
+        HostCall(
+            "do", "do an action of a node; see actions", change: true,
+            arguments: [
+                node, Setting("action", VG_SET_STRING, "its name", required: true),
+                Setting("arguments", VG_SET_TABLE, "by name"),
+                Setting(
+                    "patience", VG_SET_NUMBER, "how long to wait for the end", default: "10", range: 0.001...3600,
+                    unit: "s"),
+            ],
+            results: [Field("results", VG_TABLE, "what it returns")]
+        ) { host, given in
+            let results = try await host.perform(
+                given.text("action"), on: given.text("node"), given.table("arguments") ?? [:],
+                patience: given.number("patience") ?? 10)
+            return [("results", .table(results))]
+        },
+        HostCall(
+            "say", "speak: the action speak of a node", change: true,
+            arguments: [
+                Setting("text", VG_SET_STRING, "what to say", required: true),
+                Setting("node", VG_SET_STRING, "its name; without it, the one node that speaks"),
+            ]
+        ) { host, given in
+            try await host.say(given.text("text"), on: given.string("node"))
+            return []
+        },
+        HostCall(
+            "send", "send a message to a message input", change: true,
+            arguments: [
+                node, Setting("port", VG_SET_STRING, "the input's symbol", required: true),
+                Setting("text", VG_SET_STRING, "the message"), Setting("number", VG_SET_NUMBER, "the message"),
+            ]
+        ) { host, given in
+            let message: Message
+            switch (given.string("text"), given.number("number")) {
+            case (let text?, nil): message = .text(text)
+            case (nil, let number?): message = .number(number)
+            default: throw CallError("a message is a text or a number", hint: "give one of 'text' and 'number'")
+            }
+            try await host.send(message, to: given.text("node"), port: given.text("port"))
+            return []
+        },
+        HostCall(
+            "save", "save every node that says where, with state = \"FOLDER\"", change: true,
+            results: [Field("saved", VG_LIST, "their names")]
+        ) { host, _ in [("saved", .list(try await host.saveStates().map(SettingValue.string)))] },
+    ]
+}

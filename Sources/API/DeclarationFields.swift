@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+// What node types declare, as values that every encoding can take.
+
+extension Setting {
+    /// All of it; what is not said is left out.
+    public var values: [String: SettingValue] {
+        var values: [String: SettingValue] = [
+            "key": .string(key), "kind": .string(kind.name), "required": .bool(required), "live": .bool(isLive),
+            "choices": .list(choices.map(SettingValue.string)), "doc": .string(doc),
+        ]
+        if let defaultText { values["default"] = .string(defaultText) }
+        if let range { (values["minimum"], values["maximum"]) = (.number(range.lowerBound), .number(range.upperBound)) }
+        if let unit { values["unit"] = .string(unit) }
+        return values
+    }
+}
+
+extension Field {
+    /// All of it.
+    public var values: [String: SettingValue] {
+        var values: [String: SettingValue] = [
+            "name": .string(name), "kind": .string(kind.name), "doc": .string(doc),
+        ]
+        if let unit { values["unit"] = .string(unit) }
+        return values
+    }
+}
+
+extension Action {
+    /// All of it.
+    public var values: [String: SettingValue] {
+        [
+            "name": .string(name), "doc": .string(doc), "urgent": .bool(isUrgent), "lasting": .bool(isLasting),
+            "arguments": .list(arguments.map { .table($0.values) }),
+            "results": .list(results.map { .table($0.values) }),
+        ]
+    }
+}
+
+extension EventType {
+    /// All of it.
+    public var values: [String: SettingValue] {
+        [
+            "name": .string(name), "doc": .string(doc), "retained": .bool(isRetained),
+            "fields": .list(fields.map { .table($0.values) }),
+        ]
+    }
+}
+
+extension Series {
+    /// All of it.
+    public var values: [String: SettingValue] {
+        [
+            "name": .string(name), "doc": .string(doc), "unit": .string(unit), "rate": .number(rate),
+            "width": .integer(Int64(width)),
+        ]
+    }
+}
+
+extension vg_setting_kind {
+    /// In a word, for people and programs.
+    public var name: String {
+        switch self {
+        case VG_SET_BOOL: "boolean"
+        case VG_SET_INTEGER: "integer"
+        case VG_SET_NUMBER: "number"
+        case VG_SET_STRING: "text"
+        case VG_SET_PATH: "file"
+        case VG_SET_STRINGS: "text or list of texts"
+        case VG_SET_VALUE: "value"
+        default: "table"
+        }
+    }
+}
+
+extension vg_value_kind {
+    /// In a word, for people and programs.
+    public var name: String {
+        switch self {
+        case VG_BOOL: "boolean"
+        case VG_INTEGER: "integer"
+        case VG_NUMBER: "number"
+        case VG_STRING: "text"
+        case VG_LIST: "list"
+        case VG_ANY: "value"
+        default: "table"
+        }
+    }
+}

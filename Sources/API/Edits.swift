@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import Host
+import NodeKit
+
+private let difference = [
+    Field("changed", VG_TABLE, "what the change did, and how long it took"),
+    Field("warnings", VG_LIST, "what was found on the way"),
+]
+private let which = Setting("node", VG_SET_STRING, "its name", required: true)
+private let link = Setting("link", VG_SET_STRING, "as in a file: \"a -> b.in_2\"", required: true)
+private let on = Setting("on", VG_SET_BOOL, "false: no more", default: "true")
+
+/// Calls that change the graph while it plays. Each answers when its change is heard.
+extension HostCall {
+    static let edits: [HostCall] = [
+        HostCall(
+            "add", "add a node, unlinked", change: true,
+            arguments: [Setting("node", VG_SET_TABLE, "name, type and settings", required: true)], results: difference
+        ) { host, given in answer(try await host.add(try description(of: given.table("node") ?? [:]))) },
+        HostCall("remove", "remove a node and its links", change: true, arguments: [which], results: difference) {
+            host, given in answer(try await host.remove(given.text("node")))
+        },
+        HostCall(
+            "link", "link nodes", change: true,
+            arguments: [link, Setting("gain_db", VG_SET_NUMBER, "of audio", default: "0", unit: "dB")],
+            results: difference
+        ) { host, given in answer(try await host.link(given.text("link"), gainDB: given.number("gain_db") ?? 0)) },
+        HostCall("unlink", "remove links", change: true, arguments: [link], results: difference) { host, given in
+            answer(try await host.unlink(given.text("link")))
+        },
+        HostCall(
+            "bypass", "let what goes into a node through in place of what comes out", change: true,
+            arguments: [which, on], results: difference
+        ) { host, given in answer(try await host.bypass(given.text("node"), given.bool("on") ?? true)) },
+        HostCall("mute", "silence a node", change: true, arguments: [which, on], results: difference) { host, given in
+            answer(try await host.mute(given.text("node"), given.bool("on") ?? true))
+        },
+        HostCall(
+            "reload", "become what the file says now", change: true,
+            arguments: [Setting("path", VG_SET_STRING, "another file")], results: difference
+        ) { host, given in answer(try await host.reload(given.string("path"))) },
+    ]
+
+    private static func answer(_ done: GraphDifference) -> CallResults {
+        [("changed", .table(done.fields)), ("warnings", .list(done.warnings.map(\.fields)))]
+    }
+
+    /// A node as `add` takes it: name, type and settings, as in a file.
+    private static func description(of given: [String: SettingValue]) throws(CallError) -> NodeDescription {
+        var fields = given
+        func text(_ key: String) throws(CallError) -> String {
+            guard let value = fields.removeValue(forKey: key) else {
+                throw CallError(
+                    "the node has no '\(key)'",
+                    hint: "for example {\"name\":\"quiet\",\"type\":\"gain\",\"gain_db\":-6}")
+            }
+            guard case .string(let text) = value, !text.isEmpty else {
+                throw CallError("the node's '\(key)' must be a text")
+            }
+            return text
+        }
+        let name = try text("name")
+        guard NodeDescription.isName(name) else {
+            throw CallError(
+                "'\(name.prefix(60))' cannot be a node's name",
+                hint: "names are made of letters, digits, '_' and '-'")
+        }
+        var node = NodeDescription(name: name, type: try text("type"))
+        for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
+            if NodeDescription.flags.contains(key) {
+                guard case .bool(let flag) = value else { throw CallError("the node's '\(key)' must be true or false") }
+                node.setFlag(key, flag)
+            } else {
+                node.entries[key] = Entry(value, inner: inner(value))
+                node.keys.append(key)
+            }
+        }
+        return node
+    }
+
+    private static func inner(_ value: SettingValue) -> [String: Entry] {
+        switch value {
+        case .table(let table): table.mapValues { Entry($0, inner: inner($0)) }
+        case .list(let items):
+            Dictionary(
+                uniqueKeysWithValues: items.enumerated().map {
+                    (String($0.offset), Entry($0.element, inner: inner($0.element)))
+                })
+        default: [:]
+        }
+    }
+}

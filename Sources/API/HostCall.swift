@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import Config
+import Graph
+import Host
+import NodeKit
+
+/// Something that other programs may ask of a host. The sockets, the command and whatever else reaches a host know calls
+/// from `HostCall.all` alone.
+public struct HostCall: Sendable {
+    /// What it is called by.
+    public let name: String
+    /// One line for people.
+    public let doc: String
+    /// Whether it changes something; otherwise it only looks.
+    public let isChange: Bool
+    /// What it takes. A table may hold anything, which the call itself looks at.
+    public let arguments: [Setting]
+    /// What it returns.
+    public let results: [Field]
+    private let body: @Sendable (Host, Settings) async throws -> CallResults
+
+    init(
+        _ name: String, _ doc: String, change isChange: Bool, arguments: [Setting] = [], results: [Field] = [],
+        _ body: @escaping @Sendable (Host, Settings) async throws -> CallResults
+    ) {
+        self.name = name
+        self.doc = doc
+        self.isChange = isChange
+        self.arguments = arguments
+        self.results = results
+        self.body = body
+    }
+
+    /// Checks the arguments, and does what is asked.
+    public func callAsFunction(_ host: Host, _ values: [String: SettingValue] = [:]) async throws(CallError)
+        -> CallResults
+    {
+        do {
+            let shallow = values.mapValues { if case .table = $0 { SettingValue.table([:]) } else { $0 } }
+            do throws(NodeError) {
+                try checkValues(shallow, against: arguments, of: "'\(name)'", noun: "argument")
+            } catch {
+                throw CallError(error.message, hint: error.hint)
+            }
+            return try await body(host, Settings(values))
+        } catch {
+            throw CallError(error, hint: usage)
+        }
+    }
+
+    /// How it is called: its name and what it takes.
+    public var usage: String {
+        let words = arguments.map { $0.required ? $0.key : "perhaps \($0.key)" }
+        guard let last = words.last else { return "\(name) takes nothing" }
+        let list = words.count == 1 ? last : words.dropLast().joined(separator: ", ") + " and " + last
+        return "\(name) takes \(list)"
+    }
+}
+
+/// What a call returns, by name, in an order of meaning.
+public typealias CallResults = [(key: String, value: SettingValue)]
+
+/// Why a call was not done.
+public struct CallError: Error, Sendable {
+    /// What is wrong.
+    public var message: String
+    /// What to do.
+    public var hint: String
+    /// What is wrong with a graph, if it is that.
+    public var diagnostics: [Diagnostic] = []
+
+    /// Describes a failure.
+    public init(_ message: String, hint: String = "") {
+        self.message = message
+        self.hint = hint
+    }
+
+    /// Any error of a host. There is always something to do about it: at least what `hint` says.
+    init(_ error: any Error, hint: String) {
+        switch error {
+        case let error as CallError: self = error
+        case let error as HostError: self.init(error.message, hint: error.hint)
+        case let error as InvalidGraph:
+            let errors = error.diagnostics.filter { $0.severity == .error }
+            let more = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
+            let place = errors.first.map(\.location).flatMap {
+                $0.line > 0 ? "\($0.file):\($0.line):\($0.column): " : nil
+            }
+            self.init(
+                (place ?? "") + (errors.first?.message ?? "the graph is faulty") + more, hint: errors.first?.hint ?? "")
+            diagnostics = error.diagnostics
+        default: self.init("\(error)")
+        }
+        if self.hint.isEmpty { self.hint = hint }
+    }
+}
+
+extension HostCall {
+    /// All calls, in an order for people.
+    public static let all: [HostCall] = looks + changes + edits
+
+    /// A call by name; what there is not is told with what there is.
+    public static func named(_ name: String) throws(CallError) -> HostCall {
+        if let call = all.first(where: { $0.name == name }) { return call }
+        var suggester = Suggester()
+        let names = all.map(\.name) + [events.name]
+        throw CallError(
+            "there is no call '\(name.prefix(60))'",
+            hint: suggester.hint(name, among: names, otherwise: "calls: \(names.sorted().joined(separator: ", "))"))
+    }
+
+    /// What a transport that can go on telling offers beside the calls: from now on events come, one after another, of
+    /// these names or all.
+    public static let events = (
+        name: "events", doc: "what happens from now on, one event after another; first the states that there are",
+        arguments: [Setting("only", VG_SET_STRINGS, "names of events; all without it")]
+    )
+}
+
+extension Settings {
+    /// An argument that was checked to be there.
+    func text(_ key: String) -> String { string(key) ?? "" }
+}
+
+extension SettingValue {
+    /// A float by its own digits: 0.1, not 0.10000000149.
+    init(_ value: Float) { self = .number(Double(value.description) ?? Double(value)) }
+}

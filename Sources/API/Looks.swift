@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Graph
+import Host
+import NodeKit
+
+/// Calls that only look.
+extension HostCall {
+    static let looks: [HostCall] = [
+        HostCall(
+            "status", "what is measured now", change: false,
+            results: [Field("status", VG_TABLE, "driver, load, dropouts, counters, nodes that are not well, ...")]
+        ) { host, _ in
+            guard let status = await host.status else { throw HostError("no graph is playing") }
+            let fields = status.fields(pid: getpid()) + [("time", .number(status.time))]
+            return [("status", .table(Dictionary(fields.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })))]
+        },
+        HostCall(
+            "nodes", "the graph as it is: nodes with settings and parameters, and links", change: false,
+            results: [
+                Field("graph", VG_STRING, "its name"), Field("nodes", VG_LIST, "its nodes"),
+                Field("links", VG_LIST, "its links"),
+            ]
+        ) { host, _ in await graph(of: host) },
+        HostCall(
+            "timings", "what each node takes of a block", change: false,
+            results: [Field("timings", VG_TABLE, "by node, in microseconds")]
+        ) { host, _ in
+            let timings = await host.timings.map { ($0.node, SettingValue.table($0.fields)) }
+            return [("timings", .table(Dictionary(timings, uniquingKeysWith: { $1 })))]
+        },
+        HostCall(
+            "dropouts", "the last hundred dropouts, with their causes", change: false,
+            results: [Field("dropouts", VG_LIST, "oldest first")]
+        ) { host, _ in [("dropouts", .list(await host.dropouts.map { .table($0.fields) }))] },
+        HostCall(
+            "get", "what a parameter, or every parameter of a node, was last set to", change: false,
+            arguments: [
+                Setting("node", VG_SET_STRING, "its name", required: true),
+                Setting("parameter", VG_SET_STRING, "its key; all without it"),
+            ],
+            results: [
+                Field("value", VG_NUMBER, "of one parameter"),
+                Field("parameters", VG_LIST, "of all, with their ranges"),
+            ]
+        ) { host, given in
+            if let parameter = given.string("parameter") {
+                return [("value", SettingValue(try await host.value(given.text("node"), parameter)))]
+            }
+            return [("parameters", .list(try await host.parameters(of: given.text("node")).map(\.values)))]
+        },
+        HostCall(
+            "actions", "what can be done to a node, or to every node", change: false,
+            arguments: [Setting("node", VG_SET_STRING, "its name; all without it")],
+            results: [Field("actions", VG_LIST, "node, name, doc, arguments and results of each")]
+        ) { host, given in
+            func list(_ node: String) async throws -> [SettingValue] {
+                try await host.actions(of: node).map { .table($0.values.merging(["node": .string(node)]) { $1 }) }
+            }
+            if let node = given.string("node") { return [("actions", .list(try await list(node)))] }
+            var actions: [SettingValue] = []
+            // One that was left out has none.
+            for node in await host.description?.nodes ?? [] { actions += (try? await list(node.name)) ?? [] }
+            return [("actions", .list(actions))]
+        },
+    ]
+
+    private static func graph(of host: Host) async -> CallResults {
+        let description = await host.description ?? GraphDescription()
+        let parameters = await host.parameters
+        let degraded = await host.status?.degraded ?? [:]
+        let nodes = description.nodes.map { node in
+            var fields: [String: SettingValue] = [
+                "name": .string(node.name), "type": .string(node.type), "bypass": .bool(node.bypass),
+                "mute": .bool(node.mute), "settings": .table(node.entries.mapValues(\.value)),
+                "parameters": .list((parameters[node.name] ?? []).map(\.values)),
+            ]
+            if let reason = degraded[node.name] { fields["degraded"] = .string(reason) }
+            return SettingValue.table(fields)
+        }
+        let links = description.links.map {
+            SettingValue.table([
+                "from": .string($0.from.description), "to": .string($0.to.description), "gain_db": .number($0.gainDB),
+            ])
+        }
+        return [("graph", .string(description.name)), ("nodes", .list(nodes)), ("links", .list(links))]
+    }
+}
+
+extension ParameterState {
+    /// The parameter with its range and value.
+    public var values: SettingValue {
+        .table([
+            "key": .string(parameter.key), "value": SettingValue(value),
+            "minimum": SettingValue(parameter.range.lowerBound), "maximum": SettingValue(parameter.range.upperBound),
+            "default": SettingValue(parameter.defaultValue), "unit": .string(parameter.unit),
+        ])
+    }
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values, and what declarations are made of. Part of <voicegraph/node.h>. */
+#ifndef VOICEGRAPH_VALUES_H
+#define VOICEGRAPH_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__clang__)
+#define VG_AUDIO __attribute__((swift_attr("@_noLocks")))
+#define VG_NONNULL _Nonnull
+#else
+#define VG_AUDIO
+#define VG_NONNULL
+#endif
+/* Nullability is stated only where a processor needs it. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wnullability-completeness"
+#endif
+#define VG_EXPORT __attribute__((visibility("default")))
+
+/* A list of structs of one kind. `size` is the size of one of them as its author knew it: whoever reads the list steps
+ * by it and takes what is missing as zero, so that each kind may grow at its end. VG_ARRAY(array) makes one. */
+typedef struct vg_list {
+  const void *items;
+  uint32_t count, size;
+} vg_list;
+#define VG_ARRAY(array) {(array), (uint32_t)(sizeof(array) / sizeof((array)[0])), (uint32_t)sizeof((array)[0])}
+
+/* ---- values: settings, arguments, results, fields of events --------------- */
+
+typedef enum vg_value_kind {
+  VG_BOOL = 0, VG_INTEGER = 1, VG_NUMBER = 2, VG_STRING = 3, VG_LIST = 4, VG_TABLE = 5,
+  VG_ANY = 6 /* of a vg_field only: one of the others, each time anew */
+} vg_value_kind;
+
+/* A value. Which field holds it follows from `kind`; VG_INTEGER also fills
+ * `number`. Lists and tables have `count` items; a list's items have a NULL key.
+ * Never grows. */
+typedef struct vg_value {
+  vg_value_kind kind;
+  uint32_t count;
+  bool boolean;
+  int64_t integer;
+  double number;
+  const char *string;
+  const struct vg_entry *items;
+} vg_value;
+
+/* A value with its key. Never grows. */
+typedef struct vg_entry {
+  const char *key;
+  vg_value value;
+} vg_entry;
+
+/* ---- settings and arguments ----------------------------------------------- */
+
+/* What a setting or an argument accepts. VG_SET_PATH names a file that must be readable; VG_SET_STRINGS is one string
+ * or a list of strings; VG_SET_TABLE maps names to numbers, strings or booleans; VG_SET_VALUE is anything but a table
+ * or a list. An integer is accepted for a number. */
+typedef enum vg_setting_kind {
+  VG_SET_BOOL = 0, VG_SET_INTEGER = 1, VG_SET_NUMBER = 2, VG_SET_STRING = 3,
+  VG_SET_PATH = 4, VG_SET_STRINGS = 5, VG_SET_TABLE = 6, VG_SET_VALUE = 7
+} vg_setting_kind;
+
+enum {
+  VG_SETTING_LIVE = 1u << 0, /* may be changed while the node plays: see set_setting */
+};
+
+/* A setting of a node type, or an argument of an action. */
+typedef struct vg_setting {
+  const char *key;
+  const char *doc;
+  vg_setting_kind kind;
+  bool required;
+  const char *default_text; /* as it would be written in the file; NULL: none */
+  double minimum, maximum;  /* of numbers; both 0: unbounded */
+  const char *unit;         /* NULL: none */
+  const char *const *choices; /* of strings; NULL: any */
+  uint32_t choice_count;
+  uint32_t flags;           /* VG_SETTING_* */
+} vg_setting;
+
+/* What a result or an event carries under `name`. */
+typedef struct vg_field {
+  const char *name;
+  const char *doc;
+  vg_value_kind kind;
+  const char *unit; /* NULL: none */
+} vg_field;
+
+/* ---- actions, events, series ---------------------------------------------- */
+
+enum {
+  /* Overtakes the messages and actions that wait for the node, as "stop" must. */
+  VG_ACTION_URGENT = 1u << 0,
+  /* What it does lasts: it is done again, in order, when the node had to be made anew after a crash, unless a later one
+   * with the same first argument took its place or a saved state holds it. */
+  VG_ACTION_LASTING = 1u << 1,
+};
+
+/* Something that can be done to a node besides turning its parameters. The host checks name and arguments as it checks a
+ * file. Names with a meaning that the host relies on are VG_ACTION_SAVE and its neighbours. */
+typedef struct vg_action {
+  const char *name; /* lower case, digits, '-' and '_' */
+  const char *doc;
+  vg_list arguments; /* of vg_setting */
+  vg_list results;   /* of vg_field */
+  uint32_t flags;    /* VG_ACTION_* */
+} vg_action;
+
+/* Writes what another node with the same settings would need to go on like this one into the folder "folder", which is
+ * made if need be. */
+#define VG_ACTION_SAVE "save"
+/* Goes over to the preset "preset" without a click. */
+#define VG_ACTION_PRESET "preset"
+/* Sets the property "key" to "value", or without that returns its "value". */
+#define VG_ACTION_PROPERTY "property"
+/* Says "text"; `voicegraph ctl say` calls it. */
+#define VG_ACTION_SPEAK "speak"
+
+enum {
+  /* The newest one is given, before anything new, to whoever begins to listen later: it tells a state. */
+  VG_EVENT_RETAINED = 1u << 0,
+};
+
+/* Something that a node publishes now and then. */
+typedef struct vg_event_type {
+  const char *name; /* "speech.started": lower case, digits, '.', '-' and '_' */
+  const char *doc;
+  vg_list fields; /* of vg_field */
+  uint32_t flags; /* VG_EVENT_* */
+} vg_event_type;
+
+/* A row of numbers that a node publishes regularly. The newest frame is retained. */
+typedef struct vg_series {
+  const char *name; /* "peak", "bands" */
+  const char *doc;
+  const char *unit; /* "dBFS", "LUFS", "" (linear) */
+  double rate;      /* frames a second; 0: irregular */
+  uint32_t width;   /* numbers a frame; 0: one a channel, or as many as there are */
+} vg_series;
+
+#endif

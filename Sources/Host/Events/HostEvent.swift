@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// What the host itself publishes, about itself or about a node. Node types declare their own.
+public enum HostEvent {
+    private static let reason = Field("reason", VG_STRING, "why")
+
+    /// A run begins; the first line of `run --json`.
+    public static let running = EventType("running", "the graph plays; the status stands beside it")
+    /// Once a second.
+    public static let status = EventType("status", "what is measured, once a second")
+    /// A run has ended.
+    public static let finished = EventType("finished", "the graph has ended; what was measured stands beside it")
+    /// A node's health has changed.
+    public static let health = EventType(
+        "health", "how a node is has changed",
+        fields: [Field("state", VG_STRING, "ok, degraded or failed"), reason], retained: true)
+    /// A guard has closed behind a node.
+    public static let silenced = EventType(
+        "node.silenced", "a node is silenced because of what it gives",
+        fields: [reason, Field("blocks", VG_INTEGER, "blocks like that so far")])
+    /// It is open again.
+    public static let heard = EventType(
+        "node.heard", "a node that was silenced is heard again",
+        fields: [reason, Field("blocks", VG_INTEGER, "blocks like that so far")])
+    /// A line of a log.
+    public static let log = EventType(
+        "log", "what a node or the host wants to be read",
+        fields: [
+            Field("text", VG_STRING, "the line"), Field("level", VG_STRING, "debug, info, warning or error"),
+            Field("value", VG_NUMBER, "a number with it, from the audio thread"),
+        ])
+    /// A processor's latency has changed.
+    public static let latency = EventType(
+        "latency", "a node is later or less late than before",
+        fields: [Field("value", VG_NUMBER, "by how much", unit: "frames")])
+    /// An inbox was full.
+    public static let refused = EventType(
+        "messages.refused", "messages for a node were refused because its inbox was full",
+        fields: [Field("count", VG_INTEGER, "how many since the last time")])
+    /// A change is heard.
+    public static let changed = EventType(
+        "graph.changed", "the graph has changed",
+        fields: [
+            Field("added", VG_LIST, "nodes that are new"), Field("removed", VG_LIST, "nodes that are gone"),
+            Field("linked", VG_INTEGER, "links that are new"), Field("unlinked", VG_INTEGER, "links that are gone"),
+            Field("parameters", VG_INTEGER, "parameters that were turned"),
+            Field("settings", VG_INTEGER, "live settings that were changed"),
+            Field("switched", VG_LIST, "nodes whose bypass or mute was switched"),
+            Field("seconds", VG_NUMBER, "until it was done", unit: "s"),
+            Field("first_block_ms", VG_NUMBER, "until it was heard", unit: "ms"),
+            Field("done_ms", VG_NUMBER, "until the last fade had ended", unit: "ms"),
+        ])
+    /// A file was not taken.
+    public static let reloadFailed = EventType(
+        "reload.failed", "a graph file was not taken; the graph plays on as it was",
+        fields: [reason, Field("diagnostics", VG_LIST, "what is wrong with it")])
+    /// The graph cannot go on as it should.
+    public static let failed = EventType("failed", "the graph cannot do what it should", fields: [reason])
+    /// A subscriber was too slow.
+    public static let eventsLost = EventType(
+        "events.lost", "events were lost because this reader was slow", fields: [Field("count", VG_INTEGER, "how many")]
+    )
+
+    // The driver.
+
+    /// Another rate or block size.
+    public static let format = EventType(
+        "format.changed", "the driver has another format",
+        fields: [
+            Field("rate", VG_NUMBER, "the new one", unit: "Hz"),
+            Field("block", VG_INTEGER, "the new one", unit: "frames"),
+        ], retained: true)
+    /// No more cycles come.
+    public static let stalled = EventType("stalled", "the server has stopped calling")
+    /// Cycles come again.
+    public static let resumed = EventType("resumed", "the server calls again")
+    /// The server is gone.
+    public static let serverLost = EventType("server.lost", "the JACK server is gone", fields: [reason])
+    /// The server is back.
+    public static let serverBack = EventType("server.back", "the JACK server is back, and so are the connections")
+    /// The client was thrown out.
+    public static let reactivated = EventType("reactivated", "the server had stopped calling us, and was made to again")
+    /// A connection was made.
+    public static let connected = EventType(
+        "connected", "a connection was made",
+        fields: [Field("from", VG_STRING, "the source"), Field("to", VG_STRING, "the target")])
+    /// What the server reported.
+    public static let xrun = EventType(
+        "xrun", "the server reports a dropout",
+        fields: [
+            Field("delay", VG_NUMBER, "as the server tells it", unit: "s"),
+            Field("cause", VG_STRING, "see dropout"),
+        ])
+    /// What was found out about it.
+    public static let dropout = EventType(
+        "dropout", "audio was late",
+        fields: [
+            Field("cause", VG_STRING, "node, graph, scheduling, upstream, server or elsewhere"),
+            Field("text", VG_STRING, "in words"), Field("cycles", VG_INTEGER, "cycles in a row"),
+        ])
+
+    /// All of them.
+    public static let all: [EventType] = [
+        running, status, finished, health, silenced, heard, log, latency, refused, changed, reloadFailed, failed,
+        eventsLost, format, stalled, resumed, serverLost, serverBack, reactivated, connected, xrun, dropout,
+    ]
+}

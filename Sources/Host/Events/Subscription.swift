@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import DequeModule
+import Graph
+import System
+
+/// Something that was published, with its encoding, which is made once for all who want it.
+public final class Publication: Sendable {
+    /// What was published.
+    public let element: Published
+    private let encoded = Lock<String?>(nil)
+
+    init(_ element: Published) { self.element = element }
+
+    /// One line of JSON, without its end; nil for audio. [any]
+    public var line: String? {
+        encoded.withLock { encoded in
+            if encoded == nil {
+                switch element {
+                case .frame(let frame): encoded = EventJSON.encode(frame)
+                case .event(let event): encoded = EventJSON.encode(event)
+                case .audio: break
+                }
+            }
+            return encoded
+        }
+    }
+}
+
+/// What a subscription does when its reader is slower than the graph.
+public enum Delivery: Sendable, Equatable {
+    /// Keeps the newest of each kind of each node: its frames, its audio, its events of one name. What is replaced counts as
+    /// dropped.
+    case latest
+    /// Keeps so many; what comes when they are full counts as dropped.
+    case bounded(Int)
+    /// Keeps everything while memory lasts.
+    case lossless
+}
+
+/// One consumer's view of what the graph publishes. Ends when the graph does, after everything kept was read; it is over,
+/// too, when nobody holds it any more. Several readers of one subscription share what it gives: each element goes to one.
+public final class Subscription: AsyncSequence, Sendable {
+    /// What it gives.
+    public typealias Element = Published
+
+    private let delivery: Delivery
+    private let wants: @Sendable (Published) -> Bool
+    private let state = Lock(State())
+
+    private struct State {
+        var kept: Deque<Publication> = []
+        /// With `latest`: what is kept of each, in the order in which the keys came.
+        var newest: [PublicationKey: Publication] = [:]
+        var order: Deque<PublicationKey> = []
+        var dropped = 0
+        var ended = false
+        /// Readers that found nothing, the first to come first; empty while anything is kept.
+        var waiting: Deque<CheckedContinuation<Publication?, Never>> = []
+
+        mutating func take() -> Publication? {
+            if let key = order.popFirst() { return newest.removeValue(forKey: key) }
+            return kept.popFirst()
+        }
+    }
+
+    init(_ delivery: Delivery, _ wants: @escaping @Sendable (Published) -> Bool) {
+        self.delivery = delivery
+        self.wants = wants
+    }
+
+    /// How many elements were lost because the reader was slow. [any]
+    public var dropped: Int { state.withLock(\.dropped) }
+
+    /// What comes next, without waiting; nil if nothing is there now. [any]
+    public func poll() -> Published? { pollShared()?.element }
+
+    /// The same, with the encoding that all consumers share. [any]
+    public func pollShared() -> Publication? { state.withLock { $0.take() } }
+
+    /// Whether it was ended. [any]
+    var isEnded: Bool { state.withLock(\.ended) }
+
+    /// Readers that wait for the next element. [any]
+    var waitingReaders: Int { state.withLock(\.waiting.count) }
+
+    /// Ends the subscription: nothing is added to what it has kept. [any]
+    public func cancel() {
+        let waiting = state.withLock { state in
+            state.ended = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for reader in waiting { reader.resume(returning: nil) }
+    }
+
+    func offer(_ publication: Publication) {
+        guard wants(publication.element) else { return }
+        let waiting = state.withLock { state -> CheckedContinuation<Publication?, Never>? in
+            if state.ended { return nil }
+            if let waiting = state.waiting.popFirst() { return waiting }
+            switch delivery {
+            case .latest:
+                let key = publication.element.key
+                if state.newest.updateValue(publication, forKey: key) == nil {
+                    state.order.append(key)
+                } else {
+                    state.dropped += 1
+                }
+            case .bounded(let limit) where state.kept.count >= limit: state.dropped += 1
+            default: state.kept.append(publication)
+            }
+            return nil
+        }
+        waiting?.resume(returning: publication)
+    }
+
+    /// The next element; nil after the end. Cancelling the task that waits ends the subscription. [any]
+    public func next() async -> Published? { await nextShared()?.element }
+
+    /// The same, with the encoding that all consumers share. [any]
+    public func nextShared() async -> Publication? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = state.withLock { state -> Publication?? in
+                    if let first = state.take() { return .some(first) }
+                    if state.ended { return .some(nil) }
+                    state.waiting.append(continuation)
+                    return nil
+                }
+                if let ready { continuation.resume(returning: ready) }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// Reads the subscription.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let subscription: Subscription
+        /// The next element; nil after the end.
+        public mutating func next() async -> Published? { await subscription.next() }
+    }
+
+    /// Reads the subscription.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscription: self) }
+}

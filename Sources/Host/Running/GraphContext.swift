@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import NodeKit
+import Synchronization
+
+/// What the nodes of a graph share with the host, from before they are made until after the last one is gone.
+final class GraphContext: Sendable {
+    let bus: EventBus
+    let router = MessageRouter()
+    let time = GraphTime()
+    let reports: NodeReports
+    /// Frames from a sample that leaves the graph until it is heard.
+    let deviceLatency = Atomic<Int>(0)
+    /// Frames from a node's output to the driver's ports, by the node's name.
+    let pathLatencies = Lock<[String: Int]>([:])
+
+    init(_ bus: EventBus) {
+        self.bus = bus
+        reports = NodeReports(bus, time)
+    }
+
+    /// What the host does for one node. [control]
+    func services(_ name: String, of type: NodeDeclarations, graph: String) -> NodeServices {
+        var services = NodeServices()
+        services.graphName = graph
+        services.log = { [bus, time] level, text in
+            let levels = [
+                VG_LOG_DEBUG.rawValue: "debug", VG_LOG_WARNING.rawValue: "warning", VG_LOG_ERROR.rawValue: "error",
+            ]
+            bus.publish(
+                .event(
+                    time.event(
+                        HostEvent.log.name, node: name,
+                        fields: ["text": .string(text), "level": .string(levels[level.rawValue] ?? "info")])))
+        }
+        let declared = Dictionary(type.events.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let undeclared = Lock<Set<String>>([])
+        services.publish = { [bus, time, log = services.log] event in
+            let event = event.pointee
+            let key = event.name.map { String(cString: $0) } ?? ""
+            guard let kind = declared[key] else {
+                // Told once: it is a mistake of the type, and may come in every block.
+                if undeclared.withLock({ $0.count < 64 && $0.insert(key).inserted }) {
+                    log?(VG_LOG_WARNING, "publishes '\(key)', which its type does not declare: it is left out")
+                }
+                return
+            }
+            var fields: [String: SettingValue] = [:]
+            let count = event.fields == nil ? 0 : Int(event.field_count)
+            for entry in UnsafeBufferPointer(start: event.fields, count: count) {
+                if let key = entry.key { fields[String(cString: key)] = SettingValue(entry.value) }
+            }
+            bus.publish(
+                .event(
+                    time.event(
+                        key, node: name, at: event.position == 0 ? nil : event.position, fields: fields,
+                        retained: kind.isRetained)))
+        }
+        let series = type.series.map(\.name)
+        services.publishFrame = { [bus, time] frame in
+            let frame = frame.pointee
+            let rows = UnsafeBufferPointer(start: frame.rows, count: frame.rows == nil ? 0 : Int(frame.row_count))
+                .filter { Int($0.series) < series.count }
+                .map { row in
+                    SeriesFrame.Row(
+                        series[Int(row.series)],
+                        Array(UnsafeBufferPointer(start: row.values, count: row.values == nil ? 0 : Int(row.count))))
+                }
+            guard !rows.isEmpty else { return }
+            bus.publish(.frame(SeriesFrame(node: name, time: time.seconds(at: frame.position), rows: rows)))
+        }
+        services.publishAudio = { [bus] audio in
+            let audio = audio.pointee
+            let channels = (0..<Int(audio.channels)).map {
+                Array(UnsafeBufferPointer(start: audio.samples[$0], count: Int(audio.frames)))
+            }
+            bus.publish(
+                .audio(AudioFrame(node: name, position: audio.position, rate: audio.rate, channels: channels)))
+        }
+        services.health = { [reports] in reports.set(name, $0) }
+        services.count = { [reports] in reports.count(name, $0, $1) }
+        services.send = { [router] in router.send(from: name, port: $0, $1) }
+        services.outputLatency = { [self] in
+            deviceLatency.load(ordering: .relaxed) + (pathLatencies.withLock { $0[name] } ?? 0)
+        }
+        return services
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+import Glibc
+
+/// What a result or an event carries under a name; see `vg_field`.
+public struct Field: Sendable, Equatable {
+    /// The name.
+    public var name: String
+    /// One line for `voicegraph describe`.
+    public var doc: String
+    /// What it holds.
+    public var kind: vg_value_kind
+    /// The unit of a number; nil: none.
+    public var unit: String?
+
+    /// Describes a field.
+    public init(_ name: String, _ kind: vg_value_kind, _ doc: String, unit: String? = nil) {
+        self.name = name
+        self.doc = doc
+        self.kind = kind
+        self.unit = unit
+    }
+}
+
+/// Something that can be done to a node besides turning its parameters; see `vg_action`.
+public struct Action: Sendable {
+    /// What it is called by.
+    public var name: String
+    /// One line for `voicegraph describe`.
+    public var doc: String
+    /// What it takes; the host checks it as it checks a file.
+    public var arguments: [Setting]
+    /// What it returns.
+    public var results: [Field]
+    /// Whether it overtakes what waits for the node.
+    public var isUrgent: Bool
+    /// Whether it is done again when the node had to be made anew after a crash.
+    public var isLasting: Bool
+
+    /// Describes an action.
+    public init(
+        _ name: String, _ doc: String, arguments: [Setting] = [], results: [Field] = [], urgent isUrgent: Bool = false,
+        lasting isLasting: Bool = false
+    ) {
+        self.name = name
+        self.doc = doc
+        self.arguments = arguments
+        self.results = results
+        self.isUrgent = isUrgent
+        self.isLasting = isLasting
+    }
+
+    /// `VG_ACTION_SAVE`: writes what another node would need to go on like this one into a folder.
+    public static let save = Action(
+        VG_ACTION_SAVE, "write what another node needs to go on like this one",
+        arguments: [Setting("folder", VG_SET_STRING, "where; it is made if need be", required: true)])
+
+    /// `VG_ACTION_PRESET`: goes over to a preset without a click.
+    public static let preset = Action(
+        VG_ACTION_PRESET, "go over to a preset without a click",
+        arguments: [Setting("preset", VG_SET_STRING, "its label or URI", required: true)], lasting: true)
+
+    /// `VG_ACTION_PROPERTY`: sets or asks for what is turned while running and is no number that could ramp.
+    public static let property = Action(
+        VG_ACTION_PROPERTY, "set a property, or tell it",
+        arguments: [
+            Setting("key", VG_SET_STRING, "its name, label or URI", required: true),
+            Setting("value", VG_SET_VALUE, "what it becomes; without it, it is told"),
+        ],
+        results: [Field("value", VG_ANY, "what it is, when that was asked")], lasting: true)
+}
+
+/// Something that a node publishes now and then; see `vg_event_type`.
+public struct EventType: Sendable, Equatable {
+    /// "speech.started".
+    public var name: String
+    /// One line for `voicegraph describe`.
+    public var doc: String
+    /// What it carries.
+    public var fields: [Field]
+    /// Whether the newest one is given to whoever begins to listen later: it tells a state.
+    public var isRetained: Bool
+
+    /// Describes an event.
+    public init(_ name: String, _ doc: String, fields: [Field] = [], retained isRetained: Bool = false) {
+        self.name = name
+        self.doc = doc
+        self.fields = fields
+        self.isRetained = isRetained
+    }
+}
+
+/// A row of numbers that a node publishes regularly; see `vg_series`.
+public struct Series: Sendable, Equatable {
+    /// "peak".
+    public var name: String
+    /// One line for `voicegraph describe`.
+    public var doc: String
+    /// "dBFS", "LUFS", or "" for a linear value.
+    public var unit: String
+    /// Frames a second; 0: irregular.
+    public var rate: Double
+    /// Numbers a frame; 0: one a channel, or as many as there are.
+    public var width: Int
+
+    /// Describes a series.
+    public init(_ name: String, _ doc: String, unit: String = "", rate: Double = 0, width: Int = 0) {
+        self.name = name
+        self.doc = doc
+        self.unit = unit
+        self.rate = rate
+        self.width = width
+    }
+}
+
+/// How a node is; see `vg_health`.
+public enum Health: Sendable, Equatable {
+    /// It does what it should.
+    case ok
+    /// It does less, for this reason.
+    case degraded(String)
+    /// It does nothing, for this reason.
+    case failed(String)
+
+    /// Why it is not well; nil: it is.
+    public var reason: String? {
+        switch self {
+        case .ok: nil
+        case .degraded(let reason), .failed(let reason): reason
+        }
+    }
+
+    /// "ok", "degraded" or "failed".
+    public var name: String {
+        switch self {
+        case .ok: "ok"
+        case .degraded: "degraded"
+        case .failed: "failed"
+        }
+    }
+}
+
+/// The elements of a list in C, each as this version knows it: what its author did not know yet is zero. Empty when the
+/// list makes no sense. [any]
+public func elements<Element: BitwiseCopyable>(of list: vg_list, as type: Element.Type) -> [Element] {
+    guard let items = list.items, list.count > 0, list.size > 0 else { return [] }
+    let known = min(Int(list.size), MemoryLayout<Element>.size)
+    return (0..<Int(list.count)).map { index in
+        withUnsafeTemporaryAllocation(of: Element.self, capacity: 1) { memory in
+            let bytes = UnsafeMutableRawBufferPointer(memory)
+            bytes.initializeMemory(as: UInt8.self, repeating: 0)
+            // In bounds: `known` is at most the size of either.
+            memcpy(bytes.baseAddress!, items + index * Int(list.size), known)
+            return memory[0]
+        }
+    }
+}

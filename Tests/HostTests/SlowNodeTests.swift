@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Graph
+import NodeKit
+import Realtime
+import TestSupport
+
+@testable import Host
+
+/// What a node that takes its time does to all the others: nothing. On a timer, so that rounds come as they do live.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct SlowNodeTests {
+    private func host(_ poll: Double) async throws -> (Host, Subscription, Scratch) {
+        let scratch = try Scratch()
+        let host = Host(registry: testRegistry)
+        let frames = host.subscribe(.lossless) {
+            if case .frame(let frame) = $0 { frame.node == "meter" } else { false }
+        }
+        try await host.load(
+            scratch.write(
+                "graph.conf",
+                """
+                [graph]
+                name = "slow-node"
+                links = ["tone -> slow", "tone -> meter"]
+                [node.tone]
+                type = "tone"
+                [node.slow]
+                type = "slow"
+                poll = \(poll)
+                [node.meter]
+                type = "meter"
+                [node.agent]
+                type = "agent"
+                """))
+        try await host.run(DriverRequest(kind: .dummy, client: "slow-node"))
+        return (host, frames, scratch)
+    }
+
+    /// The longest gap between two frames of the meter, and the longest wait for a status, in seconds, while `body` runs.
+    private func measure(
+        _ host: Host, _ frames: Subscription, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws -> (gap: Double, status: Double) {
+        try await eventually("levels come") { frames.poll() != nil }
+        _ = frames.drain()
+        let reader = Task {
+            var (last, longest) = (monotonicSeconds(), 0.0)
+            while await frames.next() != nil, !Task.isCancelled {
+                longest = max(longest, monotonicSeconds() - last)
+                last = monotonicSeconds()
+            }
+            return longest
+        }
+        let asker = Task {
+            var longest = 0.0
+            while !Task.isCancelled {
+                let start = monotonicSeconds()
+                _ = await host.status
+                longest = max(longest, monotonicSeconds() - start)
+                try? await Task.sleep(for: .milliseconds(5))
+            }
+            return longest
+        }
+        try await body()
+        asker.cancel()
+        frames.cancel()
+        return (await reader.value, await asker.value)
+    }
+
+    @Test("While an action of one node takes 5 s, levels, messages and status of all others come as ever") func action()
+        async throws
+    {
+        let turn = try await JackTurn.wait()
+        let (host, frames, _) = try await host(0)
+        let start = monotonicSeconds()
+        let measured = try await measure(host, frames) {
+            async let slow: [String: SettingValue] = host.perform(
+                "sleep", on: "slow", ["seconds": .number(5)], patience: 20)
+            for number in 0..<20 {
+                try await host.send(.text("\(number)"), to: "agent", port: "text")
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            let words = try await host.perform("remember", on: "agent")
+            #expect(words["words"] == .string((0..<20).map(String.init).joined(separator: " ")))
+            #expect(monotonicSeconds() - start < 5)
+            // Its own calls wait, and one that would wait too long is given up without being begun.
+            let late = await #expect(throws: HostError.self) {
+                try await host.perform("sleep", on: "slow", ["seconds": .number(0)], patience: 0.2)
+            }
+            #expect(late?.message == "node 'slow': it does not answer 'sleep' in time")
+            #expect(late?.hint == "it is busy with the action 'sleep'; it was not begun, and is given up")
+            _ = try await slow
+        }
+        print(
+            "longest gap between levels \(Int(measured.gap * 1000)) ms, longest wait for status \(Int(measured.status * 1000)) ms (aims: 50)"
+        )
+        // Ten times the aim: the machine may do other things as well.
+        #expect(measured.gap < 0.5 && measured.status < 0.5)
+        await host.close()
+        turn.end()
+    }
+
+    @Test("A node whose polls hang keeps nobody from being polled, and the graph from ending") func polls() async throws
+    {
+        let turn = try await JackTurn.wait()
+        let (host, frames, _) = try await host(1.5)
+        let measured = try await measure(host, frames) { try await Task.sleep(for: .seconds(3)) }
+        print(
+            "longest gap between levels \(Int(measured.gap * 1000)) ms, longest wait for status \(Int(measured.status * 1000)) ms (aims: 50)"
+        )
+        #expect(measured.gap < 0.5 && measured.status < 0.5)
+        await host.close()
+        turn.end()
+    }
+
+    @Test("An edit goes on while another node's action takes its time, and the node that goes ends when it is done")
+    func edits() async throws {
+        let turn = try await JackTurn.wait()
+        let (host, _, _) = try await host(0)
+        let slow = Task { try await host.perform("sleep", on: "slow", ["seconds": .number(1.5)], patience: 20) }
+        try await eventually("it sleeps") { try await host.isBusy("slow") }
+        let start = monotonicSeconds()
+        try await host.mute("tone")
+        try await host.remove("slow")
+        #expect(monotonicSeconds() - start < 1.4)
+        _ = try await slow.value
+        await host.close()
+        turn.end()
+    }
+}
+
+extension Host {
+    fileprivate func isBusy(_ node: String) throws -> Bool { try graph().instance(node).isBusy }
+}
