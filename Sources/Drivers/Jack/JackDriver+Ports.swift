@@ -4,6 +4,7 @@ import CNode
 import Glibc
 import Graph
 import Synchronization
+import System
 
 /// Ports and connections. All of it under `lock`.
 extension JackDriver {
@@ -21,6 +22,7 @@ extension JackDriver {
         let slot = try ports.add(port)
         guard client != nil else { return slot }
         guard let made = makePort(port) else {
+            if isServerLost() { return slot }
             if let index = ports.index(of: port.name) { ports.remove(index) }
             throw DriverError(
                 "the JACK port '\(port.name)' could not be registered",
@@ -49,6 +51,14 @@ extension JackDriver {
         for name in names {
             if let index = ports.index(of: name) { remove(index) }
         }
+    }
+
+    /// Whether a call failed because the server is gone, whose end is heard of a moment after calls fail. `recover` makes
+    /// the ports then.
+    private func isServerLost() -> Bool {
+        let deadline = monotonicSeconds() + 0.3
+        while !signals.lost.load(ordering: .acquiring), monotonicSeconds() < deadline { usleep(2_000) }
+        return signals.lost.load(ordering: .acquiring)
     }
 
     /// Registers a port with the server.

@@ -124,6 +124,24 @@ extension JackDriverTests {
         server.stop()
     }
 
+    @Test("Ports that are asked for before the end of the server is noticed are there when it is back")
+    func registerAtTheEnd() async throws {
+        let server = try await Jackd.start()
+        let through = try PassThrough(server: server, channels: 1)
+        for round in 1...5 {
+            server.crash()
+            let late = ExternalPort(node: "late", number: round, isCapture: true)
+            #expect(try through.driver.register([late]).count == 1)
+            try server.restart()
+            try await eventually("the server is noticed to be back") {
+                through.events.all.filter { $0 == .serverBack }.count == round
+            }
+            #expect(try await server.tool("jack_lsp").contains("through:late_\(round)\n"))
+        }
+        through.stop()
+        server.stop()
+    }
+
     @Test("A hung server is told as stalled, its end as resumed, while status still answers")
     func serverHangs() async throws {
         let server = try await Jackd.start()
