@@ -3,6 +3,7 @@ import Drivers
 import Graph
 import NodeKit
 import Realtime
+import System
 import TestSupport
 
 @testable import Host
@@ -128,6 +129,82 @@ import TestSupport
     }
 }
 
+/// A server that comes back with another format while a node is busy.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BusyFormatTests {
+    @Test("A server that is back at another rate finds all but the busy node playing, and that one when it is done")
+    func otherRate() async throws {
+        let server = try await Jackd.start(rate: 48_000, block: 128)
+        let scratch = try Scratch()
+        let host = Host(registry: testRegistry)
+        let frames = host.subscribe(.latest) { if case .frame = $0 { true } else { false } }
+        try await host.load(
+            scratch.write(
+                "graph.conf",
+                """
+                [graph]
+                name = "busy-format"
+                links = ["tone -> slow -> behind", "tone -> beside"]
+                [node.tone]
+                type = "tone"
+                [node.slow]
+                type = "slow"
+                [node.behind]
+                type = "meter"
+                [node.beside]
+                type = "meter"
+                """))
+        try await host.run(DriverRequest(kind: .jack, client: "busy-format", server: server.name))
+        let heard = Heard()
+        try await eventually("both meters show the tone") {
+            heard.take(frames)
+            return heard.isLoud("behind") && heard.isLoud("beside")
+        }
+        let before = try #require(await host.status).time
+        let slow = Task { try await host.perform("sleep", on: "slow", ["seconds": .number(6)], patience: 20) }
+        try await eventually("it sleeps") { try await host.isBusy("slow") }
+        server.crash()
+        try await eventually("the loss is noticed") { await host.status?.state == "lost" }
+        let lost = try #require(await host.status).time
+        #expect(lost >= before)
+        try server.restart(rate: 44_100, block: 256)
+        try await eventually("it plays at the new rate, without the busy node") {
+            guard let status = await host.status else { return false }
+            return status.state == "running" && status.rate == 44_100
+                && status.degraded["slow"] != nil
+        }
+        #expect(try await host.isBusy("slow"))
+        // What was shown before the loss does not count.
+        _ = frames.drain()
+        heard.forget()
+        try await eventually("what is beside the busy node is heard, and what comes to it is passed by it") {
+            heard.take(frames)
+            return heard.isLoud("beside") && heard.isLoud("behind")
+        }
+        #expect(try await host.isBusy("slow"))
+        let back = try #require(await host.status)
+        #expect(back.time >= lost && back.time < lost + 20, "\(lost) s, then \(back.time) s")
+        #expect(back.degraded.keys.sorted() == ["slow"])
+        _ = try await slow.value
+        try await eventually("the node plays again when it is done") { await host.status?.degraded.isEmpty == true }
+        #expect(try await host.isPrepared("slow"))
+        await host.close()
+        server.stop()
+    }
+}
+
+/// The newest peak that each meter showed.
+private final class Heard: Sendable {
+    private let peaks = Lock<[String: Float]>([:])
+
+    func take(_ frames: Subscription) {
+        while case .frame(let frame)? = frames.poll() { peaks.withLock { $0[frame.node] = frame.peak[0] } }
+    }
+
+    func forget() { peaks.withLock { $0 = [:] } }
+    func isLoud(_ node: String) -> Bool { peaks.withLock { $0[node] ?? 0 } > 0.05 }
+}
+
 extension Host {
     fileprivate func isBusy(_ node: String) throws -> Bool { try graph().instance(node).isBusy }
+    fileprivate func isPrepared(_ node: String) throws -> Bool { try graph().instance(node).isPrepared }
 }

@@ -148,9 +148,11 @@ public final class NodeInstance: @unchecked Sendable {
         return processor?.assumingMemoryBound(to: vg_foreign.self)
     }
 
-    /// Makes the processor; deactivates first if needed. Throws also when the node is busy with something else for
-    /// `patience` seconds. [control]
-    public func prepare(_ preparation: Preparation, patience: Double = .infinity) throws(NodeError) {
+    /// Makes the processor; deactivates first if needed, and activates after it, before any other call, if `activating`.
+    /// Throws also when the node is busy with something else for `patience` seconds. [control]
+    public func prepare(
+        _ preparation: Preparation, activating: Bool = false, patience: Double = .infinity
+    ) throws(NodeError) {
         var error = vg_error()
         var c = vg_preparation(
             size: UInt32(MemoryLayout<vg_preparation>.size), rate: preparation.rate,
@@ -162,6 +164,7 @@ public final class NodeInstance: @unchecked Sendable {
             let made = type.pointee.prepare(node, &c, &error)
             preparedProcessor.store(UInt(bitPattern: made), ordering: .releasing)
             refresh()
+            if activating { activateNow() }
             return made != nil
         }
         guard let isDone else { throw busy }
@@ -187,11 +190,13 @@ public final class NodeInstance: @unchecked Sendable {
 
     /// Processing is about to begin. [control]
     public func activate() {
-        call("activate") {
-            guard !active, isPrepared else { return }
-            active = true
-            type.pointee.activate?(node)
-        }
+        call("activate") { activateNow() }
+    }
+
+    private func activateNow() {
+        guard !active, isPrepared else { return }
+        active = true
+        type.pointee.activate?(node)
     }
 
     /// The audio of the node has ended for good: it finishes what it holds. [control]

@@ -130,14 +130,16 @@ public final class RunningGraph: @unchecked Sendable {
         for (node, reason) in prepared.degraded { reports.set(node, .failed(reason)) }
     }
 
-    /// Prepares every node and hands the audio thread a schedule. A change under way ends with that.
+    /// Prepares every node and hands the audio thread a schedule. A change under way ends with that. For another format
+    /// each is activated with the call that prepares it: one that is busy again by then would hold up all others.
     private func prepare(rate: Double, block: Int, first: Bool) throws(HostError) {
         time.begin(rate: rate, at: engine.counters.position)
         let (graph, threads) = state.withLock { ($0.graph, $0.description.threads) }
         let deadline = monotonicSeconds() + Self.patience
         for node in graph.nodes {
             try prepare(
-                node, rate: rate, block: block, patience: first ? .infinity : max(0, deadline - monotonicSeconds()))
+                node, rate: rate, block: block, activating: !first,
+                patience: first ? .infinity : max(0, deadline - monotonicSeconds()))
         }
         let schedule = try compile(graph, rate: rate, block: block, threads: threads)
         if first { try register(schedule.externals) }
@@ -146,19 +148,20 @@ public final class RunningGraph: @unchecked Sendable {
             $0.change = nil
         }
         publish(schedule)
-        for node in graph.nodes { activate(node.instance) }
+        if first { for node in graph.nodes { activate(node.instance) } }
     }
 
     /// Prepares a node; one that fails is told of, and is in the way only if it is required. One that is busy for too long
     /// is left out until it is free. [control]
     func prepare(
-        _ node: ResolvedGraph.Node, rate: Double, block: Int, patience: Double = .infinity
+        _ node: ResolvedGraph.Node, rate: Double, block: Int, activating: Bool = false, patience: Double = .infinity
     ) throws(HostError) {
         let (instance, name) = (node.instance, node.instance.name)
         let before = reports.health(name)
         do throws(NodeError) {
             try instance.prepare(
-                Preparation(rate: rate, maxBlock: block, offline: isDriven), patience: patience)
+                Preparation(rate: rate, maxBlock: block, offline: isDriven), activating: activating,
+                patience: patience)
             // What the node says of itself meanwhile stays.
             if reports.health(name) == before { reports.set(name, .ok) }
         } catch {
@@ -182,8 +185,7 @@ public final class RunningGraph: @unchecked Sendable {
             publishing.locked {
                 let (rate, block) = state.withLock { $0.prepared }
                 guard state.withLock({ $0.nodes.contains { $0 === node.instance } }) else { return }
-                try? prepare(node, rate: rate, block: block, patience: Self.patience)
-                activate(node.instance)
+                try? prepare(node, rate: rate, block: block, activating: true, patience: Self.patience)
                 state.withLock { state in
                     state.late.removeAll { $0 === node.instance }
                     state.latencyChanged = true
