@@ -125,7 +125,7 @@ let package = Package(
         .executableTarget(
             name: "lv2-conformance",
             dependencies: [
-                "Graph", "LV2", "NodeKit", "Realtime",
+                "Graph", "LV2", "NodeKit", "Realtime", "System",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Conformance", swiftSettings: strict),

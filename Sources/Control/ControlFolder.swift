@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Host
+import System
 
 /// The private folder where the hosts of one user can be reached, a socket for each.
 public struct ControlFolder: Sendable {
@@ -29,18 +30,9 @@ public struct ControlFolder: Sendable {
 
     /// The client names with a socket, whether anyone listens or not; in alphabetical order.
     func clients() -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasSuffix(Self.suffix), !name.hasPrefix(".") else { continue }
-            names.append(
-                String(name.dropLast(Self.suffix.count)).replacing("%2F", with: "/").replacing("%25", with: "%"))
-        }
-        return names.sorted()
+        names(in: path).filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }
+            .map { String($0.dropLast(Self.suffix.count)).replacing("%2F", with: "/").replacing("%25", with: "%") }
+            .sorted()
     }
 
     /// The client names of hosts that can be reached now.

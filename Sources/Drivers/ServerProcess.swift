@@ -128,6 +128,7 @@ package final class ServerProcess: @unchecked Sendable {
 
     /// Starts the child from a thread that lives as long as it does, and waits until it runs.
     private func launch() {
+        JackMetadata.repair()
         let started = Wakeup()
         do throws(SystemError) {
             // Unowned: `stop` and `deinit` wait for the thread's end.

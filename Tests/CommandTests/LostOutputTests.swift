@@ -45,7 +45,7 @@ import TestSupport
                 endless.replacingOccurrences(of: "-> out\"", with: "-> out\", \"tone -> take\"")
                     + "[node.take]\ntype = \"record\"\npath = \"\(take)\"\n")
             let (code, errors) = try await run(
-                ["run", recorded, "--driver", "dummy", "--duration", "1"] + more, "> /dev/full")
+                ["run", recorded, "--driver", "dummy", "--duration", "3"] + more, "> /dev/full")
             #expect(code == 1)
             #expect(errors == full)
             // A machine that is busy with others may begin late.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import LV2
+import System
 
 /// How a plugin's trial ended.
 struct TrialResult: Sendable {

@@ -172,6 +172,24 @@ struct DriverChoiceTests {
         turn.end()
     }
 
+    @Test(
+        "When a program died while it made the database of jackd's clients, the run and its server start all the same",
+        .enabled(if: isRoot))
+    func brokenMetadata() async throws {
+        let turn = try await JackTurn.wait()
+        for files in ["__db.001", "__db.001 __db.002"] {
+            let run = try await alone(
+                """
+                folder=/dev/shm/jack_db-$(id -u)
+                mkdir $folder
+                for file in \(files); do : > $folder/$file; done
+                """, "--driver", "dummy")
+            let first = try #require(run.lines.first)
+            #expect(first.contains("\"driver\":\"dummy\"") && first.contains("\"own_server\":true"), "\(first)")
+        }
+        turn.end()
+    }
+
     @Test("When servers that live have all the names, a timer plays, and the run says what to do", .enabled(if: isRoot))
     func noNames() async throws {
         let turn = try await JackTurn.wait()

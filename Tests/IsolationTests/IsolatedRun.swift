@@ -96,14 +96,20 @@ final class IsolatedRun {
         events.filter { $0.name == name && (node == nil || $0.node == node) }
     }
 
-    /// Does an action, and plays until it has ended.
+    /// Does an action, and plays until it has ended, or just waits for that.
     @discardableResult
     func perform(
-        _ node: String, _ action: String, _ arguments: [String: SettingValue] = [:], patience: Double = 10
+        _ node: String, _ action: String, _ arguments: [String: SettingValue] = [:], patience: Double = 10,
+        playing: Bool = true
     ) throws -> [String: SettingValue] {
         let answer = Lock<Result<[String: SettingValue], HostError>?>(nil)
         graph.perform(node, action, arguments, patience: patience) { result in answer.withLock { $0 = result } }
-        try play("'\(action)' ends") { answer.withLock { $0 != nil } }
+        let hasEnded = { answer.withLock { $0 != nil } }
+        if playing {
+            try play("'\(action)' ends", until: hasEnded)
+        } else {
+            try wait("'\(action)' ends", until: hasEnded)
+        }
         return try answer.withLock { $0 }?.get() ?? [:]
     }
 

@@ -73,11 +73,14 @@ struct DropoutTests {
         #expect(dropout.position > 0 && dropout.time > 0)
         #expect(dropout.text.hasPrefix("node 'second' took "))
         #expect(await host.dropouts.allSatisfy { $0.nodes != ["slow"] || $0.took < 39 * $0.period })
-        var told: [Event] = []
-        while let published = events.poll() {
-            if case .event(let event) = published, event.name == "dropout" { told.append(event) }
+        try await eventually("it is told") {
+            while let published = events.poll() {
+                if case .event(let event) = published, event.name == "dropout", event.node == "second" {
+                    return event.fields["cause"] == SettingValue.string("node")
+                }
+            }
+            return false
         }
-        #expect(told.contains { $0.node == "second" && $0.fields["cause"] == SettingValue.string("node") })
         let result = try #require(await host.stop())
         #expect((result.status.dropouts[.node] ?? 0) > 0)
         #expect(result.timings.first { $0.node == "second" }.map { $0.maximum > 39 * 256.0 / 48000 } == true)

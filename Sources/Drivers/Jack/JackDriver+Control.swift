@@ -111,14 +111,7 @@ extension JackDriver {
     private func findServer() -> Bool {
         lock.acquire()
         defer { lock.release() }
-        if let dead = client {
-            helpers.end()
-            JackLibrary.markLost(dead)
-            client = nil
-            for entry in ports.entries { ports.exchange(entry.slot, nil) }
-            JackLibrary.close(dead)
-            cycle.pointee.client = nil
-        }
+        closeLost()
         signals.lost.store(false, ordering: .releasing)
         pending = []
         JackLibrary.waitForOthers()
@@ -134,6 +127,30 @@ extension JackDriver {
             signals.wakeup.wait(milliseconds: tries < 500 ? 20 : 200)
             lock.acquire()
             tries += 1
+        }
+        return false
+    }
+
+    private func closeLost() {
+        guard let dead = client else { return }
+        helpers.end()
+        JackLibrary.markLost(dead)
+        client = nil
+        for entry in ports.entries { ports.exchange(entry.slot, nil) }
+        JackLibrary.close(dead)
+        cycle.pointee.client = nil
+    }
+
+    /// A client that the server did not activate, as it does when the machine is too busy to answer in time, is made
+    /// anew, up to twice; false: it is not activated then either. [control, with `lock`]
+    func reopen() -> Bool {
+        for _ in 0..<2 {
+            closeLost()
+            guard let opened = try? JackLibrary.open(name: requestedName, server: serverName, library: library) else {
+                return false
+            }
+            if comeBack(opened) { return true }
+            JackLibrary.close(opened)
         }
         return false
     }

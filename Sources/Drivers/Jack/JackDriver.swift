@@ -149,13 +149,14 @@ public final class JackDriver: Driver, @unchecked Sendable {
         precondition(threads.isEmpty && !stopping.load(ordering: .relaxed), "a driver starts once")
         cycle.pointee.engine = engine
         latencies.pause()
-        guard let client, jack_activate(client) == 0 else {
+        if let client, !signals.lost.load(ordering: .acquiring), jack_activate(client) == 0 {
+            state.withLock { $0 = .running }
+            beginHelping(engine, client)
+        } else if !reopen() {
             throw DriverError(
                 "the JACK server did not activate the client", hint: "is the server still running?",
                 details: Array(JackLibrary.recentLines.suffix(4)))
         }
-        state.withLock { $0 = .running }
-        beginHelping(engine, client)
         signals.connectAll.store(true, ordering: .releasing)
         let made = connect()
         latencies.resume()

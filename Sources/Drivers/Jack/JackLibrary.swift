@@ -78,6 +78,7 @@ package enum JackLibrary {
             if let obstacle = obstacle ?? load(provider) { return .failure(obstacle) }
             var status = JackStatus(rawValue: 0)
             let linesBefore = recentLines
+            JackMetadata.repair()
             guard let client = vg_jack_open(allowed(name), server, exactName, &status) else {
                 let unreachable = JackServerFailed.rawValue | JackServerError.rawValue
                 guard status.rawValue & unreachable != 0 else { return .failure(.refused(status: status.rawValue)) }

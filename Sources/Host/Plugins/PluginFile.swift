@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import System
 
 /// A shared object in one of the plugin folders, not loaded yet.
 public struct PluginFile: Sendable, Hashable {
@@ -87,18 +88,6 @@ public struct PluginSearch: Sendable {
             return false
         }
     }
-}
-
-private func names(in folder: String) -> [String] {
-    guard let handle = opendir(folder) else { return [] }
-    defer { closedir(handle) }
-    var result: [String] = []
-    while let entry = readdir(handle) {
-        // The name starts at its field's offset and ends with a zero, whatever the field's declared length.
-        let offset = MemoryLayout<dirent>.offset(of: \.d_name)!
-        result.append(String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)))
-    }
-    return result
 }
 
 private func environment(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
+import Glibc
 import Graph
 import NodeKit
 import Synchronization
+import System
 
 /// A change of a running graph that is under way: the schedules that are still to come.
 struct GraphChange: Sendable {
@@ -100,6 +102,9 @@ extension RunningGraph {
         }
         let known = engine.schedule?.externals ?? []
         guard ports.contains(where: { !known.contains($0) }) else { return [] }
+        // On a busy machine a server misses a few cycles now and then, which is no reason to refuse.
+        let deadline = monotonicSeconds() + Self.patience
+        while driver.status.state == .stalled, monotonicSeconds() < deadline { usleep(10_000) }
         guard [.running, .stopped].contains(driver.status.state) else {
             throw HostError(
                 "the JACK server does not answer, so ports cannot change", hint: "try again when it is back")

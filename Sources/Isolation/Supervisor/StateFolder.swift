@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import System
 
 /// Where the states of isolated nodes are kept from one child to the next: a folder of this process, in the user's
 /// runtime folder if there is one. The folder of a process that was killed is removed when the next process makes its
@@ -18,7 +19,7 @@ final class StateFolder: Sendable {
         path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
-    deinit { removeTree(path) }
+    deinit { removeFolder(path) }
 
     static var base: String {
         for name in ["XDG_RUNTIME_DIR", "TMPDIR"] {
@@ -28,37 +29,11 @@ final class StateFolder: Sendable {
     }
 
     private static func sweep(_ base: String) {
-        for name in entries(of: base) where name.hasPrefix(stem) {
+        for name in names(in: base) where name.hasPrefix(stem) {
             guard let owner = pid_t(name.dropFirst(stem.count).prefix { $0 != "-" }), owner != getpid() else {
                 continue
             }
-            if kill(owner, 0) != 0, errno == ESRCH { removeTree("\(base)/\(name)") }
+            if kill(owner, 0) != 0, errno == ESRCH { removeFolder("\(base)/\(name)") }
         }
     }
-}
-
-/// The names in a folder, without those of itself and its parent.
-private func entries(of path: String) -> [String] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        if name != ".", name != ".." { names.append(name) }
-    }
-    return names
-}
-
-/// Removes a folder and what is in it; links are removed, not followed.
-func removeTree(_ path: String) {
-    for name in entries(of: path) {
-        var status = stat()
-        let inner = "\(path)/\(name)"
-        if lstat(inner, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-            removeTree(inner)
-        } else {
-            unlink(inner)
-        }
-    }
-    rmdir(path)
 }

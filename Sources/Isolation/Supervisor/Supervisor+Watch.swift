@@ -167,9 +167,9 @@ extension Supervisor {
         pulse.saves.removeAll { save in
             guard let answer = child.answer(save.call) else { return false }
             if answer.kind == .refusal {
-                removeTree(save.path)
+                removeFolder(save.path)
             } else {
-                if let old = save.instance.state { removeTree(old) }
+                if let old = save.instance.state { removeFolder(old) }
                 save.instance.state = save.path
                 save.instance.replays.withLock { $0.removeSettled(save.replay) }
             }

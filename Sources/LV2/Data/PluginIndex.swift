@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLilv
 import Glibc
+import System
 
 /// What a list of plugins shows of one.
 public struct ListedPlugin: Sendable, Equatable {
@@ -68,21 +69,7 @@ public struct PluginIndex: Sendable {
 }
 
 /// The names in a folder but for hidden ones, in the order of the alphabet.
-func entries(of folder: String) -> [String] { unsortedEntries(of: folder).sorted() }
-
-/// The same in the order in which they lie there.
-func unsortedEntries(of folder: String) -> [String] {
-    guard let listing = opendir(folder) else { return [] }
-    defer { closedir(listing) }
-    var result: [String] = []
-    while let entry = readdir(listing) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-            String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-        }
-        if !name.hasPrefix(".") { result.append(name) }
-    }
-    return result
-}
+func entries(of folder: String) -> [String] { names(in: folder).filter { !$0.hasPrefix(".") }.sorted() }
 
 /// A file's size, time of change and number, as text: a different file has a different one. Empty: there is none.
 func fileStamp(_ path: String) -> String {

@@ -2,6 +2,7 @@
 import CLilv
 import Glibc
 import Synchronization
+import System
 
 /// What a plugin asks for when it deals with files outside of saving and restoring, for which lilv has its own: paths
 /// are what they are, and new files go to a folder that lives as long as the plugin.
@@ -62,19 +63,4 @@ private let counter = Atomic(0)
 package func scratchFolder() -> String {
     if let path = getenv("TMPDIR"), access(path, W_OK) == 0 { return String(cString: path) }
     return "/tmp"
-}
-
-/// Removes a folder and what is in it; a folder that is only linked stays.
-package func removeFolder(_ path: String) {
-    if let entries = opendir(path) {
-        while let entry = readdir(entries) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-            }
-            guard name != ".", name != ".." else { continue }
-            if unlink(path + "/" + name) != 0 { removeFolder(path + "/" + name) }
-        }
-        closedir(entries)
-    }
-    rmdir(path)
 }

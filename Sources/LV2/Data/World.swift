@@ -104,7 +104,8 @@ public final class World: @unchecked Sendable {
         var lines: [String] = []
         LilvMessages.collect(into: &lines) {
             for folder in path {
-                for bundle in unsortedEntries(of: folder).map({ folder + "/" + $0 }) where !known.contains(bundle) {
+                for name in names(in: folder) where !name.hasPrefix(".") && !known.contains("\(folder)/\(name)") {
+                    let bundle = "\(folder)/\(name)"
                     guard isWanted(bundle + "/manifest.ttl") else { continue }
                     known.insert(bundle)
                     loadManifest(of: bundle)

@@ -90,16 +90,7 @@ enum PluginThreads {
     }
 
     private static func listed() -> Set<pid_t> {
-        guard let folder = opendir("/proc/self/task") else { return [] }
-        defer { closedir(folder) }
-        var result: Set<pid_t> = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                strtol(UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self), nil, 10)
-            }
-            if name > 0 { result.insert(pid_t(name)) }
-        }
-        return result
+        Set(names(in: "/proc/self/task").compactMap(pid_t.init))
     }
 
     /// Whether a thread sleeps, and the nanoseconds that it has run, where the kernel counts them; nil: it has ended.

@@ -142,6 +142,23 @@ extension JackDriverTests {
         server.stop()
     }
 
+    @Test("A server that was started again before the driver starts is used as if it had been the first")
+    func serverStartsAgainFirst() async throws {
+        let server = try await Jackd.start()
+        let driver = try JackDriver(name: "through", server: server.name)
+        server.crash()
+        try server.restart()
+        try await eventually("the new server answers") { try await server.tool("jack_lsp").contains("system:") }
+        let through = try PassThrough(driver, channels: 1, to: ["system:playback_1"])
+        #expect(driver.status.state == .running)
+        try await eventually("it is connected") {
+            try await server.tool("jack_lsp", "-c", "through:speakers").contains("system:playback_1")
+        }
+        try await expectExact(through, server, seed: 9)
+        through.stop()
+        server.stop()
+    }
+
     @Test("A hung server is told as stalled, its end as resumed, while status still answers")
     func serverHangs() async throws {
         let server = try await Jackd.start()
@@ -175,22 +192,29 @@ extension JackDriverTests {
         server.stop()
     }
 
+    /// This server waits for a cycle while it throws a client out, and if it misses that, ten times its patience of 5 s.
+    private static let longest = 150.0
+
+    private func runs(_ driver: JackDriver) async throws {
+        let cycles = driver.status.cycles
+        try await eventually("cycles come", seconds: Self.longest) { driver.status.cycles > cycles + 10 }
+    }
+
     @Test("A callback that fails, so that the server throws us out, is followed by another life in the graph")
     func callbackFails() async throws {
         let server = try await Jackd.start()
         let through = try PassThrough(server: server, channels: 1, to: ["system:playback_1"])
         let driver = try #require(through.driver as? JackDriver)
         for _ in 1...2 {
-            let cycles = driver.status.cycles
-            try await eventually("cycles come") { driver.status.cycles > cycles + 10 }
+            try await runs(driver)
             // On a busy machine it may have happened without us, too.
             let lives = through.events.all.count { $0 == .reactivated }
             driver.cycle.pointee.answer.store(1, ordering: .relaxed)
-            // This server waits for a cycle while it throws us out, and if it misses that, ten times its patience of 5 s.
-            try await eventually("it is active again", seconds: 150) {
+            try await eventually("it is active again", seconds: Self.longest) {
                 through.events.all.count { $0 == .reactivated } > lives && driver.status.state == .running
             }
         }
+        try await runs(driver)
         try await eventually("the connection is back") {
             try await server.tool("jack_lsp", "-c", "through:speakers").contains("system:playback_1")
         }
