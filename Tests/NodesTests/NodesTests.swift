@@ -25,7 +25,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         #expect(Set(names).count == names.count)
         let expected: Set = [
             "input", "output", "midi-input", "midi-output", "gain", "mix", "pan", "mute", "delay", "tone", "tap",
-            "meter", "visualizer",
+            "meter", "visualizer", "filter", "eq",
         ]
         #expect(expected.isSubset(of: names))
         #expect(builtInNodeType("no-such-type") == nil)
@@ -94,7 +94,9 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
 
     @Test(
         "The setting `channels` gives that many channels",
-        arguments: ["input", "output", "gain", "mix", "mute", "delay", "tone", "tap", "meter", "visualizer"],
+        arguments: [
+            "input", "output", "gain", "mix", "mute", "delay", "tone", "tap", "meter", "visualizer", "filter", "eq",
+        ],
         [1, 2, 64])
     func channels(_ name: String, _ channels: Int) throws {
         let node = try NodeInstance(
@@ -105,7 +107,9 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
 
     @Test(
         "Absurd channel counts are refused with the key",
-        arguments: ["input", "output", "gain", "mix", "mute", "delay", "tone", "tap", "meter", "visualizer"],
+        arguments: [
+            "input", "output", "gain", "mix", "mute", "delay", "tone", "tap", "meter", "visualizer", "filter", "eq",
+        ],
         [-1, 0, 65])
     func absurdChannels(_ name: String, _ channels: Int) throws {
         let error = #expect(throws: NodeError.self) {
@@ -133,7 +137,9 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
 
     @Test(
         "Silence that comes in is flagged as silence that goes out",
-        arguments: ["gain", "mix", "pan", "mute", "delay", "meter", "visualizer", "tap"])
+        arguments: [
+            "gain", "mix", "pan", "mute", "delay", "meter", "visualizer", "tap", "filter", "eq",
+        ])
     func silence(_ name: String) throws {
         let harness = try NodeHarness(type(name))
         _ = harness.run(1024)

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+
+/// A parametric equalizer: filters of the Audio EQ Cookbook (Robert Bristow-Johnson; W3C Note, 2021) one after another.
+final class Equalizer: Node {
+    static let calls: NodeCalls = []
+    static let descriptor = NodeDescriptor(
+        "eq", "parametric equalizer of up to 32 bands",
+        doc: "Each band is a filter as of type filter, with parameters bandN_frequency, bandN_q and, for peak and "
+            + "shelves, bandN_gain_db. kinds = [\"lowshelf\", \"peak\", \"highshelf\"] makes three bands. The bands' "
+            + "default frequencies divide the range of hearing evenly; ten bands are an octave apart, 31.25 Hz to 16 kHz.",
+        ports: Layout.through(channels: 1, output: "the input, equalized").ports,
+        parameters: parameters(defaultKinds),
+        settings: [
+            Setting(
+                "bands", VG_SET_INTEGER, "how many; as many as kinds says, else 5", range: 1...Double(mostBands)),
+            Setting(
+                "kinds", VG_SET_STRINGS, "the response of each band; peak without it", choices: FilterKind.names),
+            .channels(),
+        ],
+        flags: VG_IN_PLACE, process: filterChainProcess)
+
+    private static let mostBands = 32
+    private static let defaultKinds = [FilterKind](repeating: .peak, count: 5)
+
+    let layout: Layout
+    private let chain: FilterChain
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        let kinds = try Self.kinds(settings)
+        let channels = try settings.channels()
+        layout = .through(
+            channels: channels, output: "the input, equalized", parameters: Self.parameters(kinds))
+        chain = FilterChain(kinds.map { FilterChain.Description(kind: $0) }, channels: channels)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> FilterChain.Processor { chain.prepare(preparation) }
+
+    private static func kinds(_ settings: Settings) throws(NodeError) -> [FilterKind] {
+        guard settings.values["kinds"] != nil else {
+            let count = try settings.whole("bands", default: defaultKinds.count, in: 1...mostBands)
+            return Array(repeating: .peak, count: count)
+        }
+        var kinds: [FilterKind] = []
+        for name in settings.strings("kinds") { kinds.append(try filterKind(name, key: "kinds")) }
+        guard (1...mostBands).contains(kinds.count) else {
+            throw NodeError("kinds names \(kinds.count) bands", hint: "name 1 to \(mostBands)", key: "kinds")
+        }
+        let count = try settings.whole("bands", default: kinds.count, in: 1...mostBands)
+        guard count == kinds.count else {
+            throw NodeError(
+                "there are \(count) bands, but kinds names \(kinds.count)",
+                hint: "name one for each band, or leave out bands",
+                key: "kinds")
+        }
+        return kinds
+    }
+
+    private static func parameters(_ kinds: [FilterKind]) -> [Parameter] {
+        kinds.enumerated().flatMap { index, kind in
+            // Ten octaves, from half an octave below 31.25 Hz to half an octave above 16 kHz.
+            let octave = 10 * (Double(index) + 0.5) / Double(kinds.count) - 0.5
+            return FilterChain.parameters(
+                kind, prefix: "band\(index + 1)_", frequency: Float(31.25 * pow(2, octave)))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// One filter of the Audio EQ Cookbook (Robert Bristow-Johnson; W3C Note, 2021) for all its channels; low and high pass
+/// also as Butterworth filters of higher order.
+final class Filter: Node {
+    static let calls: NodeCalls = []
+    static let descriptor = NodeDescriptor(
+        "filter", "low and high pass, shelves, peak, notch, band pass, all pass",
+        doc:
+            "The responses of the Audio EQ Cookbook; bandpass has 0 dB at its peak. At q = 0.7071 lowpass and highpass "
+            + "are Butterworth filters, of higher order with a slope above 12, and shelves have no hump. gain_db is "
+            + "there for peak and shelves only. All parameters may move at any speed. Infinite samples and NaN count "
+            + "as 0.",
+        ports: Layout.through(channels: 1, output: "the input, filtered").ports,
+        parameters: FilterChain.parameters(.peak, frequency: 1000),
+        settings: [
+            Setting("kind", VG_SET_STRING, "the response", required: true, choices: FilterKind.names),
+            Setting(
+                "slope", VG_SET_INTEGER, "of lowpass and highpass, per octave: 12, 24, 36 or 48", default: "12",
+                range: 12...48, unit: "dB"),
+            .channels(),
+        ],
+        flags: VG_IN_PLACE, process: filterChainProcess)
+
+    let layout: Layout
+    private let chain: FilterChain
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        // Files must say the kind; who makes a node without any setting gets one that changes nothing.
+        let kind = try filterKind(settings.string("kind") ?? "peak", key: "kind")
+        let slope = try settings.whole("slope", default: 12, in: 12...48)
+        guard slope % 12 == 0 else {
+            throw NodeError("slope is \(slope)", hint: "use 12, 24, 36 or 48", key: "slope")
+        }
+        guard slope == 12 || kind == .lowpass || kind == .highpass else {
+            throw NodeError("a \(kind) has no slope", hint: "only lowpass and highpass have", key: "slope")
+        }
+        let channels = try settings.channels()
+        layout = .through(
+            channels: channels, output: "the input, filtered",
+            parameters: FilterChain.parameters(kind, frequency: 1000))
+        chain = FilterChain([FilterChain.Description(kind: kind, sections: slope / 12)], channels: channels)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> FilterChain.Processor { chain.prepare(preparation) }
+}
+
+/// The kind that a setting names.
+func filterKind(_ name: String, key: String) throws(NodeError) -> FilterKind {
+    guard let kind = FilterKind(name: name) else {
+        throw NodeError(
+            "there is no filter \"\(name)\"", hint: "use " + FilterKind.names.joined(separator: ", "), key: key)
+    }
+    return kind
+}
