@@ -15,5 +15,5 @@ private let cachedTypes = TypeList(list: [
     makeNodeType(Gain.self), makeNodeType(Mix.self), makeNodeType(Pan.self), makeNodeType(Mute.self),
     makeNodeType(Delay.self), makeNodeType(Tone.self), makeNodeType(Meter.self), makeNodeType(Visualizer.self),
     makeNodeType(Tap.self),
-    makeNodeType(Filter.self), makeNodeType(Equalizer.self),
+    makeNodeType(Filter.self), makeNodeType(Equalizer.self), makeNodeType(LFO.self), makeNodeType(Follower.self),
 ])

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+
+/// How loud its input is, as a control: one pole for the rise and one for the fall (Giannoulis, Massberg, Reiss: "Digital
+/// Dynamic Range Compressor Design", JAES 60, 2012: smooth branching detector, without a hold).
+///
+/// A block's value is that after its last frame.
+final class Follower: Node {
+    static let calls: NodeCalls = []
+    static let descriptor = NodeDescriptor(
+        "follower", "how loud its input is, as a control for other nodes",
+        doc:
+            "Gives offset + depth * level, where the level is linear (1 is full scale) or in dBFS, -120 at least. Link "
+            + "its output to a parameter, and give offset and depth in the unit of that. attack and release are time "
+            + "constants: after that time 63 % of a step are done; 0 is at once. Of several channels the loudest counts "
+            + "(peak) or their mean power (rms). Infinite samples and NaN count as 0.",
+        ports: ports(channels: 1),
+        parameters: [
+            Parameter("attack", "time constant of the rise", 0...2000, default: 10, unit: "ms"),
+            Parameter("release", "time constant of the fall", 0...5000, default: 100, unit: "ms"),
+            Parameter("depth", "what the level is multiplied by", -96000...96000, default: 1),
+            Parameter("offset", "what is added", -96000...96000, default: 0),
+        ],
+        settings: [
+            Setting(
+                "detector", VG_SET_STRING, "what the level is", default: "\"peak\"", choices: ["peak", "rms"]),
+            Setting(
+                "window", VG_SET_NUMBER, "time constant of the mean of rms", default: "10.0", range: 0.1...5000,
+                unit: "ms"),
+            Setting(
+                "scale", VG_SET_STRING, "of the level", default: "\"linear\"", choices: ["linear", "db"]),
+            .channels("audio channels in, measured together"),
+        ],
+        process: followerProcess)
+
+    struct Processor: BitwiseCopyable {
+        var isRMS: Bool
+        var isDecibels: Bool
+        /// What is left of the mean square after a frame.
+        var meanKept: Double
+        var mean = 0.0
+        var level = 0.0
+        var attack = SmoothingCache()
+        var release = SmoothingCache()
+    }
+
+    let layout: Layout
+    private let isRMS, isDecibels: Bool
+    private let window: Double
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        let (detector, scale) = (settings.string("detector") ?? "peak", settings.string("scale") ?? "linear")
+        guard ["peak", "rms"].contains(detector) else {
+            throw NodeError("has no detector \"\(detector)\"", hint: "use peak or rms", key: "detector")
+        }
+        guard ["linear", "db"].contains(scale) else {
+            throw NodeError("has no scale \"\(scale)\"", hint: "use linear or db", key: "scale")
+        }
+        isRMS = detector == "rms"
+        isDecibels = scale == "db"
+        window = try settings.finite("window", default: 10, in: 0.1...5000)
+        layout = Layout(
+            ports: Self.ports(channels: try settings.channels()), parameters: Self.descriptor.layout.parameters)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        Processor(
+            isRMS: isRMS, isDecibels: isDecibels, meanKept: exp(-1000 / (window * preparation.rate)))
+    }
+
+    private static func ports(channels: Int) -> [Port] {
+        Port.audio(VG_INPUT, channels: channels, doc: "what is measured")
+            + [Port(VG_CONTROL_PORT, VG_OUTPUT, "level", doc: "offset + depth * level at the end of each block")]
+    }
+}
+
+/// What is left after a frame of the way to go, kept for the last time constant. [audio]
+struct SmoothingCache: BitwiseCopyable {
+    /// NaN at first, which equals nothing.
+    var milliseconds = Float.nan
+    var kept = 0.0
+
+    @_noLocks @inline(__always)
+    mutating func kept(_ time: Float, _ rate: Double) -> Double {
+        if time != milliseconds {
+            milliseconds = time
+            kept = time > 0 ? vg_exp64(-1000 / (Double(time) * rate)) : 0
+        }
+        return kept
+    }
+}
+
+@_noLocks
+private func followerProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let state = memory.assumingMemoryBound(to: Follower.Processor.self)
+    let (frames, rate) = (cycle.frames, cycle.pointee.rate)
+    let (attack, release) = (io.parameter(0), io.parameter(1))
+    var (mean, level) = (state.pointee.mean, state.pointee.level)
+    if !isSilent(io) || level != 0 || mean != 0 {
+        for frame in 0..<frames {
+            var now = loudness(io, frame, mean: state.pointee.isRMS)
+            if state.pointee.isRMS {
+                mean = now + (mean - now) * state.pointee.meanKept
+                now = vg_root(mean)
+            }
+            let kept =
+                now > level
+                ? state.pointee.attack.kept(attack[frame: frame], rate)
+                : state.pointee.release.kept(release[frame: frame], rate)
+            level = now + (level - now) * kept
+        }
+        // Too little to show, whatever comes next: it is over.
+        if level < 1e-60, mean < 1e-120 { (level, mean) = (0, 0) }
+        (state.pointee.level, state.pointee.mean) = (level, mean)
+    }
+    let shown = state.pointee.isDecibels ? level > 1e-6 ? 20 * Double(vg_log10(Float(level))) : -120 : level
+    let (depth, offset) = (io.parameter(2)[frame: frames], io.parameter(3)[frame: frames])
+    io.setControl(0, Float(Double(offset) + Double(depth) * shown))
+}
+
+@_noLocks
+private func isSilent(_ io: BlockIO) -> Bool {
+    for channel in 0..<io.inputCount where !io.isSilent(input: channel) { return false }
+    return true
+}
+
+/// The largest magnitude of all channels, or the mean of their squares. [audio]
+@_noLocks
+private func loudness(_ io: BlockIO, _ frame: Int, mean: Bool) -> Double {
+    var (largest, sum) = (0.0, 0.0)
+    for channel in 0..<io.inputCount {
+        let sample = finiteSample(io.input(channel)[frame])
+        largest = max(largest, sample.magnitude)
+        sum += sample * sample
+    }
+    return mean ? sum / Double(io.inputCount) : largest
+}
