@@ -16,4 +16,5 @@ private let cachedTypes = TypeList(list: [
     makeNodeType(Delay.self), makeNodeType(Tone.self), makeNodeType(Meter.self), makeNodeType(Visualizer.self),
     makeNodeType(Tap.self),
     makeNodeType(Filter.self), makeNodeType(Equalizer.self), makeNodeType(LFO.self), makeNodeType(Follower.self),
+    makeNodeType(Balance.self), makeNodeType(Polarity.self), makeNodeType(Downmix.self),
 ])

@@ -25,7 +25,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         #expect(Set(names).count == names.count)
         let expected: Set = [
             "input", "output", "midi-input", "midi-output", "gain", "mix", "pan", "mute", "delay", "tone", "tap",
-            "meter", "visualizer", "filter", "eq",
+            "meter", "visualizer", "filter", "eq", "lfo", "follower", "balance", "polarity", "downmix",
         ]
         #expect(expected.isSubset(of: names))
         #expect(builtInNodeType("no-such-type") == nil)
@@ -96,6 +96,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         "The setting `channels` gives that many channels",
         arguments: [
             "input", "output", "gain", "mix", "mute", "delay", "tone", "tap", "meter", "visualizer", "filter", "eq",
+            "polarity",
         ],
         [1, 2, 64])
     func channels(_ name: String, _ channels: Int) throws {
@@ -109,6 +110,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         "Absurd channel counts are refused with the key",
         arguments: [
             "input", "output", "gain", "mix", "mute", "delay", "tone", "tap", "meter", "visualizer", "filter", "eq",
+            "polarity",
         ],
         [-1, 0, 65])
     func absurdChannels(_ name: String, _ channels: Int) throws {
@@ -138,7 +140,8 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
     @Test(
         "Silence that comes in is flagged as silence that goes out",
         arguments: [
-            "gain", "mix", "pan", "mute", "delay", "meter", "visualizer", "tap", "filter", "eq",
+            "gain", "mix", "pan", "mute", "delay", "meter", "visualizer", "tap", "filter", "eq", "balance", "polarity",
+            "downmix",
         ])
     func silence(_ name: String) throws {
         let harness = try NodeHarness(type(name))

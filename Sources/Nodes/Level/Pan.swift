@@ -1,31 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// Places a mono signal between left and right with constant power: left = cos a, right = sin a, with a from 0 to
-/// pi / 2; 3 dB down on both sides in the centre, exactly 0 on the far side at the ends.
+/// Places a mono signal between left and right, exactly 0 on the far side at the ends. With a from 0 to pi / 2 and x from 0
+/// to 1, right is, by law: sin a (constant power), x (constant sum), or the root of their product, which is half way
+/// between them in decibels. Left is the same from the other end.
 final class Pan: Node {
     static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "pan", "places a mono signal between left and right",
-        doc: "Constant power: each side is 3 dB down in the centre.",
+        doc: "The law says how far each side is down in the centre: -3dB keeps the power (for a room), -6dB keeps the "
+            + "sum (for what becomes mono), -4.5dB is half way between them. At the ends a side has 0 dB.",
         ports: [
             Port(VG_AUDIO_PORT, VG_INPUT, "in", doc: "the mono signal"),
             Port(VG_AUDIO_PORT, VG_OUTPUT, "left", doc: "the left side"),
             Port(VG_AUDIO_PORT, VG_OUTPUT, "right", doc: "the right side"),
         ],
         parameters: [Parameter("position", "-1 is left, 0 the centre, 1 right", -1...1, default: 0)],
+        settings: [
+            Setting(
+                "law", VG_SET_STRING, "level of each side in the centre", default: "\"-3dB\"", choices: laws)
+        ],
         flags: VG_IN_PLACE | VG_LIGHT, process: panProcess)
 
+    enum Law: UInt8, BitwiseCopyable { case power, between, sum }
+    private static let laws = ["-3dB", "-4.5dB", "-6dB"]
+
     struct Processor: BitwiseCopyable {
+        var law: Law
         /// The position that `left` and `right` belong to; NaN at first, which equals nothing.
         var position = Float.nan
         var left: Float = 0
         var right: Float = 0
     }
 
-    init(settings: Settings, host: NodeHost) throws(NodeError) {}
+    private let law: Law
 
-    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor() }
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        let name = settings.string("law") ?? "-3dB"
+        guard let index = Self.laws.firstIndex(of: name), let law = Law(rawValue: UInt8(index)) else {
+            throw NodeError("has no law \"\(name)\"", hint: "use " + Self.laws.joined(separator: ", "), key: "law")
+        }
+        self.law = law
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor(law: law) }
 }
 
 @_noLocks
@@ -42,26 +60,36 @@ private func panProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle
     }
     let ramp = io.parameter(0)
     let position = min(max(ramp.target, -1), 1)
+    let law = state.pointee.law
     if position != state.pointee.position {
         state.pointee.position = position
-        (state.pointee.left, state.pointee.right) = sides(position)
+        (state.pointee.left, state.pointee.right) = sides(position, law)
     }
     var end = 0
     if !ramp.isSteady {
         let start = Int(ramp.pointee.start)
         let held = min(start + 1, frames)
-        let (leftBefore, rightBefore) = sides(min(max(ramp.pointee.value, -1), 1))
+        let (leftBefore, rightBefore) = sides(min(max(ramp.pointee.value, -1), 1), law)
         place(input, left, right, leftBefore, rightBefore, 0..<held)
         end = min(start + Int(ramp.pointee.frames), frames)
-        // The angle moves by the same step each frame, so (cos, sin) turns by the same rotation: no sine per sample.
-        var (x, y) = (vg_cos64(panAngle(ramp.pointee.value)), vg_sin64(panAngle(ramp.pointee.value)))
-        let turn = Double(ramp.pointee.step) * .pi / 4
-        let (turnX, turnY) = (vg_cos64(turn), vg_sin64(turn))
-        for frame in held..<end {
-            (x, y) = (x * turnX - y * turnY, x * turnY + y * turnX)
-            let sample = input[frame]
-            right[frame] = sample * Float(y)
-            left[frame] = sample * Float(x)
+        if law != .power {
+            for frame in held..<end {
+                let (leftGain, rightGain) = sides(min(max(ramp[frame: frame], -1), 1), law)
+                let sample = input[frame]
+                right[frame] = sample * rightGain
+                left[frame] = sample * leftGain
+            }
+        } else {
+            // The angle moves by the same step each frame, so (cos, sin) turns by the same rotation: no sine per sample.
+            var (x, y) = (vg_cos64(panAngle(ramp.pointee.value)), vg_sin64(panAngle(ramp.pointee.value)))
+            let turn = Double(ramp.pointee.step) * .pi / 4
+            let (turnX, turnY) = (vg_cos64(turn), vg_sin64(turn))
+            for frame in held..<end {
+                (x, y) = (x * turnX - y * turnY, x * turnY + y * turnX)
+                let sample = input[frame]
+                right[frame] = sample * Float(y)
+                left[frame] = sample * Float(x)
+            }
         }
     }
     place(input, left, right, state.pointee.left, state.pointee.right, end..<frames)
@@ -79,11 +107,14 @@ private func place(
 
 /// What left and right are multiplied by at a position from -1 to 1.
 @_noLocks
-private func sides(_ position: Float) -> (left: Float, right: Float) {
-    (
-        position == 1 ? 0 : Float(vg_cos64(panAngle(position))),
-        position == -1 ? 0 : Float(vg_sin64(panAngle(position)))
-    )
+private func sides(_ position: Float, _ law: Pan.Law) -> (left: Float, right: Float) {
+    if position == -1 { return (1, 0) }
+    if position == 1 { return (0, 1) }
+    let (leftSum, rightSum) = ((1 - Double(position)) / 2, (1 + Double(position)) / 2)
+    if law == .sum { return (Float(leftSum), Float(rightSum)) }
+    let (leftPower, rightPower) = (vg_cos64(panAngle(position)), vg_sin64(panAngle(position)))
+    if law == .power { return (Float(leftPower), Float(rightPower)) }
+    return (Float(vg_root(leftSum * leftPower)), Float(vg_root(rightSum * rightPower)))
 }
 
 @_noLocks

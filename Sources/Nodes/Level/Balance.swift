@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Makes one side of a stereo signal quieter; nothing goes from one side to the other, and nothing gets louder.
+final class Balance: Node {
+    static let calls: NodeCalls = []
+    static let descriptor = NodeDescriptor(
+        "balance", "makes one side of a stereo signal quieter",
+        doc: "The side that position points to, and both in the centre, pass unchanged; the other is multiplied by "
+            + "1 - |position|.",
+        ports: [
+            Port(VG_AUDIO_PORT, VG_INPUT, "in_1", doc: "the left side"),
+            Port(VG_AUDIO_PORT, VG_INPUT, "in_2", doc: "the right side"),
+            Port(VG_AUDIO_PORT, VG_OUTPUT, "out_1", doc: "the left side, quieter to the right of the centre"),
+            Port(VG_AUDIO_PORT, VG_OUTPUT, "out_2", doc: "the right side, quieter to the left of the centre"),
+        ],
+        parameters: [Parameter("position", "-1 is left only, 0 both, 1 right only", -1...1, default: 0)],
+        flags: VG_IN_PLACE | VG_LIGHT, process: balanceProcess)
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {}
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> NoProcessor { NoProcessor() }
+}
+
+@_noLocks
+private func balanceProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let frames = cycle.frames
+    let ramp = io.parameter(0)
+    let moved = ramp.isSteady ? 0 : min(Int(ramp.pointee.start) + Int(ramp.pointee.frames), frames)
+    for side in 0...1 {
+        let (input, output) = (io.input(side), io.output(side))
+        for frame in 0..<moved { output[frame] = input[frame] * sideGain(side, ramp[frame: frame]) }
+        let gain = sideGain(side, ramp.target)
+        for frame in moved..<frames { output[frame] = input[frame] * gain }
+        if gain == 0, moved == 0 { vg_zero(output, UInt32(truncatingIfNeeded: frames)) }  // also of NaN
+        if io.isSilent(input: side) || (gain == 0 && moved == 0) { io.markSilent(output: side) }
+    }
+}
+
+/// What the left side (0) or the right one (1) is multiplied by. [audio]
+@_noLocks
+private func sideGain(_ side: Int, _ position: Float) -> Float {
+    let away = side == 0 ? position : -position
+    return away > 0 ? away < 1 ? 1 - away : 0 : 1
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+
+/// Fewer channels from more by Recommendation ITU-R BS.775-3 (2012), Annex 4, Table 2: centre and surrounds at -3 dB in
+/// stereo; left and right at -3 dB, centre at 0 dB, surrounds at -6 dB in mono.
+final class Downmix: Node {
+    static let calls: NodeCalls = []
+    static let descriptor = NodeDescriptor(
+        "downmix", "5.1 to stereo or mono, stereo to mono, by ITU-R BS.775",
+        doc:
+            "Channels of 5.1 come as in files: left, right, centre, LFE, left surround, right surround. Stereo: L + 0.7071 "
+            + "C + 0.7071 Ls and R + 0.7071 C + 0.7071 Rs. Mono: 0.7071 L + 0.7071 R + C + 0.5 Ls + 0.5 Rs. LFE is left "
+            + "out unless lfe_db says how loud it shall be. What is loud in all channels may exceed full scale; "
+            + "normalize = true makes everything quieter so that it cannot.",
+        ports: ports(from: 6, to: 2),
+        settings: [
+            Setting("from", VG_SET_STRING, "what comes in", default: "\"5.1\"", choices: Array(inputs.keys).sorted()),
+            Setting(
+                "to", VG_SET_STRING, "what goes out; from stereo always mono", default: "\"stereo\"",
+                choices: ["stereo", "mono"]),
+            Setting(
+                "lfe_db", VG_SET_NUMBER, "level of the LFE channel in each output; -120 and below is none",
+                default: "-120.0", range: -120...10, unit: "dB"),
+            Setting(
+                "normalize", VG_SET_BOOL, "whether the factors of each output are scaled to a sum of 1",
+                default: "false"),
+        ],
+        flags: VG_IN_PLACE, process: downmixProcess)
+
+    private static let inputs = ["5.1": 6, "stereo": 2]
+
+    struct Processor: BitwiseCopyable {
+        /// Of each input in the first output, then in the second.
+        var factors: UnsafeMutablePointer<Float>
+    }
+
+    let layout: Layout
+    private let factors: UnsafeMutablePointer<Float>
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        let from = settings.string("from") ?? "5.1"
+        guard let inputs = Self.inputs[from] else {
+            throw NodeError("cannot mix from \"\(from)\"", hint: "use 5.1 or stereo", key: "from")
+        }
+        let to = settings.string("to") ?? (inputs == 2 ? "mono" : "stereo")
+        guard to == "mono" || to == "stereo" else {
+            throw NodeError("cannot mix to \"\(to)\"", hint: "use stereo or mono", key: "to")
+        }
+        let outputs = to == "mono" ? 1 : 2
+        guard outputs < inputs else { throw NodeError("stereo is stereo already", hint: "use mono", key: "to") }
+        let decibels = try settings.finite("lfe_db", default: -120, in: -120...10)
+        guard inputs == 6 || settings.values["lfe_db"] == nil else {
+            throw NodeError("stereo has no LFE channel", hint: "leave out lfe_db", key: "lfe_db")
+        }
+        let lfe = decibels <= Double(silenceDB) ? 0 : pow(10, decibels / 20)
+        var table = Self.table(inputs, outputs, lfe)
+        if settings.bool("normalize") ?? false {
+            table = table.map { row in row.map { $0 / row.reduce(0, +) } }
+        }
+        let flat = table.flatMap { $0.map { Float($0) } }
+        factors = .allocate(capacity: flat.count)
+        factors.initialize(from: flat, count: flat.count)
+        layout = Layout(ports: Self.ports(from: inputs, to: outputs))
+    }
+
+    deinit { factors.deallocate() }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor(factors: factors) }
+
+    private static func table(_ inputs: Int, _ outputs: Int, _ lfe: Double) -> [[Double]] {
+        let root = 0.5.squareRoot()
+        if inputs == 2 { return [[root, root]] }
+        if outputs == 1 { return [[root, root, 1, lfe, 0.5, 0.5]] }
+        return [[1, 0, root, lfe, root, 0], [0, 1, root, lfe, 0, root]]
+    }
+
+    private static func ports(from inputs: Int, to outputs: Int) -> [Port] {
+        let names = ["left", "right", "centre", "LFE", "left surround", "right surround"]
+        let ins = (0..<inputs).map { Port(VG_AUDIO_PORT, VG_INPUT, "in_\($0 + 1)", doc: names[$0]) }
+        if outputs == 1 { return ins + Port.audio(VG_OUTPUT, channels: 1, doc: "all channels together") }
+        return ins + (0..<outputs).map { Port(VG_AUDIO_PORT, VG_OUTPUT, "out_\($0 + 1)", doc: names[$0]) }
+    }
+}
+
+@_noLocks
+private func downmixProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let state = memory.assumingMemoryBound(to: Downmix.Processor.self)
+    let frames = cycle.frames
+    for channel in 0..<io.outputCount {
+        let output = io.output(channel)
+        let factors = state.pointee.factors + channel * io.inputCount
+        // The input of the same number first, since the output may be its buffer; no other output needs that input.
+        let own = io.input(channel)
+        for frame in 0..<frames { output[frame] = own[frame] * factors[channel] }
+        var silent = io.isSilent(input: channel)
+        for index in 0..<io.inputCount where index != channel && factors[index] != 0 && !io.isSilent(input: index) {
+            let (input, factor) = (io.input(index), factors[index])
+            for frame in 0..<frames { output[frame] += input[frame] * factor }
+            silent = false
+        }
+        if silent { io.markSilent(output: channel) }
+    }
+}
