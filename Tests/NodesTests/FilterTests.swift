@@ -144,6 +144,26 @@ private func hasGain(_ kind: String) -> Bool { kind == "peak" || kind.hasSuffix(
         #expect(Signal.largestStep(output) < 0.2)
     }
 
+    @Test(
+        "A move of ten milliseconds adds next to nothing above two kilohertz",
+        arguments: [
+            ("lowpass", "frequency", 500, 5000, -75), ("highpass", "frequency", 20, 500, -70),
+            ("peak", "gain_db", 0, 12, -60),
+        ] as [(String, String, Float, Float, Double)])
+    func smoothMove(_ kind: String, _ parameter: String, _ from: Float, _ to: Float, _ limit: Double) throws {
+        let harness = try makeFilter(kind, frequency: 200, q: 0.7071)
+        harness.set(parameter, from)
+        let sine = Signal.sine(100, rate: 48000, frames: 9600, amplitude: 0.5)
+        var output = harness.run(4800, inputs: [Array(sine[..<4800])])[0]
+        harness.set(parameter, to, over: 480)
+        output += harness.run(4800, inputs: [Array(sine[4800...])])[0]
+        let high = Cookbook("highpass", frequency: 2000, q: 0.7071, rate: 48000)
+        let rest = (0..<4).reduce(output.map { Double($0) }) { signal, _ in high.filtered(signal) }
+        // Not the beginning, where the sine begins.
+        let level = Signal.decibels(rest[2400...].map(\.magnitude).max() ?? 1)
+        #expect(level < limit, "\(level) dBFS")
+    }
+
     @Test("Any response stays bounded when all its parameters jump in every frame", arguments: Cookbook.kinds)
     func jumps(_ kind: String) throws {
         let harness = try makeFilter(kind, frequency: 20, q: 1)
