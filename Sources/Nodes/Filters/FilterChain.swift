@@ -33,6 +33,8 @@ final class FilterChain {
         var resting: UnsafeMutablePointer<Bool>
         var parameterCount: Int
         var rate: Double
+        /// What to log when a frequency is too high for the rate; nil once told. Static text.
+        var heldNote: UnsafePointer<CChar>?
     }
 
     private let bands: [Band]
@@ -80,9 +82,11 @@ final class FilterChain {
         sectionMemory.initialize(from: sections, count: sections.count)
         stateMemory.initialize(repeating: FilterState(), count: sections.count * channels)
         restingMemory.initialize(repeating: true, count: channels)
+        let note: StaticString = "a frequency is too high for this rate; it was held at (Hz)"
         return Processor(
             bands: bandMemory, bandCount: bands.count, sections: sectionMemory, sectionCount: sections.count,
-            states: stateMemory, resting: restingMemory, parameterCount: parameterCount, rate: preparation.rate)
+            states: stateMemory, resting: restingMemory, parameterCount: parameterCount, rate: preparation.rate,
+            heldNote: UnsafeRawPointer(note.utf8Start).assumingMemoryBound(to: CChar.self))
     }
 
     /// The parameters of one filter, in the order that the chain expects.
@@ -130,12 +134,12 @@ func filterChainProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle
     // While a parameter moves, the coefficients are new in each frame, and the same for every channel.
     let moving = min(lastMovement(state, io), frames)
     for frame in 0..<moving {
-        tune(state, io, frame)
+        tune(state, io, cycle, frame)
         for channel in 0..<channels where !state.pointee.resting[channel] {
             filter(state, io, channel, frame..<(frame + 1))
         }
     }
-    if moving < frames { tune(state, io, moving) }
+    if moving < frames { tune(state, io, cycle, moving) }
     for channel in 0..<channels where !state.pointee.resting[channel] {
         filter(state, io, channel, moving..<frames)
         if io.isSilent(input: channel) { settle(state, channel) }
@@ -155,7 +159,10 @@ private func lastMovement(_ state: UnsafeMutablePointer<FilterChain.Processor>, 
 
 /// Gives the sections the coefficients of a frame. [audio]
 @_noLocks
-private func tune(_ state: UnsafeMutablePointer<FilterChain.Processor>, _ io: BlockIO, _ frame: Int) {
+private func tune(
+    _ state: UnsafeMutablePointer<FilterChain.Processor>, _ io: BlockIO, _ cycle: Cycle, _ frame: Int
+) {
+    let highest = 0.49
     for index in 0..<state.pointee.bandCount {
         let band = state.pointee.bands + index
         let frequency = io.parameter(band.pointee.frequency)[frame: frame]
@@ -164,7 +171,13 @@ private func tune(_ state: UnsafeMutablePointer<FilterChain.Processor>, _ io: Bl
         if frequency == band.pointee.frequencySet, q == band.pointee.qSet, gain == band.pointee.gainSet { continue }
         (band.pointee.frequencySet, band.pointee.qSet, band.pointee.gainSet) = (frequency, q, gain)
         // Cycles per frame. The tangent has a pole at half the rate, so that the way there ends a little below.
-        let angle = .pi * within(Double(frequency) / state.pointee.rate, 1e-6, 0.49)
+        let perFrame = Double(frequency) / state.pointee.rate
+        if perFrame > highest, let note = state.pointee.heldNote {
+            let position = cycle.pointee.position + UInt64(truncatingIfNeeded: frame)
+            _ = vg_note_push(io, VG_NOTE_LOG, note, highest * state.pointee.rate, position)
+            state.pointee.heldNote = nil
+        }
+        let angle = .pi * within(perFrame, 1e-6, highest)
         let tangent = vg_sin64(angle) / vg_cos64(angle)
         let amplitude =
             band.pointee.gain != band.pointee.frequency ? vg_pow64(10, within(Double(gain), -36, 36) / 40) : 1
