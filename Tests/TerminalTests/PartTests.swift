@@ -148,6 +148,8 @@ import TestSupport
         var line = StatusLine()
         line.update(SeriesFrame(node: "m\u{1B}[2J", time: 0, peak: [0.1, 0.5], rms: [0, 0], orb: 0))
         line.update(SeriesFrame(node: "m\u{1B}[2J", time: 0, peak: [0.01, 0.01], rms: [0, 0], orb: 0))
+        // What publishes no peaks has no level to show.
+        line.update(SeriesFrame(node: "gate", time: 0, rows: [SeriesFrame.Row("gain_reduction", [3])]))
         var status = sampleStatus()
         status.degraded = ["x": "y"]
         #expect(line.line(status) == "0:12  dsp 3.4 %  xruns 0  m[2J -6.0 dBFS  degraded: x")

@@ -12,6 +12,8 @@ public struct StatusLine: Sendable {
 
     /// Takes levels; the loudest since the last line is shown.
     public mutating func update(_ frame: SeriesFrame) {
+        // Other series have no place in the line.
+        if frame.peak.isEmpty { return }
         if loudest[frame.node] == nil, !order.contains(frame.node) { order.append(frame.node) }
         let peak = frame.peak.reduce(0) { $1.isNaN ? $0 : max($0, $1) }
         loudest[frame.node] = max(loudest[frame.node] ?? 0, peak)
