@@ -61,9 +61,10 @@ struct LaterChange: CustomTestStringConvertible, Sendable {
         let instance = graph.nodes[0].instance
         func ports(_ direction: vg_direction) -> Int { instance.ports.count { $0.direction == direction } }
         graph.nodes.append(try make("out", "output", ["channels": .integer(Int64(ports(VG_OUTPUT)))]))
-        for port in 0..<ports(VG_OUTPUT) {
+        let outputs = instance.ports.indices.filter { instance.ports[$0].direction == VG_OUTPUT }
+        for (port, output) in outputs.enumerated() {
             graph.links.append(
-                ResolvedGraph.Link(fromNode: 0, fromPort: port, toNode: 1, target: .port(port), kind: VG_AUDIO_PORT))
+                ResolvedGraph.Link(fromNode: 0, fromPort: output, toNode: 1, target: .port(port), kind: VG_AUDIO_PORT))
         }
         for port in 0..<ports(VG_INPUT) {
             let source: [String: SettingValue] = ["wave": .string("noise"), "seed": .integer(Int64(port + 1))]

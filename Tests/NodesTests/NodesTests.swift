@@ -25,7 +25,9 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         #expect(Set(names).count == names.count)
         let expected: Set = [
             "input", "output", "midi-input", "midi-output", "gain", "mix", "pan", "mute", "delay", "tone", "tap",
-            "meter", "visualizer", "filter", "eq", "lfo", "follower", "balance", "polarity", "downmix",
+            "meter", "visualizer", "filter", "eq", "lfo", "follower", "balance", "polarity", "downmix", "gate",
+            "deesser",
+            "compressor", "limiter",
         ]
         #expect(expected.isSubset(of: names))
         #expect(builtInNodeType("no-such-type") == nil)
@@ -96,6 +98,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         "The setting `channels` gives that many channels",
         arguments: [
             "input", "output", "gain", "mix", "mute", "delay", "tone", "tap", "meter", "visualizer", "filter", "eq",
+            "gate", "deesser", "compressor", "limiter",
             "polarity",
         ],
         [1, 2, 64])
@@ -110,6 +113,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         "Absurd channel counts are refused with the key",
         arguments: [
             "input", "output", "gain", "mix", "mute", "delay", "tone", "tap", "meter", "visualizer", "filter", "eq",
+            "gate", "deesser", "compressor", "limiter",
             "polarity",
         ],
         [-1, 0, 65])
@@ -141,6 +145,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         "Silence that comes in is flagged as silence that goes out",
         arguments: [
             "gain", "mix", "pan", "mute", "delay", "meter", "visualizer", "tap", "filter", "eq", "balance", "polarity",
+            "gate", "deesser", "compressor", "limiter",
             "downmix",
         ])
     func silence(_ name: String) throws {

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Makes what is louder than a threshold quieter, all channels by the same gain.
+///
+/// The gain computer and the ballistics are those of D. Giannoulis, M. Massberg, J. D. Reiss, "Digital Dynamic Range
+/// Compressor Design", JAES 60 (6), 2012: `GainComputer` and `Ballistics`.
+final class Compressor: Node {
+    static let calls: NodeCalls = [.poll, .latency, .idle]
+    static let descriptor = NodeDescriptor(
+        "compressor", "makes loud parts quieter",
+        doc: "All channels get the gain that the loudest of them asks for. A sine of 0 dBFS peak has a level of 0 dBFS "
+            + "for the peak detector and of -3 dBFS for the RMS detector. Times are time constants: 63 % of the way. "
+            + "With sidechain_channels it listens to the inputs of the bus sidechain and not to its own. The series leaves makeup out.",
+        ports: layout(channels: 1, sideChain: 0).ports, parameters: parameters,
+        settings: [
+            .channels(),
+            Setting(
+                "sidechain_channels", VG_SET_INTEGER, "inputs that it listens to in place of its own; 0: none",
+                default: "0", range: 0...64),
+            Setting(
+                "detector", VG_SET_STRING, "what counts as the level", default: "\"rms\"", choices: detectors),
+            Setting(
+                "rms_ms", VG_SET_NUMBER, "time constant of the mean square of the RMS detector", default: "10.0",
+                range: 0...1000, unit: "ms"),
+            .lookAhead(default: 0),
+        ],
+        series: .gainReduction, flags: VG_IN_PLACE, process: compressorProcess)
+
+    private static let detectors = ["peak", "rms"]
+    private static let parameters = [
+        Parameter(
+            "threshold_db", "level above which it makes quieter", -80...0, default: -18, unit: "dB", scale: VG_DECIBEL),
+        Parameter(
+            "ratio", "decibels above the threshold for each of which one remains", 1...100, default: 4,
+            scale: VG_LOGARITHMIC),
+        Parameter("knee_db", "width of the bend around the threshold; 0 is a corner", 0...24, default: 6, unit: "dB"),
+        Parameter("attack_ms", "time constant of getting quieter", 0...2000, default: 20, unit: "ms"),
+        Parameter("release_ms", "time constant of getting louder again", 0...5000, default: 100, unit: "ms"),
+        Parameter("makeup_db", "gain of the result", -60...60, default: 0, unit: "dB", scale: VG_DECIBEL),
+    ]
+
+    struct Processor: BitwiseCopyable {
+        var rate: Double
+        var detector: LevelDetector
+        /// The first input that is listened to.
+        var key: Int
+        var lookAhead: LookAhead
+        var meter: ReductionMeter
+        var computer = GainComputer()
+        var ballistics = Ballistics()
+        var makeup = 0.0
+        /// The linear gain of makeup alone.
+        var makeupGain = 1.0
+        // What the above was computed from; NaN, which equals nothing, at first.
+        var threshold = Float.nan
+        var ratio = Float.nan
+        var knee = Float.nan
+        var attack = Float.nan
+        var release = Float.nan
+        var makeupDB = Float.nan
+    }
+
+    let layout: Layout
+    private let channels, sideChain: Int
+    private let rms: Double?
+    private let lookAhead: Double
+    private let line = LookAheadMemory()
+    private let detector: LevelDetectorMemory
+    private let reduction: ReductionPublisher
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        channels = try settings.channels()
+        sideChain = try settings.whole("sidechain_channels", default: 0, in: 0...64)
+        let name = settings.string("detector") ?? "rms"
+        if !Self.detectors.contains(name) {
+            throw NodeError("has no detector \"\(name)\"", hint: "use peak or rms", key: "detector")
+        }
+        let averaging = try settings.finite("rms_ms", default: 10, in: 0...1000)
+        rms = name == "rms" ? averaging : nil
+        lookAhead = try settings.lookAhead(default: 0)
+        layout = Self.layout(channels: channels, sideChain: sideChain)
+        detector = LevelDetectorMemory(channels: sideChain > 0 ? sideChain : channels)
+        reduction = ReductionPublisher(host: host, scale: .decibels)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        let frames = Int(lookAhead * preparation.rate / 1000 + 0.5)
+        return Processor(
+            rate: preparation.rate, detector: detector.detector(rms: rms, rate: preparation.rate),
+            key: sideChain > 0 ? channels : 0, lookAhead: line.make(channels: channels, frames: frames),
+            meter: reduction.meter(rate: preparation.rate))
+    }
+
+    func poll() { reduction.poll() }
+    var latency: Int { line.frames }
+    var isIdle: Bool { line.isEmpty }
+
+    private static func layout(channels: Int, sideChain: Int) -> Layout {
+        let main = Layout.through(channels: channels)
+        let outputs = main.ports.count / 2
+        let key = (0..<sideChain).map {
+            Port(
+                VG_AUDIO_PORT, VG_INPUT, sideChain == 1 ? "sidechain" : "sidechain_\($0 + 1)",
+                doc: sideChain == 1 ? "what it listens to" : "what it listens to, channel \($0 + 1)", bus: "sidechain")
+        }
+        return Layout(ports: main.ports.prefix(outputs) + key + main.ports.suffix(outputs), parameters: parameters)
+    }
+}
+
+extension Setting {
+    /// How far a processor hears ahead.
+    static func lookAhead(default milliseconds: Double) -> Setting {
+        Setting(
+            "lookahead_ms", VG_SET_NUMBER, "how early the gain begins to move; the sound is as much later",
+            default: "\(milliseconds)", range: 0...50, unit: "ms")
+    }
+}
+
+extension Settings {
+    /// How far a processor hears ahead, in milliseconds.
+    func lookAhead(default milliseconds: Double) throws(NodeError) -> Double {
+        try finite("lookahead_ms", default: milliseconds, in: 0...50)
+    }
+}
+
+/// Computes what follows from the parameters at a frame, where they have moved. [audio]
+@_noLocks
+private func tune(_ state: inout Compressor.Processor, _ io: BlockIO, _ frame: Int) {
+    let (threshold, ratio) = (io.parameter(0)[frame: frame], io.parameter(1)[frame: frame])
+    let (knee, makeup) = (io.parameter(2)[frame: frame], io.parameter(5)[frame: frame])
+    let (attack, release) = (io.parameter(3)[frame: frame], io.parameter(4)[frame: frame])
+    if threshold != state.threshold || ratio != state.ratio || knee != state.knee {
+        (state.threshold, state.ratio, state.knee) = (threshold, ratio, knee)
+        state.computer = GainComputer(threshold: threshold, ratio: ratio, knee: knee)
+    }
+    if attack != state.attack {
+        state.attack = attack
+        state.ballistics.attack = smoothing(milliseconds: attack, rate: state.rate)
+    }
+    if release != state.release {
+        state.release = release
+        state.ballistics.release = smoothing(milliseconds: release, rate: state.rate)
+    }
+    if makeup != state.makeupDB {
+        state.makeupDB = makeup
+        state.makeup = Double(makeup)
+        state.makeupGain = amplitude(state.makeup)
+    }
+}
+
+@_noLocks
+private func compressorProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let place = memory.assumingMemoryBound(to: Compressor.Processor.self)
+    var state = place.pointee
+    let (frames, channels) = (cycle.frames, io.outputCount)
+    let wasEmpty = state.lookAhead.sounding == 0
+    if wasEmpty, state.ballistics.isResting, state.detector.isResting, isSilent(io, 0..<io.inputCount) {
+        silenceAll(io, frames)
+        place.pointee.meter.feed(0, block: cycle)
+        return
+    }
+    let moves = isMoving(io, parameters: 6)
+    tune(&state, io, 0)
+    for frame in 0..<frames {
+        if moves { tune(&state, io, frame) }
+        let level = state.detector.level(io, from: state.key, frame)
+        let reduction = state.ballistics.next(state.computer.reduction(level))
+        let gain = Float(reduction == 0 ? state.makeupGain : amplitude(state.makeup - reduction))
+        for channel in 0..<channels {
+            io.output(channel)[frame] = state.lookAhead.pass(io.input(channel)[frame], channel) * gain
+        }
+        state.lookAhead.advance()
+        state.meter.feed(reduction, next: cycle.pointee.position &+ UInt64(frame) &+ 1)
+    }
+    state.lookAhead.report()
+    place.pointee = state
+    for channel in 0..<channels where wasEmpty && io.isSilent(input: channel) { io.markSilent(output: channel) }
+}
+
+/// Whether one of the first `count` parameters moves in this block. [audio]
+@_noLocks
+func isMoving(_ io: BlockIO, parameters count: Int) -> Bool {
+    for parameter in 0..<count where !io.parameter(parameter).isSteady { return true }
+    return false
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Lets through what is louder than a threshold, and makes quieter what is not.
+///
+/// It opens when the magnitude of a sample of any channel reaches the threshold. It stays open while magnitudes reach
+/// the threshold less the hysteresis, and for the hold time after the last one that did. The linear gain goes to its new
+/// value exponentially (U. Zölzer, "DAFX", 2nd edition, 2011, section 4.2: noise gate).
+final class Gate: Node {
+    static let calls: NodeCalls = .poll
+    static let descriptor = NodeDescriptor(
+        "gate", "silences what is quieter than a threshold",
+        doc: "All channels open and close together, by the magnitude of their samples. hold_ms should be longer than "
+            + "half a period of the lowest sound: a sine is quiet at every zero. Attack and release are time constants: "
+            + "63 % of the way.",
+        ports: Layout.through(channels: 1).ports, parameters: parameters, settings: [.channels()],
+        series: .gainReduction, flags: VG_IN_PLACE, process: gateProcess)
+
+    private static let parameters = [
+        Parameter("threshold_db", "peak level that opens it", -100...0, default: -45, unit: "dB", scale: VG_DECIBEL),
+        Parameter(
+            "hysteresis_db", "how far below the threshold the level must fall until it closes", 0...40, default: 6,
+            unit: "dB"),
+        Parameter("attack_ms", "time constant of opening", 0...2000, default: 1, unit: "ms"),
+        Parameter("hold_ms", "how long it stays open after the last loud sample", 0...5000, default: 100, unit: "ms"),
+        Parameter("release_ms", "time constant of closing", 0...5000, default: 100, unit: "ms"),
+        Parameter(
+            "range_db", "gain while it is closed; -120 is silence", closedDB...0, default: -60, unit: "dB",
+            scale: VG_DECIBEL),
+    ]
+
+    struct Processor: BitwiseCopyable {
+        var rate: Double
+        var meter: ReductionMeter
+        var isOpen = false
+        /// Frames until it may close.
+        var holding = 0
+        /// Linear; NaN before the first frame.
+        var gain = Double.nan
+        // What follows from the parameters: linear levels, see `smoothing`, frames, linear gain.
+        var opening = 1.0
+        var closing = 1.0
+        var rising = 0.0
+        var falling = 0.0
+        var hold = 0
+        var floor = 1.0
+        // What that was computed from; NaN, which equals nothing, at first.
+        var threshold = Float.nan
+        var hysteresis = Float.nan
+        var attack = Float.nan
+        var release = Float.nan
+        var range = Float.nan
+    }
+
+    let layout: Layout
+    private let reduction: ReductionPublisher
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        layout = .through(channels: try settings.channels(), parameters: Self.parameters)
+        reduction = ReductionPublisher(host: host, scale: .oneMinusGain)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        Processor(rate: preparation.rate, meter: reduction.meter(rate: preparation.rate))
+    }
+
+    func poll() { reduction.poll() }
+}
+
+/// At this range a closed gate is silent.
+private let closedDB: Float = -120
+
+/// Computes what follows from the parameters at a frame, where they have moved. [audio]
+@_noLocks
+private func tune(_ state: inout Gate.Processor, _ io: BlockIO, _ frame: Int) {
+    let (threshold, hysteresis) = (io.parameter(0)[frame: frame], io.parameter(1)[frame: frame])
+    let (attack, release) = (io.parameter(2)[frame: frame], io.parameter(4)[frame: frame])
+    let range = io.parameter(5)[frame: frame]
+    state.hold = Int(Double(io.parameter(3)[frame: frame]) * state.rate / 1000 + 0.5)
+    if threshold != state.threshold || hysteresis != state.hysteresis {
+        (state.threshold, state.hysteresis) = (threshold, hysteresis)
+        state.opening = amplitude(Double(threshold))
+        state.closing = amplitude(Double(threshold) - Double(hysteresis))
+    }
+    if attack != state.attack {
+        state.attack = attack
+        state.rising = smoothing(milliseconds: attack, rate: state.rate)
+    }
+    if release != state.release {
+        state.release = release
+        state.falling = smoothing(milliseconds: release, rate: state.rate)
+    }
+    if range != state.range {
+        state.range = range
+        state.floor = range <= closedDB ? 0 : amplitude(Double(range))
+    }
+    if state.gain.isNaN { state.gain = state.floor }
+}
+
+@_noLocks
+private func gateProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let place = memory.assumingMemoryBound(to: Gate.Processor.self)
+    var state = place.pointee
+    let (frames, channels) = (cycle.frames, io.outputCount)
+    let moves = isMoving(io, parameters: 6)
+    tune(&state, io, 0)
+    let silent = isSilent(io, 0..<channels)
+    if silent, !moves, !state.isOpen, state.gain == state.floor {
+        silenceAll(io, frames)
+        state.meter.feed(1 - state.gain, block: cycle)
+        place.pointee = state
+        return
+    }
+    var isZero = true
+    for frame in 0..<frames {
+        if moves { tune(&state, io, frame) }
+        var level = 0.0
+        if !silent {
+            for channel in 0..<channels { level = max(level, magnitude(io.input(channel)[frame])) }
+        }
+        follow(&state, level)
+        let gain = Float(state.gain)
+        if gain != 0 { isZero = false }
+        for channel in 0..<channels {
+            // Not NaN times 0.
+            io.output(channel)[frame] = gain == 0 ? 0 : io.input(channel)[frame] * gain
+        }
+        state.meter.feed(1 - state.gain, next: cycle.pointee.position &+ UInt64(frame) &+ 1)
+    }
+    place.pointee = state
+    for channel in 0..<channels where isZero || io.isSilent(input: channel) { io.markSilent(output: channel) }
+}
+
+/// One frame with this level. [audio]
+@_noLocks @inline(__always)
+private func follow(_ state: inout Gate.Processor, _ level: Double) {
+    if level >= state.opening || (state.isOpen && level >= state.closing) {
+        state.isOpen = true
+        state.holding = state.hold
+    } else if state.holding > 0 {
+        state.holding -= 1
+    } else {
+        state.isOpen = false
+    }
+    let goal = state.isOpen ? 1 : state.floor
+    let distance = (state.gain - goal) * (goal > state.gain ? state.rising : state.falling)
+    // At last exactly there, so that an open gate changes nothing and a closed one is silent.
+    state.gain = abs(distance) < 1e-6 ? goal : goal + distance
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Keeps the true peak below a ceiling: what lies between the samples, not only the samples, as ITU-R BS.1770-4, annex 2,
+/// estimates it at four times the rate. See `TruePeakDetector` and `PeakEnvelope`.
+///
+/// The gain that the estimate asks for is reached before the peak comes. It aims 0.05 dB below the ceiling, since a gain
+/// that moves changes a little what lies between the samples. Infinite samples and NaN become 0.
+final class Limiter: Node {
+    static let calls: NodeCalls = [.poll, .latency, .idle]
+    static let descriptor = NodeDescriptor(
+        "limiter", "keeps the true peak below a ceiling",
+        doc: "All channels get the gain that the loudest of them asks for. What stays 0.05 dB below the ceiling passes "
+            + "unchanged. The sound is later by lookahead_ms and 35 frames; the host makes up for it.",
+        ports: Layout.through(channels: 1).ports, parameters: parameters,
+        settings: [
+            .channels(),
+            Setting(
+                "lookahead_ms", VG_SET_NUMBER, "how early the gain begins to fall", default: "5.0", range: 0.1...50,
+                unit: "ms"),
+        ],
+        series: .gainReduction, flags: VG_IN_PLACE, process: limiterProcess)
+
+    private static let parameters = [
+        Parameter(
+            "ceiling_db", "true peak that is not exceeded, in dBTP", -40...0, default: -1, unit: "dB",
+            scale: VG_DECIBEL),
+        Parameter("release_ms", "time constant of getting louder again", 1...5000, default: 100, unit: "ms"),
+    ]
+
+    struct Processor: BitwiseCopyable {
+        var rate: Double
+        /// One a channel; owned by the node.
+        var peaks: UnsafeMutablePointer<TruePeakDetector>
+        var envelope: PeakEnvelope
+        var lookAhead: LookAhead
+        var meter: ReductionMeter
+        /// Linear, below the ceiling.
+        var limit: Float = 1
+        /// See `smoothing`.
+        var release = 0.0
+        // What the above was computed from; NaN, which equals nothing, at first.
+        var ceilingDB = Float.nan
+        var releaseMS = Float.nan
+    }
+
+    let layout: Layout
+    private let channels: Int
+    private let milliseconds: Double
+    private let line = LookAheadMemory()
+    private let reduction: ReductionPublisher
+    private var peaks: TruePeakChannels?
+    private var envelope: PeakEnvelopeMemory?
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        channels = try settings.channels()
+        milliseconds = try settings.finite("lookahead_ms", default: 5, in: 0.1...50)
+        layout = .through(channels: channels, parameters: Self.parameters)
+        reduction = ReductionPublisher(host: host, scale: .oneMinusGain)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        let peaks = TruePeakChannels(channels: channels)
+        let envelope = PeakEnvelopeMemory(length: max(1, Int(milliseconds * preparation.rate / 1000 + 0.5)))
+        (self.peaks, self.envelope) = (peaks, envelope)
+        return Processor(
+            rate: preparation.rate, peaks: peaks.detectors, envelope: envelope.envelope(),
+            lookAhead: line.make(channels: channels, frames: TruePeakDetector.delay + envelope.delay),
+            meter: reduction.meter(rate: preparation.rate))
+    }
+
+    func poll() { reduction.poll() }
+    var latency: Int { line.frames }
+    var isIdle: Bool { line.isEmpty }
+}
+
+/// Computes what follows from the parameters at a frame, where they have moved. [audio]
+@_noLocks
+private func tune(_ state: inout Limiter.Processor, _ io: BlockIO, _ frame: Int) {
+    let (ceiling, release) = (io.parameter(0)[frame: frame], io.parameter(1)[frame: frame])
+    if ceiling != state.ceilingDB {
+        state.ceilingDB = ceiling
+        state.limit = Float(amplitude(Double(ceiling) - 0.05))
+    }
+    if release != state.releaseMS {
+        state.releaseMS = release
+        state.release = smoothing(milliseconds: release, rate: state.rate)
+    }
+}
+
+@_noLocks
+private func limiterProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let place = memory.assumingMemoryBound(to: Limiter.Processor.self)
+    var state = place.pointee
+    let (frames, channels) = (cycle.frames, io.outputCount)
+    let wasEmpty = state.lookAhead.sounding == 0
+    // The line is longer than what the detectors look at, so they have nothing either.
+    if wasEmpty, state.envelope.isResting, isSilent(io, 0..<channels) {
+        silenceAll(io, frames)
+        place.pointee.meter.feed(0, block: cycle)
+        return
+    }
+    let moves = isMoving(io, parameters: 2)
+    tune(&state, io, 0)
+    for frame in 0..<frames {
+        if moves { tune(&state, io, frame) }
+        var peak: Float = 0
+        for channel in 0..<channels {
+            let sample = io.input(channel)[frame]
+            // Bounded, so that nothing that is computed from it is infinite.
+            let number = sample.isFinite ? min(max(sample, -1e9), 1e9) : 0
+            peak = max(peak, state.peaks[channel].next(number, limit: state.limit))
+            io.output(channel)[frame] = state.lookAhead.pass(number, channel)
+        }
+        state.lookAhead.advance()
+        let needed = peak > state.limit ? Double(state.limit) / Double(peak) : 1
+        let gain = state.envelope.next(needed, release: state.release)
+        if gain != 1 {
+            for channel in 0..<channels { io.output(channel)[frame] *= Float(gain) }
+        }
+        state.meter.feed(1 - gain, next: cycle.pointee.position &+ UInt64(frame) &+ 1)
+    }
+    state.lookAhead.report()
+    place.pointee = state
+    for channel in 0..<channels where wasEmpty && io.isSilent(input: channel) { io.markSilent(output: channel) }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import TestSupport
+
+/// Measures true peaks with filters of the tests' own.
+enum TruePeak {
+    /// The filter of ITU-R BS.1770-4, annex 2: 48 taps in four phases, the last two of which are the first two backwards.
+    private static let standard: [[Double]] = {
+        let outer = [
+            0.0017089843750, 0.0109863281250, -0.0196533203125, 0.0332031250000, -0.0594482421875, 0.1373291015625,
+            0.9721679687500, -0.1022949218750, 0.0476074218750, -0.0266113281250, 0.0148925781250, -0.0083007812500,
+        ]
+        let inner = [
+            -0.0291748046875, 0.0292968750000, -0.0517578125000, 0.0891113281250, -0.1665039062500, 0.4650878906250,
+            0.7797851562500, -0.2003173828125, 0.1015625000000, -0.0582275390625, 0.0330810546875, -0.0189208984375,
+        ]
+        return [outer, inner, inner.reversed(), outer.reversed()]
+    }()
+
+    /// Eight phases of a sinc of 24 taps under a Blackman window.
+    private static let eightfold: [[Double]] = (0..<8).map { phase in
+        (-12..<12).map { tap in
+            let time = Double(tap) + Double(phase) / 8
+            if time == 0 { return 1 }
+            let window = 0.42 + 0.5 * cos(.pi * time / 12) + 0.08 * cos(2 * .pi * time / 12)
+            return sin(.pi * time) / (.pi * time) * window
+        }
+    }
+
+    private static func peak(_ signal: [Float], _ filters: [[Double]]) -> Double {
+        let taps = filters[0].count
+        let padded = Array(repeating: 0, count: taps) + signal.map(Double.init) + Array(repeating: 0, count: taps)
+        var peak = 0.0
+        padded.withUnsafeBufferPointer { samples in
+            for filter in filters {
+                filter.withUnsafeBufferPointer { filter in
+                    for start in 0..<(samples.count - taps) {
+                        var sum = 0.0
+                        var tap = 0
+                        while tap < taps {
+                            sum += samples[start &+ tap] * filter[tap]
+                            tap &+= 1
+                        }
+                        if abs(sum) > peak { peak = abs(sum) }
+                    }
+                }
+            }
+        }
+        return peak
+    }
+
+    /// In dBTP: what a meter by the standard reads.
+    static func standard(_ signal: [Float]) -> Double { Signal.decibels(peak(signal, standard)) }
+
+    /// In dBTP, at eight times the rate.
+    static func eightfold(_ signal: [Float]) -> Double { Signal.decibels(peak(signal, eightfold)) }
+}
+
+@Suite struct LimiterTests {
+    private func limiter(
+        _ values: [String: Float] = [:], channels: Int = 1, lookAhead: Double = 5, rate: Double = 48000
+    ) throws -> NodeHarness {
+        let harness = try NodeHarness(
+            type("limiter"), ["channels": .integer(Int64(channels)), "lookahead_ms": .number(lookAhead)], rate: rate,
+            maxBlock: 8192)
+        harness.set(values)
+        return harness
+    }
+
+    /// Signals with peaks between the samples, most of them far above 0 dBFS.
+    private static let loud: [(name: String, make: @Sendable (Int, Int) -> Float)] = [
+        (
+            "a quarter of the rate, between the samples",
+            { frame, _ in Float(2 * sin(.pi / 2 * Double(frame) + .pi / 4)) }
+        ),
+        ("0.4 of the rate", { frame, _ in Float(2 * sin(0.8 * .pi * Double(frame) + 0.3)) }),
+        ("0.49 of the rate", { frame, _ in Float(2 * sin(0.98 * .pi * Double(frame) + 0.3)) }),
+        ("a low sine", { frame, _ in Float(8 * sin(0.13 * Double(frame))) }),
+        ("bursts", { frame, _ in frame / 37 % 9 == 0 ? Float(3 * sin(1.5 * Double(frame) + 0.7)) : 0.1 }),
+        ("impulses", { frame, _ in frame % 331 == 0 ? 8 : 0 }),
+        ("a square", { frame, _ in Float(sin(0.161 * Double(frame)) > 0 ? 1.5 : -1.5) }),
+        ("a sweep", { frame, count in Float(2 * sin(.pi * Double(frame) * Double(frame) / 2 / Double(count))) }),
+        ("samples of full scale", { frame, _ in frame &* 2_654_435_761 & 0x40000 == 0 ? 1 : -1 }),
+    ]
+
+    @Test(
+        "No true peak is above the ceiling", arguments: [8000.0, 44100, 48000, 96000, 192_000],
+        [(-1.0, 5.0, 100.0), (-6, 1, 10), (0, 20, 1000), (-1, 0.1, 1)])
+    func ceiling(_ rate: Double, _ setting: (ceiling: Double, lookAhead: Double, release: Double)) throws {
+        for (name, make) in Self.loud {
+            let harness = try limiter(
+                ["ceiling_db": Float(setting.ceiling), "release_ms": Float(setting.release)],
+                lookAhead: setting.lookAhead, rate: rate)
+            let input =
+                Signal.constant(0, frames: 100) + (0..<6000).map { make($0, 6000) }
+                + Signal.constant(0, frames: 100)
+            let tail = Signal.constant(0, frames: harness.instance.latency)
+            let output = harness.run(input.count + tail.count, inputs: [input + tail], plan: .fixed(500))[0]
+            let peaks = (TruePeak.standard(output), TruePeak.eightfold(output))
+            #expect(peaks.0 <= setting.ceiling && peaks.1 <= setting.ceiling, "\(name): \(peaks)")
+            // It takes no more than it must.
+            #expect(Signal.rms(output) > 0.01)
+        }
+    }
+
+    @Test("Noise of any level stays below the ceiling", arguments: [1.0, 6, 20, 60]) func noise(_ decibels: Double)
+        throws
+    {
+        let harness = try limiter(channels: 2, lookAhead: 2)
+        let noise = (1...2).map {
+            Signal.noise(frames: 20000, seed: UInt64($0), amplitude: Float(linear(decibels)))
+        }
+        for output in harness.run(20500, inputs: noise) {
+            #expect(TruePeak.standard(output) <= -1)
+            #expect(TruePeak.eightfold(output) <= -1)
+        }
+    }
+
+    @Test("A steady sine settles at the ceiling", arguments: testRates, [100.0, 1000, 5000])
+    func steady(_ rate: Double, _ frequency: Double) throws {
+        let sine = Signal.sine(frequency, rate: rate, frames: Int(rate), amplitude: 4)
+        let output = try limiter(rate: rate).run(Int(rate), inputs: [sine], plan: .fixed(1000))[0]
+        let peak = TruePeak.eightfold(Array(output.suffix(4800)).dropEdges())
+        // The standard's filter reads up to 0.2 dB too much.
+        #expect(peak <= -1 && peak > -1.3, "\(peak)")
+    }
+
+    @Test("Below the ceiling every sample passes unchanged", arguments: BlockPlan.all) func unchanged(_ plan: BlockPlan)
+        throws
+    {
+        let harness = try limiter(channels: 2)
+        let delay = harness.instance.latency
+        let inputs = (1...2).map { Signal.noise(frames: 5000, seed: UInt64($0), amplitude: 0.3) }
+        for (input, output) in zip(inputs, harness.run(5000, inputs: inputs, plan: plan)) {
+            #expect(Array(output[delay...]) == Array(input[..<(5000 - delay)]))
+        }
+        #expect(harness.reductions.allSatisfy { $0 == 0 })
+    }
+
+    /// Also just below: samples at the ceiling have no more between them when the sine is slow.
+    @Test("A slow sine just below the ceiling passes unchanged") func justBelow() throws {
+        let sine = Signal.sine(500, rate: 48000, frames: 9600, amplitude: linear(-1.07))
+        let harness = try limiter()
+        let output = harness.run(9600, inputs: [sine])[0]
+        #expect(Array(output[harness.instance.latency...]) == Array(sine[..<(9600 - harness.instance.latency)]))
+        let louder = Signal.sine(500, rate: 48000, frames: 9600, amplitude: linear(-1.03))
+        let lessened = try limiter().run(9600, inputs: [louder])[0]
+        #expect(Signal.peak(lessened) < Signal.peak(louder))
+    }
+
+    @Test("The delay is exact, and told", arguments: testRates + [8000, 384_000], [0.1, 1.5, 5, 50])
+    func latency(_ rate: Double, _ lookAhead: Double) throws {
+        let harness = try limiter(lookAhead: lookAhead, rate: rate)
+        let delay = max(1, frames(milliseconds: lookAhead, rate: rate)) + 35
+        #expect(harness.instance.latency == delay)
+        let output = harness.run(delay + 20, inputs: [[0, 0, 0, 0.5]])[0]
+        #expect(output == (0..<(delay + 20)).map { $0 == delay + 3 ? 0.5 : 0 })
+    }
+
+    @Test("The gain falls within the look-ahead and comes back with the release", arguments: testRates)
+    func times(_ rate: Double) throws {
+        let harness = try limiter(["release_ms": 200], lookAhead: 4, rate: rate)
+        let ahead = frames(milliseconds: 4, rate: rate)
+        let delay = harness.instance.latency
+        // A steady low level shows the gain; one click of 20 dB more than the ceiling asks for a tenth.
+        let click = Int(rate / 4)
+        var input = Signal.constant(0.1, frames: Int(rate))
+        input[click] = Float(linear(19))
+        let output = harness.run(input.count, inputs: [input], plan: .fixed(700))[0]
+        func gain(_ frame: Int) -> Double { Double(output[frame]) / 0.1 }
+        let place = click + delay
+        let deepest = Double(output[place]) / linear(19)
+        #expect(abs(Signal.decibels(deepest) + 20.05) < 0.01)
+        // What lies between the samples around the click is loud as well, 24 frames to each side.
+        #expect(output[place - ahead - 12 - 25] == 0.1)
+        #expect(gain(place - ahead / 2) < 0.9)
+        // After the hold: an exponential, half the look-ahead late because of the running means.
+        for milliseconds in [50.0, 100, 200, 400] {
+            let after = frames(milliseconds: milliseconds, rate: rate)
+            let seconds = (Double(after) - Double(ahead) / 2) / rate
+            let expected = 1 - (1 - deepest) * exp(-seconds / 0.2)
+            #expect(abs(gain(place + 12 + after) - expected) < 0.03, "\(milliseconds) ms: \(gain(place + after))")
+        }
+    }
+
+    @Test("All channels get the gain of the loudest") func link() throws {
+        let harness = try limiter(channels: 2)
+        let loud = Signal.sine(997, rate: 48000, frames: 9600, amplitude: 4)
+        let outputs = harness.run(9600, inputs: [loud.map { $0 * 0.01 }, loud])
+        #expect(Signal.difference(outputs[0], outputs[1].map { $0 * 0.01 }) < 1e-7)
+    }
+
+    @Test("The ceiling holds while it falls") func fallingCeiling() throws {
+        let harness = try limiter(["ceiling_db": 0])
+        let noise = Signal.noise(frames: 9600, seed: 1, amplitude: 2)
+        _ = harness.run(4800, inputs: [noise])
+        harness.set("ceiling_db", -12, over: 480)
+        _ = harness.run(480 + harness.instance.latency, inputs: [noise])
+        #expect(TruePeak.eightfold(harness.run(4800, inputs: [noise])[0]) <= -12)
+    }
+
+    @Test("It shows what it takes away") func series() throws {
+        let harness = try limiter()
+        _ = harness.run(48000, inputs: [Signal.constant(Float(linear(8.95)), frames: 48000)])
+        #expect(harness.reductions.count == 60)
+        #expect(harness.reductions[50...].allSatisfy { abs($0 - 10) < 0.03 })
+    }
+
+    @Test("A look-ahead of nothing is refused") func noLookAhead() throws {
+        let error = #expect(throws: NodeError.self) { try limiter(lookAhead: 0) }
+        #expect(error?.key == "lookahead_ms")
+    }
+}
+
+extension [Float] {
+    /// Faded in and out by half, so that what cuts them makes no peak of its own.
+    fileprivate func dropEdges() -> [Float] {
+        enumerated().map { index, sample in
+            sample * Float(Swift.min(1, Double(Swift.min(index, count - 1 - index)) / Double(count / 4)))
+        }
+    }
+}
