@@ -7,13 +7,21 @@ import Synchronization
 final class Tone: Node {
     static let calls: NodeCalls = .idle
     static let descriptor = NodeDescriptor(
-        "tone", "test signals: sine, square, sweep, noise, impulse",
-        doc: "level_db is the peak level. All channels carry the same signal, but for noise, where each has its own.",
+        "tone", "test signals: sine, square, saw, triangle, sweep, noise, pink, impulse",
+        doc: """
+            level_db is the peak level. square, saw and triangle are band-limited: harmonics up to 0.455 of the sample \
+            rate have the amplitudes of the ideal wave, aliases are below -90 dB; level_db is the peak of the ideal \
+            wave, and the edges of square and saw swing up to 1.5 dB beyond it. The frequency of a sweep at the time t \
+            is start * (end / start)^(t / seconds). pink falls by 3 dB an octave (within 0.2 dB from 20 Hz to 0.475 of \
+            the rate); its rms is 15 dB below level_db, which its peaks all but never reach. What is beyond half the \
+            rate is silent, and the log says so. All channels carry the same signal, but for noise and pink, where \
+            each has its own.
+            """,
         ports: Port.audio(VG_OUTPUT, channels: 1, doc: "the signal"),
         parameters: [
             Parameter(
-                "frequency", "of sine and square; at most half the rate is played", 0.1...96000, default: 440,
-                unit: "Hz", scale: VG_LOGARITHMIC),
+                "frequency", "of sine, square, saw and triangle; silent beyond half the rate", 0.1...96000,
+                default: 440, unit: "Hz", scale: VG_LOGARITHMIC),
             Parameter(
                 "level_db", "peak level in dBFS; -120 and below is silence", silenceDB...0, default: -20, unit: "dB",
                 scale: VG_DECIBEL),
@@ -24,32 +32,41 @@ final class Tone: Node {
             Setting("start", VG_SET_NUMBER, "where a sweep begins", default: "20.0", range: 0.1...96000, unit: "Hz"),
             Setting("end", VG_SET_NUMBER, "where a sweep ends", default: "20000.0", range: 0.1...96000, unit: "Hz"),
             Setting("seconds", VG_SET_NUMBER, "how long a sweep takes", default: "10.0", range: 0.01...3600, unit: "s"),
-            Setting("repeat", VG_SET_BOOL, "whether a sweep begins again; silence follows if not", default: "true"),
+            Setting(
+                "repeat", VG_SET_BOOL, "whether a sweep begins again; if not, it fades in its last 5 ms",
+                default: "true"
+            ),
             Setting(
                 "period", VG_SET_NUMBER, "from impulse to impulse; the first is at once", default: "1.0",
                 range: 0.0001...3600, unit: "s"),
-            Setting("seed", VG_SET_INTEGER, "of noise: another seed, another noise", default: "1"),
+            Setting("seed", VG_SET_INTEGER, "of noise and pink: another seed, another noise", default: "1"),
         ],
         process: toneProcess)
 
-    enum Wave: UInt8, BitwiseCopyable { case sine, square, sweep, noise, impulse, silence }
-    private static let waves = ["sine", "square", "sweep", "noise", "impulse", "silence"]
+    enum Wave: UInt8, BitwiseCopyable { case sine, square, saw, triangle, sweep, noise, pink, impulse, silence }
+    private static let waves = [
+        "sine", "square", "saw", "triangle", "sweep", "noise", "pink", "impulse", "silence",
+    ]
 
     struct Processor: BitwiseCopyable {
         var wave: Wave
         var gain = GainCache()
-        /// In cycles, 0..<1.
+        /// In cycles, 0..<1; of a sweep: where it began.
         var phase = 0.0
+        /// The frequency in cycles per frame.
+        var step = 0.0
         /// Frames since the start, of the sweep or since the last impulse.
         var frame: UInt64 = 0
         /// Frames of a sweep, or from impulse to impulse.
         var length: UInt64 = 1
         var repeats = true
-        var frequency = 0.0
-        var startFrequency = 0.0
-        /// What a sweep's frequency is multiplied by per frame.
-        var ratio = 1.0
+        var law = SweepLaw(start: 1, end: 1, seconds: 1, rate: 1)
+        var gate: NyquistGate
+        /// What band-limited waves are made of; nil for others.
+        var edges: UnsafePointer<EdgePoint>?
         var seed: UInt64 = 0
+        /// Of pink noise; nil for others.
+        var pink: PinkFilter?
         /// 1 until a sweep that does not begin again has ended.
         var playing: UnsafeMutablePointer<Atomic<Int>>
     }
@@ -60,6 +77,7 @@ final class Tone: Node {
     private let repeats: Bool
     private let seed: Int
     private let playing = SharedCount()
+    private var pink: PinkMemory?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         let name = settings.string("wave") ?? "sine"
@@ -82,12 +100,18 @@ final class Tone: Node {
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         playing.value = wave == .sweep && !repeats ? 1 : 0
         let span = wave == .impulse ? period : seconds
-        var processor = Processor(wave: wave, repeats: repeats, playing: playing.cell)
+        var processor = Processor(wave: wave, repeats: repeats, gate: NyquistGate(preparation), playing: playing.cell)
         processor.length = UInt64(max(1, span * preparation.rate + 0.5))
-        processor.startFrequency = start
-        processor.frequency = start
-        processor.ratio = pow(end / start, 1 / Double(processor.length))
+        processor.law = SweepLaw(start: start, end: end, seconds: seconds, rate: preparation.rate)
         processor.seed = UInt64(bitPattern: Int64(seed))
+        switch wave {
+        case .square, .saw, .triangle: processor.edges = edgeTable.points
+        case .pink:
+            let memory = PinkMemory(channels: layout.ports.count, rate: preparation.rate)
+            processor.pink = memory.filter
+            pink = memory
+        default: break
+        }
         return processor
     }
 
@@ -103,16 +127,16 @@ private func toneProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycl
     let output = io.output(0)
     var isSilent = gain.isZero
     switch state.pointee.wave {
-    case .sine: sine(state, io.parameter(0), output, cycle)
-    case .square: square(state, io.parameter(0), output, cycle)
-    case .sweep: if sweep(state, output, cycle) { isSilent = true }
+    case .sine, .square, .saw, .triangle: if periodic(state, io, output, cycle) { isSilent = true }
+    case .sweep: if sweep(state, io, output, cycle) { isSilent = true }
     case .impulse: if impulse(state, output, frames) { isSilent = true }
     case .silence:
         vg_zero(output, UInt32(frames))
         isSilent = true
-    case .noise:
+    case .noise, .pink:
         for channel in 0..<io.outputCount {
-            noise(state.pointee.seed, channel, from: state.pointee.frame, io.output(channel), frames)
+            whiteNoise(state.pointee.seed, channel, from: state.pointee.frame, io.output(channel), frames)
+            if let pink = state.pointee.pink { pink.apply(channel, io.output(channel), frames) }
             applyGain(gain, io.output(channel), io.output(channel), frames)
             if isSilent { io.markSilent(output: channel) }
         }
@@ -126,104 +150,72 @@ private func toneProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycl
     }
 }
 
-/// Cycles per frame, at most half of one. [audio]
+/// A wave of the parameter's frequency. True if it is silent, being beyond half the rate. [audio]
 @_noLocks
-private func advance(_ frequency: Double, _ rate: Double) -> Double { min(max(frequency / rate, 0), 0.5) }
-
-@_noLocks
-private func sine(
-    _ state: UnsafeMutablePointer<Tone.Processor>, _ frequency: UnsafePointer<vg_ramp>,
-    _ output: UnsafeMutablePointer<Float>, _ cycle: Cycle
-) {
-    var phase = state.pointee.phase
+private func periodic(
+    _ state: UnsafeMutablePointer<Tone.Processor>, _ io: BlockIO, _ output: UnsafeMutablePointer<Float>, _ cycle: Cycle
+) -> Bool {
+    let ramp = io.parameter(0)
+    let rate = cycle.pointee.rate
+    let wave = state.pointee.wave
+    var (phase, step) = (state.pointee.phase, state.pointee.step)
+    var isSilent = true
     for frame in 0..<cycle.frames {
-        output[frame] = Float(vg_sin64(2 * .pi * phase))
-        phase += advance(Double(vg_ramp_at(frequency, UInt32(truncatingIfNeeded: frame))), cycle.pointee.rate)
-        if phase >= 1 { phase -= 1 }
-    }
-    state.pointee.phase = phase
-}
-
-/// A square whose edges are rounded by a polynomial over one frame on each side (PolyBLEP), so that it aliases little.
-@_noLocks
-private func square(
-    _ state: UnsafeMutablePointer<Tone.Processor>, _ frequency: UnsafePointer<vg_ramp>,
-    _ output: UnsafeMutablePointer<Float>, _ cycle: Cycle
-) {
-    var phase = state.pointee.phase
-    for frame in 0..<cycle.frames {
-        let step = advance(Double(vg_ramp_at(frequency, UInt32(truncatingIfNeeded: frame))), cycle.pointee.rate)
-        let half = phase < 0.5 ? phase + 0.5 : phase - 0.5
-        output[frame] = Float((phase < 0.5 ? 1 : -1) + edge(phase, step) - edge(half, step))
+        let frequency = Double(ramp[frame: frame])
+        let level = state.pointee.gate.next(frequency, io, cycle, frame)
+        // What goes beyond half the rate fades as it was.
+        if frequency <= 0.5 * rate { step = cyclesPerFrame(frequency, rate) }
+        var sample = 0.0
+        if level > 0 {
+            isSilent = false
+            switch wave {
+            case .square: sample = squareWave(phase, step, state.pointee.edges)
+            case .saw: sample = sawWave(phase, step, state.pointee.edges)
+            case .triangle: sample = triangleWave(phase, step, state.pointee.edges)
+            default: sample = vg_sin64(2 * .pi * phase)
+            }
+            if level < 1 { sample *= level }
+        }
+        output[frame] = Float(sample)
         phase += step
         if phase >= 1 { phase -= 1 }
     }
-    state.pointee.phase = phase
-}
-
-/// What an upward step at phase 0 lacks of a band-limited one. [audio]
-@_noLocks
-private func edge(_ phase: Double, _ step: Double) -> Double {
-    if phase < step {
-        let t = phase / step
-        return t + t - t * t - 1
-    }
-    if phase > 1 - step {
-        let t = (phase - 1) / step
-        return t * t + t + t + 1
-    }
-    return 0
+    (state.pointee.phase, state.pointee.step) = (phase, step)
+    return isSilent
 }
 
 /// A sine whose pitch rises evenly in octaves; the phase goes on when it begins again. True after its end. [audio]
 @_noLocks
 private func sweep(
-    _ state: UnsafeMutablePointer<Tone.Processor>, _ output: UnsafeMutablePointer<Float>, _ cycle: Cycle
+    _ state: UnsafeMutablePointer<Tone.Processor>, _ io: BlockIO, _ output: UnsafeMutablePointer<Float>, _ cycle: Cycle
 ) -> Bool {
-    if state.pointee.frame >= state.pointee.length, !state.pointee.repeats {
+    let length = state.pointee.length
+    if state.pointee.frame >= length, !state.pointee.repeats {
         vg_zero(output, UInt32(cycle.frames))
         state.pointee.playing.pointee.store(0, ordering: .releasing)
         return true
     }
-    var (phase, frequency, index) = (state.pointee.phase, state.pointee.frequency, state.pointee.frame)
+    var index = state.pointee.frame
     for frame in 0..<cycle.frames {
-        if index >= state.pointee.length {
+        if index >= length {
             if !state.pointee.repeats {
                 output[frame] = 0
                 continue
             }
+            let (cycles, _) = state.pointee.law.at(length)
+            state.pointee.phase += cycles
+            state.pointee.phase -= vg_floor64(state.pointee.phase)
             index = 0
-            frequency = state.pointee.startFrequency
         }
-        output[frame] = Float(vg_sin64(2 * .pi * phase))
-        phase += advance(frequency, cycle.pointee.rate)
-        if phase >= 1 { phase -= 1 }
-        frequency *= state.pointee.ratio
+        let (cycles, frequency) = state.pointee.law.at(index)
+        var level = state.pointee.gate.next(frequency, io, cycle, frame)
+        if !state.pointee.repeats { level *= state.pointee.law.fade(index, of: length) }
+        let phase = state.pointee.phase + cycles
+        output[frame] = level > 0 ? Float(level * vg_sin64(2 * .pi * (phase - vg_floor64(phase)))) : 0
         index += 1
     }
-    (state.pointee.phase, state.pointee.frequency, state.pointee.frame) = (phase, frequency, index)
+    state.pointee.frame = index
     return false
-}
-
-/// White noise, evenly spread over -1..<1. Each sample is a function of seed, channel and frame alone (the mixing
-/// step of SplitMix64: Steele, Lea, Flood, OOPSLA 2014). [audio]
-@_noLocks
-private func noise(
-    _ seed: UInt64, _ channel: Int, from start: UInt64, _ output: UnsafeMutablePointer<Float>, _ frames: Int
-) {
-    let origin = scramble(seed &+ UInt64(channel) &* 0xD1B5_4A32_D192_ED03)
-    for frame in 0..<frames {
-        let bits = scramble(origin &+ (start &+ UInt64(frame) &+ 1) &* 0x9E37_79B9_7F4A_7C15)
-        output[frame] = Float(Int64(bitPattern: bits) >> 40) * (1 / 8_388_608)
-    }
-}
-
-@_noLocks
-private func scramble(_ bits: UInt64) -> UInt64 {
-    var z = bits
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
 }
 
 /// A single 1 every `length` frames. True if there is none in this block. [audio]
