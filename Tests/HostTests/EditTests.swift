@@ -95,10 +95,45 @@ struct EditTests {
         // Only a setting: the node is made anew.
         try run.edit { description in
             let echo = description.nodes.firstIndex { $0.name == "echo" }!
-            description.nodes[echo].entries["frames"] = Entry(.integer(500))
+            description.nodes[echo].entries["change"] = Entry(.string("glide"))
+            description.nodes[echo].keys.append("change")
         }
         let last = run.graph.playing.mapValues { ObjectIdentifier($0.instance) }
         #expect(last["echo"] != before["echo"] && last["sine"] == before["sine"] && last["out"] == before["out"])
+    }
+
+    @Test("A delay whose time alone is edited keeps what is in its line", arguments: ["ms", "frames"])
+    func keptLine(_ key: String) throws {
+        func time(_ frames: Int64) -> SettingValue { key == "ms" ? .number(Double(frames) / 48) : .integer(frames) }
+        let run = try OfflineRun(
+            """
+            [graph]
+            name = "kept"
+            links = ["click -> echo -> out"]
+            [node.click]
+            type = "tone"
+            wave = "impulse"
+            period = 100
+            level_db = 0
+            [node.echo]
+            type = "delay"
+            \(key) = \(key == "ms" ? "500.0" : "24000")
+            [node.out]
+            type = "output"
+            channels = 1
+            """)
+        var heard: [Float] = []
+        run.heard = { heard += $0 }
+        run.play(9600)
+        let before = run.graph.playing["echo"].map { ObjectIdentifier($0.instance) }
+        try run.edit(resetting: true) { description in
+            let echo = description.nodes.firstIndex { $0.name == "echo" }!
+            description.nodes[echo].entries[key] = Entry(time(14_400))
+        }
+        run.play(24_000)
+        #expect(run.graph.playing["echo"].map { ObjectIdentifier($0.instance) } == before)
+        let clicks = heard.indices.filter { heard[$0] != 0 }
+        #expect(clicks == [14_400] && heard[14_400] == 1, "\(clicks.map { ($0, heard[$0]) })")
     }
 
     @Test("A port of the driver comes and goes with its node")

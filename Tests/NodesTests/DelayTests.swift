@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import NodeKit
 import TestSupport
 
@@ -10,10 +11,17 @@ import TestSupport
         #expect(output == Signal.impulse(at: 7 + delay, frames: 6000))
     }
 
-    @Test("Milliseconds follow the rate", arguments: testRates) func milliseconds(_ rate: Double) throws {
-        let harness = try NodeHarness(type("delay"), ["ms": .number(12.5)], rate: rate)
-        let output = harness.run(3000, inputs: [Signal.impulse(at: 0, frames: 1)])[0]
-        #expect(output.firstIndex(of: 1) == Int(rate * 0.0125 + 0.5))
+    @Test("Milliseconds follow the rate, and whole times are exact", arguments: testRates + [8000, 384_000])
+    func milliseconds(_ rate: Double) throws {
+        let harness = try NodeHarness(type("delay"), rate: rate)
+        // 1/48 ms has no exact Float: what is so near to a whole number of frames is meant as that.
+        for (ms, frames) in [(Float(10), rate / 100), (1234 * 1000 / Float(rate), 1234)] {
+            try harness.prepare(harness.preparation)
+            harness.set("ms", ms)
+            let input = Signal.noise(frames: 6000, seed: 3)
+            let output = harness.run(6000, inputs: [input])[0]
+            #expect(Array(output[Int(frames)...]) == Array(input[..<(6000 - Int(frames))]))
+        }
     }
 
     @Test("Every channel has its own line", arguments: BlockPlan.all) func channels(_ plan: BlockPlan) throws {
@@ -105,7 +113,8 @@ import TestSupport
     }
 
     @Test("Preparing again starts with an empty line") func preparedAgain() throws {
-        let harness = try NodeHarness(type("delay"), ["ms": .number(10)])
+        let harness = try NodeHarness(type("delay"))
+        harness.set("ms", 10)
         _ = harness.run(256, inputs: [Signal.constant(1, frames: 256)])
         try harness.prepare(Preparation(rate: 96000, maxBlock: 256))
         let output = harness.run(2000, inputs: [Signal.impulse(at: 0, frames: 1)])[0]

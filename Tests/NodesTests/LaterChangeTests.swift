@@ -40,10 +40,21 @@ struct LaterChange: CustomTestStringConvertible, Sendable {
                     node: "tone", parameter: "frequency", from: 440, to: 441, atOnce: atOnce, delay: nil,
                     settings: ["wave": .string("square")]),
                 LaterChange(
+                    node: "tone", parameter: "frequency", from: 1000, to: 9000, atOnce: atOnce, delay: nil,
+                    settings: ["wave": .string("triangle")]),
+                LaterChange(
                     node: "tone", parameter: "level_db", from: -20, to: -3, atOnce: atOnce, delay: atOnce ? 0 : 1,
                     settings: ["wave": .string("noise")]),
             ]
         } + [
+            LaterChange(node: "delay", parameter: "ms", from: 10, to: 20, atOnce: true, delay: 0),
+            LaterChange(node: "delay", parameter: "ms", from: 10.11, to: 3.37, atOnce: false, delay: 1),
+            LaterChange(
+                node: "delay", parameter: "ms", from: 10, to: 12, atOnce: false, delay: nil,
+                settings: ["change": .string("glide")]),
+            LaterChange(
+                node: "delay", parameter: "ms", from: 5, to: 0.1, atOnce: true, delay: nil,
+                settings: ["change": .string("glide")]),
             LaterChange(node: "mute", parameter: "muted", from: 0, to: 1, atOnce: false, delay: 0),
             LaterChange(node: "mute", parameter: "muted", from: 1, to: 0, atOnce: true, delay: 0),
         ]

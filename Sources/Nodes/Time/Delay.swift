@@ -2,33 +2,57 @@
 import NodeKit
 import Synchronization
 
-/// Delays its channels by a fixed time, exact to the frame; only the delayed signal comes out. Infinite samples and
-/// NaN become 0.
+/// Delays its channels; only the delayed signal comes out. Infinite samples and NaN become 0.
+///
+/// Whole times in frames give every sample as it came, others are interpolated (see `LineReader`). A new time is
+/// reached without a click and without losing what is in the line: by a fade from the old time to the new one, or by
+/// gliding there.
 ///
 /// It may close a feedback loop: there the host calls `process` before `absorb`, and what comes out can only be what
-/// went in at least one block earlier. So a delay that is shorter than `maxBlock` lasts `maxBlock` frames in a loop, and
-/// the log says so. Nothing else depends on the block size.
+/// went in at least one block earlier. So a delay that is shorter than `maxBlock` lasts `maxBlock` frames in a loop,
+/// and the log says so; and a time that is not whole has fewer neighbours to interpolate from where it is less than 16
+/// frames longer than that. Nothing else depends on the block size.
 final class Delay: Node {
-    static let calls: NodeCalls = .idle
+    static let calls: NodeCalls = [.idle, .settings]
     static let descriptor = NodeDescriptor(
         "delay", "delays its channels; may close a feedback loop",
-        doc: "Give ms or frames. Only the delayed signal comes out: mix it with the original for an echo. "
-            + "In a feedback loop it lasts at least one block.",
+        doc: """
+            Give ms, or frames for a time that is exact at every rate. Only the delayed signal comes out: mix it with \
+            the original for an echo. Times between two frames are interpolated (within 0.001 dB up to 0.42 of the \
+            sample rate from 16 frames on; by polynomials below that). A change keeps what is in the line. In a feedback \
+            loop it lasts at least one block.
+            """,
         ports: Layout.through(channels: 1, output: "the input, delayed").ports,
+        parameters: [timeParameter(longest: longestOfAll)],
         settings: [
             .channels(),
-            Setting("ms", VG_SET_NUMBER, "how long", default: "250.0", range: 0...60_000, unit: "ms"),
             Setting(
                 "frames", VG_SET_INTEGER, "how long, exact to the frame; instead of ms", range: 0...11_520_000,
-                unit: "frames"),
+                unit: "frames", live: true),
+            Setting(
+                "longest_ms", VG_SET_NUMBER, "the longest time that ms can be turned to; 2000, or ms if that is more",
+                range: 1...longestOfAll, unit: "ms"),
+            Setting(
+                "change", VG_SET_STRING,
+                "fade: a new time fades in within 20 ms; glide: it is reached by playing faster or slower",
+                default: "\"fade\"", choices: ["fade", "glide"]),
+            Setting(
+                "bend", VG_SET_NUMBER, "how much faster or slower a glide may play: 0.5 is from half to 1.5 times",
+                default: "0.5", range: 0.001...1),
         ],
         process: delayProcess, absorb: delayAbsorb)
+
+    private static let longestOfAll = 60_000.0
+    private static let longestFrames = 11_520_000
+
+    private static func timeParameter(longest: Double) -> Parameter {
+        Parameter("ms", "how long; at most longest_ms", 0...Float(longest), default: 250, unit: "ms")
+    }
 
     /// A delay line: channel c has the frame at position p at `line[c * (mask + 1) + (p & mask)]`.
     struct Processor: BitwiseCopyable {
         var line: UnsafeMutablePointer<Float>
         var mask: UInt64
-        var delay: UInt64
         /// The shortest delay in a feedback loop.
         var block: UInt64
         /// The position after the last frame taken in. None yet: no position is ever this far.
@@ -38,122 +62,108 @@ final class Delay: Node {
         var heard = false
         /// Frames until nothing audible is left in the line, for the control half.
         var remaining: UnsafeMutablePointer<Atomic<Int>>
+        /// The position after the last block that was audible, and whether there was one.
         var audibleEnd: UInt64 = 0
+        var isAudible = false
         /// What to log when a loop is shorter than a block; nil once told. Static text.
         var shortNote: UnsafePointer<CChar>?
+        var clock: DelayClock
+        /// What is heard; and what it fades to, while `faded` is not 0.
+        var tap, next: LineReader
+        var sinc: UnsafePointer<Float>
+        /// Frames of a fade that are over, and its weights.
+        var faded = 0
+        var fade: UnsafeMutablePointer<Float>
+        var fadeFrames: Int
+        /// For one channel of the second tap: `fadeFrames` samples.
+        var scratch: UnsafeMutablePointer<Float>
+        var glides: Bool
+        var glide: Glide
+        var hasBegun = false
+        /// The time that is heard or faded to, in frames.
+        var wanted = 0.0
+        /// The oldest frame that this block reads, in frames before the current one.
+        var reach = 0
+        /// The delay of the newest sample that there is: 0, or `block` in a loop.
+        var least = 0
     }
 
     let layout: Layout
-    private let time: Time
+    private let frames: SharedCount?
+    private let longest: Double
+    private let glides: Bool
+    private let bend: Double
     private let remaining = SharedCount()
-    private var line: UnsafeMutablePointer<Float>?
-
-    private enum Time { case frames(Int), milliseconds(Double) }
+    private var memory: UnsafeMutablePointer<Float>?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        layout = .through(channels: try settings.channels(), output: "the input, delayed")
+        var layout = Layout.through(channels: try settings.channels(), output: "the input, delayed")
+        let ms = try settings.finite("ms", default: 250, in: 0...Self.longestOfAll)
         if settings.values["frames"] != nil {
             if settings.values["ms"] != nil {
                 throw NodeError("has both ms and frames", hint: "give one of the two", key: "frames")
             }
-            time = .frames(try settings.whole("frames", default: 0, in: 0...11_520_000))
+            frames = SharedCount(try settings.whole("frames", default: 0, in: 0...Self.longestFrames))
+            longest = try settings.finite("longest_ms", default: 2000, in: 1...Self.longestOfAll)
         } else {
-            time = .milliseconds(try settings.finite("ms", default: 250, in: 0...60_000))
+            frames = nil
+            longest = try settings.finite("longest_ms", default: max(2000, ms), in: 1...Self.longestOfAll)
+            layout.parameters = [Self.timeParameter(longest: longest)]
+            layout.parameters[0].defaultValue = Float(min(250, longest))
         }
+        self.layout = layout
+        glides = settings.string("change") == "glide"
+        bend = try settings.finite("bend", default: 0.5, in: 0.001...1)
     }
 
-    deinit { line?.deallocate() }
+    deinit { memory?.deallocate() }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        let delay =
-            switch time {
-            case .frames(let frames): frames
-            case .milliseconds(let ms): Int(ms * preparation.rate / 1000 + 0.5)
-            }
-        let needed = max(delay, preparation.maxBlock) + preparation.maxBlock
+        let (rate, block) = (preparation.rate, preparation.maxBlock)
+        let most = max(Int((longest * rate / 1000).rounded(.up)), frames?.value ?? 0)
+        lineFrames = most
+        let needed = max(most, block) + block + 2 * interpolationReach
         var size = 1
         while size < needed { size *= 2 }
         let channels = layout.ports.count / 2
-        line?.deallocate()
-        let memory = UnsafeMutablePointer<Float>.allocate(capacity: size * channels)
-        memory.initialize(repeating: 0, count: size * channels)
-        line = memory
+        let fadeFrames = max(1, Int(0.02 * rate))
+        memory?.deallocate()
+        // The lines, the weights of two taps, the fade and its scratch.
+        let weights = 2 * sincReach
+        let count = size * channels + 2 * weights + 2 * fadeFrames
+        let memory = UnsafeMutablePointer<Float>.allocate(capacity: count)
+        memory.initialize(repeating: 0, count: count)
+        self.memory = memory
+        let extra = memory + size * channels
+        let fade = extra + 2 * weights
+        for frame in 0..<fadeFrames {
+            fade[frame] = Float(0.5 - 0.5 * cos(.pi * (Double(frame) + 1) / (Double(fadeFrames) + 1)))
+        }
         remaining.value = 0
         let note: StaticString = "a delay in a feedback loop lasts at least one block; it was raised to (frames)"
         return Processor(
-            line: memory, mask: UInt64(size - 1), delay: UInt64(delay), block: UInt64(preparation.maxBlock),
-            remaining: remaining.cell,
-            shortNote: UnsafeRawPointer(note.utf8Start).assumingMemoryBound(to: CChar.self))
+            line: memory, mask: UInt64(size - 1), block: UInt64(block), remaining: remaining.cell,
+            shortNote: UnsafeRawPointer(note.utf8Start).assumingMemoryBound(to: CChar.self),
+            clock: DelayClock(rate: rate, longest: Double(most), frames: frames?.cell),
+            tap: LineReader(weights: extra), next: LineReader(weights: extra + weights), sinc: sincTable.weights,
+            fade: fade,
+            fadeFrames: fadeFrames, scratch: fade + fadeFrames, glides: glides, glide: Glide(rate: rate, bend: bend))
+    }
+
+    /// The longest time that there is room for, in frames.
+    private var lineFrames = 0
+
+    func set(_ setting: String, to value: SettingValue) throws(NodeError) {
+        guard setting == "frames", let frames, case .integer(let wanted) = value else {
+            throw NodeError("'\(setting)' cannot be changed while it plays")
+        }
+        guard wanted <= lineFrames else {
+            throw NodeError(
+                "the line holds \(lineFrames) frames", hint: "make longest_ms longer", key: "frames")
+        }
+        frames.value = Int(wanted)
     }
 
     /// Not before the echo of the last sound has come out.
     var isIdle: Bool { remaining.value <= 0 }
-}
-
-/// Below this, -100 dBFS, a tail counts as gone, so that a feedback loop ends some time.
-private let audible: UInt32 = 0x3727_C5AC  // the bits of 1e-5 as Float
-/// The bits of infinity; those of NaN are above.
-private let infinite: UInt32 = 0x7F80_0000
-
-@_noLocks
-private func delayAbsorb(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Delay.Processor.self)
-    let position = cycle.pointee.position
-    let frames = cycle.frames
-    let size = Int(state.pointee.mask) + 1
-    let start = Int(position & state.pointee.mask)
-    let first = min(frames, size - start)
-    var loudest: UInt32 = 0
-    for channel in 0..<io.inputCount {
-        let input = io.input(channel)
-        let line = state.pointee.line + channel * size
-        vg_copy(line + start, input, UInt32(first))
-        vg_copy(line, input + first, UInt32(frames - first))
-        if io.isSilent(input: channel) { continue }
-        // The order of positive floats is that of their bits: a maximum that needs no order of evaluation.
-        var peak: UInt32 = 0
-        for frame in 0..<frames { peak = max(peak, input[frame].bitPattern & 0x7FFF_FFFF) }
-        if peak >= infinite {
-            // A number that is none would go round a feedback loop for ever.
-            for frame in 0..<frames where input[frame].bitPattern & 0x7FFF_FFFF >= infinite {
-                line[Int((position + UInt64(frame)) & state.pointee.mask)] = 0
-            }
-        }
-        loudest = max(loudest, peak)
-    }
-    state.pointee.end = position + UInt64(frames)
-    if loudest > 0 {
-        state.pointee.soundEnd = state.pointee.end
-        state.pointee.heard = true
-    }
-    if loudest > audible { state.pointee.audibleEnd = state.pointee.end + state.pointee.delay }
-    let left = state.pointee.audibleEnd > state.pointee.end ? state.pointee.audibleEnd - state.pointee.end : 0
-    state.pointee.remaining.pointee.store(Int(left), ordering: .releasing)
-}
-
-@_noLocks
-private func delayProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Delay.Processor.self)
-    let position = cycle.pointee.position
-    let frames = cycle.frames
-    var delay = state.pointee.delay
-    if state.pointee.end != position + UInt64(frames), delay < state.pointee.block {
-        // In a feedback loop: this block has not been taken in yet.
-        delay = state.pointee.block
-        if let note = state.pointee.shortNote {
-            _ = vg_note_push(io, VG_NOTE_LOG, note, Double(delay), position)
-            state.pointee.shortNote = nil
-        }
-    }
-    let size = Int(state.pointee.mask) + 1
-    let start = Int((position &- delay) & state.pointee.mask)
-    let first = min(frames, size - start)
-    let isSilent = !state.pointee.heard || state.pointee.soundEnd + delay <= position
-    for channel in 0..<io.outputCount {
-        let output = io.output(channel)
-        let line = state.pointee.line + channel * size
-        vg_copy(output, line + start, UInt32(first))
-        vg_copy(output + first, line, UInt32(frames - first))
-        if isSilent { io.markSilent(output: channel) }
-    }
 }
