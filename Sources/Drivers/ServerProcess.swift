@@ -55,6 +55,9 @@ package final class ServerProcess: @unchecked Sendable {
         }
     }
 
+    /// Seconds within which it must answer: a machine that is busy, as when it starts, takes many.
+    private static let patience = 30.0
+
     /// Where jackd is; nil: not installed. [control]
     package static var executable: String? {
         let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin:/usr/local/bin"
@@ -193,7 +196,7 @@ package final class ServerProcess: @unchecked Sendable {
 extension ServerProcess {
     /// Opens a client as soon as the server answers, within five seconds. [control]
     package func client(named client: String) throws(DriverError) -> OpaquePointer {
-        let deadline = monotonicSeconds() + 5
+        let deadline = monotonicSeconds() + Self.patience
         while isRunning {
             do throws(JackLibrary.OpenError) {
                 return try JackLibrary.open(name: client, server: name, library: .jackd)
@@ -202,7 +205,10 @@ extension ServerProcess {
                     usleep(5_000)
                     continue
                 }
-                throw error.asDriverError(server: name)
+                guard case .noServer = error else { throw error.asDriverError(server: name) }
+                throw DriverError(
+                    "the JACK server '\(name)', which was started, does not answer within \(Int(Self.patience)) s",
+                    hint: "is the machine too busy?", details: recentOutput)
             }
         }
         throw DriverError(

@@ -41,7 +41,7 @@ struct NetworkTests {
 
     /// Waits until the three runs play and the two ends hear each other.
     private func healed(_ what: String, _ sessions: [Session], since start: ContinuousClock.Instant) async throws {
-        try await eventually("\(what): connections are back", seconds: 40) { try await isJoined() }
+        try await eventually("\(what): connections are back", seconds: 90) { try await isJoined() }
         for session in sessions {
             let blocks = try await session.status().blocks
             try await session.until("\(what): cycles come") { $0.state == "running" && $0.blocks > blocks }
@@ -61,7 +61,7 @@ struct NetworkTests {
             toneGraph("local", to: "system:playback_*", from: "system:capture_1"), server: Self.names[0])
         let joined = try Session(
             toneGraph("near", to: "far*:to_slave_*", from: "far*:from_slave_1"), server: Self.names[0])
-        try await eventually("the slave is attached") { try await isJoined() }
+        try await eventually("the slave is attached", seconds: 60) { try await isJoined() }
         let remote = try Session(
             toneGraph("remote", to: "system:playback_*", from: "system:capture_1"), server: Self.names[1])
         for session in [local, joined, remote] { try await session.plays() }

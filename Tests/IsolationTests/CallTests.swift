@@ -39,9 +39,8 @@ import Testing
     @Test("An urgent action overtakes those that the process has not begun")
     func urgent() throws {
         let node = try LoneNode()
-        // Each is with the process, or on its way there, before the next one is asked for.
         let slow = node.begin("property", ["key": .string("word"), "value": .string("slow")])
-        try waitUntil("it is sent") { node.instance.hasNoWork }
+        try waitUntil("it has begun") { node.told.withLock { $0.events.contains { $0.name == "slow.begun" } } }
         let preset = node.begin("preset", ["preset": .string("3")])
         try waitUntil("it is sent") { node.instance.hasNoWork }
         let hush = node.begin("hush")

@@ -136,7 +136,9 @@ import TestSupport
             }
         }
         try eventuallyNow("all processes are gone") { Set(isolatedProcesses()).isSubset(of: before) }
-        #expect(try filesBelow(StateFolder.base, "voicegraph-states-\(getpid())").isEmpty)
+        try eventuallyNow("no states are left") {
+            try filesBelow(StateFolder.base, "voicegraph-states-\(getpid())").isEmpty
+        }
     }
 
     @Test("A host that is killed takes its children with it, even stopped ones, and one that computes for ever")

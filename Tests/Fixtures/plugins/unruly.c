@@ -219,6 +219,7 @@ static bool property(unruly *node, const char *key, const char *word, const vg_c
     return true;
   }
   if (strcmp(word, "slow") == 0) {
+    publish(node, "slow.begun", NULL, 0, 0);
     struct timespec time = {0, 700000000};
     nanosleep(&time, NULL);
   }
@@ -340,6 +341,7 @@ static const vg_field who_fields[] = {
 static const vg_event_type events[] = {
     {.name = "who", .doc = "who it is", .fields = VG_ARRAY(who_fields)},
     {.name = "finish.told", .doc = "it was told to finish"},
+    {.name = "slow.begun", .doc = "what takes long has begun"},
 };
 static const vg_series series[] = {
     {.name = "peak", .doc = "for a test"}, {.name = "level", .doc = "for a test", .width = 1},
