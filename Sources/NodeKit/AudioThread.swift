@@ -8,6 +8,11 @@ public typealias BlockIO = UnsafePointer<vg_io>
 /// This block's length and time.
 public typealias Cycle = UnsafePointer<vg_cycle>
 
+/// The curve of every fade, from 0 at 0 to 1 at 1, with a slope of 0 at both ends: of a fade of 10 ms nothing above 2 kHz is
+/// louder than -88 dB. What rises and what falls add up to 1. [audio]
+@_noLocks
+public func raisedCosine(_ part: Double) -> Double { 0.5 - 0.5 * vg_cos64(part * .pi) }
+
 extension UnsafePointer where Pointee == vg_cycle {
     /// Frames in this block.
     @inlinable public var frames: Int { Int(pointee.frames) }

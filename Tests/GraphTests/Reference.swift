@@ -22,7 +22,8 @@ final class Reference {
     private var computed: [[[Float]]]
     /// Per echo and channel: every sample that went in.
     private var heard: [[[Float]]]
-    private var amounts: [Float]
+    /// Where the parameter of each node is, and on its way to: at 48 kHz a move takes 240 frames at least.
+    private var amounts: [vg_ramp]
     private var counts: [UInt64]
     private var done: [Output?] = []
     private var position = 0
@@ -37,7 +38,9 @@ final class Reference {
         past = spec.nodes.map { Array(repeating: [], count: $0.outs) }
         computed = past
         heard = spec.nodes.map { Array(repeating: [], count: $0.ins) }
-        amounts = Array(repeating: 0.5, count: spec.nodes.count)
+        amounts = Array(
+            repeating: vg_ramp(value: 0.5, step: 0, target: 0.5, frames: 0, start: 0, length: 0),
+            count: spec.nodes.count)
         counts = Array(repeating: 0, count: spec.nodes.count)
     }
 
@@ -140,15 +143,24 @@ final class Reference {
     private func unit(_ node: Int, _ one: Specification.Node) -> Output {
         let seed = one.kind == .inPlace ? -one.seed : one.seed
         let inputs = audio(into: node)
-        var ramp = vg_ramp(value: amounts[node], step: 0, target: amounts[node], frames: 0, start: 0)
-        if let wanted = control(into: node, nil) {
+        var ramp = amounts[node]
+        if let wanted = control(into: node, nil), ramp.frames == 0 {
             let target = min(max(wanted, -1), 1)
-            if target != amounts[node] {
-                ramp.step = (target - amounts[node]) / Float(frames)
-                ramp.frames = UInt32(frames)
+            if target != ramp.value {
+                ramp.frames = UInt32(max(frames, 240))
+                ramp.step = (target - ramp.value) / Float(ramp.frames)
             }
             ramp.target = target
-            amounts[node] = target
+        }
+        defer {
+            if ramp.frames > frames {
+                ramp.value += ramp.step * Float(frames)
+                ramp.frames -= UInt32(frames)
+                amounts[node] = ramp
+            } else {
+                amounts[node] = vg_ramp(
+                    value: ramp.target, step: 0, target: ramp.target, frames: 0, start: 0, length: 0)
+            }
         }
         let control = (0..<one.controls).reduce(Float(0)) { $0 + (self.control(into: node, $1) ?? 0.125) }
         let rests = unitRests(seed, UInt64(position)) && one.latency == 0

@@ -89,6 +89,37 @@ struct GuardTests {
         #expect(Double(largest) < 0.2512 * EditTests.steepest, "it was faded")
     }
 
+    @Test("One bad sample silences for a tenth of a second and a fade, the same at any block")
+    func sameAtAnyBlock() throws {
+        func heard(_ block: Int) throws -> [Float] {
+            let run = try OfflineRun(
+                """
+                [graph]
+                name = "guard"
+                links = ["mic -> out"]
+                [node.mic]
+                type = "input"
+                channels = 1
+                [node.out]
+                type = "output"
+                channels = 1
+                """, block: block)
+            let mic = try #require(run.driver.buffer(of: "mic_1"))
+            var heard: [Float] = []
+            run.heard = { heard += $0 }
+            for first in stride(from: 0, to: 16_384, by: block) {
+                for frame in 0..<block { mic[frame] = first + frame == 5000 ? .nan : 0.5 }
+                run.play(block)
+            }
+            return heard
+        }
+        let first = try heard(1)
+        #expect(first[..<5000].allSatisfy { $0 == 0.5 } && first[10_282...].allSatisfy { $0 == 0.5 })
+        #expect(first[5480..<9800].allSatisfy { $0 == 0 })
+        #expect(Signal.largestStep(first) < 0.5 * 1.01 * .pi / 2 / 480)
+        for block in [64, 1024, 8192] { #expect(Signal.difference(try heard(block), first) == 0, "\(block)") }
+    }
+
     @Test("`guard = false` lets everything through")
     func unguarded() throws {
         let run = try OfflineRun(
@@ -119,7 +150,9 @@ struct GuardTests {
         #expect(run.driver.buffer(of: "out_1")!.allSatisfy { $0 == 0.5 })
         mic[10] = .nan
         run.play(64)
-        #expect(run.driver.buffer(of: "out_1")!.allSatisfy { $0.isFinite && $0 < 0.5 && $0 > 0.4 })
+        let heard = Array(run.driver.buffer(of: "out_1")!)
+        #expect(heard[..<10].allSatisfy { $0 == 0.5 })
+        #expect(heard[10...].allSatisfy { $0.isFinite && $0 < 0.5 && $0 > 0.4 })
         #expect(mic[10].isNaN && mic[9] == 0.5)
         #expect(run.events("node.silenced").map(\.node) == ["mic"])
         mic[10] = 0.5

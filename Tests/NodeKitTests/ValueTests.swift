@@ -94,7 +94,7 @@ import TestSupport
     }
 
     @Test("A ramp holds its target after its end") func rampEnd() {
-        let ramp = vg_ramp(value: 1, step: 0.5, target: 3, frames: 4, start: 0)
+        let ramp = vg_ramp(value: 1, step: 0.5, target: 3, frames: 4, start: 0, length: 4)
         withUnsafePointer(to: ramp) {
             let values = [$0[frame: 0], $0[frame: 1], $0[frame: 3], $0[frame: 4], $0[frame: 100]]
             #expect(values == [1, 1.5, 2.5, 3, 3])
@@ -102,7 +102,7 @@ import TestSupport
     }
 
     @Test("A ramp begins at its frame") func rampStart() {
-        let ramp = vg_ramp(value: 1, step: 0.5, target: 3, frames: 4, start: 10)
+        let ramp = vg_ramp(value: 1, step: 0.5, target: 3, frames: 4, start: 10, length: 4)
         withUnsafePointer(to: ramp) {
             let values = [$0[frame: 0], $0[frame: 10], $0[frame: 11], $0[frame: 13], $0[frame: 14]]
             #expect(values == [1, 1, 1.5, 2.5, 3])

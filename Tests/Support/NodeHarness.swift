@@ -262,7 +262,8 @@ extension vg_ramp {
             // At least a frame: where it is, then where it shall be.
             let frames = max(1, frames)
             self = vg_ramp(
-                value: value, step: (target - value) / Float(frames), target: target, frames: frames, start: start)
+                value: value, step: (target - value) / Float(frames), target: target, frames: frames, start: start,
+                length: frames)
         }
     }
 

@@ -289,7 +289,7 @@ private let nodeCount = Atomic<UInt32>(0)
 extension vg_ramp {
     /// A parameter that holds still.
     public static func steady(_ value: Float) -> vg_ramp {
-        vg_ramp(value: value, step: 0, target: value, frames: 0, start: 0)
+        vg_ramp(value: value, step: 0, target: value, frames: 0, start: 0, length: 0)
     }
 }
 

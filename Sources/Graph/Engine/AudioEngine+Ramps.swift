@@ -102,6 +102,7 @@ extension AudioEngine {
             ramp.pointee.step = command.value - ramp.pointee.value
             ramp.pointee.target = command.value
             ramp.pointee.frames = 1
+            ramp.pointee.length = 1
             ramp.pointee.start = frame &- 1
         } else {
             move(ramp, command)
@@ -123,6 +124,7 @@ extension AudioEngine {
         ramp.pointee.step = Float((units < 0 ? -vg_floor64(-units) : vg_floor64(units)) * unit)
         ramp.pointee.target = command.value
         ramp.pointee.frames = command.frames
+        ramp.pointee.length = command.frames
         ramp.pointee.start = 0
     }
 
@@ -146,18 +148,35 @@ extension AudioEngine {
     func advanceRamps(_ frames: UInt32) {
         var index = 0
         while index < state.pointee.activeCount {
-            let ramp = state.pointee.active[index]
-            let moved = frames &- ramp.pointee.start
-            if ramp.pointee.frames > moved {
-                ramp.pointee.value += ramp.pointee.step * Float(moved)
-                ramp.pointee.frames -= moved
-                ramp.pointee.start = 0
+            if advance(state.pointee.active[index], frames) {
                 index += 1
             } else {
-                hold(ramp, at: ramp.pointee.target)
                 state.pointee.activeCount -= 1
                 state.pointee.active[index] = state.pointee.active[state.pointee.activeCount]
             }
+        }
+    }
+
+    /// Ends a block of a ramp. False: it has come to its end.
+    @_noLocks
+    private func advance(_ ramp: UnsafeMutablePointer<vg_ramp>, _ frames: UInt32) -> Bool {
+        let moved = frames &- ramp.pointee.start
+        if ramp.pointee.frames <= moved {
+            hold(ramp, at: ramp.pointee.target)
+            return false
+        }
+        ramp.pointee.value += ramp.pointee.step * Float(moved)
+        ramp.pointee.frames -= moved
+        ramp.pointee.start = 0
+        return true
+    }
+
+    /// Ends a block of the parameters that follow controls.
+    @_noLocks
+    func advanceDriven(_ header: UnsafeMutablePointer<ScheduleHeader>, _ frames: UInt32) {
+        for index in 0..<header.pointee.drivenCount {
+            let ramp = header.pointee.driven[index]
+            if ramp.pointee.frames != 0, !isActive(ramp) { _ = advance(ramp, frames) }
         }
     }
 
@@ -168,15 +187,16 @@ extension AudioEngine {
         ramp.pointee.step = 0
         ramp.pointee.frames = 0
         ramp.pointee.start = 0
+        ramp.pointee.length = 0
     }
 
-    /// Ends the moves of parameters that followed controls: in the next schedule they may follow no more, and nobody
-    /// would end them.
+    /// Lets the moves of parameters that followed controls come to their end: in the next schedule they may follow no more,
+    /// and nobody would advance them.
     @_noLocks
     func settleDriven(_ header: UnsafeMutablePointer<ScheduleHeader>) {
         for index in 0..<header.pointee.drivenCount {
             let ramp = header.pointee.driven[index]
-            if !isActive(ramp) { hold(ramp, at: ramp.pointee.target) }
+            if ramp.pointee.frames != 0, !activate(ramp) { hold(ramp, at: ramp.pointee.target) }
         }
     }
 

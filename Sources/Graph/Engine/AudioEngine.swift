@@ -149,6 +149,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             state.pointee.cycle.pointee.revision = state.pointee.revision
             timed = execute(header, detailed: header.pointee.hasDetails && takeDetails())
             advanceRamps(UInt32(truncatingIfNeeded: frames))
+            advanceDriven(header, UInt32(truncatingIfNeeded: frames))
             countLostMIDI(header)
         } else {
             schedule.silence(frames)

@@ -50,15 +50,15 @@ struct FadingMixState: BitwiseCopyable {
     var clock: UnsafeMutablePointer<FadeClock>
 }
 
-/// target = sum of gain x fade x source. Fades are linear: what falls and what rises add up to one, so that a link
-/// whose gain changes goes straight from one to the other.
+/// target = sum of gain x fade x source. What falls and what rises add up to one, so that a link whose gain changes goes
+/// from one to the other without a detour.
 @_noLocks
 func fadingMixStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: FadingMixState.self)
     let target = state.pointee.target.pointee.unsafelyUnwrapped
     let frames = cycle.frames
     let clock = state.pointee.clock
-    let step = 1 / Float(clock.pointee.ramp)
+    let step = 1 / Double(clock.pointee.ramp)
     vg_zero(target, UInt32(truncatingIfNeeded: frames))
     var empty = true
     for index in 0..<state.pointee.count {
@@ -67,12 +67,17 @@ func fadingMixStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
         let source = term.pointee.term.source.pointee.unsafelyUnwrapped
         let from = term.pointee.term.gain * term.pointee.from
         let change = term.pointee.term.gain * term.pointee.change
-        let before = Float(
-            clock.pointee.position &- (term.pointee.isEarly ? clock.pointee.entering : clock.pointee.rising))
-        for frame in 0..<frames {
-            let part = min(1, max(0, (before + Float(frame)) * step))
+        // Where in this block the fade begins and ends.
+        let start = (term.pointee.isEarly ? clock.pointee.entering : clock.pointee.rising) &- clock.pointee.position
+        let first = min(frames, max(0, start))
+        let last = change == 0 ? first : min(frames, max(0, start &+ clock.pointee.ramp))
+        if from != 0 { for frame in 0..<first { target[frame] += source[frame] * from } }
+        for frame in first..<last {
+            let part = Float(raisedCosine(Double(frame &- start) * step))
             target[frame] += source[frame] * (from + change * part)
         }
+        let after = from + change
+        if after != 0 { for frame in last..<frames { target[frame] += source[frame] * after } }
         empty = false
     }
     if empty { state.pointee.silent.pointee = 1 }

@@ -34,10 +34,10 @@ struct GuardState: ~Copyable {
     let findings: UnsafeMutablePointer<GuardFindings>
     /// The last sample that was heard of each channel, from which a bad block decays.
     let last: UnsafeMutablePointer<Float>
-    /// How much is let through, 0...1.
-    var gain: Float = 1
-    /// How much of `last` is still to decay, 0...1.
-    var rest: Float = 0
+    /// Frames of the fade until the node is wholly heard; 0: it is.
+    var closed = 0
+    /// Frames for which `last` still decays.
+    var rest = 0
     /// Good frames that are still wanted before the node is heard again.
     var wait = 0
 
@@ -110,8 +110,9 @@ struct GuardStepState: BitwiseCopyable {
     }
 }
 
-/// Silences a node for as long as it gives what is not a number, infinite, or above +24 dBFS, and a tenth of a second
-/// longer. What was heard last decays within 10 ms, and what comes then rises as long.
+/// Silences a node from the first frame that is not a number, infinite, or above +24 dBFS until a tenth of a second after
+/// the last. What was heard last decays within 10 ms, and what comes then rises as long: frame by frame, so that it is the
+/// same at any block.
 @_noLocks
 func guardBlock(_ memory: UnsafeMutableRawPointer, _ frames: UInt32) {
     let state = memory.assumingMemoryBound(to: GuardStepState.self)
@@ -123,7 +124,7 @@ func guardBlock(_ memory: UnsafeMutableRawPointer, _ frames: UInt32) {
         let samples = state.pointee.channels[channel].unsafelyUnwrapped
         if vg_call_unfit(state.pointee.isUnfit, samples, frames) { isBad = true }
     }
-    if !isBad, node.pointee.gain == 1 {
+    if !isBad, node.pointee.closed == 0 {
         for channel in 0..<state.pointee.count {
             node.pointee.last[channel] = state.pointee.channels[channel].unsafelyUnwrapped[Int(frames) &- 1]
         }
@@ -137,7 +138,7 @@ func guardBlock(_ memory: UnsafeMutableRawPointer, _ frames: UInt32) {
 @_noLocks
 private func tell(_ node: UnsafeMutablePointer<GuardState>) {
     let findings = node.pointee.findings
-    if node.pointee.gain != 1 {
+    if node.pointee.closed != 0 {
         _ = findings.pointee.attention.bitwiseOr(GuardAttention.any | GuardAttention.closed, ordering: .relaxed)
         return
     }
@@ -174,47 +175,72 @@ private func largestBits(_ samples: UnsafeMutablePointer<Float>, _ frames: Int) 
 @_noLocks
 private func replace(_ state: UnsafeMutablePointer<GuardStepState>, _ isBad: Bool, _ frames: Int) {
     let node = state.pointee.node
-    let rate = state.pointee.rate
-    let step = Float(100 / rate)
-    if isBad {
-        if node.pointee.gain > 0 || node.pointee.rest == 0 && node.pointee.wait == 0 { node.pointee.rest = 1 }
-        node.pointee.gain = 0
-        node.pointee.wait = Int(rate / 10)
-        var worst: UInt32 = 0
-        for channel in 0..<state.pointee.count where state.pointee.silent[channel].unsafelyUnwrapped.pointee == 0 {
-            worst = max(worst, largestBits(state.pointee.channels[channel].unsafelyUnwrapped, frames))
+    if isBad { note(state, frames) }
+    let fade = max(1, Int(state.pointee.rate / 100))
+    let scale = 1 / Double(fade)
+    for frame in 0..<frames {
+        if isBad, isUnfit(state, frame) {
+            // What is still heard begins to decay.
+            if node.pointee.closed < fade { node.pointee.rest = fade }
+            node.pointee.closed = fade
+            node.pointee.wait = Int(state.pointee.rate / 10)
+        } else if node.pointee.wait > 0 {
+            node.pointee.wait &-= 1
+        } else if node.pointee.closed > 0 {
+            node.pointee.closed &-= 1
         }
-        node.pointee.findings.pointee.worst.store(worst, ordering: .relaxed)
-        node.pointee.findings.pointee.badBlocks.store(
-            node.pointee.findings.pointee.badBlocks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        node.pointee.findings.pointee.isClosed.store(true, ordering: .relaxed)
+        if node.pointee.rest > 0 { node.pointee.rest &-= 1 }
+        let (closed, rest) = (node.pointee.closed, node.pointee.rest)
+        let open = closed == fade ? 0 : closed == 0 ? 1 : Float(raisedCosine(Double(fade &- closed) * scale))
+        let decay = rest == 0 ? 0 : Float(raisedCosine(Double(rest) * scale))
+        for channel in 0..<state.pointee.count {
+            let source = state.pointee.channels[channel].unsafelyUnwrapped
+            let heard = closed == fade ? 0 : source[frame] * open
+            let sample = heard + node.pointee.last[channel] * decay
+            let target = state.pointee.slots[channel] == nil ? source : target(state, channel)
+            target[frame] = sample
+            if closed < fade, rest == 0 { node.pointee.last[channel] = sample }
+        }
     }
-    let opens = !isBad && node.pointee.wait == 0
-    let (gain, rest) = (node.pointee.gain, node.pointee.rest)
     for channel in 0..<state.pointee.count {
-        let source = state.pointee.channels[channel].unsafelyUnwrapped
-        var target = source
-        if let slot = state.pointee.slots[channel], let spare = state.pointee.spare {
-            target = spare + channel &* state.pointee.stride
-            slot.pointee.bound = target
-            for follower in 0..<slot.pointee.followerCount { slot.pointee.followers[follower].pointee = target }
-        }
-        let last = node.pointee.last[channel]
-        for frame in 0..<frames {
-            let decaying = last * max(0, rest - step * Float(frame &+ 1))
-            let heard = opens ? source[frame] * min(1, gain + step * Float(frame)) : 0
-            target[frame] = heard + decaying
-        }
         state.pointee.silent[channel].unsafelyUnwrapped.pointee = 0
-        if opens { node.pointee.last[channel] = target[frames &- 1] }
+        // From here on the buffer takes the place of the driver's.
+        guard let slot = state.pointee.slots[channel] else { continue }
+        let target = target(state, channel)
+        slot.pointee.bound = target
+        for follower in 0..<slot.pointee.followerCount { slot.pointee.followers[follower].pointee = target }
     }
-    node.pointee.rest = max(0, rest - step * Float(frames))
-    if opens {
-        node.pointee.gain = min(1, gain + step * Float(frames))
-        if node.pointee.gain == 1 { node.pointee.findings.pointee.isClosed.store(false, ordering: .relaxed) }
-    } else if !isBad {
-        node.pointee.wait = max(0, node.pointee.wait &- frames)
+    if node.pointee.closed == 0 { node.pointee.findings.pointee.isClosed.store(false, ordering: .relaxed) }
+}
+
+/// Where a channel of a capture node is written.
+@_noLocks
+private func target(_ state: UnsafeMutablePointer<GuardStepState>, _ channel: Int) -> UnsafeMutablePointer<Float> {
+    state.pointee.spare.map { $0 + channel &* state.pointee.stride }
+        ?? state.pointee.channels[channel].unsafelyUnwrapped
+}
+
+/// Whether a frame may not be heard.
+@_noLocks
+private func isUnfit(_ state: UnsafeMutablePointer<GuardStepState>, _ frame: Int) -> Bool {
+    for channel in 0..<state.pointee.count where state.pointee.silent[channel].unsafelyUnwrapped.pointee == 0 {
+        let bits = state.pointee.channels[channel].unsafelyUnwrapped[frame].bitPattern & 0x7FFF_FFFF
+        if bits > UInt32(VG_LOUDEST_BITS) { return true }
     }
+    return false
+}
+
+/// Keeps what was wrong with a block.
+@_noLocks
+private func note(_ state: UnsafeMutablePointer<GuardStepState>, _ frames: Int) {
+    let findings = state.pointee.node.pointee.findings
+    var worst: UInt32 = 0
+    for channel in 0..<state.pointee.count where state.pointee.silent[channel].unsafelyUnwrapped.pointee == 0 {
+        worst = max(worst, largestBits(state.pointee.channels[channel].unsafelyUnwrapped, frames))
+    }
+    findings.pointee.worst.store(worst, ordering: .relaxed)
+    findings.pointee.badBlocks.store(findings.pointee.badBlocks.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    findings.pointee.isClosed.store(true, ordering: .relaxed)
 }
 
 extension ResolvedGraph.Node {

@@ -264,7 +264,8 @@ struct ScheduleBuilder {
                 driveStep,
                 DriveState(
                     source: cells + cell, ramp: instance.ramps + parameter, minimum: described.range.lowerBound,
-                    maximum: described.range.upperBound, abrupt: described.isAbrupt))
+                    maximum: described.range.upperBound, abrupt: described.isAbrupt,
+                    shortest: UInt32(rate / 200)))
         case .merge(let into, let sources):
             return helper(
                 mergeStep,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// Silences its channels while `muted` is 1. Going either way takes a straight ramp of 10 ms, so that nothing clicks;
+/// Silences its channels while `muted` is 1. Going either way takes 10 ms, so that nothing clicks;
 /// the value in the file applies from the first frame.
 final class Mute: Node {
     static let calls: NodeCalls = []
@@ -57,10 +57,12 @@ private func fade(
     let step = goal > start ? 1 : -1
     // Counted in whole frames, so that the result does not depend on how the signal is cut into blocks.
     let ramped = min(abs(goal - start), frames.count)
-    let scale = 1 / Float(fade)
+    let scale = 1 / Double(fade)
     for channel in 0..<io.outputCount {
         let (input, output) = (io.input(channel) + frames.lowerBound, io.output(channel) + frames.lowerBound)
-        for frame in 0..<ramped { output[frame] = input[frame] * (Float(start + step * (frame + 1)) * scale) }
+        for frame in 0..<ramped {
+            output[frame] = input[frame] * Float(raisedCosine(Double(start + step * (frame + 1)) * scale))
+        }
         if goal == 0 {
             vg_zero(output + ramped, UInt32(frames.count - ramped))
         } else {

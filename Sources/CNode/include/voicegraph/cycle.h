@@ -15,6 +15,8 @@ typedef struct vg_ramp {
   float value, step, target;
   uint32_t frames; /* of the movement, counted from `start`; it may go on in later blocks */
   uint32_t start;  /* frame of this block at which the movement begins */
+  uint32_t length; /* frames that the movement takes in all; as many as `frames` in the block in which it begins. 0: it
+                    * follows a control, or there is none */
 } vg_ramp;
 
 typedef struct vg_midi_event {
