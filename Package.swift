@@ -49,7 +49,8 @@ let package = Package(
         library("CLilv", "lilv-0", "liblilv-dev"),
         library("CEspeak", "espeak-ng", "libespeak-ng-dev"),
         library("CSndfile", "sndfile", "libsndfile1-dev"),
-        library("CSamplerate", "samplerate", "libsamplerate0-dev"),
+        library("CEbur128", "libebur128", "libebur128-dev"),
+        library("CSoxr", "soxr", "libsoxr-dev"),
         // Functions of a dozen instructions, called for every plugin in every block.
         .target(name: "CNode", cSettings: [.unsafeFlags(["-Xclang", "-mframe-pointer=none"])]),
         .target(name: "CRealtime"),
@@ -89,11 +90,11 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "Resampling", dependencies: ["CSamplerate", "NodeKit"], path: "Plugins/Resampling",
+            name: "Resampling", dependencies: ["CSoxr", "NodeKit"], path: "Plugins/Resampling",
             exclude: ["README.md"], swiftSettings: strict),
         plugin("TTS", ["CEspeak", "Resampling"], exclude: ["LICENSE"]),
         plugin("File", ["CSndfile", "Resampling"]),
-        plugin("Record", ["CSndfile"]),
+        plugin("Record", ["CEbur128", "CSndfile"]),
         plugin("Tremolo"),
         .target(
             name: "BitcrushPlugin", dependencies: ["CNode"], path: "Plugins/Bitcrush", exclude: ["README.md"],

@@ -7,13 +7,15 @@ final class File: Node {
     static let descriptor = NodeDescriptor(
         "file", "plays an audio file",
         doc: """
-            Has as many outputs as the file has channels. A file at the graph's own rate is passed bit for bit, others \
-            are resampled.
+            Has as many outputs as the file has channels, or as `channels` says: a mono file is then played on all, any \
+            other on one as the mean of its channels. A file at the graph's own rate is passed bit for bit, others are \
+            resampled.
             """,
         ports: Port.audio(VG_OUTPUT, channels: 1),
         settings: [
             Setting("path", VG_SET_PATH, "what to play: WAV, FLAC, OGG, MP3, AIFF, ...", required: true),
             Setting("loop", VG_SET_BOOL, "starts again at the end", default: "false"),
+            Setting("channels", VG_SET_INTEGER, "outputs, whatever the file has", range: 1...64),
         ],
         events: [
             EventType("file.started", "the first frame is heard", fields: [Field("path", VG_STRING, "the file")]),
@@ -25,6 +27,9 @@ final class File: Node {
             EventType(
                 "file.failed", "the rest of the file cannot be read",
                 fields: [Field("path", VG_STRING, "the file"), Field("reason", VG_STRING, "why")]),
+            EventType(
+                "file.gap", "silence had to be played because the file was not read in time",
+                fields: [Field("frames", VG_INTEGER, "of silence", unit: "frames")]),
         ],
         process: fileProcess)
 
@@ -43,7 +48,8 @@ final class File: Node {
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
         let path = host.resolve(settings.string("path") ?? "")
-        reader = try FileReader(path: path, loops: settings.bool("loop") ?? false)
+        reader = try FileReader(
+            path: path, loops: settings.bool("loop") ?? false, channels: settings.integer("channels"))
         layout = Layout(ports: Port.audio(VG_OUTPUT, channels: reader.channels))
     }
 
@@ -55,7 +61,8 @@ final class File: Node {
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         reader.end()
         worker?.join()
-        let pipe = try reader.prepare(rate: preparation.rate, maxBlock: preparation.maxBlock)
+        let pipe = try reader.prepare(
+            rate: preparation.rate, maxBlock: preparation.maxBlock, isOffline: preparation.offline)
         self.pipe = pipe
         times.forget()
         worker = try Worker { [reader] in reader.run() }
@@ -68,14 +75,16 @@ final class File: Node {
         let isFinished = reader.isFinished
         let played = pipe.played
         while let run = pipe.nextRun() {
-            if let gap = times.add(run, isStart: false) { host.count("missing", gap.frames) }
+            guard let gap = times.add(run, isStart: false) else { continue }
+            host.count("missing", gap.frames)
+            host.publish("file.gap", [("frames", .integer(Int64(gap.frames)))], at: gap.position)
         }
         if !told.started, played > 0 {
             told.started = true
+            if let mapping = reader.mapping { host.log(VG_LOG_INFO, "\(reader.path): \(mapping)") }
             host.publish("file.started", [("path", .string(reader.path))], at: times.position(of: 0))
         }
         if let problem = reader.takeProblem() {
-            host.log(VG_LOG_ERROR, "\(reader.path): \(problem)")
             host.health(.failed("cannot read \(reader.path): \(problem)"))
             host.publish("file.failed", [("path", .string(reader.path)), ("reason", .string(problem))])
         }

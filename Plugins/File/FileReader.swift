@@ -14,6 +14,9 @@ final class FileReader: @unchecked Sendable {
 
     private let file: OpaquePointer
     private let fileRate: Double
+    private let fileChannels: Int
+    /// What the head says; 0: nothing that can be relied on.
+    private let claimed: Int64
     private let monitor = Monitor()
     private var pipe: PlaybackPipe?
     private var resampler: Resampler?
@@ -23,32 +26,56 @@ final class FileReader: @unchecked Sendable {
     private var exhausted = false
     private var problem: String?
 
-    /// Opens the file and reads its head. [control]
-    init(path: String, loops: Bool) throws(NodeError) {
+    /// Seconds that are read ahead, and the bytes that this may take.
+    private static let ahead = (seconds: 10.0, bytes: 64 << 20)
+
+    /// Opens the file and reads its head; `channels` nil: as many as it has. [control]
+    init(path: String, loops: Bool, channels wanted: Int?) throws(NodeError) {
+        let hint = "give an audio file that libsndfile knows: WAV, FLAC, OGG, MP3, AIFF, ..."
+        var facts = stat()
+        // A pipe or a device could keep whoever opens it waiting for ever.
+        if stat(path, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG {
+            throw NodeError("cannot read \(path): it is not a file", hint: hint, key: "path")
+        }
         var info = SF_INFO()
         guard let file = sf_open(path, Int32(SFM_READ), &info) else {
-            throw NodeError(
-                "cannot read \(path): \(String(cString: sf_strerror(nil)))",
-                hint: "give an audio file that libsndfile knows: WAV, FLAC, OGG, MP3, AIFF, ...", key: "path")
+            throw NodeError("cannot read \(path): \(String(cString: sf_strerror(nil)))", hint: hint, key: "path")
         }
         self.path = path
         self.loops = loops && info.frames > 0
         self.file = file
-        channels = Int(info.channels)
+        fileChannels = Int(info.channels)
+        channels = wanted ?? fileChannels
         fileRate = Double(info.samplerate)
+        // The length of compressed formats other than FLAC may be an estimate.
+        let isExact = ![SF_FORMAT_OGG, SF_FORMAT_MPEG].contains(Int(info.format) & Int(SF_FORMAT_TYPEMASK))
+        claimed = isExact && info.frames < Int64(1) << 48 ? info.frames : 0
     }
 
     deinit { sf_close(file) }
 
+    /// What becomes of the file's channels where they are not those of the node; nil: they are.
+    var mapping: String? {
+        guard channels != fileChannels else { return nil }
+        if fileChannels == 1 { return "its one channel is played on all \(channels)" }
+        if channels == 1 { return "its \(fileChannels) channels are played as their mean" }
+        return channels < fileChannels
+            ? "of its \(fileChannels) channels the first \(channels) are played"
+            : "it has \(fileChannels) channels; the others of \(channels) are silent"
+    }
+
     /// Makes the pipe; a file that was playing goes on where it was. Only while no worker runs. [control]
-    func prepare(rate: Double, maxBlock: Int) throws(NodeError) -> PlaybackPipe {
+    func prepare(rate: Double, maxBlock: Int, isOffline: Bool) throws(NodeError) -> PlaybackPipe {
         if let pipe { base += Int64(Double(pipe.played) * fileRate / pipe.rate) }
         let length = sf_seek(file, 0, Int32(SF_SEEK_END))
         if loops, length > 0 { base %= length }
-        sf_seek(file, min(base, max(length, 0)), Int32(SF_SEEK_SET))
-        resampler = try Resampler(from: fileRate, to: rate, channels: channels)
+        base = min(base, max(length, 0))
+        sf_seek(file, base, Int32(SF_SEEK_SET))
+        resampler = try Resampler(from: fileRate, to: rate, channels: channels, isOffline: isOffline)
+        // Offline it is waited for.
+        let frames = isOffline ? rate : min(Self.ahead.seconds * rate, Double(Self.ahead.bytes / (4 * channels)))
         let fresh = PlaybackPipe(
-            channels: channels, frames: max(Int(rate), 8 * maxBlock), maxBlock: maxBlock, rate: rate)
+            channels: channels, frames: max(Int(frames), 8 * maxBlock), maxBlock: maxBlock, rate: rate)
         pipe = fresh
         ending = false
         exhausted = false
@@ -59,25 +86,66 @@ final class FileReader: @unchecked Sendable {
     func run() {
         guard let pipe, let resampler else { return }
         let chunk = 4096
-        let buffer = UnsafeMutableBufferPointer<Float>.allocate(capacity: chunk * channels)
-        defer { buffer.deallocate() }
+        let buffer = UnsafeMutableBufferPointer<Float>.allocate(capacity: chunk * fileChannels)
+        let mapped = UnsafeMutableBufferPointer<Float>.allocate(capacity: chunk * channels)
+        defer {
+            buffer.deallocate()
+            mapped.deallocate()
+        }
+        // Frames of the file so far, in this turn of the loop.
+        var place = base
         var last = false
-        while !last {
-            var count = Int(sf_readf_float(file, buffer.baseAddress, sf_count_t(chunk)))
-            if count < chunk, sf_error(file) != 0 {
-                monitor.locked { problem = String(cString: sf_strerror(file)) }
-                last = true
-            } else if count == 0 {
-                if loops, sf_seek(file, 0, Int32(SF_SEEK_SET)) == 0 { continue }
-                last = true
+        while !last, !monitor.locked({ ending }) {
+            let count = max(0, Int(sf_readf_float(file, buffer.baseAddress, sf_count_t(chunk))))
+            place += Int64(count)
+            if count < chunk {
+                if let fault = fault(at: place) {
+                    monitor.locked { problem = fault }
+                    last = true
+                } else if !loops {
+                    last = count == 0
+                } else if place == 0 {
+                    monitor.locked { problem = "nothing comes from it when it is begun again" }
+                    last = true
+                } else if sf_seek(file, 0, Int32(SF_SEEK_SET)) == 0 {
+                    place = 0
+                } else {
+                    monitor.locked { problem = "it cannot be begun again: \(String(cString: sf_strerror(file)))" }
+                    last = true
+                }
             }
-            count = max(count, 0)
-            let samples = resampler.process(UnsafeBufferPointer(rebasing: buffer[..<(count * channels)]), end: last)
+            map(buffer, mapped, count)
+            let samples = resampler.process(UnsafeBufferPointer(rebasing: mapped[..<(count * channels)]), end: last)
             if !write(samples, pipe) { return }
         }
         monitor.locked {
             exhausted = true
             monitor.signal()
+        }
+    }
+
+    /// Why no more frames came; nil: it is the end.
+    private func fault(at place: Int64) -> String? {
+        if sf_error(file) != 0 { return String(cString: sf_strerror(file)) }
+        return place < claimed ? "it ends after \(place) of \(claimed) frames" : nil
+    }
+
+    /// The channels of the file as those of the node.
+    private func map(
+        _ input: UnsafeMutableBufferPointer<Float>, _ output: UnsafeMutableBufferPointer<Float>, _ frames: Int
+    ) {
+        let (from, to) = (fileChannels, channels)
+        for frame in 0..<frames {
+            if to == 1, from > 1 {
+                var sum: Float = 0
+                for channel in 0..<from { sum += input[frame * from + channel] }
+                output[frame] = sum / Float(from)
+            } else {
+                for channel in 0..<to {
+                    output[frame * to + channel] =
+                        from == 1 ? input[frame] : channel < from ? input[frame * from + channel] : 0
+                }
+            }
         }
     }
 

@@ -16,6 +16,8 @@ final class FileWriter: @unchecked Sendable {
     private var file: TakeFile?
     private var target: RecordTarget?
     private var isWell = true
+    /// Clipped samples that were told of.
+    private var told = 0
     /// Frames of this recording that found no room.
     private var dropped = 0
     private var ending = false
@@ -69,10 +71,13 @@ final class FileWriter: @unchecked Sendable {
         stopWorker()
         while pipe.take() != nil {}  // what came after the end of the one before
         collectDropped()
+        told = 0
         let file = try TakeFile(target, channels: channels, rate: rate, overwrites: overwrites, host: host)
         monitor.locked {
             self.file = file
             self.target = target
+            // One that goes on at another rate begins where this one ended.
+            self.target?.skip = 0
         }
         dropped = 0
         pipe.isOpen = true
@@ -94,14 +99,16 @@ final class FileWriter: @unchecked Sendable {
         tell("recording", file)
     }
 
-    /// Ends the recording and completes the file; throws when there is none, and when the file is not complete.
-    /// [control]
-    func finish() throws(NodeError) -> Take {
+    /// Ends the recording, after `frames` if those are still kept back, and completes the file; throws when there is none,
+    /// and when the file is not complete. [control]
+    func finish(after frames: Int? = nil) throws(NodeError) -> Take {
         pipe?.isOpen = false
         stopWorker()
         collectDropped()
         guard let file = monitor.locked({ self.file }) else { throw NodeError("is not recording", hint: "start first") }
-        if let reason = file.close() {
+        let fault = file.release(upTo: frames)
+        tellClipped(file)
+        if let reason = fault ?? file.close() {
             fail(reason, file.path)
             throw NodeError("\(file.path) is not complete: \(reason)")
         }
@@ -109,7 +116,10 @@ final class FileWriter: @unchecked Sendable {
             self.file = nil
             target = nil
         }
-        let take = Take(path: file.path, frames: file.frames, seconds: Double(file.frames) / rate, dropped: dropped)
+        let take = Take(
+            path: file.path, frames: file.frames, seconds: Double(file.frames) / rate, dropped: dropped,
+            clipped: file.clipped, peak: file.levels.peak, truePeak: file.levels.truePeak,
+            loudness: file.levels.loudness)
         host.publish(RecordEvent.finished, take.fields)
         tell("finished", file)
         return take
@@ -149,6 +159,20 @@ final class FileWriter: @unchecked Sendable {
                 monitor.wait()
             }
         }
+    }
+
+    /// Tells of samples that were beyond full scale where they became integers. By whoever has the file.
+    private func tellClipped(_ file: TakeFile) {
+        let fresh = file.clipped - told
+        guard fresh > 0 else { return }
+        if told == 0 {
+            host.log(
+                VG_LOG_WARNING,
+                "\(file.path) is clipped: what comes is beyond full scale; make it quieter, or record 32-bit .wav")
+        }
+        told += fresh
+        host.count("clipped", fresh)
+        host.publish(RecordEvent.clipped, [("samples", .integer(Int64(fresh))), ("total", .integer(Int64(told)))])
     }
 
     private func collectDropped() {
@@ -225,6 +249,7 @@ final class FileWriter: @unchecked Sendable {
             // Four times a second at least: what a crash can cost.
             let isDue = vg_nanoseconds() &- saved > 200_000_000
             if unsaved > 0, isDue || isLast || (asked && audio == nil) {
+                tellClipped(file)
                 file.save()
                 unsaved = 0
                 saved = vg_nanoseconds()

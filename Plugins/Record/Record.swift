@@ -7,8 +7,9 @@ final class Record: Node {
     static let descriptor = NodeDescriptor(
         "record", "records to a file",
         doc: """
-            The suffix of `path` chooses the format: .wav (32-bit float), .flac (24 bits), .ogg. {date} and {time} in it \
-            stand for the start of the recording. An existing file is kept: the new one is called NAME-2, NAME-3, ... \
+            The suffix of `path` chooses the format: .wav (32-bit float, RF64 beyond 4 GiB), .flac (24 bits), .ogg. \
+            {date} and {time} in it stand for the start of the recording. What is beyond full scale is clipped in integer \
+            formats, and that is counted and told. An existing file is kept: the new one is called NAME-2, NAME-3, ... \
             unless `overwrite` is set; one that is being recorded is kept even then.
             """,
         ports: Port.audio(VG_INPUT, channels: 1),
@@ -17,13 +18,23 @@ final class Record: Node {
             Setting("channels", VG_SET_INTEGER, "audio channels", default: "1", range: 1...64),
             Setting("overwrite", VG_SET_BOOL, "replaces an existing file", default: "false"),
             Setting("autostart", VG_SET_BOOL, "records from the first block on, not from `start`", default: "true"),
-        ],
+        ] + Encoding.Wishes.settings,
         actions: [
             Action(
                 "start", "begin a recording",
-                arguments: [Setting("path", VG_SET_STRING, "another file than that of the settings")],
+                arguments: [
+                    Setting("path", VG_SET_STRING, "another file than that of the settings"),
+                    Setting("skip", VG_SET_INTEGER, "left out at the start", unit: "frames"),
+                    Setting(
+                        "hold", VG_SET_INTEGER, "kept back at the end, so that `finish` can cut it", unit: "frames"),
+                ],
                 results: [Field("path", VG_STRING, "the file")]),
-            Action("finish", "end the recording and complete its file", results: Take.declared),
+            Action(
+                "finish", "end the recording and complete its file",
+                arguments: [
+                    Setting(
+                        "frames", VG_SET_INTEGER, "cut what is kept back so that the file has so many", unit: "frames")
+                ], results: Take.declared),
         ],
         events: RecordEvent.types, process: recordProcess)
 
@@ -34,6 +45,7 @@ final class Record: Node {
     let layout: Layout
     private let host: NodeHost
     private let target: RecordTarget
+    private let wishes: Encoding.Wishes
     private let writer: FileWriter
     private let channels: Int
     private let startsItself: Bool
@@ -43,7 +55,8 @@ final class Record: Node {
         self.host = host
         channels = settings.integer("channels") ?? 1
         startsItself = settings.bool("autostart") ?? true
-        target = try RecordTarget(host.resolve(settings.string("path") ?? ""), channels: channels)
+        wishes = Encoding.Wishes(settings)
+        target = try RecordTarget(host.resolve(settings.string("path") ?? ""), wishes, channels: channels)
         writer = FileWriter(channels: channels, overwrites: settings.bool("overwrite") ?? false, host: host)
         layout = Layout(ports: Port.audio(VG_INPUT, channels: channels))
     }
@@ -71,11 +84,13 @@ final class Record: Node {
         case "start":
             let path = arguments.string("path").map(host.resolve)
             var target = target
-            if let path { target = try RecordTarget(path, channels: channels) }
+            if let path { target = try RecordTarget(path, wishes, channels: channels) }
+            target.skip = max(0, arguments.integer("skip") ?? 0)
+            target.hold = max(0, arguments.integer("hold") ?? 0)
             try writer.start(target)
             call.put("path", .string(writer.path ?? ""))
         default:
-            for (name, value) in try writer.finish().fields { call.put(name, value) }
+            for (name, value) in try writer.finish(after: arguments.integer("frames")).fields { call.put(name, value) }
         }
     }
 
@@ -89,18 +104,26 @@ struct Take {
     var frames: Int
     var seconds: Double
     var dropped: Int
+    var clipped: Int
+    /// Nil: silence.
+    var peak, truePeak, loudness: Double?
 
     var fields: [(String, SettingValue)] {
-        [
+        let levels = [("peak", peak), ("true_peak", truePeak), ("loudness", loudness)]
+        return [
             ("path", .string(path)), ("frames", .integer(Int64(frames))), ("seconds", .number(seconds)),
-            ("dropped", .integer(Int64(dropped))),
-        ]
+            ("dropped", .integer(Int64(dropped))), ("clipped", .integer(Int64(clipped))),
+        ] + levels.compactMap { name, level in level.map { (name, .number($0)) } }
     }
 
     static let declared = [
         Field("path", VG_STRING, "the file"), Field("frames", VG_INTEGER, "written", unit: "frames"),
         Field("seconds", VG_NUMBER, "how long it is", unit: "s"),
         Field("dropped", VG_INTEGER, "lost on the way", unit: "frames"),
+        Field("clipped", VG_INTEGER, "samples beyond full scale, in formats of integers"),
+        Field("peak", VG_NUMBER, "the largest sample; of silence there is none", unit: "dBFS"),
+        Field("true_peak", VG_NUMBER, "the largest value between samples (ITU-R BS.1770)", unit: "dBTP"),
+        Field("loudness", VG_NUMBER, "of the whole (EBU R 128)", unit: "LUFS"),
     ]
 }
 
@@ -109,6 +132,7 @@ enum RecordEvent {
     static let started = "record.started"
     static let finished = "record.finished"
     static let dropped = "record.dropped"
+    static let clipped = "record.clipped"
     static let failed = "record.failed"
     static let state = "record.state"
 
@@ -129,6 +153,11 @@ enum RecordEvent {
             fields: [
                 Field("frames", VG_INTEGER, "since the last time", unit: "frames"),
                 Field("total", VG_INTEGER, "of this recording", unit: "frames"),
+            ]),
+        EventType(
+            clipped, "what came was beyond full scale where it became integers",
+            fields: [
+                Field("samples", VG_INTEGER, "since the last time"), Field("total", VG_INTEGER, "of this recording"),
             ]),
         EventType(failed, "a recording ended, because the disk refused it", fields: [path, reason, frames]),
         EventType(

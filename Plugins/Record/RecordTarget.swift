@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CSndfile
 import Glibc
 import NodeKit
 
@@ -7,21 +6,15 @@ import NodeKit
 struct RecordTarget {
     /// With {date} and {time} in it.
     let template: String
-    /// Of libsndfile.
-    let format: Int32
+    let encoding: Encoding
+    /// Frames that are left out at the start.
+    var skip = 0
+    /// Frames at the end that are kept back until the recording is finished, which may cut them.
+    var hold = 0
 
     /// Checks suffix and folder; writes nothing. [control]
-    init(_ path: String, channels: Int) throws(NodeError) {
-        let formats: [(String, Int)] = [
-            (".wav", SF_FORMAT_WAV | SF_FORMAT_FLOAT), (".flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_24),
-            (".ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS),
-        ]
-        guard let format = formats.first(where: { path.lowercased().hasSuffix($0.0) }) else {
-            throw NodeError("cannot tell the format of \(path)", hint: "end it in .wav, .flac or .ogg", key: "path")
-        }
-        if format.0 == ".flac", channels > 8 {
-            throw NodeError("FLAC holds 8 channels, not \(channels)", hint: "end it in .wav", key: "channels")
-        }
+    init(_ path: String, _ wishes: Encoding.Wishes, channels: Int) throws(NodeError) {
+        encoding = try Encoding(path, wishes, channels: channels)
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         if access(folder.isEmpty ? "/" : folder, W_OK) != 0 {
             throw NodeError(
@@ -29,11 +22,7 @@ struct RecordTarget {
                 hint: "make it with mkdir -p, or choose another", key: "path")
         }
         template = path
-        self.format = Int32(format.1)
     }
-
-    /// Whether the file states its length at its head; the other formats would get a second head in their middle.
-    var hasLength: Bool { template.lowercased().hasSuffix(".wav") }
 
     /// The path of a recording that begins now.
     func path(now: time_t) -> String {

@@ -11,8 +11,18 @@ final class TakeFile: @unchecked Sendable {
     let path: String
     /// Written so far.
     private(set) var frames = 0
-    private let hasLength: Bool
+    /// Of what was written.
+    let levels: TakeLevels
+    private let encoding: Encoding
+    private let channels: Int
+    private var dither: Dither?
     private var file: OpaquePointer?
+    /// Frames that are still to be left out.
+    private var skip: Int
+    private let hold: Int
+    /// Samples that are kept back: from `heldStart` on.
+    private var held: [Float] = []
+    private var heldStart = 0
 
     /// Makes the file: a new one, unless what is there may be overwritten. [control]
     init(_ target: RecordTarget, channels: Int, rate: Double, overwrites: Bool, host: NodeHost) throws(NodeError) {
@@ -20,32 +30,75 @@ final class TakeFile: @unchecked Sendable {
             host.log(VG_LOG_INFO, "\($0) is being recorded, so that it is kept")
         }
         path = name
-        hasLength = target.hasLength
+        self.channels = channels
+        encoding = target.encoding
+        skip = target.skip
+        hold = target.hold
+        levels = TakeLevels(channels: channels, rate: rate)
+        dither = encoding.bits.map { Dither(target.encoding.dither, bits: $0, channels: channels) }
         if descriptor < 0 { throw NodeError("cannot record to \(name): \(String(cString: strerror(errno)))") }
         var info = SF_INFO()
         info.samplerate = Int32(rate)
         info.channels = Int32(channels)
-        info.format = target.format
+        info.format = encoding.format
         file = sf_open_fd(descriptor, Int32(SFM_WRITE), &info, 1)
-        if file == nil { throw NodeError("cannot record to \(name): \(String(cString: sf_strerror(nil)))") }
-        sf_command(file, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, 0)
-        sf_command(file, Int32(SFC_SET_CLIPPING), nil, 1)
+        guard let file else {
+            throw NodeError("cannot record to \(name): \(String(cString: sf_strerror(nil)))")
+        }
+        encoding.apply(to: file)
         save()
     }
 
     deinit { _ = close() }
 
+    /// Samples beyond full scale, which are integers now.
+    var clipped: Int { dither?.clipped ?? 0 }
+
     /// Adds interleaved frames; what is wrong if not all were taken. [worker]
     func write(_ samples: UnsafePointer<Float>, _ count: Int) -> String? {
-        let written = Int(sf_writef_float(file, samples, sf_count_t(count)))
-        frames += max(written, 0)
+        let skipped = min(skip, count)
+        skip -= skipped
+        let (fresh, frames) = (samples + skipped * channels, count - skipped)
+        if hold == 0 { return store(fresh, frames) }
+        held += UnsafeBufferPointer(start: fresh, count: frames * channels)
+        let ready = (held.count - heldStart) / channels - hold
+        if ready <= 0 { return nil }
+        defer {
+            heldStart += ready * channels
+            // Moved to the front now and then, not at each call.
+            if heldStart > max(held.count / 2, 65_536) {
+                held.removeFirst(heldStart)
+                heldStart = 0
+            }
+        }
+        return held.withUnsafeBufferPointer { store($0.baseAddress! + heldStart, ready) }
+    }
+
+    /// Writes what was kept back, up to `frames` in all; nil: all of it. What is wrong if that cannot be. [control]
+    func release(upTo total: Int?) -> String? {
+        let waiting = (held.count - heldStart) / channels
+        let count = min(waiting, max(0, (total ?? .max) - frames))
+        defer { (held, heldStart) = ([], 0) }
+        return count == 0 ? nil : held.withUnsafeBufferPointer { store($0.baseAddress! + heldStart, count) }
+    }
+
+    private func store(_ samples: UnsafePointer<Float>, _ count: Int) -> String? {
+        levels.add(samples, count)
+        let written: sf_count_t
+        if dither != nil {
+            let integers = dither!.integers(UnsafeBufferPointer(start: samples, count: count * channels))
+            written = sf_writef_int(file, integers, sf_count_t(count))
+        } else {
+            written = sf_writef_float(file, samples, sf_count_t(count))
+        }
+        frames += max(Int(written), 0)
         return written < count ? String(cString: sf_strerror(file)) : nil
     }
 
     /// Makes what was written outlive the process. [worker]
     func save() {
         // The other formats would get a second head in their middle.
-        if hasLength { sf_command(file, Int32(SFC_UPDATE_HEADER_NOW), nil, 0) }
+        if encoding.hasLength { sf_command(file, Int32(SFC_UPDATE_HEADER_NOW), nil, 0) }
         sf_write_sync(file)
     }
 

@@ -119,6 +119,33 @@ import TestSupport
         #expect(names.contains("speech.finished") && names.last == "finished")
     }
 
+    @Test("`--until-idle` waits for what a plugin that knows nothing of it still sounds") func tail() async throws {
+        // A second later, by a plugin that does not say so; a tenth of a second of sound.
+        try SoundFile(rate: 48_000, samples: [Signal.constant(0.5, frames: 4800)]).write(scratch.file("take.wav"))
+        let late = try scratch.write(
+            "late.conf",
+            """
+            [graph]
+            links = ["take -> late -> meter -> out"]
+            [node.take]
+            type = "file"
+            path = "take.wav"
+            [node.late]
+            type = "lv2"
+            plugin = "http://plugin.org.uk/swh-plugins/delay_n"
+            params = { delay_time = 1.0, max_delay = 2.0 }
+            [node.meter]
+            type = "meter"
+            [node.out]
+            type = "output"
+            """)
+        let run = try voicegraph(
+            "run", late, "--driver", "dummy", "--json", "--until-idle", "--tail", "1.5", "--trust")
+        #expect(try await run.end() == 0, "\(run.errors)")
+        let peaks = try run.events().compactMap { ($0["peak"] as? [Double])?.first }
+        #expect(peaks.contains { $0 > 0.4 }, "\(run.lines.suffix(3))")
+    }
+
     @Test("Overrides take effect") func overrides() async throws {
         let run = try voicegraph(
             "run", graph, "--driver", "dummy", "--json", "--duration", "0.5", "--set", "node.gain.gain_db=-20")

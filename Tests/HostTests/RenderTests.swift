@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import NodeKit
 import TestSupport
 
 @testable import Host
@@ -16,9 +17,9 @@ import TestSupport
         let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
             try render.change(&graph)
         }
-        let frames = try render.run(ready)
+        let outcome = try render.run(ready)
         let file = try SoundFile(render.path)
-        #expect(file.samples[0].count == frames)
+        #expect(file.samples[0].count == outcome.frames)
         return file
     }
 
@@ -53,7 +54,8 @@ import TestSupport
         for _ in 0..<3 { #expect(try rendered(noise, render).samples.differ(from: first.samples) == 0) }
     }
 
-    @Test("A render until idle ends soon after the last source") func untilIdle() throws {
+    @Test("A render until idle ends with the last sound, at any block", arguments: [1, 64, 1024, 8192])
+    func untilIdle(_ block: Int) throws {
         try SoundFile(rate: 48_000, samples: [Signal.constant(0.5, frames: 30_000)]).write(scratch.file("take.wav"))
         let text = """
             [graph]
@@ -68,10 +70,104 @@ import TestSupport
             type = "output"
             channels = 1
             """
-        let samples = try rendered(text, Render(path: "", end: .idle)).samples[0]
-        // The echo is waited for, and then a quarter of a second of silence.
+        let samples = try rendered(text, Render(path: "", block: block, end: .idle)).samples[0]
+        // The echo is waited for.
+        #expect(samples.count == 78_000)
         #expect(samples[48_000..<78_000].allSatisfy { $0 == 0.5 })
-        #expect(samples.count >= 90_000 && samples.count < 96_000)
+    }
+
+    @Test(
+        "A file is as long in a render as it is, silence at its end included, at any block",
+        arguments: [1, 64, 1024, 8192])
+    func sourceLength(_ block: Int) throws {
+        let take = Signal.constant(0.5, frames: 30_000) + Signal.constant(0, frames: 18_000)
+        try SoundFile(rate: 48_000, samples: [take]).write(scratch.file("take.wav"))
+        let samples = try rendered(Self.plays("take.wav"), Render(path: "", block: block, end: .idle)).samples
+        #expect(samples.differ(from: [take]) == 0)
+    }
+
+    private static func plays(_ file: String) -> String {
+        """
+        [graph]
+        links = ["take -> out"]
+        [node.take]
+        type = "file"
+        path = "\(file)"
+        [node.out]
+        type = "output"
+        channels = 1
+
+        """
+    }
+
+    @Test("Sound that comes long after its source is waited for as long as --tail says", arguments: [0.5, 2])
+    func tail(_ seconds: Double) throws {
+        try SoundFile(rate: 48_000, samples: [Signal.constant(0.5, frames: 100)]).write(scratch.file("take.wav"))
+        // A late node that does not know that it has something left: its delay is all that it is.
+        let text =
+            Self.plays("take.wav").replacing("take -> out", with: "take -> late -> out")
+            + "[node.late]\ntype = \"later\"\nframes = 48000\n"
+        let registry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(Later.self)])
+        var render = Render(path: scratch.file("out.wav"), tail: seconds)
+        render.block = 256
+        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
+            try render.change(&graph)
+        }
+        let outcome = try render.run(ready)
+        #expect(outcome.frames == (seconds > 1 ? 48_100 : 100) && outcome.latency == 0)
+    }
+
+    @Test("The latency of the graph is taken off, and nothing of the end is lost", arguments: [64, 1024])
+    func latency(_ block: Int) throws {
+        let take = Signal.noise(frames: 5000, seed: 3)
+        try SoundFile(rate: 48_000, samples: [take]).write(scratch.file("take.wav"))
+        let text =
+            Self.plays("take.wav").replacing("take -> out", with: "take -> late -> out")
+            + "[node.late]\ntype = \"later\"\nframes = 240\ntold = true\n"
+        let registry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(Later.self)])
+        for end in [Render.End.idle, .frames(5000)] {
+            let render = Render(path: scratch.file("out.wav"), block: block, end: end)
+            let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
+                try render.change(&graph)
+            }
+            #expect(try render.run(ready).latency == 240)
+            #expect(try SoundFile(render.path).samples.differ(from: [take]) == 0)
+        }
+    }
+
+    @Test("Sound that never ends is cut, and that is told") func cut() throws {
+        try SoundFile(rate: 8000, samples: [Signal.constant(0.5, frames: 100)]).write(scratch.file("take.wav"))
+        let text =
+            Self.plays("take.wav").replacing("take -> out", with: "take -> tone -> out")
+            + "[node.tone]\ntype = \"later\"\nforever = true\n"
+        let registry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(Later.self)])
+        let render = Render(path: scratch.file("out.wav"), rate: 8000, block: 4096)
+        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
+            try render.change(&graph)
+        }
+        let outcome = try render.run(ready)
+        #expect(abs(try #require(outcome.cutAt) + 20) < 0.1)
+        #expect(outcome.frames >= 300 * 8000 && outcome.frames < 301 * 8000)
+    }
+
+    @Test("Files keep the channels that the graph is made for", arguments: [1, 2, 3], [1, 2])
+    func inputChannels(_ file: Int, _ node: Int) throws {
+        let channels = (1...file).map { Signal.noise(frames: 1000, seed: UInt64($0)) }
+        try SoundFile(rate: 48_000, samples: channels).write(scratch.file("in.wav"))
+        let text = """
+            [graph]
+            links = ["mic -> out"]
+            [node.mic]
+            type = "input"
+            channels = \(node)
+            [node.out]
+            type = "output"
+            channels = \(node)
+            """
+        let heard = try rendered(text, Render(path: "", inputs: ["mic": scratch.file("in.wav")])).samples
+        let mean = (0..<1000).map { frame in channels.reduce(Float(0)) { $0 + $1[frame] } / Float(file) }
+        let expected = node == 1 ? [mean] : file == 1 ? [channels[0], channels[0]] : Array(channels.prefix(2))
+        #expect(heard.differ(from: expected) == 0)
     }
 
     @Test("A graph that never ends needs a duration") func endless() throws {
@@ -160,7 +256,7 @@ import TestSupport
         let ready = try prepared(noise, in: scratch, registry: registry) { graph throws(HostError) in
             try render.change(&graph)
         }
-        #expect(try render.run(ready) { $0.frames < 25_600 && $0.total == 100_000 } == 25_600)
+        #expect(try render.run(ready) { $0.frames < 25_600 && $0.total == 100_000 }.frames == 25_600)
         let whole = try rendered(noise, Render(path: "", block: 256, end: .frames(100_000)), "whole.wav")
         #expect(try SoundFile(render.path).samples.differ(from: whole.samples.map { Array($0.prefix(25_600)) }) == 0)
     }

@@ -64,6 +64,100 @@ import TestSupport
         #expect(output == signal)
     }
 
+    @Test("An OGG that was cut in half is played in a loop, and ends when it is told", .timeLimit(.minutes(1)))
+    func cutLoop() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("cut.ogg")
+        let writer = try NodeHarness(pluginType("record"), ["path": .string(path)], offline: true)
+        _ = writer.render(400_000, inputs: [noise(400_000)])
+        try writer.perform("finish")
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        try whole.prefix(whole.count / 2).write(to: URL(fileURLWithPath: path))
+        let node = try NodeHarness(pluginType("file"), ["path": .string(path), "loop": .bool(true)], offline: true)
+        let output = node.render(600_000)[0]
+        #expect(Signal.rms(output[500_000...]) > 0.1)
+        #expect(node.capture.health.allSatisfy { $0 == .ok })
+        // With live blocks it is read by itself, ahead of what is played.
+        let live = try NodeHarness(pluginType("file"), ["path": .string(path), "loop": .bool(true)])
+        _ = live.run([256], inputs: [])
+    }
+
+    @Test(
+        "A compressed file that is damaged is played to where it can be, and its fault is told", .timeLimit(.minutes(1))
+    )
+    func damaged() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("cut.flac")
+        let writer = try NodeHarness(pluginType("record"), ["path": .string(path)], offline: true)
+        _ = writer.render(48_000, inputs: [noise(48_000)])
+        try writer.perform("finish")
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        try whole.prefix(whole.count / 2).write(to: URL(fileURLWithPath: path))
+        let node = try NodeHarness(pluginType("file"), ["path": .string(path)], offline: true)
+        _ = node.renderUntilIdle(limit: 96_000)
+        #expect(node.capture.eventNames == ["file.started", "file.failed", "file.finished"])
+        #expect(node.capture.health.last?.reason?.hasPrefix("cannot read \(path): ") == true)
+    }
+
+    @Test("What is not read in time is told as a gap of so many frames", .timeLimit(.minutes(1))) func gap() throws {
+        let scratch = try Scratch()
+        try SoundFile(rate: 8000, samples: [noise(4_000_000)]).write(scratch.file("long.wav"))
+        let node = try NodeHarness(
+            pluginType("file"), ["path": .string(scratch.file("long.wav"))], rate: 8000, maxBlock: 8192)
+        // Blocks that come faster than any file is read, and pauses in which it is.
+        for _ in 0..<200 where node.capture.events("file.gap").isEmpty {
+            _ = node.run(Array(repeating: 8192, count: 20), inputs: [])
+            usleep(20_000)
+            node.instance.poll()
+        }
+        let gap = try #require(node.capture.events("file.gap").first?.integer("frames"))
+        #expect(gap > 0 && node.capture.counts["missing"] ?? 0 >= UInt64(gap))
+    }
+
+    @Test("Neither a folder nor a pipe is waited for", .timeLimit(.minutes(1))) func noFile() throws {
+        let scratch = try Scratch()
+        mkfifo(scratch.file("pipe.wav"), 0o600)
+        for path in [scratch.file("pipe.wav"), scratch.path] {
+            let error = try #require(throws: NodeError.self) {
+                try NodeInstance(type: pluginType("file"), name: "n", settings: Settings(["path": .string(path)]))
+            }
+            #expect(error.message == "cannot read \(path): it is not a file")
+        }
+    }
+
+    @Test(
+        "Resampling passes what is heard and adds nothing, live and offline", .timeLimit(.minutes(5)),
+        arguments: [(1000.0, true), (18_000, true), (20_000, true), (18_000, false)])
+    func resamplingQuality(_ frequency: Double, _ offline: Bool) throws {
+        let scratch = try Scratch()
+        try SoundFile(rate: 44_100, samples: [Signal.sine(frequency, rate: 44_100, frames: 44_100, amplitude: 0.5)])
+            .write(scratch.file("sine.wav"))
+        let node = try NodeHarness(
+            pluginType("file"), ["path": .string(scratch.file("sine.wav"))], offline: offline)
+        var output: [Float] = []
+        while output.count < 47_000 {
+            let block = offline ? node.render(256)[0] : node.run([256], inputs: [])[0]
+            if !offline, output.isEmpty, block.allSatisfy({ $0 == 0 }) { continue }
+            output += block
+        }
+        // What is left of whole periods without the sine itself.
+        let middle = output[5000..<43_400].map(Double.init)
+        let step = 2 * .pi * frequency / 48_000
+        var (s, c) = (0.0, 0.0)
+        for (index, sample) in middle.enumerated() {
+            s += sample * sin(step * Double(index))
+            c += sample * cos(step * Double(index))
+        }
+        (s, c) = (2 * s / Double(middle.count), 2 * c / Double(middle.count))
+        let rest = middle.enumerated().map { index, sample in
+            sample - s * sin(step * Double(index)) - c * cos(step * Double(index))
+        }
+        let level = Signal.decibels((s * s + c * c).squareRoot() / 0.5)
+        let noise = Signal.decibels((rest.reduce(0) { $0 + $1 * $1 } / Double(rest.count)).squareRoot() / 0.3536)
+        print("figure: 44.1 to 48 kHz at \(Int(frequency)) Hz: \(level) dB, rest \(Int(noise)) dB")
+        #expect(abs(level) < 0.02 && noise < -120)
+    }
+
     @Test("A file that is no audio is an error at its setting") func noAudio() throws {
         let scratch = try Scratch()
         try "not audio at all".write(toFile: scratch.file("a.wav"), atomically: true, encoding: .utf8)

@@ -46,6 +46,11 @@ extension Schedule {
         return routes
     }
 
+    /// Frames by which what comes to a node is later than the graph's inputs; nil: there is no such node. [control]
+    public func arrival(at node: String) -> Int? {
+        graph.nodes.firstIndex { $0.instance.name == node }.map { arrival[$0] }
+    }
+
     /// Frames from the output of every node until what it gives leaves the graph, at the latest, by the nodes' names.
     /// [control]
     public var outputLatencies: [String: Int] {

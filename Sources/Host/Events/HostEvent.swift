@@ -23,6 +23,10 @@ public enum HostEvent {
     public static let heard = EventType(
         "node.heard", "a node that was silenced is heard again",
         fields: [reason, Field("blocks", VG_INTEGER, "blocks like that so far")])
+    /// An output is too loud.
+    public static let clipped = EventType(
+        "output.clipped", "an output is beyond full scale, where sound cards clip; told once a second",
+        fields: [Field("peak", VG_NUMBER, "since the last time", unit: "dBFS")])
     /// A line of a log.
     public static let log = EventType(
         "log", "what a node or the host wants to be read",
@@ -102,7 +106,7 @@ public enum HostEvent {
 
     /// All of them.
     public static let all: [EventType] = [
-        running, status, finished, health, silenced, heard, log, latency, refused, changed, reloadFailed, failed,
-        eventsLost, format, stalled, resumed, serverLost, serverBack, reactivated, connected, xrun, dropout,
+        running, status, finished, health, silenced, heard, clipped, log, latency, refused, changed, reloadFailed,
+        failed, eventsLost, format, stalled, resumed, serverLost, serverBack, reactivated, connected, xrun, dropout,
     ]
 }

@@ -102,6 +102,15 @@ public actor Host {
     /// Whether no node has anything of its own left to play and no message waits.
     public var isIdle: Bool { running?.isIdle ?? true }
 
+    /// The loudest sample that the driver was given since the last call, linear; of outputs without a guard nothing is
+    /// known.
+    public func takeOutputPeak() -> Float {
+        running?.state.withLock { state in
+            defer { state.outputPeak = 0 }
+            return state.outputPeak
+        } ?? 0
+    }
+
     /// Turns a parameter; what it does to the sound is smoothed. With a time of the graph, in seconds, it begins at that
     /// frame.
     public func set(_ node: String, _ parameter: String, to value: Float, at time: Double? = nil) throws(HostError) {

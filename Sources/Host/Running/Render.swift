@@ -26,6 +26,24 @@ public struct Render: Sendable {
         public var total: Int?
     }
 
+    /// What was rendered.
+    public struct Outcome: Sendable, Equatable {
+        /// Of the file.
+        public var frames = 0
+        /// Frames by which the graph is late; they are not in the file.
+        public var latency = 0
+        /// The level at which sound that did not end was cut, in dBFS; nil: none was.
+        public var cutAt: Double?
+        /// Samples beyond full scale, in a format of integers.
+        public var clipped = 0
+        /// The largest sample, in dBFS; nil: silence.
+        public var peak: Double?
+        /// The largest value between samples, in dBTP; nil: silence.
+        public var truePeak: Double?
+        /// Of the whole, in LUFS; nil: it is too short or too quiet for that.
+        public var loudness: Double?
+    }
+
     /// The file to write; its suffix chooses the format.
     public var path: String
     /// Hz.
@@ -42,20 +60,23 @@ public struct Render: Sendable {
     public var channels: Int?
     /// Beats per minute of the transport; 0: none.
     public var tempo: Double
+    /// Seconds for which it must be quiet after the last sound, where the render ends by itself.
+    public var tail: Double
 
     /// The node that writes; a name that no file can use.
     static let recorder = "render output"
-    /// After the nodes are idle, the output must stay this quiet (linear) for so long, at most for so long (seconds).
+    /// What counts as quiet, linear: -100 dBFS.
     static let quiet: Float = 1e-5
-    static let quietTime = 0.25
-    static let longestTail = 30.0
+    /// Seconds after which sound that does not end is cut.
+    public static let longestTail = 300.0
     /// Blocks that are shorter than this, in frames, are played several at a time between two turns of the control side.
     static let together = 256
 
     /// Describes a render.
     public init(
         path: String, rate: Double = 48_000, block: Int = 1024, end: End = .idle, inputs: [String: String] = [:],
-        output: String? = nil, channels: Int? = nil, tempo: Double = 0
+        output: String? = nil, channels: Int? = nil, tempo: Double = 0,
+        tail: Double = 2
     ) {
         self.path = path
         self.rate = rate
@@ -65,6 +86,7 @@ public struct Render: Sendable {
         self.output = output
         self.channels = channels
         self.tempo = tempo
+        self.tail = tail
     }
 
     /// Puts the file nodes into a graph, before it is built.
@@ -76,9 +98,12 @@ public struct Render: Sendable {
                     "--input \(name)=\(file): there is no input node '\(name)'",
                     hint: known.isEmpty ? "the graph has no input nodes" : "input nodes: \(known)")
             }
+            // As many channels as the graph says, whatever the file has.
+            let channels = graph.nodes[index].entries["channels"]
             graph.nodes[index].type = "file"
             graph.nodes[index].entries = ["path": Entry(.string(absolute(file)))]
-            graph.nodes[index].keys = ["path"]
+            graph.nodes[index].entries["channels"] = channels
+            graph.nodes[index].keys = ["path"] + (channels == nil ? [] : ["channels"])
             graph.nodes[index].required = true
         }
         let outputs = graph.nodes.filter { $0.type == "output" }
@@ -104,78 +129,41 @@ public struct Render: Sendable {
                 name: Self.recorder, type: "record",
                 entries: [
                     "path": Entry(.string(file)), "channels": Entry(.integer(Int64(channels))),
-                    "overwrite": Entry(.bool(true)),
-                ], keys: ["path", "channels", "overwrite"], required: true))
+                    "overwrite": Entry(.bool(true)), "autostart": Entry(.bool(false)),
+                ], keys: ["path", "channels", "overwrite", "autostart"], required: true))
         for var link in graph.links where link.to.node == source.name {
             link.to.node = Self.recorder
             graph.links.append(link)
         }
     }
 
-    /// Renders; returns the frames written. `progress` is told now and then and stops the render by returning false; what
-    /// was rendered until then stays in the file. [control]
-    public func run(_ prepared: PreparedGraph, progress: (Progress) -> Bool = { _ in true }) throws(HostError) -> Int {
+    /// Renders; `progress` is told now and then and stops the render by returning false; what was rendered until then
+    /// stays in the file. The graph's latency is taken off: what goes in at frame 0 is at frame 0 of the file. [control]
+    public func run(
+        _ prepared: PreparedGraph, progress: (Progress) -> Bool = { _ in true }
+    ) throws(HostError) -> Outcome {
         // Before anything is prepared: a file of that name stays as it is.
         if end == .idle, prepared.graph.nodes.allSatisfy({ $0.instance.askIdle() }) {
             throw HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS")
         }
         let driver = OfflineDriver(rate: rate, maxBlock: block, tempo: tempo)
-        let failure = prepared.bus.subscribe(.bounded(1)) {
-            if case .event(let event) = $0 {
-                event.node == Self.recorder && event.name == "record.failed"
-            } else {
-                false
-            }
+        let pass = RenderPass(self, try RunningGraph.start(prepared, on: driver), driver)
+        defer { pass.running.bus.finish() }
+        do {
+            try pass.begin()
+            pass.play(progress)
+            return try pass.finish()
+        } catch {
+            pass.running.stop()
+            throw named(error)
         }
-        let running = try RunningGraph.start(prepared, on: driver)
-        defer { running.bus.finish() }
-        let heard = playback(running, driver)
-        var frames = 0
-        var quietFrames = 0
-        var tailFrames = 0
-        var failed: String?
-        while true {
-            var next = block * max(1, Self.together / block)
-            if case .frames(let total) = end { next = min(next, total - frames) }
-            if next <= 0 { break }
-            var loud = false
-            for first in stride(from: 0, to: next, by: block) {
-                let length = min(block, next - first)
-                running.wait(frames: length)
-                driver.process(frames: length)
-                if end == .idle, !loud {
-                    loud = heard.contains { $0.prefix(length).contains { !(abs($0) < Self.quiet) } }
-                }
-            }
-            frames += next
-            running.pump()
-            if case .event(let event) = failure.poll() {
-                failed = event.text("reason") ?? "the file could not be written"
-                break
-            }
-            var total: Int?
-            if case .frames(let all) = end { total = all }
-            if !progress(Progress(frames: frames, total: total)) { break }
-            guard end == .idle else { continue }
-            let idle = running.isIdle
-            quietFrames = idle && !loud ? quietFrames + next : 0
-            tailFrames = idle ? tailFrames + next : 0
-            if Double(quietFrames) >= Self.quietTime * rate || Double(tailFrames) >= Self.longestTail * rate { break }
-        }
-        running.stop()
-        if case .event(let event) = failure.poll() { failed = event.text("reason") ?? "the file could not be written" }
-        if let reason = failed ?? running.status.degraded[Self.recorder] {
-            // The recorder names the file as well, by its whole path.
-            let named = reason.firstRange(of: "\(absolute(path)): ")
-            throw HostError("cannot write \(path): \(named.map { reason[$0.upperBound...] } ?? reason[...])")
-        }
-        return frames
     }
 
-    /// The buffers of all output nodes.
-    private func playback(_ running: RunningGraph, _ driver: OfflineDriver) -> [UnsafeMutableBufferPointer<Float>] {
-        running.nodes.filter { $0.typeName == "output" }.flatMap { node in
-            (1...max(1, node.ports.count)).compactMap { driver.buffer(of: "\(node.name)_\($0)") }
-        }
+    /// The recorder names the file as well, by its whole path.
+    private func named(_ error: NodeError) -> HostError {
+        let reason = error.message
+        let whole = reason.firstRange(of: "\(absolute(path)): ")
+        return HostError(
+            "cannot write \(path): \(whole.map { reason[$0.upperBound...] } ?? reason[...])", hint: error.hint)
     }
 }

@@ -34,6 +34,7 @@ extension RunningGraph {
             }
             tellDropouts()
             watchGuards()
+            if !isDriven { watchOutputs() }
             advance()
             followThreads()
             resumeWaiters()

@@ -86,6 +86,11 @@ public final class RunningGraph: @unchecked Sendable {
         var toldOf: Int?
         /// Nodes that are silenced because of what they give.
         var silenced: Set<String> = []
+        /// The loudest sample at the outputs since somebody asked.
+        var outputPeak: Float = 0
+        /// Outputs that are beyond full scale: by how much, and when that was told last.
+        var clippedPeaks: [String: Float] = [:]
+        var clippedAt: [String: Double] = [:]
         var load = 0.0
         var lastTicks: UInt64 = 0
         var lastPosition: UInt64 = 0

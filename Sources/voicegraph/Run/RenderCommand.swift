@@ -11,7 +11,12 @@ struct RenderCommand: ParsableCommand {
         commandName: "render", abstract: "Render a graph into a sound file, faster than real time.",
         discussion: """
             Without --duration the render ends when every source has played what it has and the output has gone \
-            silent. The suffix of OUT chooses the format: .wav (32-bit float samples, unchanged), .flac, .ogg.
+            silent, for --tail seconds; those are not written. The graph's latency is taken off: what goes in at frame 0 \
+            is at frame 0 of OUT. The suffix of OUT chooses the format: .wav (32-bit float samples, unchanged), .flac, \
+            .ogg.
+
+            Where audio was lost (a node failed, was silenced by its guard, or a file could not be read to its end), that \
+            is said, OUT is written all the same, and the command ends with 1, unless --keep-going is given.
             """)
 
     @OptionGroup
@@ -30,6 +35,14 @@ struct RenderCommand: ParsableCommand {
 
     @Flag(help: "End when every node has played what it has and the output is silent (the default).")
     var untilIdle = false
+
+    @Option(
+        help: ArgumentHelp(
+            "How long it must be quiet (below -100 dBFS) at the end, without --duration.", valueName: "seconds"))
+    var tail = 2.0
+
+    @Flag(help: "End with 0 although audio was lost; it is said all the same.")
+    var keepGoing = false
 
     @Option(help: ArgumentHelp("Frames per second.", valueName: "hz"))
     var rate = 48_000
@@ -55,6 +68,7 @@ struct RenderCommand: ParsableCommand {
     func validate() throws {
         if let duration, !(duration > 0 && duration < 1e7) { throw ValidationError("--duration must be above 0") }
         if duration != nil, untilIdle { throw ValidationError("give --duration or --until-idle, not both") }
+        guard tail >= 0, tail <= 3600 else { throw ValidationError("--tail must be from 0 to 3600") }
         guard (1...65_536).contains(block) else { throw ValidationError("--block must be from 1 to 65536") }
         guard (1000...768_000).contains(rate) else { throw ValidationError("--rate must be from 1000 to 768000") }
         if let tempo, !(tempo >= 1 && tempo <= 1000) { throw ValidationError("--tempo must be from 1 to 1000") }
@@ -69,47 +83,39 @@ struct RenderCommand: ParsableCommand {
         let render = Render(
             path: out, rate: Double(rate), block: block,
             end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(),
-            output: output, channels: channels, tempo: tempo ?? 0)
+            output: output, channels: channels, tempo: tempo ?? 0, tail: tail)
         plugins.apply()
         let ended = EndFlag()
         let prepared = try loadGraph(graph) { graph throws(HostError) in try render.change(&graph)
         }
-        let failures = prepared.bus.subscribe(.bounded(64)) {
-            if case .event(let event) = $0 {
-                event.name == HostEvent.health.name && event.text("state") == "failed"
-            } else {
-                false
-            }
-        }
-        let guards = prepared.bus.subscribe(.lossless) {
-            if case .event(let event) = $0 { event.isOfGuard } else { false }
-        }
-        var silenced = SilencedNodes()
-        var bar = ProgressBar(rate: Double(rate))
-        var reached = 0
-        func tellSilences() {
-            while case .event(let event) = guards.poll() { silenced.add(event) }
-            writeOut(silenced.text(until: Double(reached) / Double(rate)), to: STDERR_FILENO)
-        }
+        let losses = RenderLosses(prepared)
+        let bar = ProgressBar(rate: Double(rate))
         do throws(HostError) {
-            let frames = try render.run(prepared) { progress in
+            let outcome = try render.run(prepared) { progress in
                 bar.show(progress)
-                reached = progress.frames
+                losses.read(until: progress.frames) { line in
+                    bar.clear()
+                    writeOut(line, to: STDERR_FILENO)
+                }
                 return !ended.isSet
             }
             bar.clear()
-            tellSilences()
-            while case .event(let event) = failures.poll() {
-                // What was left out before has been told with its place in the file.
-                guard let node = event.node, prepared.degraded[node] == nil else { continue }
-                writeOut("voicegraph: node '\(node)' failed: \(event.text("reason") ?? "")\n", to: STDERR_FILENO)
+            losses.read(until: outcome.frames) { writeOut($0, to: STDERR_FILENO) }
+            writeOut(losses.silences(until: Double(outcome.frames) / Double(rate)), to: STDERR_FILENO)
+            if let level = outcome.cutAt {
+                writeOut(
+                    "voicegraph: the sound did not end within \(Int(Render.longestTail)) s of its sources and was cut at "
+                        + "\(fixed(level, 1)) dBFS; give --duration to say how much is wanted\n", to: STDERR_FILENO)
             }
-            let summary = "\(out): \(frames) frames, \(bar.summary(frames))" + silenced.summary
+            let summary =
+                "\(out): \(outcome.frames) frames, \(bar.summary(outcome.frames))\(outcome.text)\(losses.summary)"
             if ended.isSet { throw HostError("interrupted; \(summary)") }
             writeOut(summary + "\n", to: STDERR_FILENO)
+            if !keepGoing, outcome.cutAt != nil || !losses.isEmpty {
+                throw HostError("audio was lost, as said above", hint: "--keep-going takes the file as it is")
+            }
         } catch {
             bar.clear()
-            if silenced.isEmpty { tellSilences() }
             throw fail("\(error)")
         }
     }
@@ -127,36 +133,15 @@ struct RenderCommand: ParsableCommand {
     }
 }
 
-/// Shows how far a render is, on a terminal only.
-struct ProgressBar {
-    private let rate: Double
-    private let started = monotonicSeconds()
-    private let visible = isatty(STDERR_FILENO) == 1
-    private var shownAt = 0.0
-
-    init(rate: Double) { self.rate = rate }
-
-    mutating func show(_ progress: Render.Progress) {
-        let now = monotonicSeconds()
-        guard visible, now - shownAt > 0.1 else { return }
-        shownAt = now
-        var text = "\r\u{1b}[K"
-        if let total = progress.total {
-            let share = Double(progress.frames) / Double(max(1, total))
-            let filled = Int(share * 30)
-            text += "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: 30 - filled) + "] "
-            text += "\(Int(share * 100)) %  "
-        }
-        writeOut(text + summary(progress.frames), to: STDERR_FILENO)
-    }
-
-    func clear() { if visible, shownAt > 0 { writeOut("\r\u{1b}[K", to: STDERR_FILENO) } }
-
-    /// Seconds of audio, and how many times faster than real time they came.
-    func summary(_ frames: Int) -> String {
-        let seconds = Double(frames) / rate
-        let speed = seconds / max(1e-6, monotonicSeconds() - started)
-        return
-            "\(Double(Int(seconds * 100)) / 100) s at \(speed < 10 ? Double(Int(speed * 10)) / 10 : speed.rounded(.down))x real time"
+extension Render.Outcome {
+    /// What the last line of a render says of the file's level.
+    fileprivate var text: String {
+        var parts: [String] = []
+        if let peak { parts.append("peak \(fixed(peak, 1)) dBFS") } else { parts.append("silence") }
+        if let truePeak { parts.append("true peak \(fixed(truePeak, 1)) dBTP") }
+        if let loudness { parts.append("\(fixed(loudness, 1)) LUFS") }
+        if clipped > 0 { parts.append("\(clipped) samples clipped") }
+        if latency > 0 { parts.append("latency of \(latency) frames taken off") }
+        return ", " + parts.joined(separator: ", ")
     }
 }

@@ -46,14 +46,18 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
     var duration: Double?
 
-    @Flag(help: "End when every node has played what it has.")
+    @Flag(help: "End when every node has played what it has and the outputs are quiet (at most 10 s later).")
     var untilIdle = false
+
+    @Option(help: ArgumentHelp("How long they must be quiet, with --until-idle.", valueName: "seconds"))
+    var tail = 0.5
 
     @Flag(help: "At the end, save every LV2 plugin into the folder that its node names with state.")
     var saveState = false
 
     func validate() throws {
         if let duration, !(duration > 0) { throw ValidationError("--duration must be above 0") }
+        guard tail >= 0, tail <= 3600 else { throw ValidationError("--tail must be from 0 to 3600") }
     }
 
     func run() async throws {
@@ -146,11 +150,17 @@ struct RunCommand: AsyncParsableCommand {
         return await host.status
     }
 
+    /// -90 dBFS.
+    private static let quiet: Float = 3.2e-5
+    /// Seconds after which sound that does not end is waited for no longer: there may be a background.
+    private static let longestTail = 10.0
+
     /// Shows the status ten times a second until something ends the run.
     private func showUntilEnd(_ host: Host, _ output: LiveOutput, _ ended: EndFlag) async {
         let started = monotonicSeconds()
         var second = 0.0
         var idleSince: Double?
+        var quietSince: Double?
         while !ended.isSet, !isReaderGone, let status = await host.status {
             output.status(status, everySecond: status.time >= second + 1)
             second = max(second, status.time.rounded(.down))
@@ -160,7 +170,16 @@ struct RunCommand: AsyncParsableCommand {
             if untilIdle {
                 idleSince = await host.isIdle ? idleSince ?? status.time : nil
                 // What was played last is still on its way through the graph.
-                if let idleSince, status.time - idleSince > 0.3 { return }
+                let peak = idleSince == nil ? 1 : await host.takeOutputPeak()
+                quietSince = peak < Self.quiet ? quietSince ?? status.time : nil
+                if let quietSince, status.time - quietSince > tail { return }
+                if let idleSince, status.time - idleSince > max(Self.longestTail, tail) {
+                    let level = fixed(20 * log10(Double(peak)), 1)
+                    writeOut(
+                        "voicegraph: ended, although the outputs are still at \(level) dBFS: no node has anything left to play\n",
+                        to: STDERR_FILENO)
+                    return
+                }
             }
             try? await Task.sleep(for: .seconds(min(0.1, rest)))
         }

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <samplerate.h>
+#include <soxr.h>

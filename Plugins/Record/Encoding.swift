@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSndfile
+import NodeKit
+
+/// How samples become a file.
+struct Encoding {
+    /// What the settings ask for; nil: what is usual for the format.
+    struct Wishes {
+        var bits: Int?
+        var dither: Dither.Kind?
+        var quality: Double?
+
+        /// The settings that ask for it.
+        static let settings = [
+            Setting("bits", VG_SET_INTEGER, "of a sample: 16, 24 or 32 (wav; float), 16 or 24 (flac)", range: 16...32),
+            Setting(
+                "dither", VG_SET_STRING, "noise that takes the place of what rounding to integers would add",
+                default: "\"tpdf\"", choices: Dither.Kind.allCases.map(\.rawValue)),
+            Setting(
+                "quality", VG_SET_NUMBER,
+                "of .ogg, from the smallest to the best; of .flac, from the fastest to the smallest",
+                range: 0...1),
+        ]
+
+        init(_ settings: Settings) {
+            bits = settings.integer("bits")
+            dither = settings.string("dither").flatMap(Dither.Kind.init)
+            quality = settings.number("quality")
+        }
+    }
+
+    /// Of libsndfile.
+    let format: Int32
+    /// Of a sample; nil: samples stay floats.
+    let bits: Int?
+    let dither: Dither.Kind
+    let quality: Double?
+    /// Whether the file states its length at its head; the other formats would get a second head in their middle.
+    let hasLength: Bool
+
+    /// Checks suffix and wishes. [control]
+    init(_ path: String, _ wishes: Wishes, channels: Int) throws(NodeError) {
+        let name = path.lowercased()
+        dither = wishes.dither ?? .tpdf
+        quality = wishes.quality
+        hasLength = name.hasSuffix(".wav")
+        if hasLength {
+            let bits = wishes.bits ?? 32
+            let sample = [16: SF_FORMAT_PCM_16, 24: SF_FORMAT_PCM_24, 32: SF_FORMAT_FLOAT][bits]
+            guard let sample else { throw Self.unknown(bits, "WAV", "16, 24 or 32") }
+            if quality != nil { throw NodeError("WAV has no quality", hint: "use bits, or .ogg", key: "quality") }
+            // RF64 is what WAV becomes beyond 4 GiB (EBU Tech 3306); until then libsndfile writes a WAV's head.
+            format = Int32(SF_FORMAT_RF64 | sample)
+            self.bits = bits == 32 ? nil : bits
+        } else if name.hasSuffix(".flac") {
+            let bits = wishes.bits ?? 24
+            let sample = [16: SF_FORMAT_PCM_16, 24: SF_FORMAT_PCM_24][bits]
+            guard let sample else { throw Self.unknown(bits, "FLAC", "16 or 24") }
+            if channels > 8 {
+                throw NodeError("FLAC holds 8 channels, not \(channels)", hint: "end it in .wav", key: "channels")
+            }
+            format = Int32(SF_FORMAT_FLAC | sample)
+            self.bits = bits
+        } else if name.hasSuffix(".ogg") {
+            if wishes.bits != nil { throw NodeError("OGG has no bits", hint: "use quality, or .flac", key: "bits") }
+            format = Int32(SF_FORMAT_OGG | SF_FORMAT_VORBIS)
+            bits = nil
+        } else {
+            throw NodeError("cannot tell the format of \(path)", hint: "end it in .wav, .flac or .ogg", key: "path")
+        }
+    }
+
+    private static func unknown(_ bits: Int, _ format: String, _ known: String) -> NodeError {
+        NodeError("\(format) has no samples of \(bits) bits here", hint: "use \(known)", key: "bits")
+    }
+
+    /// Asks for what a fresh file should be like. [control]
+    func apply(to file: OpaquePointer) {
+        sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, 1)
+        sf_command(file, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, 0)
+        guard var quality else { return }
+        let command = bits == nil ? SFC_SET_VBR_ENCODING_QUALITY : SFC_SET_COMPRESSION_LEVEL
+        sf_command(file, Int32(command), &quality, Int32(MemoryLayout<Double>.size))
+    }
+}

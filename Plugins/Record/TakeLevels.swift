@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import CEbur128
+import Glibc
+import NodeKit
+
+/// How loud a recording is, by libebur128: the largest sample, the largest value between samples (true peak, ITU-R
+/// BS.1770-4) and the loudness of the whole (EBU R 128). By one thread at a time.
+final class TakeLevels {
+    private let state: UnsafeMutablePointer<ebur128_state>?
+    private let channels: Int
+
+    /// For frames of `channels` at `rate` Hz. [control]
+    init(channels: Int, rate: Double) {
+        self.channels = channels
+        let mode =
+            EBUR128_MODE_SAMPLE_PEAK.rawValue | EBUR128_MODE_TRUE_PEAK.rawValue | EBUR128_MODE_I.rawValue
+            | EBUR128_MODE_HISTOGRAM.rawValue
+        state = ebur128_init(UInt32(channels), UInt(rate), Int32(mode))
+    }
+
+    deinit {
+        var state = state
+        if state != nil { ebur128_destroy(&state) }
+    }
+
+    /// Adds interleaved frames. [worker]
+    func add(_ samples: UnsafePointer<Float>, _ frames: Int) {
+        if let state { ebur128_add_frames_float(state, samples, frames) }
+    }
+
+    /// In dBFS; nil: silence.
+    var peak: Double? { loudest { ebur128_sample_peak($0, $1, $2) } }
+    /// In dBTP; nil: silence.
+    var truePeak: Double? { loudest { ebur128_true_peak($0, $1, $2) } }
+    /// In LUFS; nil: too short or too quiet for one.
+    var loudness: Double? {
+        var result = 0.0
+        guard let state, ebur128_loudness_global(state, &result) == 0, result.isFinite else { return nil }
+        return result
+    }
+
+    private func loudest(
+        _ read: (UnsafeMutablePointer<ebur128_state>, UInt32, UnsafeMutablePointer<Double>) -> Int32
+    ) -> Double? {
+        guard let state else { return nil }
+        var loudest = 0.0
+        for channel in 0..<channels {
+            var peak = 0.0
+            if read(state, UInt32(channel), &peak) == 0 { loudest = max(loudest, peak) }
+        }
+        return loudest > 0 ? 20 * log10(loudest) : nil
+    }
+}
