@@ -183,7 +183,8 @@ final class LV2CommandTests {
         ])
     func hostStaysAlive(plugin: String, reason: String) async throws {
         let out = cache + "/\(plugin).wav"
-        let result = try await voicegraph("render", try graph(plugin), "-o", out, "--duration", "0.1")
+        let result = try await voicegraph(
+            "render", try graph(plugin), "-o", out, "--duration", "0.1", "--keep-going")
         #expect(result.status == 0)
         #expect(result.output.contains("node 'fx'") && result.output.contains(reason))
         let bundle = plugin.contains("crash") || plugin.contains("exit") ? "misbehaving" : plugin

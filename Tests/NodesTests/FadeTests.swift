@@ -29,12 +29,12 @@ import TestSupport
     private func moved(_ name: String, _ key: String, _ from: Float, _ to: Float, over frames: Int) throws -> [[Float]]
     {
         let harness = try NodeHarness(type(name))
-        let ones = Signal.constant(1, frames: 1500)
+        let ones = Array(repeating: Signal.constant(1, frames: 1500), count: name == "balance" ? 2 : 1)
         harness.set(key, from)
-        var outputs = harness.run(1500, inputs: [ones], plan: .fixed(64))
+        var outputs = harness.run(1500, inputs: ones, plan: .fixed(64))
         for value in [to, from] {
             harness.set(key, value, over: frames)
-            let more = harness.run(1500, inputs: [ones], plan: .fixed(64))
+            let more = harness.run(1500, inputs: ones, plan: .fixed(64))
             for channel in outputs.indices { outputs[channel] += more[channel] }
         }
         return outputs
@@ -45,6 +45,7 @@ import TestSupport
         arguments: [
             ("gain", "gain_db", 0, -120), ("gain", "gain_db", 0, -6), ("gain", "gain_db", 0, -40),
             ("mute", "muted", 0, 1),
+            ("pan", "position", -1, 1), ("pan", "position", 0, 1), ("balance", "position", -1, 0),
         ] as [(String, String, Float, Float)])
     func movement(_ name: String, _ key: String, _ from: Float, _ to: Float) throws {
         for (channel, output) in try moved(name, key, from, to, over: name == "mute" ? 0 : 480).enumerated() {

@@ -33,7 +33,7 @@ struct LaterChange: CustomTestStringConvertible, Sendable {
                 LaterChange(
                     node: "mix", parameter: "gain_2_db", from: -120, to: -3, atOnce: atOnce, delay: atOnce ? 0 : 1),
                 LaterChange(
-                    node: "pan", parameter: "position", from: -1, to: 0.7, atOnce: atOnce, delay: atOnce ? 0 : 1),
+                    node: "pan", parameter: "position", from: -0.5, to: 0.7, atOnce: atOnce, delay: atOnce ? 0 : 1),
                 LaterChange(
                     node: "tone", parameter: "frequency", from: 440, to: 1000, atOnce: atOnce, delay: atOnce ? 1 : 2),
                 LaterChange(

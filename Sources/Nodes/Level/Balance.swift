@@ -17,19 +17,28 @@ final class Balance: Node {
         parameters: [Parameter("position", "-1 is left only, 0 both, 1 right only", -1...1, default: 0)],
         flags: VG_IN_PLACE | VG_LIGHT, process: balanceProcess)
 
+    struct Processor: BitwiseCopyable {
+        /// Where it is on the way from one position to another.
+        var heard = CurvedValue()
+    }
+
     init(settings: Settings, host: NodeHost) throws(NodeError) {}
 
-    func prepare(_ preparation: Preparation) throws(NodeError) -> NoProcessor { NoProcessor() }
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor() }
 }
 
 @_noLocks
 private func balanceProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let frames = cycle.frames
     let ramp = io.parameter(0)
+    let state = memory.assumingMemoryBound(to: Balance.Processor.self)
+    let curve = state.pointee.heard.move(ramp, from: Double(ramp.pointee.value), to: Double(ramp.target), frames)
     let moved = ramp.isSteady ? 0 : min(Int(ramp.pointee.start) + Int(ramp.pointee.frames), frames)
     for side in 0...1 {
         let (input, output) = (io.input(side), io.output(side))
-        for frame in 0..<moved { output[frame] = input[frame] * sideGain(side, ramp[frame: frame]) }
+        for frame in 0..<moved {
+            output[frame] = input[frame] * sideGain(side, curve.map { Float($0.value(frame)) } ?? ramp[frame: frame])
+        }
         let gain = sideGain(side, ramp.target)
         for frame in moved..<frames { output[frame] = input[frame] * gain }
         if gain == 0, moved == 0 { vg_zero(output, UInt32(truncatingIfNeeded: frames)) }  // also of NaN

@@ -9,10 +9,8 @@ let silenceDB: Float = -120
 struct GainCache: BitwiseCopyable {
     var decibels: Float = 0
     var linear: Float = 1
-    /// The gain after the last block; nil: there was none.
-    var now: Double?
-    /// The gain from which it moves.
-    var origin = 1.0
+    /// The gain that is heard.
+    var heard = CurvedValue()
 }
 
 /// What a parameter in decibels means for the samples of one block. A move goes along a raised cosine from gain to gain, so
@@ -25,12 +23,10 @@ struct BlockGain: BitwiseCopyable {
     var held: Int
     /// Linear gain of the frame before the ramp moves.
     var start: Double
-    /// What the linear gain is multiplied by per frame of a ramp; 0: it goes along the curve.
+    /// What the linear gain is multiplied by per frame of a ramp.
     var ratio: Double
-    /// Of the curve: how much it changes the gain, what part of it a frame is, and how far it is at frame 0, in frames.
-    var change = 0.0
-    var part = 0.0
-    var done = 0
+    /// The curve in place of that.
+    var curve: MoveCurve?
     /// Where the ramp ends in this block; at least `held`.
     var end: Int
     /// Linear gain after the ramp.
@@ -49,48 +45,22 @@ func blockGain(_ ramp: UnsafePointer<vg_ramp>, _ cache: UnsafeMutablePointer<Gai
         cache.pointee.linear = target <= silenceDB ? 0 : Float(linearGain(target))
     }
     let after = cache.pointee.linear
+    let value = ramp.pointee.value
+    if let curve = cache.pointee.heard.move(
+        ramp, from: value <= silenceDB ? 0 : linearGain(value), to: Double(after), frames)
+    {
+        return BlockGain(
+            before: 0, held: 0, start: 1, ratio: 1, curve: curve, end: curve.end, after: after,
+            isZero: curve.origin == 0 && after == 0)
+    }
     if ramp.isSteady {
-        cache.pointee.now = Double(after)
         return BlockGain(before: after, held: 0, start: 1, ratio: 1, end: 0, after: after, isZero: after == 0)
     }
-    let value = ramp.pointee.value
-    if ramp.pointee.length != 0 { return curve(ramp, cache, frames) }
     let start = linearGain(value)
-    cache.pointee.now = nil
     let ramped = Int(ramp.pointee.start) + Int(ramp.pointee.frames)
     return BlockGain(
         before: value <= silenceDB ? 0 : Float(start), held: min(Int(ramp.pointee.start) + 1, frames), start: start,
         ratio: linearGain(ramp.pointee.step), end: min(ramped, frames), after: after, isZero: false)
-}
-
-/// A block of a move along the curve. [audio]
-@_noLocks
-private func curve(
-    _ ramp: UnsafePointer<vg_ramp>, _ cache: UnsafeMutablePointer<GainCache>, _ frames: Int
-) -> BlockGain {
-    let (length, left) = (Int(ramp.pointee.length), Int(ramp.pointee.frames))
-    let start = Int(ramp.pointee.start)
-    if left == length || cache.pointee.now == nil {
-        // It begins in this block: from the gain that was heard last, wherever a move before has come to.
-        let value = ramp.pointee.value
-        cache.pointee.origin = cache.pointee.now ?? (value <= silenceDB ? 0 : linearGain(value))
-    }
-    let (origin, target) = (cache.pointee.origin, Double(cache.pointee.linear))
-    var gain = BlockGain(
-        before: 0, held: min(start + 1, frames), start: origin, ratio: 0, end: min(start + left, frames),
-        after: cache.pointee.linear, isZero: origin == 0 && target == 0)
-    gain.change = target - origin
-    gain.part = 1 / Double(length)
-    gain.done = length - left - start
-    gain.before = left == length ? Float(origin) : gain.curved(start)
-    cache.pointee.now = start + left <= frames ? target : Double(gain.curved(max(frames, start)))
-    return gain
-}
-
-extension BlockGain {
-    /// The gain at a frame of the curve. [audio]
-    @_noLocks @inline(__always)
-    fileprivate func curved(_ frame: Int) -> Float { Float(start + change * raisedCosine(Double(done + frame) * part)) }
 }
 
 /// The same for ramps and for what is steady, so that no sample depends on where a block begins.
@@ -104,8 +74,8 @@ func applyGain(
 ) {
     if gain.end > 0 {
         scale(input, output, gain.before, gain.held)
-        if gain.ratio == 0 {
-            for frame in gain.held..<gain.end { output[frame] = input[frame] * gain.curved(frame) }
+        if let curve = gain.curve {
+            for frame in 0..<gain.end { output[frame] = input[frame] * Float(curve.value(frame)) }
         } else {
             var linear = gain.start
             for frame in gain.held..<gain.end {
@@ -140,8 +110,8 @@ func addWithGain(
 ) {
     let before = gain.before
     if before != 0 { for frame in 0..<gain.held { output[frame] += input[frame] * before } }
-    if gain.ratio == 0, gain.end > 0 {
-        for frame in gain.held..<gain.end { output[frame] += input[frame] * gain.curved(frame) }
+    if let curve = gain.curve {
+        for frame in 0..<gain.end { output[frame] += input[frame] * Float(curve.value(frame)) }
     } else {
         var linear = gain.start
         for frame in gain.held..<gain.end {

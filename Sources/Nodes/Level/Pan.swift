@@ -31,6 +31,8 @@ final class Pan: Node {
         var position = Float.nan
         var left: Float = 0
         var right: Float = 0
+        /// Where it is on the way from one position to another.
+        var heard = CurvedValue()
     }
 
     private let law: Law
@@ -51,6 +53,10 @@ private func panProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle
     let state = memory.assumingMemoryBound(to: Pan.Processor.self)
     let (input, left, right) = (io.input(0), io.output(0), io.output(1))
     let frames = cycle.frames
+    let ramp = io.parameter(0)
+    let position = min(max(ramp.target, -1), 1)
+    let law = state.pointee.law
+    let curve = state.pointee.heard.move(ramp, from: Double(ramp.pointee.value), to: Double(position), frames)
     if io.isSilent(input: 0) {
         vg_zero(left, UInt32(frames))
         vg_zero(right, UInt32(frames))
@@ -58,39 +64,17 @@ private func panProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle
         io.markSilent(output: 1)
         return
     }
-    let ramp = io.parameter(0)
-    let position = min(max(ramp.target, -1), 1)
-    let law = state.pointee.law
     if position != state.pointee.position {
         state.pointee.position = position
         (state.pointee.left, state.pointee.right) = sides(position, law)
     }
-    var end = 0
-    if !ramp.isSteady {
-        let start = Int(ramp.pointee.start)
-        let held = min(start + 1, frames)
-        let (leftBefore, rightBefore) = sides(min(max(ramp.pointee.value, -1), 1), law)
-        place(input, left, right, leftBefore, rightBefore, 0..<held)
-        end = min(start + Int(ramp.pointee.frames), frames)
-        if law != .power {
-            for frame in held..<end {
-                let (leftGain, rightGain) = sides(min(max(ramp[frame: frame], -1), 1), law)
-                let sample = input[frame]
-                right[frame] = sample * rightGain
-                left[frame] = sample * leftGain
-            }
-        } else {
-            // The angle moves by the same step each frame, so (cos, sin) turns by the same rotation: no sine per sample.
-            var (x, y) = (vg_cos64(panAngle(ramp.pointee.value)), vg_sin64(panAngle(ramp.pointee.value)))
-            let turn = Double(ramp.pointee.step) * .pi / 4
-            let (turnX, turnY) = (vg_cos64(turn), vg_sin64(turn))
-            for frame in held..<end {
-                (x, y) = (x * turnX - y * turnY, x * turnY + y * turnX)
-                let sample = input[frame]
-                right[frame] = sample * Float(y)
-                left[frame] = sample * Float(x)
-            }
-        }
+    let end = ramp.isSteady ? 0 : min(Int(ramp.pointee.start) + Int(ramp.pointee.frames), frames)
+    for frame in 0..<end {
+        let place = curve.map { Float($0.value(frame)) } ?? ramp[frame: frame]
+        let (leftGain, rightGain) = sides(min(max(place, -1), 1), law)
+        let sample = input[frame]
+        right[frame] = sample * rightGain
+        left[frame] = sample * leftGain
     }
     place(input, left, right, state.pointee.left, state.pointee.right, end..<frames)
 }
