@@ -20,7 +20,8 @@ static const vg_port ports[] = {
 };
 
 static const vg_parameter parameters[] = {
-    [BITS] = {.key = "bits", .doc = "bits per sample", .unit = "", .minimum = 1, .maximum = 24, .default_value = 8},
+    [BITS] = {.key = "bits", .doc = "bits per sample, for 2^bits levels", .unit = "", .minimum = 1, .maximum = 24,
+            .default_value = 8},
     [KEEP] = {.key = "keep", .doc = "share of the samples that is kept", .unit = "", .minimum = 0.01f, .maximum = 1,
               .default_value = 1, .scale = VG_LOGARITHMIC},
 };
@@ -45,15 +46,26 @@ static void *prepare(void *node, const vg_preparation *preparation, vg_error *er
   return self;
 }
 
+/* The nearest of 2^bits levels as a converter has them in two's complement, from -1 to one level below 1: silence is
+ * one of them. What lies beyond is the last level; what is no number stays that, for the host to see. [audio] */
+static float crush(float sample, float bits) {
+  float levels = floorf(exp2f(bits) + 0.5f); /* also between whole bits */
+  float lowest = -floorf(levels / 2), highest = levels - 1 + lowest;
+  float level = rintf(sample * (levels / 2));
+  if (level < lowest) level = lowest;
+  if (level > highest) level = highest;
+  return level / (levels / 2);
+}
+
 /* One block: no allocation, no lock, no system call. [audio] */
 static void process(void *processor, const vg_io *io, const vg_cycle *cycle) {
   bitcrush *self = processor;
   const float *in = io->audio_in[0];
   float *out = io->audio_out[0];
+  if (*io->audio_in_silent[0] && self->held == 0) *io->audio_out_silent[0] = 1; /* what follows gives zeros */
   for (uint32_t i = 0; i < cycle->frames; i++) {
     if (self->progress >= 1) {
-      float levels = exp2f(vg_ramp_at(&io->parameters[BITS], i) - 1);
-      self->held = rintf(in[i] * levels) / levels;
+      self->held = crush(in[i], vg_ramp_at(&io->parameters[BITS], i));
       self->progress -= 1;
     }
     self->progress += vg_ramp_at(&io->parameters[KEEP], i);

@@ -34,4 +34,27 @@ import TestSupport
         let changes = (1..<4000).count { held[$0] != held[$0 - 1] }
         #expect((990...1010).contains(changes))
     }
+
+    @Test("`bitcrush` gives 2^bits levels, no more and no fewer", arguments: [1, 2, 3, 8, 12])
+    func bitcrushLevels(bits: Int) throws {
+        let node = try NodeHarness(pluginType("bitcrush"))
+        node.set("bits", Float(bits))
+        // From beyond one end to beyond the other, in steps that are finer than a level.
+        let count = 3 << bits
+        let ramp = (0...count).map { 1.2 * (2 * Float($0) / Float(count) - 1) }
+        let output = node.run(ramp.count, inputs: [ramp])[0]
+        let levels = (0..<(1 << bits)).map { Float($0) / Float(1 << (bits - 1)) - 1 }
+        #expect(Set(output).sorted() == levels)
+        let silence = node.run(128)[0]
+        #expect(silence.dropFirst().allSatisfy { $0 == 0 })
+    }
+
+    @Test("`bitcrush` passes silence on as silence, and recovers from what is no number")
+    func bitcrushSilence() throws {
+        let node = try NodeHarness(pluginType("bitcrush"))
+        _ = node.run(256)
+        #expect(!node.silentOutputs.contains([false]))
+        _ = node.run(64, inputs: [[.nan, .infinity, 0.5]])
+        #expect(node.run(64)[0].allSatisfy { $0 == 0 })
+    }
 }
