@@ -9,7 +9,9 @@ struct Voice: Sendable, Equatable {
     /// Words per minute.
     var rate = 175
     var pitch = 50
+    /// In percent of its own; what is above 100 is done by `SpeechLimiter`.
     var volume = 100
+    var ssml = SSML.auto
 }
 
 /// espeak-ng has one state for the whole process, so one lock guards it for all nodes.
@@ -32,37 +34,36 @@ enum Espeak {
 
     private static let state = State()
 
-    /// Checks a voice. The first call loads the voice data, which takes some 20 ms. [control]
-    static func check(_ voice: String) throws(NodeError) {
-        let problem: NodeError? = state.monitor.locked {
+    /// Finds a voice by its name or a language tag. Returns what espeak-ng calls it, and who speaks if that is not what
+    /// was asked for. The first call loads the voice data, which takes some 20 ms. [control]
+    static func find(_ voice: String) throws(NodeError) -> (name: String, instead: String?) {
+        let result: Result<(String, String?), NodeError> = state.monitor.locked {
             do throws(NodeError) {
                 try start()
-                try select(voice)
-                return nil
-            } catch { return error }
+                return .success(try VoiceSearch.find(voice))
+            } catch { return .failure(error) }
         }
-        if let problem { throw problem }
+        return try result.get()
     }
 
     /// Speaks a text into `deliver`, which gets samples and the words that begin in or after them, and may return
     /// false to end it. Returns the sample rate in Hz through `begin` before the first samples. [worker]
     static func synthesize(
-        _ text: String, _ voice: Voice, begin: (Double) -> Void,
+        _ text: String, markup isMarkup: Bool, _ voice: Voice, begin: (Double) -> Void,
         deliver: @escaping (UnsafeBufferPointer<Int16>, [Word]) -> Bool
     ) throws(NodeError) {
         let problem: NodeError? = state.monitor.locked {
             do throws(NodeError) {
                 try start()
-                try select(voice.name)
+                try VoiceSearch.select(voice.name)
             } catch { return error }
             espeak_SetParameter(espeakRATE, Int32(voice.rate), 0)
             espeak_SetParameter(espeakPITCH, Int32(voice.pitch), 0)
-            espeak_SetParameter(espeakVOLUME, Int32(voice.volume), 0)
+            espeak_SetParameter(espeakVOLUME, Int32(min(voice.volume, 100)), 0)
             begin(Double(state.rate))
             state.deliver = deliver
-            let result = text.withCString {
-                espeak_Synth($0, strlen($0) + 1, 0, POS_CHARACTER, 0, UInt32(espeakCHARS_UTF8), nil, nil)
-            }
+            let flags = UInt32(espeakCHARS_UTF8) | (isMarkup ? UInt32(espeakSSML) : 0)
+            let result = text.withCString { espeak_Synth($0, strlen($0) + 1, 0, POS_CHARACTER, 0, flags, nil, nil) }
             state.deliver = nil
             return result == EE_OK ? nil : NodeError("espeak-ng failed with code \(result.rawValue)")
         }
@@ -78,13 +79,6 @@ enum Espeak {
         if state.rate <= 0 {
             throw NodeError("espeak-ng cannot find its voices", hint: "apt install espeak-ng-data")
         }
-    }
-
-    private static func select(_ voice: String) throws(NodeError) {
-        // Voices are in lower case, language tags ("en-US") often not.
-        if espeak_SetVoiceByName(voice) == EE_OK || espeak_SetVoiceByName(voice.lowercased()) == EE_OK { return }
-        throw NodeError(
-            "espeak-ng has no voice called \"\(voice)\"", hint: "`espeak-ng --voices` lists them", key: "voice")
     }
 
     private static func receive(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+import Glibc
 import NodeKit
 
 /// The thread that makes the voice.
@@ -36,10 +37,11 @@ extension Speaker {
         let output = VoiceOutput(pipe)
         mark(speech, .started, output.total)
         var reason: String?
-        var offset = speech.heard
+        // Marked up text makes no sense in pieces, so it is not taken up where it was left either.
+        var offset = speech.isMarkup ? 0 : speech.heard
         var rest = String.UnicodeScalarView()
         rest.append(contentsOf: speech.text.unicodeScalars.dropFirst(offset))
-        for piece in pieces(String(rest)) {
+        for piece in speech.isMarkup ? [speech.text] : pieces(String(rest)) {
             do throws(NodeError) {
                 try synthesize(piece, of: speech, from: offset, output, pipe)
             } catch {
@@ -51,6 +53,7 @@ extension Speaker {
             if reason != nil { break }
         }
         if !isValid(speech) { return }
+        tell(limited: output, of: speech)
         if let reason {
             host.log(VG_LOG_ERROR, "cannot speak: \(reason)")
             host.health(.degraded("the last text could not be spoken: \(reason)"))
@@ -69,6 +72,19 @@ extension Speaker {
         _ = drain(output, speech, pipe, all: true)
     }
 
+    /// Tells that a voice was beyond full scale; the log only once for a volume. [worker]
+    private func tell(limited output: VoiceOutput, of speech: Speech) {
+        if output.limited == 0 { return }
+        host.count("limited", output.limited)
+        if toldVolume == speech.voice.volume { return }
+        toldVolume = speech.voice.volume
+        let tenths = Int((200 * log10(output.loudest)).rounded())
+        host.log(
+            VG_LOG_WARNING,
+            "the voice at volume \(speech.voice.volume) was beyond full scale"
+                + (tenths > 0 ? ", by up to \(tenths / 10).\(tenths % 10) dB; it was limited" : "; it was cut off"))
+    }
+
     /// Makes one piece of a speech, which begins at its scalar `offset`. [worker]
     private func synthesize(
         _ piece: String, of speech: Speech, from offset: Int, _ output: VoiceOutput, _ pipe: PlaybackPipe
@@ -76,11 +92,14 @@ extension Speaker {
         let scalars = Array(piece.unicodeScalars)
         let start = output.total
         try Espeak.synthesize(
-            piece, speech.voice, begin: { output.begin(rate: $0) },
+            speech.isMarkup ? withoutSounds(piece) : piece, markup: speech.isMarkup, speech.voice,
+            begin: { output.begin(rate: $0, volume: speech.voice.volume) },
             deliver: { samples, words in
                 for word in words where word.start + word.length <= scalars.count {
                     var text = String.UnicodeScalarView()
                     text.append(contentsOf: scalars[word.start..<word.start + word.length])
+                    // Of markup espeak-ng also tells what is left of entities and ends.
+                    if speech.isMarkup, !String(text).contains(where: { $0.isLetter || $0.isNumber }) { continue }
                     self.mark(
                         speech, .word(text: String(text), start: offset + word.start, length: word.length),
                         start + Int(Double(word.time) * 0.001 * pipe.rate))
@@ -122,7 +141,15 @@ extension Speaker {
 
     private func mark(_ speech: Speech, _ kind: Mark.Kind, _ index: Int) {
         monitor.locked {
-            if speech.generation == generation { marks.append(Mark(kind: kind, index: index, speech: speech)) }
+            guard speech.generation == generation else { return }
+            let mark = Mark(kind: kind, index: index, speech: speech)
+            if mark.isEnd {
+                // A word that espeak-ng places behind the last sample would be waited for for ever.
+                for place in marks.indices where !marks[place].isStart && marks[place].speech.number == speech.number {
+                    marks[place].index = min(marks[place].index, index - 1)
+                }
+            }
+            marks.append(mark)
         }
     }
 }

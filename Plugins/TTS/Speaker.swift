@@ -17,6 +17,8 @@ final class Speaker: @unchecked Sendable {
     var synthesizing = false
     var ending = false
     var offline = false
+    /// The volume of which it was told that it is too much; of the worker alone.
+    var toldVolume = 0
     var pipe: PlaybackPipe?
     private var times = PlaybackTimes()
     /// Where in the pipe the speech began that was told last.
@@ -53,8 +55,8 @@ final class Speaker: @unchecked Sendable {
         }
     }
 
-    /// Speaks, after what is spoken already if it is `queued` or belongs to the newest item; otherwise that stops first.
-    /// What is blank only stops. Returns the item: `item`, or one of the node's own. [control]
+    /// Speaks, after what is spoken already if it is `queued` or belongs to the newest item; otherwise that stops
+    /// first. What is blank only stops. Returns the item: `item`, or one of the node's own. [control]
     func speak(_ text: String, voice: Voice, item: UInt64 = 0, queued: Bool) throws(NodeError) -> UInt64 {
         let text = trimmed(text)
         let waits = queued || (item != 0 && monitor.locked { item == given })
@@ -66,7 +68,8 @@ final class Speaker: @unchecked Sendable {
             if item == 0 { own += 1 }
             given = item
             let speech = Speech(
-                number: count, item: item == 0 ? own : item, text: text, voice: voice, generation: generation)
+                number: count, item: item == 0 ? own : item, text: text, isMarkup: voice.ssml.isMarkup(text),
+                voice: voice, generation: generation)
             speeches.append(speech)
             monitor.signal()
             // espeak-ng's voice depends on what it spoke before, so offline the order of speeches must not be left to

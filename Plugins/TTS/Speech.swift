@@ -8,6 +8,8 @@ struct Speech: Sendable {
     /// What it belongs to, as events tell it.
     var item: UInt64
     var text: String
+    /// Whether it is SSML.
+    var isMarkup: Bool
     var voice: Voice
     /// Raised by each stop; a speech of an older one is void.
     var generation: Int

@@ -46,11 +46,20 @@ final class TTS: Node {
             Setting(key, kind, doc, default: isLive ? text : nil, range: range, unit: unit, live: isLive)
         }
         return [
-            setting("voice", VG_SET_STRING, "voice or language of espeak-ng", "\"en-us\""),
             setting(
-                "rate", VG_SET_NUMBER, "words per minute (80 to 450), or up to 3: a multiple of 175", "175", 0.25...450),
+                "voice", VG_SET_STRING, "voice of espeak-ng or language tag, as in en-GB, with +f3 a variant",
+                "\"en-us\""
+            ),
+            setting(
+                "rate", VG_SET_NUMBER, "words per minute (80 to 450), or a multiple of 175 (0.46 to 2.57)", "175",
+                0.46...450),
             setting("pitch", VG_SET_INTEGER, "of the voice, 50 is its own", "50", 0...99),
-            setting("volume", VG_SET_INTEGER, "of the voice, 100 is its own", "100", 0...200, unit: "%"),
+            setting(
+                "volume", VG_SET_INTEGER, "of the voice, 100 is its own; it is limited to full scale", "100", 0...200,
+                unit: "%"),
+            Setting(
+                "ssml", VG_SET_VALUE, "whether texts are SSML; auto: those that begin with <speak>",
+                default: isLive ? "\"auto\"" : nil, choices: ["auto", "true", "false"], live: isLive),
         ]
     }
 
@@ -74,9 +83,9 @@ final class TTS: Node {
         text = settings.string("text").map(trimmed)
         if text?.isEmpty == true { text = nil }
         if settings.string("voice") == nil, let language = settings.string("language") {
-            try choose(language, for: &voice)
+            try choose(language, for: &voice, host)
         }
-        try change(&voice, as: settings)
+        try change(&voice, as: settings, host)
     }
 
     deinit {
@@ -116,7 +125,7 @@ final class TTS: Node {
     func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
         if action == "stop" { return speaker.stop() }
         var voice = voice
-        try change(&voice, as: arguments)
+        try change(&voice, as: arguments, host)
         let queued = arguments.string("mode").map { $0 == "queue" } ?? queue
         let item = try speaker.speak(arguments.string("text") ?? "", voice: voice, queued: queued)
         text = nil
@@ -126,7 +135,7 @@ final class TTS: Node {
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
         let settings = Settings([setting: value])
         queue = settings.bool("queue") ?? queue
-        try change(&voice, as: settings)
+        try change(&voice, as: settings, host)
     }
 
     func poll() { speaker.poll() }
@@ -135,32 +144,35 @@ final class TTS: Node {
 }
 
 /// Changes a voice as far as settings or arguments say so; nothing has changed if that cannot be.
-private func change(_ voice: inout Voice, as settings: Settings) throws(NodeError) {
+private func change(_ voice: inout Voice, as settings: Settings, _ host: NodeHost) throws(NodeError) {
     var changed = voice
-    if let name = settings.string("voice") { try choose(name, for: &changed) }
+    if let ssml = settings.values["ssml"] { changed.ssml = try SSML(ssml) }
     if let rate = settings.number("rate") {
         guard let words = wordsPerMinute(rate) else {
             throw NodeError(
-                "rate \(rate) is neither words per minute nor a factor", hint: "give 80 to 450, or 0.25 to 3",
+                "rate \(rate) is neither words per minute nor a factor", hint: "give 80 to 450, or 0.46 to 2.57",
                 key: "rate")
         }
         changed.rate = words
     }
     changed.pitch = settings.integer("pitch") ?? changed.pitch
     changed.volume = settings.integer("volume") ?? changed.volume
+    if let name = settings.string("voice") { try choose(name, for: &changed, host) }
     voice = changed
 }
 
-private func choose(_ name: String, for voice: inout Voice) throws(NodeError) {
+private func choose(_ name: String, for voice: inout Voice, _ host: NodeHost) throws(NodeError) {
     // What it has is not looked up: that would cost every start 20 ms or more.
-    if name != voice.name { try Espeak.check(name) }
-    voice.name = name
+    if name == voice.name { return }
+    let (found, instead) = try Espeak.find(name)
+    if let instead { host.log(VG_LOG_INFO, "espeak-ng has no voice for \"\(name)\" itself; \(instead) speaks") }
+    voice.name = found
 }
 
-/// What a rate means in words per minute; nil: nothing.
+/// What a rate means in words per minute; nil: nothing that espeak-ng can do.
 private func wordsPerMinute(_ rate: Double) -> Int? {
-    if (0.25...3).contains(rate) { return min(450, max(80, Int(175 * rate))) }
-    return (80...450).contains(rate) ? Int(rate) : nil
+    let words = rate < 10 ? 175 * rate : rate
+    return (80...450).contains(words) ? Int(words.rounded()) : nil
 }
 
 @_noLocks

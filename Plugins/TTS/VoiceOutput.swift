@@ -9,6 +9,10 @@ final class VoiceOutput {
     private(set) var total: Int
     private let rate: Double
     private var resampler: Resampler?
+    private var limiter: SpeechLimiter?
+    /// Samples that were beyond full scale, and how far the loudest was, linear.
+    private(set) var limited = 0
+    private(set) var loudest: Float = 1
     private var backlog: [Float] = []
     private var backlogStart = 0
 
@@ -21,16 +25,29 @@ final class VoiceOutput {
     /// Samples that wait for room.
     var waiting: Int { backlog.count - backlogStart }
 
-    func begin(rate voiceRate: Double) { resampler = try? Resampler(from: voiceRate, to: rate, channels: 1) }
+    /// `volume` in percent; up to 100 the voice has it already.
+    func begin(rate voiceRate: Double, volume: Int) {
+        resampler = try? Resampler(from: voiceRate, to: rate, channels: 1)
+        limiter = volume > 100 ? SpeechLimiter(gain: Float(volume) / 100, rate: rate) : nil
+    }
 
     func take(_ samples: UnsafeBufferPointer<Int16>, write: (UnsafeBufferPointer<Float>) -> Int) {
+        // What espeak-ng itself has cut off.
+        limited += samples.count { $0 == .max || $0 == .min }
         let floats = samples.map { Float($0) * (1 / 32768) }
-        floats.withUnsafeBufferPointer { append(resampler?.process($0, end: false) ?? [], write) }
+        floats.withUnsafeBufferPointer { amplify(resampler?.process($0, end: false) ?? [], end: false, write) }
     }
 
     func end(write: (UnsafeBufferPointer<Float>) -> Int) {
-        append(resampler?.process(UnsafeBufferPointer(start: nil, count: 0), end: true) ?? [], write)
+        amplify(resampler?.process(UnsafeBufferPointer(start: nil, count: 0), end: true) ?? [], end: true, write)
         resampler = nil
+        limited += limiter?.count ?? 0
+        loudest = max(loudest, limiter?.loudest ?? 1)
+        limiter = nil
+    }
+
+    private func amplify(_ samples: [Float], end: Bool, _ write: (UnsafeBufferPointer<Float>) -> Int) {
+        append(limiter?.process(samples, end: end) ?? samples, write)
     }
 
     private func append(_ samples: [Float], _ write: (UnsafeBufferPointer<Float>) -> Int) {

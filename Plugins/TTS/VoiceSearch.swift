@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import CEspeak
+import NodeKit
+
+/// Finds voices as the command espeak-ng does: by name, and where there is none by the languages that voices say they
+/// speak, which goes back from a region to its language. All of it with the lock of `Espeak`.
+enum VoiceSearch {
+    /// Takes a voice that `find` returned, or one that is called so.
+    static func select(_ name: String) throws(NodeError) {
+        guard byName(name) != nil else { throw unknown(name) }
+    }
+
+    /// What espeak-ng calls a voice; `instead`: who speaks, if no voice is of just this language and region.
+    static func find(_ voice: String) throws(NodeError) -> (name: String, instead: String?) {
+        let parts = voice.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
+        if let name = byName(voice) {
+            try checkVariant(parts)
+            return (name, nil)
+        }
+        let tag = languageTag(String(parts[0]))
+        guard !tag.isEmpty, byLanguage(tag), let current = espeak_GetCurrentVoice()?.pointee,
+            var name = current.identifier.map({ String(cString: $0) })
+        else { throw unknown(voice) }
+        let instead = languages(current).contains(tag) ? nil : String(cString: current.name)
+        if parts.count > 1 {
+            name += "+" + parts[1]
+            guard byName(name) != nil else { throw unknown(voice) }
+            try checkVariant(parts)
+        }
+        return (name, instead)
+    }
+
+    /// The spelling by which espeak-ng knows a name. Voices are in lower case, language tags ("en-US") often not.
+    private static func byName(_ name: String) -> String? {
+        [name, name.lowercased()].first { !$0.isEmpty && espeak_SetVoiceByName($0) == EE_OK }
+    }
+
+    private static func byLanguage(_ tag: String) -> Bool {
+        tag.withCString { text in
+            var wanted = espeak_VOICE()
+            wanted.languages = text
+            return espeak_SetVoiceByProperties(&wanted) == EE_OK
+        }
+    }
+
+    /// espeak-ng passes over a variant that it does not have.
+    private static func checkVariant(_ parts: [Substring]) throws(NodeError) {
+        guard parts.count > 1 else { return }
+        let name = espeak_GetCurrentVoice()?.pointee.identifier.map { String(cString: $0) } ?? ""
+        if !parts[1].isEmpty, name.lowercased().hasSuffix("+" + parts[1].lowercased()) { return }
+        let known = list("variant").map { String($0.identifier.drop { $0 != "/" }.dropFirst()) }
+        throw NodeError(
+            "espeak-ng has no variant called \"\(parts[1])\"",
+            hint: suggestion(String(parts[1]), among: known) ?? "there are m1 to m8, f1 to f5, whisper and others",
+            key: "voice")
+    }
+
+    /// "de_CH.UTF-8" as "de-ch"; empty: it cannot be a tag.
+    private static func languageTag(_ text: String) -> String {
+        let tag = String(text.lowercased().prefix { $0 != "." && $0 != "@" }.map { $0 == "_" ? "-" : $0 })
+        let isTag = tag.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
+        return isTag && tag.utf8.count < 40 ? tag : ""
+    }
+
+    private static func unknown(_ voice: String) -> NodeError {
+        let known = list(nil).flatMap { [$0.name] + $0.languages }
+        return NodeError(
+            "espeak-ng has no voice called \"\(voice)\"",
+            hint: suggestion(voice, among: known)
+                ?? "give a language as in en, de-AT or pt-BR, or a voice that `espeak-ng --voices` lists",
+            key: "voice")
+    }
+
+    /// All voices, or those of a kind.
+    private static func list(_ kind: String?) -> [(name: String, identifier: String, languages: [String])] {
+        func read(_ wanted: UnsafeMutablePointer<espeak_VOICE>?) -> [(String, String, [String])] {
+            guard var next = espeak_ListVoices(wanted) else { return [] }
+            var result: [(String, String, [String])] = []
+            while let voice = next.pointee?.pointee {
+                let identifier = voice.identifier.map { String(cString: $0) } ?? ""
+                result.append((String(cString: voice.name), identifier, languages(voice)))
+                next += 1
+            }
+            return result
+        }
+        guard let kind else { return read(nil) }
+        return kind.withCString { text in
+            var wanted = espeak_VOICE()
+            wanted.languages = text
+            return read(&wanted)
+        }
+    }
+
+    /// The tags of a voice: each stands behind a byte of priority, and an empty one ends the list.
+    private static func languages(_ voice: espeak_VOICE) -> [String] {
+        guard var next = voice.languages else { return [] }
+        var result: [String] = []
+        while next.pointee != 0 {
+            let tag = String(cString: next + 1)
+            result.append(tag)
+            next += 2 + tag.utf8.count
+        }
+        return result
+    }
+}
+
+/// "did you mean ...", if something known differs by so few letters; nil: nothing does.
+func suggestion(_ text: String, among known: [String]) -> String? {
+    let text = Array(text.lowercased())
+    var near: [(distance: Int, name: String)] = []
+    for name in known where !near.contains(where: { $0.name == name }) {
+        let distance = editDistance(text, Array(name.lowercased()))
+        if distance <= max(1, text.count / 3) { near.append((distance, name)) }
+    }
+    if near.isEmpty { return nil }
+    let best = near.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map { "\"\($0.name)\"" }
+    return "did you mean \(best.joined(separator: " or "))?"
+}
+
+/// Letters to insert, remove or replace (Levenshtein, 1966).
+private func editDistance(_ a: [Character], _ b: [Character]) -> Int {
+    var row = Array(0...b.count)
+    for (i, letter) in a.enumerated() {
+        var corner = row[0]
+        row[0] = i + 1
+        for (j, other) in b.enumerated() {
+            let above = row[j + 1]
+            row[j + 1] = letter == other ? corner : 1 + min(corner, above, row[j])
+            corner = above
+        }
+    }
+    return row[b.count]
+}
