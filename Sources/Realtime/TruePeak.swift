@@ -4,19 +4,21 @@ import Glibc
 /// Finds how far one channel's signal goes between its samples: the true peak of ITU-R BS.1770, four points a sample.
 /// Plain data, to be held by a processor; `TruePeakChannels`, which makes it, must outlive it.
 ///
-/// Two interpolators are asked and the larger answer counts: the filter of BS.1770-4, annex 2, with 12 taps a phase, so
-/// that what a standard meter reads is never more, and a windowed sinc with 48 taps a phase, which is also right in the
-/// upper octave. Between the four points of the latter a parabola is laid, since a peak may lie between them as well.
+/// Three interpolators are asked and the largest answer counts, since what lies between samples depends on how far a
+/// meter looks: the filter of BS.1770-4, annex 2, with 12 taps a phase, so that what a standard meter reads is never more,
+/// and windowed sincs with 24 and with 48 taps, the latter right up to nearly half the rate. Between the four points of the
+/// longest a parabola is laid, since a peak may lie between them as well.
 public struct TruePeakDetector: BitwiseCopyable {
     /// Frames from a sample to the answer that begins at it.
     public static let delay = taps / 2
 
     fileprivate static let taps = 48
+    fileprivate static let middleTaps = 24
     fileprivate static let standardTaps = 12
     /// The taps of the standard's filter, filled up to whole vectors.
     fileprivate static let standardStride = 16
-    /// Phases 1 to 3 of the sinc, then the four of the standard's filter.
-    fileprivate static let tableSize = 3 * taps + 4 * standardStride
+    /// Phases 1 to 3 of the long and of the middle sinc, then the four of the standard's filter.
+    fileprivate static let tableSize = 3 * taps + 3 * middleTaps + 4 * standardStride
 
     private let table: UnsafePointer<Float>
     /// The last `taps` samples, twice, so that they lie in a row wherever the oldest one is.
@@ -68,12 +70,17 @@ public struct TruePeakDetector: BitwiseCopyable {
         }
         half = third
         last = fourth
-        let standard = table + 3 * Self.taps
-        let middle = samples + (Self.taps &- Self.standardTaps) / 2
-        let outer = max(abs(shortSum(middle, standard)), abs(shortSum(middle, standard + 3 * Self.standardStride)))
+        let middle = table + 3 * Self.taps
+        let around = samples + (Self.taps &- Self.middleTaps) / 2
+        peak = max(peak, abs(middleSum(around, middle)))
+        peak = max(peak, abs(middleSum(around, middle + Self.middleTaps)))
+        peak = max(peak, abs(middleSum(around, middle + 2 * Self.middleTaps)))
+        let standard = middle + 3 * Self.middleTaps
+        let near = samples + (Self.taps &- Self.standardTaps) / 2
+        let outer = max(abs(shortSum(near, standard)), abs(shortSum(near, standard + 3 * Self.standardStride)))
         let inner = max(
-            abs(shortSum(middle, standard + Self.standardStride)),
-            abs(shortSum(middle, standard + 2 * Self.standardStride)))
+            abs(shortSum(near, standard + Self.standardStride)),
+            abs(shortSum(near, standard + 2 * Self.standardStride)))
         return max(peak, max(outer, inner))
     }
 }
@@ -113,6 +120,12 @@ private func sum(_ samples: UnsafePointer<Float>, _ taps: UnsafePointer<Float>) 
 }
 
 @_noLocks @inline(__always)
+private func middleSum(_ samples: UnsafePointer<Float>, _ taps: UnsafePointer<Float>) -> Float {
+    total(
+        eight(samples, 0) * eight(taps, 0) + eight(samples, 8) * eight(taps, 8) + eight(samples, 16) * eight(taps, 16))
+}
+
+@_noLocks @inline(__always)
 private func shortSum(_ samples: UnsafePointer<Float>, _ taps: UnsafePointer<Float>) -> Float {
     total(eight(samples, 0) * eight(taps, 0) + eight(samples, 8) * eight(taps, 8))
 }
@@ -149,33 +162,37 @@ public final class TruePeakChannels: @unchecked Sendable {
 
     /// Writes the filters; how much more than the largest sample an answer can be.
     private static func fill(_ table: UnsafeMutablePointer<Float>) -> Float {
-        let taps = TruePeakDetector.taps
-        let half = Double(taps / 2)
-        var largest = 1.0
-        for phase in 1...3 {
-            var norm = 0.0
-            for tap in 0..<taps {
-                let time = Double(phase) / 4 - Double(tap - taps / 2 + 1)
-                let weight = sin(.pi * time) / (.pi * time) * kaiser(time / half)
-                table[(phase - 1) * taps + tap] = Float(weight)
-                norm += abs(weight)
-            }
-            largest = max(largest, norm)
-        }
+        let long = sinc(table, taps: TruePeakDetector.taps, beta: 5)
+        let middle = table + 3 * TruePeakDetector.taps
+        let largest = max(long, sinc(middle, taps: TruePeakDetector.middleTaps, beta: 6))
+        let standard = middle + 3 * TruePeakDetector.middleTaps
         let count = TruePeakDetector.standardTaps
         for tap in 0..<count {
             // The standard's filters are written with the newest sample first.
             let rows = [outerPhase[count - 1 - tap], innerPhase[count - 1 - tap], innerPhase[tap], outerPhase[tap]]
             for (phase, weight) in rows.enumerated() {
-                table[3 * taps + phase * TruePeakDetector.standardStride + tap] = weight
+                standard[phase * TruePeakDetector.standardStride + tap] = weight
             }
         }
         return Float(largest * 1.125 * 1.001)  // of the parabola, and of rounding
     }
 
-    /// The Kaiser window with beta 5 at `time`, -1 to 1.
-    private static func kaiser(_ time: Double) -> Double {
-        bessel(5 * max(0, 1 - time * time).squareRoot()) / bessel(5)
+    /// Writes phases 1 to 3 of a sinc under a Kaiser window; how much more than the largest sample they can give.
+    private static func sinc(_ table: UnsafeMutablePointer<Float>, taps: Int, beta: Double) -> Double {
+        var largest = 1.0
+        for phase in 1...3 {
+            var norm = 0.0
+            for tap in 0..<taps {
+                let time = Double(phase) / 4 - Double(tap - taps / 2 + 1)
+                let place = time / Double(taps / 2)
+                let window = bessel(beta * max(0, 1 - place * place).squareRoot()) / bessel(beta)
+                let weight = sin(.pi * time) / (.pi * time) * window
+                table[(phase - 1) * taps + tap] = Float(weight)
+                norm += abs(weight)
+            }
+            largest = max(largest, norm)
+        }
+        return largest
     }
 
     /// The modified Bessel function of the first kind and order 0, by its series.

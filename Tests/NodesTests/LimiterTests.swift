@@ -63,13 +63,42 @@ import TestSupport
         }
     }
 
+    /// Tones, noise, squares and clicks that come and go, up to 24 dB above full scale.
+    @Test("Whatever is mixed stays below the ceiling", arguments: 0..<40) func mixtures(_ seed: Int) throws {
+        var random = TestRandom(seed: UInt64(seed))
+        func number(_ range: ClosedRange<Double>) -> Double { Double.random(in: range, using: &random) }
+        var input = Signal.constant(0, frames: 9000)
+        for _ in 0...Int.random(in: 0...6, using: &random) {
+            let start = Int.random(in: 100...6000, using: &random)
+            let end = Int.random(in: (start + 50)...8000, using: &random)
+            let amplitude = linear(number(-10...24))
+            let (kind, frequency, phase) = (Int.random(in: 0...3, using: &random), number(0...0.499), number(0...6.2))
+            for frame in start..<end {
+                let angle = 2 * .pi * frequency * Double(frame - start) + phase
+                let value =
+                    switch kind {
+                    case 0: sin(angle)
+                    case 1: Double(random.sample())
+                    case 2: sin(angle) > 0 ? 1.0 : -1
+                    default: number(0...1) < 0.01 ? Double(random.sample()) * 3 : 0
+                    }
+                input[frame] += Float(amplitude * value)
+            }
+        }
+        let harness = try limiter(
+            ["release_ms": [100, 10, 1, 500][seed / 5 % 4]], lookAhead: [5, 1, 0.2, 20, 0.5][seed % 5])
+        let output = harness.run(9000 + harness.instance.latency, inputs: [input])[0]
+        let peaks = (TruePeak.standard(output), TruePeak.eightfold(output))
+        #expect(peaks.0 <= -1 && peaks.1 <= -1, "\(peaks)")
+    }
+
     @Test("A steady sine settles at the ceiling", arguments: testRates, [100.0, 1000, 5000])
     func steady(_ rate: Double, _ frequency: Double) throws {
         let sine = Signal.sine(frequency, rate: rate, frames: Int(rate), amplitude: 4)
         let output = try limiter(rate: rate).run(Int(rate), inputs: [sine], plan: .fixed(1000))[0]
         let peak = TruePeak.eightfold(Array(output.suffix(4800)).dropEdges())
         // The standard's filter reads up to 0.2 dB too much.
-        #expect(peak <= -1 && peak > -1.3, "\(peak)")
+        #expect(peak <= -1 && peak > -1.4, "\(peak)")
     }
 
     @Test("Below the ceiling every sample passes unchanged", arguments: BlockPlan.all) func unchanged(_ plan: BlockPlan)
@@ -86,11 +115,11 @@ import TestSupport
 
     /// Also just below: samples at the ceiling have no more between them when the sine is slow.
     @Test("A slow sine just below the ceiling passes unchanged") func justBelow() throws {
-        let sine = Signal.sine(500, rate: 48000, frames: 9600, amplitude: linear(-1.07))
+        let sine = Signal.sine(500, rate: 48000, frames: 9600, amplitude: linear(-1.17))
         let harness = try limiter()
         let output = harness.run(9600, inputs: [sine])[0]
         #expect(Array(output[harness.instance.latency...]) == Array(sine[..<(9600 - harness.instance.latency)]))
-        let louder = Signal.sine(500, rate: 48000, frames: 9600, amplitude: linear(-1.03))
+        let louder = Signal.sine(500, rate: 48000, frames: 9600, amplitude: linear(-1.13))
         let lessened = try limiter().run(9600, inputs: [louder])[0]
         #expect(Signal.peak(lessened) < Signal.peak(louder))
     }
@@ -98,7 +127,7 @@ import TestSupport
     @Test("The delay is exact, and told", arguments: testRates + [8000, 384_000], [0.1, 1.5, 5, 50])
     func latency(_ rate: Double, _ lookAhead: Double) throws {
         let harness = try limiter(lookAhead: lookAhead, rate: rate)
-        let delay = max(1, frames(milliseconds: lookAhead, rate: rate)) + 35
+        let delay = max(16, frames(milliseconds: lookAhead, rate: rate)) + 35
         #expect(harness.instance.latency == delay)
         let output = harness.run(delay + 20, inputs: [[0, 0, 0, 0.5]])[0]
         #expect(output == (0..<(delay + 20)).map { $0 == delay + 3 ? 0.5 : 0 })
@@ -117,7 +146,7 @@ import TestSupport
         func gain(_ frame: Int) -> Double { Double(output[frame]) / 0.1 }
         let place = click + delay
         let deepest = Double(output[place]) / linear(19)
-        #expect(abs(Signal.decibels(deepest) + 20.05) < 0.01)
+        #expect(abs(Signal.decibels(deepest) + 20.15) < 0.01)
         // What lies between the samples around the click is loud as well, 24 frames to each side.
         #expect(output[place - ahead - 12 - 25] == 0.1)
         #expect(gain(place - ahead / 2) < 0.9)
@@ -148,7 +177,7 @@ import TestSupport
 
     @Test("It shows what it takes away") func series() throws {
         let harness = try limiter()
-        _ = harness.run(48000, inputs: [Signal.constant(Float(linear(8.95)), frames: 48000)])
+        _ = harness.run(48000, inputs: [Signal.constant(Float(linear(8.85)), frames: 48000)])
         #expect(harness.reductions.count == 60)
         #expect(harness.reductions[50...].allSatisfy { abs($0 - 10) < 0.03 })
     }

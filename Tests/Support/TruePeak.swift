@@ -16,13 +16,19 @@ public enum TruePeak {
         return [outer, inner, inner.reversed(), outer.reversed()]
     }()
 
-    /// Eight phases of a sinc of 24 taps under a Blackman window.
-    private static let eightfold: [[Double]] = (0..<8).map { phase in
-        (-12..<12).map { tap in
-            let time = Double(tap) + Double(phase) / 8
-            if time == 0 { return 1 }
-            let window = 0.42 + 0.5 * cos(.pi * time / 12) + 0.08 * cos(2 * .pi * time / 12)
-            return sin(.pi * time) / (.pi * time) * window
+    /// Eight phases of sincs: of 24 taps under a Hann window and of 32 under a Blackman window.
+    private static let eightfold: [[[Double]]] = [
+        sinc(taps: 24) { 0.5 + 0.5 * cos(.pi * $0) },
+        sinc(taps: 32) { 0.42 + 0.5 * cos(.pi * $0) + 0.08 * cos(2 * .pi * $0) },
+    ]
+
+    /// `window`: from -1 to 1.
+    private static func sinc(taps: Int, window: (Double) -> Double) -> [[Double]] {
+        (0..<8).map { phase in
+            (0..<taps).map { tap in
+                let time = Double(tap - taps / 2) + Double(phase) / 8
+                return time == 0 ? 1 : sin(.pi * time) / (.pi * time) * window(time / Double(taps / 2))
+            }
         }
     }
 
@@ -51,6 +57,8 @@ public enum TruePeak {
     /// In dBTP: what a meter by the standard reads.
     public static func standard(_ signal: [Float]) -> Double { Signal.decibels(peak(signal, standard)) }
 
-    /// In dBTP, at eight times the rate.
-    public static func eightfold(_ signal: [Float]) -> Double { Signal.decibels(peak(signal, eightfold)) }
+    /// In dBTP, at eight times the rate; the largest of two filters.
+    public static func eightfold(_ signal: [Float]) -> Double {
+        Signal.decibels(eightfold.map { peak(signal, $0) }.max() ?? 0)
+    }
 }

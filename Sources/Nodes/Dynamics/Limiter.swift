@@ -4,23 +4,27 @@ import NodeKit
 /// Keeps the true peak below a ceiling: what lies between the samples, not only the samples, as ITU-R BS.1770-4, annex 2,
 /// estimates it at four times the rate. See `TruePeakDetector` and `PeakEnvelope`.
 ///
-/// The gain that the estimate asks for is reached before the peak comes. It aims 0.05 dB below the ceiling, since a gain
-/// that moves changes a little what lies between the samples. Infinite samples and NaN become 0.
+/// The gain that the estimate asks for is reached before the peak comes. It aims 0.15 dB below the ceiling, since a gain
+/// that moves changes a little what lies between the samples, and meters differ by some hundredths of a decibel. Infinite
+/// samples and NaN become 0.
 final class Limiter: Node {
     static let calls: NodeCalls = [.poll, .latency, .idle]
     static let descriptor = NodeDescriptor(
         "limiter", "keeps the true peak below a ceiling",
-        doc: "All channels get the gain that the loudest of them asks for. What stays 0.05 dB below the ceiling passes "
+        doc: "All channels get the gain that the loudest of them asks for. What stays 0.15 dB below the ceiling passes "
             + "unchanged. The sound is later by lookahead_ms and 35 frames; the host makes up for it.",
         ports: Layout.through(channels: 1).ports, parameters: parameters,
         settings: [
             .channels(),
             Setting(
-                "lookahead_ms", VG_SET_NUMBER, "how early the gain begins to fall", default: "5.0", range: 0.1...50,
+                "lookahead_ms", VG_SET_NUMBER, "how early the gain begins to fall; at least 16 frames", default: "5.0",
+                range: 0.1...50,
                 unit: "ms"),
         ],
         series: .gainReduction, flags: VG_IN_PLACE, process: limiterProcess)
 
+    /// Frames of the shortest look-ahead: a gain that moves faster would make peaks of its own.
+    private static let shortest = 16
     private static let parameters = [
         Parameter(
             "ceiling_db", "true peak that is not exceeded, in dBTP", -40...0, default: -1, unit: "dB",
@@ -61,7 +65,7 @@ final class Limiter: Node {
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         let peaks = TruePeakChannels(channels: channels)
-        let envelope = PeakEnvelopeMemory(length: max(1, Int(milliseconds * preparation.rate / 1000 + 0.5)))
+        let envelope = PeakEnvelopeMemory(length: max(Self.shortest, Int(milliseconds * preparation.rate / 1000 + 0.5)))
         (self.peaks, self.envelope) = (peaks, envelope)
         return Processor(
             rate: preparation.rate, peaks: peaks.detectors, envelope: envelope.envelope(),
@@ -80,7 +84,7 @@ private func tune(_ state: inout Limiter.Processor, _ io: BlockIO, _ frame: Int)
     let (ceiling, release) = (io.parameter(0)[frame: frame], io.parameter(1)[frame: frame])
     if ceiling != state.ceilingDB {
         state.ceilingDB = ceiling
-        state.limit = Float(amplitude(Double(ceiling) - 0.05))
+        state.limit = Float(amplitude(Double(ceiling) - 0.15))
     }
     if release != state.releaseMS {
         state.releaseMS = release
