@@ -23,8 +23,8 @@ struct Effort {
 }
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
-    case schedule, parallel, instructions, ring, meter, isolation, chain, edit, reconnect, start, say, memory, offline,
-        check
+    case schedule, parallel, instructions, ring, meter, dsp, isolation, chain, edit, reconnect, start, say, memory,
+        offline, check
 
     var summary: String {
         switch self {
@@ -33,6 +33,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .instructions: "of the host around LV2 plugins, beside jalv and C"
         case .ring: "our ring beside a C11 ring and libjack's"
         case .meter: "peak and RMS beside a plain loop"
+        case .dsp: "filters, dynamics and delays beside LV2 plugins of their kind"
         case .isolation: "a node in a process of its own beside one in the host"
         case .chain: "eg-amp in a row: one graph, one ecasound, one jalv each"
         case .edit: "a graph that changes while it plays: latency of edits, reload of 1000 nodes"
@@ -52,6 +53,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .instructions: try instructionBenchmark(effort)
         case .ring: try ringBenchmark(effort)
         case .meter: try meterBenchmark(effort)
+        case .dsp: try dspBenchmark(effort)
         case .isolation: try isolationBenchmark(effort)
         case .chain: try chainBenchmark(effort)
         case .edit: try editBenchmark(effort)
