@@ -11,7 +11,7 @@ final class Tone: Node {
         doc: """
             level_db is the peak level. square, saw and triangle are band-limited: harmonics up to 0.455 of the sample \
             rate have the amplitudes of the ideal wave, aliases are below -90 dB; level_db is the peak of the ideal \
-            wave, and the edges of square and saw swing up to 1.5 dB beyond it. The frequency of a sweep at the time t \
+            wave, and the edges of square and saw swing up to 2.1 dB beyond it. The frequency of a sweep at the time t \
             is start * (end / start)^(t / seconds). pink falls by 3 dB an octave (within 0.2 dB from 20 Hz to 0.475 of \
             the rate); its rms is 15 dB below level_db, which its peaks all but never reach. What is beyond half the \
             rate is silent, and the log says so. All channels carry the same signal, but for noise and pink, where \
