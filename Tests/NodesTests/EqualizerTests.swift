@@ -58,6 +58,18 @@ import TestSupport
         #expect(try run(plan, maxBlock: 1024) == run(.fixed(8192), maxBlock: 8192))
     }
 
+    @Test("Blocks of many frames give what single frames give, bit by bit, with any number of bands", arguments: 1...32)
+    func counts(_ bands: Int) throws {
+        let noise = Signal.noise(frames: 700, seed: UInt64(bands))
+        func run(_ block: Int) throws -> [[Float]] {
+            let harness = try NodeHarness(type("eq"), ["bands": .integer(Int64(bands))], maxBlock: 1024)
+            for band in 1...bands { harness.set("band\(band)_gain_db", band % 2 == 0 ? -7 : 5) }
+            return harness.run(700, inputs: [noise], plan: .fixed(block))
+        }
+        let single = try run(1)
+        for block in [bands, bands + 1, bands + 2, 700] { #expect(try run(block) == single, "blocks of \(block)") }
+    }
+
     @Test("A flat equalizer passes every sample unchanged") func flat() throws {
         let noise = Signal.noise(frames: 3000, seed: 5)
         #expect(try NodeHarness(type("eq"), ["bands": .integer(10)]).run(3000, inputs: [noise])[0] == noise)

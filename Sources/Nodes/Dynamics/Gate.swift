@@ -143,6 +143,8 @@ private func follow(_ state: inout Gate.Processor, _ level: Double) {
         state.isOpen = false
     }
     let goal = state.isOpen ? 1 : state.floor
+    // What it would compute anyway; so a frame need not wait for the one before.
+    if state.gain == goal { return }
     let distance = (state.gain - goal) * (goal > state.gain ? state.rising : state.falling)
     // At last exactly there, so that an open gate changes nothing and a closed one is silent.
     state.gain = abs(distance) < 1e-6 ? goal : goal + distance

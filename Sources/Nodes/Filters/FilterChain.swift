@@ -29,6 +29,8 @@ final class FilterChain {
         var sectionCount: Int
         /// Channel after channel, `sectionCount` each.
         var states: UnsafeMutablePointer<FilterState>
+        /// For one channel at a time.
+        var pairs: UnsafeMutablePointer<FilterPair>
         /// Of each channel in this block: nothing goes in and nothing is left.
         var resting: UnsafeMutablePointer<Bool>
         var parameterCount: Int
@@ -43,6 +45,7 @@ final class FilterChain {
     private let bandMemory: UnsafeMutablePointer<Band>
     private let sectionMemory: UnsafeMutablePointer<FilterSection>
     private let stateMemory: UnsafeMutablePointer<FilterState>
+    private let pairMemory: UnsafeMutablePointer<FilterPair>
     private let restingMemory: UnsafeMutablePointer<Bool>
     private let parameterCount: Int
 
@@ -66,6 +69,7 @@ final class FilterChain {
         bandMemory = .allocate(capacity: bands.count)
         sectionMemory = .allocate(capacity: sections.count)
         stateMemory = .allocate(capacity: sections.count * channels)
+        pairMemory = .allocate(capacity: max(1, sections.count / 2))
         restingMemory = .allocate(capacity: channels)
     }
 
@@ -73,6 +77,7 @@ final class FilterChain {
         bandMemory.deallocate()
         sectionMemory.deallocate()
         stateMemory.deallocate()
+        pairMemory.deallocate()
         restingMemory.deallocate()
     }
 
@@ -81,11 +86,13 @@ final class FilterChain {
         bandMemory.initialize(from: bands, count: bands.count)
         sectionMemory.initialize(from: sections, count: sections.count)
         stateMemory.initialize(repeating: FilterState(), count: sections.count * channels)
+        pairMemory.initialize(repeating: FilterPair(), count: max(1, sections.count / 2))
         restingMemory.initialize(repeating: true, count: channels)
         let note: StaticString = "a frequency is too high for this rate; it was held at (Hz)"
         return Processor(
             bands: bandMemory, bandCount: bands.count, sections: sectionMemory, sectionCount: sections.count,
-            states: stateMemory, resting: restingMemory, parameterCount: parameterCount, rate: preparation.rate,
+            states: stateMemory, pairs: pairMemory, resting: restingMemory, parameterCount: parameterCount,
+            rate: preparation.rate,
             heldNote: UnsafeRawPointer(note.utf8Start).assumingMemoryBound(to: CChar.self))
     }
 
@@ -208,6 +215,10 @@ private func filter(
         var (section, own) = (sections.pointee, states.pointee)
         for frame in frames { output[frame] = Float(filterStep(&section, &own, finiteSample(input[frame]))) }
         states.pointee = own
+        return
+    }
+    if frames.count > count {
+        filterInPairs(state.pointee.pairs, sections, states, count: count, input, output, frames)
         return
     }
     for frame in frames {
