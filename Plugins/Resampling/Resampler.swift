@@ -44,6 +44,8 @@ public final class Resampler {
     }
 
     private func take(_ input: UnsafeBufferPointer<Float>?, from state: OpaquePointer, into result: inout [Float]) {
+        // Without an address it would be the end.
+        if input?.isEmpty == true { return }
         var used = 0
         let frames = (input?.count ?? 0) / channels
         while true {
