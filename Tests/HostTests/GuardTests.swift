@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Drivers
 import Graph
 import NodeKit
+import Realtime
+import System
 import TestSupport
 import Testing
 
@@ -118,6 +121,43 @@ struct GuardTests {
         #expect(first[5480..<9800].allSatisfy { $0 == 0 })
         #expect(Signal.largestStep(first) < 0.5 * 1.01 * .pi / 2 / 480)
         for block in [64, 1024, 8192] { #expect(Signal.difference(try heard(block), first) == 0, "\(block)") }
+    }
+
+    @Test("Stereo that is summed into a mono output beyond full scale is told, at most once a second, and counted")
+    func clipped() async throws {
+        let turn = try await JackTurn.wait()
+        let scratch = try Scratch()
+        let host = Host()
+        let events = host.subscribe(.lossless) {
+            if case .event(let event) = $0 { event.name == "output.clipped" } else { false }
+        }
+        try await host.load(
+            scratch.write(
+                "graph.conf",
+                """
+                [graph]
+                name = "clipped"
+                links = ["tone -> out", "tone -> quiet"]
+                [node.tone]
+                type = "tone"
+                channels = 2
+                level_db = -3
+                [node.out]
+                type = "output"
+                channels = 1
+                [node.quiet]
+                type = "output"
+                """))
+        try await host.run(DriverRequest(kind: .dummy, client: "clipped"))
+        let start = monotonicSeconds()
+        try await eventually("it is told twice") { (await host.status?.counters["out"]?["clipped"] ?? 0) >= 2 }
+        #expect(monotonicSeconds() - start > 0.9)
+        let told = events.drain().compactMap { if case .event(let event) = $0 { event } else { nil } }
+        #expect(told.allSatisfy { $0.node == "out" })
+        guard case .number(let peak)? = told.last?.fields["peak"] else { throw NodeError("no peak was told") }
+        #expect(abs(peak - 3.02) < 0.1)
+        await host.close()
+        turn.end()
     }
 
     @Test("`guard = false` lets everything through")

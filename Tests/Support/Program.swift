@@ -4,9 +4,7 @@ import Glibc
 import Synchronization
 
 /// A program that runs beside the test. It is killed with the last reference.
-public final class Program: @unchecked Sendable {
-    // Sendable: `Process` is touched when it is started and after it has ended; in between only its id is used.
-
+public final class Program: Sendable {
     /// The command, built beside the bundle of tests, which is this process or an argument of it.
     public static let voicegraph: String = {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
@@ -16,40 +14,26 @@ public final class Program: @unchecked Sendable {
 
     /// What it was started with.
     public let arguments: [String]
-    private let process = Process()
+    private let child: SpawnedChild
     private let scratch: Scratch
-    private let ended = Ended()
     private let read = Mutex(ReadLines())
-
-    private final class Ended: Sendable {
-        let value = Atomic(false)
-    }
 
     /// Starts a program by its path, or by its name in $PATH.
     public init(_ arguments: [String], environment: [String: String] = [:], folder: String? = nil) throws {
         self.arguments = arguments
         scratch = try Scratch()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
-        var inherited = ProcessInfo.processInfo.environment
-        // A sanitizer loaded into the tests is not meant for other programs.
-        inherited["LD_PRELOAD"] = nil
-        process.environment = inherited.merging(environment) { $1 }
         // Files, not pipes: nothing has to be read for the program to go on.
-        process.standardOutput = try Self.make(scratch.file("output"))
-        process.standardError = try Self.make(scratch.file("errors"))
-        process.standardInput = FileHandle.nullDevice
-        process.terminationHandler = { [ended] _ in ended.value.store(true, ordering: .releasing) }
-        try process.run()
+        child = try SpawnedChild(
+            arguments, environment: environment, folder: folder, output: scratch.file("output"),
+            errors: scratch.file("errors"))
     }
 
     deinit { if isRunning { kill(processID, SIGKILL) } }
 
     /// Its process id.
-    public var processID: pid_t { process.processIdentifier }
+    public var processID: pid_t { child.processID }
     /// Whether it has not ended.
-    public var isRunning: Bool { !ended.value.load(ordering: .acquiring) }
+    public var isRunning: Bool { child.status == nil }
     /// Standard output so far.
     public var output: String { (try? String(contentsOfFile: scratch.file("output"), encoding: .utf8)) ?? "" }
     /// Standard error so far.
@@ -99,8 +83,7 @@ public final class Program: @unchecked Sendable {
     @discardableResult
     public func end(seconds: Double = 60) async throws -> Int32 {
         try await wait("it ends", seconds: seconds) { !$0.isRunning }
-        let status = process.terminationStatus
-        return process.terminationReason == .uncaughtSignal ? -status : status
+        return child.status!
     }
 
     /// Waits for something that it does; the error tells what it has printed until then.
@@ -113,11 +96,5 @@ public final class Program: @unchecked Sendable {
             throw NeverHappened(
                 description: "\(arguments.joined(separator: " ")): \(error.description)\n\(output)\(errors)")
         }
-    }
-
-    private static func make(_ path: String) throws -> FileHandle {
-        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
-        else { throw NeverHappened(description: "\(path) can be written") }
-        return file
     }
 }
