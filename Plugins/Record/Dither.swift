@@ -41,7 +41,7 @@ struct Dither {
         for (index, sample) in samples.enumerated() {
             // What is no number is silence.
             let value = sample.isFinite ? Double(sample) * scale : sample > 0 ? scale : sample < 0 ? -scale : 0
-            if value > scale - 1 + 0.5 || value < -scale - 0.5 { clipped += 1 }
+            if abs(sample) > 1 { clipped += 1 }
             let rounded = round(value, channel: index % channels)
             result.append(Int32(min(max(rounded, -scale), scale - 1)) << shift)
         }
