@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNode
 import Glibc
+import System
 
 /// Turns a Swift node type into the C description that the host reads. The memory is never freed: types live as long
 /// as the code that they point to. [control]
@@ -133,12 +134,12 @@ private final class Box<N: Node>: NodeBox {
         self.node = node
         ownLayout = CLayout(node.layout)
         layoutCell = .allocate(capacity: 1)
-        processor = .allocate(capacity: 1)
+        processor = AudioMemory.make()
         layoutCell.initialize(to: ownLayout.c)
     }
 
     deinit {
-        processor.deallocate()
+        AudioMemory.free(processor)
         layoutCell.deallocate()
         ownLayout.free()
     }

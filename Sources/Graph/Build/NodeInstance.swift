@@ -76,11 +76,11 @@ public final class NodeInstance: @unchecked Sendable {
         node = made
         hostMemory = memory
         values = Lock(parameters.map(\.defaultValue))
-        guardFindings = .allocate(capacity: 1)
+        guardFindings = AudioMemory.make()
         guardFindings.initialize(to: GuardFindings())
         guardState = .allocate(capacity: 1)
         guardState.initialize(to: GuardState(guardFindings, channels: ports.count(where: { $0.kind == VG_AUDIO_PORT })))
-        ramps = .allocate(capacity: max(1, parameters.count))
+        ramps = AudioMemory.make(count: parameters.count)
         for (index, parameter) in parameters.enumerated() {
             (ramps + index).initialize(to: .steady(parameter.defaultValue))
         }
@@ -95,11 +95,11 @@ public final class NodeInstance: @unchecked Sendable {
             return calls.values.map { $0 }
         }
         for run in rest { run.finish(.failure(NodeError("the node is gone"))) }
-        ramps.deallocate()
+        AudioMemory.free(ramps, count: parameters.count)
         guardState.deinitialize(count: 1)
         guardState.deallocate()
         guardFindings.deinitialize(count: 1)
-        guardFindings.deallocate()
+        AudioMemory.free(guardFindings)
     }
 
     /// Why it cannot be bypassed; nil: it can.

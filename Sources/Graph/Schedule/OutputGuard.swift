@@ -3,6 +3,7 @@ import CNode
 import NodeKit
 import Realtime
 import Synchronization
+import System
 
 /// What a guard has seen of one node, for both sides; lives as long as the node, since schedules come and go.
 struct GuardFindings: ~Copyable {
@@ -41,13 +42,16 @@ struct GuardState: ~Copyable {
     /// Good frames that are still wanted before the node is heard again.
     var wait = 0
 
+    private let channels: Int
+
     init(_ findings: UnsafeMutablePointer<GuardFindings>, channels: Int) {
         self.findings = findings
-        last = .allocate(capacity: max(1, channels))
-        last.initialize(repeating: 0, count: max(1, channels))
+        self.channels = channels
+        last = AudioMemory.make(count: channels)
+        last.initialize(repeating: 0, count: channels)
     }
 
-    deinit { last.deallocate() }
+    deinit { AudioMemory.free(last, count: channels) }
 }
 
 /// What a guard found.
