@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "NodeKit", targets: ["NodeKit"]),
         .library(name: "VoiceGraph", targets: ["Host"]),
         plugin(product: "tts", "TTS"),
+        plugin(product: "listen", "Listen"),
         plugin(product: "file", "File"),
         plugin(product: "record", "Record"),
         plugin(product: "tremolo", "Tremolo"),
@@ -56,6 +57,8 @@ let package = Package(
         .target(name: "CRealtime"),
         // Loads libjack itself, from the one package or the other.
         .target(name: "CJack"),
+        // Loads the engines' libraries itself.
+        .target(name: "CSpeech"),
         .target(name: "CToml", cxxSettings: [.unsafeFlags(["-std=c++17"])]),
         // Optimized in debug builds too: its loops run in every block of every test, and unoptimized vectors are slow.
         .target(
@@ -92,7 +95,11 @@ let package = Package(
         .target(
             name: "Resampling", dependencies: ["CSoxr", "NodeKit"], path: "Plugins/Resampling",
             exclude: ["README.md"], swiftSettings: strict),
-        plugin("TTS", ["CEspeak", "Resampling"], exclude: ["LICENSE"]),
+        .target(
+            name: "Models", dependencies: ["CSpeech", "NodeKit"], path: "Plugins/Models", exclude: ["README.md"],
+            swiftSettings: strict),
+        plugin("Listen", ["CSpeech", "Models", "Resampling"]),
+        plugin("TTS", ["CEspeak", "CSpeech", "Models", "Resampling"], exclude: ["LICENSE"]),
         plugin("File", ["CSndfile", "Resampling"]),
         plugin("Record", ["CEbur128", "CSndfile"]),
         plugin("Tremolo"),

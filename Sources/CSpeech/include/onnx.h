@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ONNX Runtime, loaded at run time. Of its C API (a table of functions that only grows at its end,
+ * onnxruntime.ai/docs/api/c) this declares the places of the few functions that are used. None of this is for an audio
+ * thread. Where a call can fail, `error` takes a text of at most VG_ONNX_ERROR bytes. */
+#ifndef VG_ONNX_H
+#define VG_ONNX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { VG_ONNX_ERROR = 512 };
+
+/* A library that was loaded; it stays for the life of the process. */
+typedef struct vg_onnx vg_onnx;
+/* A model that was read. */
+typedef struct vg_onnx_session vg_onnx_session;
+/* A tensor. */
+typedef struct vg_onnx_value vg_onnx_value;
+
+/* Numbers of ONNXTensorElementDataType. */
+typedef enum { VG_ONNX_FLOAT = 1, VG_ONNX_INT64 = 7, VG_ONNX_BOOL = 9 } vg_onnx_type;
+
+/* Loads the library at `path`. NULL: it cannot be loaded, or is none. */
+vg_onnx *_Nullable vg_onnx_open(const char *_Nonnull path, char *_Nonnull error);
+/* Its version, as in "1.28.2". */
+const char *_Nonnull vg_onnx_version(const vg_onnx *_Nonnull onnx);
+
+/* Reads the model at `path`, which then works on so many threads. NULL: it cannot be read. */
+vg_onnx_session *_Nullable vg_onnx_read(vg_onnx *_Nonnull onnx, const char *_Nonnull path, int threads, char *_Nonnull error);
+void vg_onnx_close(vg_onnx_session *_Nonnull session);
+/* How many inputs or outputs a model has, and what they are called; the name is freed with `free`. */
+size_t vg_onnx_count(const vg_onnx_session *_Nonnull session, bool outputs);
+char *_Nullable vg_onnx_name(const vg_onnx_session *_Nonnull session, bool outputs, size_t index);
+
+/* Makes a tensor with a copy of `data`, of `bytes`. NULL: no memory, or `bytes` is not what the shape needs. */
+vg_onnx_value *_Nullable vg_onnx_make(
+    vg_onnx *_Nonnull onnx, vg_onnx_type type, const int64_t *_Nullable shape, size_t rank, const void *_Nullable data,
+    size_t bytes);
+void vg_onnx_free(vg_onnx *_Nonnull onnx, vg_onnx_value *_Nonnull value);
+/* The elements of a tensor and how many there are; its shape goes into `shape`, of which `rank` says the room, and then
+ * the length. NULL: not that type. */
+const void *_Nullable vg_onnx_elements(
+    vg_onnx *_Nonnull onnx, vg_onnx_value *_Nonnull value, vg_onnx_type type, size_t *_Nonnull count,
+    int64_t *_Nonnull shape, size_t *_Nonnull rank);
+
+/* Computes outputs from inputs; the caller frees the outputs. False: `error` says why, and there are none. */
+bool vg_onnx_run(
+    vg_onnx_session *_Nonnull session, const char *_Nonnull const *_Nonnull input_names,
+    const vg_onnx_value *_Nonnull const *_Nonnull inputs, size_t input_count,
+    const char *_Nonnull const *_Nonnull output_names, size_t output_count, vg_onnx_value *_Nullable *_Nonnull outputs,
+    char *_Nonnull error);
+
+#endif
