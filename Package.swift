@@ -52,6 +52,7 @@ let package = Package(
         library("CSndfile", "sndfile", "libsndfile1-dev"),
         library("CEbur128", "libebur128", "libebur128-dev"),
         library("CSoxr", "soxr", "libsoxr-dev"),
+        library("CKissfft", "kissfft-float", "libkissfft-dev"),
         // Functions of a dozen instructions, called for every plugin in every block.
         .target(name: "CNode", cSettings: [.unsafeFlags(["-Xclang", "-mframe-pointer=none"])]),
         .target(name: "CRealtime"),
@@ -98,7 +99,7 @@ let package = Package(
         .target(
             name: "Models", dependencies: ["CSpeech", "NodeKit"], path: "Plugins/Models", exclude: ["README.md"],
             swiftSettings: strict),
-        plugin("Listen", ["CSpeech", "Models", "Resampling"]),
+        plugin("Listen", ["CKissfft", "CSpeech", "Models", "Resampling"]),
         plugin("TTS", ["CEspeak", "CSpeech", "Models", "Resampling"], exclude: ["LICENSE"]),
         plugin("File", ["CSndfile", "Resampling"]),
         plugin("Record", ["CEbur128", "CSndfile"]),

@@ -50,6 +50,28 @@ extension HostCall {
             return [("parameters", .list(try await host.parameters(of: given.text("node")).map(\.values)))]
         },
         HostCall(
+            "judge", "listen to an input, or to every input, and say what comes from it", change: false,
+            arguments: [
+                Setting("node", VG_SET_STRING, "its name; all without it"),
+                Setting("seconds", VG_SET_NUMBER, "how long", default: "2.0", range: 0.1...60, unit: "s"),
+            ],
+            results: [Field("inputs", VG_LIST, "node, verdict, text and peak of each")]
+        ) { host, given in
+            let names = given.string("node").map { [$0] } ?? []
+            let inputs = names.isEmpty ? await host.inputs : names
+            let seconds = given.number("seconds") ?? 2
+            // All at the same time.
+            let tasks = inputs.map { name in
+                Task { (name, try await host.judge(name, seconds: seconds)) }
+            }
+            var judged: [SettingValue] = []
+            for task in tasks {
+                let (name, judgement) = try await task.value
+                judged.append(.table(judgement.values.merging(["node": .string(name)]) { $1 }))
+            }
+            return [("inputs", .list(judged))]
+        },
+        HostCall(
             "actions", "what can be done to a node, or to every node", change: false,
             arguments: [Setting("node", VG_SET_STRING, "its name; all without it")],
             results: [Field("actions", VG_LIST, "node, name, doc, arguments and results of each")]

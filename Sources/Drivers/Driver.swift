@@ -31,6 +31,9 @@ public protocol Driver: AnyObject, Sendable {
     /// [control]
     func setLatencies(_ routes: [LatencyRoute])
 
+    /// What stands before capture ports, by their names, as far as the driver knows. It may ask the server. [control]
+    func sources(of ports: [String]) -> CaptureSources
+
     /// So many threads shall help the audio thread with what the engine shares, each scheduled as that is, from `start`
     /// on. [control]
     func setHelpers(_ count: Int)
@@ -48,6 +51,9 @@ extension Driver {
     /// A driver without other programs has nobody to tell. [control]
     public func setLatencies(_ routes: [LatencyRoute]) {}
 
+    /// A driver without other programs knows of none. [control]
+    public func sources(of ports: [String]) -> CaptureSources { .unknown }
+
     /// A driver that has no threads has no helpers either. [control]
     public func setHelpers(_ count: Int) {}
 
@@ -56,6 +62,18 @@ extension Driver {
 
     /// No thread of its own. [any]
     public var audioThread: Int32 { 0 }
+}
+
+/// What stands before a capture port.
+public enum CaptureSources: Sendable {
+    /// The driver cannot tell, or not now.
+    case unknown
+    /// The server has no port that could be connected to it.
+    case missing
+    /// Nothing is connected to any of them.
+    case unconnected
+    /// Something is connected.
+    case connected
 }
 
 /// What a driver is and how it runs.

@@ -26,7 +26,7 @@ let allowedImports: [String: Set<String>] = [
         "System",
         "Terminal", "ArgumentParser",
     ],
-    "Plugins": ["NodeKit", "Resampling"],
+    "Plugins": ["Models", "NodeKit", "Resampling"],
 ]
 
 /// What every folder may import of the system.

@@ -34,7 +34,7 @@ extension NodeHarness {
     var reductions: [Float] { capture.frames.compactMap { $0.rows[0]?.first } }
 }
 
-/// The four dynamics nodes, each so that it has a lot to do with noise of 0 dBFS.
+/// The dynamics nodes, each so that it has a lot to do with noise of 0 dBFS.
 struct BusyDynamics: CustomTestStringConvertible, Sendable {
     var type: String
     var settings: [String: SettingValue] = [:]
@@ -65,6 +65,9 @@ struct BusyDynamics: CustomTestStringConvertible, Sendable {
         BusyDynamics(
             type: "deesser", settings: ["mode": .string("wide")], values: ["threshold_db": -30],
             moves: ["frequency": 9000]),
+        BusyDynamics(
+            type: "duck", values: ["threshold_db": -3, "attack_ms": 4, "hold_ms": 1, "release_ms": 9],
+            moves: ["depth_db": -30, "threshold_db": -6, "release_ms": 20]),
     ]
 
     func harness(rate: Double = 48000, maxBlock: Int = 8192) throws -> NodeHarness {

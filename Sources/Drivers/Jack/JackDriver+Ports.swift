@@ -107,6 +107,15 @@ extension JackDriver {
         }
     }
 
+    /// See `Driver.sources`.
+    func findSources(of names: [String]) -> CaptureSources {
+        guard let client else { return .unknown }
+        let ports = names.compactMap { ports.index(of: $0).flatMap { self.ports.jackPort(self.ports.entries[$0].slot) } }
+        if ports.isEmpty { return .unknown }
+        if ports.contains(where: { jack_port_connected($0) > 0 }) { return .connected }
+        return others(client).audioSources.isEmpty ? .missing : .unconnected
+    }
+
     private func join(_ client: OpaquePointer, _ pair: JackConnections.Pair) -> (from: String, to: String)? {
         guard let index = ports.index(of: pair.own), let port = ports.jackPort(ports.entries[index].slot),
             let name = portName(port)

@@ -128,6 +128,13 @@ public final class JackDriver: Driver, @unchecked Sendable {
         signals.wakeup.signal()
     }
 
+    /// See `Driver`. Not known while another call waits for the server. [control]
+    public func sources(of ports: [String]) -> CaptureSources {
+        guard lock.tryAcquire() else { return .unknown }
+        defer { lock.release() }
+        return findSources(of: ports)
+    }
+
     /// See `Driver`. [control]
     public func setHelpers(_ count: Int) { helpers.want(count) }
 

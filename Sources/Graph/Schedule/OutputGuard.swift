@@ -75,6 +75,11 @@ extension NodeInstance {
         return before & GuardAttention.measured != 0 ? Float(bitPattern: peak) : nil
     }
 
+    /// Nobody wants to know any more how loud the node is. [control]
+    public func stopMeasuring() {
+        _ = guardFindings.pointee.attention.bitwiseAnd(~GuardAttention.measured, ordering: .relaxed)
+    }
+
     /// What the guard behind this node found. [any]
     public var guardReading: GuardReading {
         let worst = Float(bitPattern: guardFindings.pointee.worst.load(ordering: .relaxed))

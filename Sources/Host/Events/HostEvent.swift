@@ -27,6 +27,10 @@ public enum HostEvent {
     public static let clipped = EventType(
         "output.clipped", "an output is beyond full scale, where sound cards clip; told once a second",
         fields: [Field("peak", VG_NUMBER, "since the last time", unit: "dBFS")])
+    /// An input was listened to.
+    public static let judged = EventType(
+        "input.judged", "what comes from an input: told at the start, and whenever somebody asks",
+        fields: InputJudgement.fields, retained: true)
     /// A line of a log.
     public static let log = EventType(
         "log", "what a node or the host wants to be read",
@@ -106,7 +110,7 @@ public enum HostEvent {
 
     /// All of them.
     public static let all: [EventType] = [
-        running, status, finished, health, silenced, heard, clipped, log, latency, refused, changed, reloadFailed,
+        running, status, finished, health, silenced, heard, clipped, judged, log, latency, refused, changed, reloadFailed,
         failed, eventsLost, format, stalled, resumed, serverLost, serverBack, reactivated, connected, xrun, dropout,
     ]
 }

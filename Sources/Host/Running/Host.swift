@@ -87,6 +87,7 @@ public actor Host {
         let graph = try RunningGraph.start(prepared, on: driver)
         running = graph
         graph.startPumping()
+        Self.judgeInputs(graph)
     }
 
     /// What is measured now; nil unless a graph plays.

@@ -95,6 +95,35 @@ func statusText(_ answer: JSON) -> String {
     return StatusTable.text(status, clients: answer["control"]?["clients"]?.integer ?? 0)
 }
 
+/// `ctl judge`: what comes from the inputs.
+struct JudgeCall: ControlCall {
+    static let configuration = CommandConfiguration(
+        commandName: "judge", abstract: "Listen to the inputs, and say what comes from them.",
+        discussion: """
+            Says for each input whether there is a source, whether it is connected, silent, too quiet, clipping, or \
+            plausible. Speak meanwhile.
+            """)
+
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var target: ControlOptions
+    @Argument(help: "The input's name; without one, all.", completion: .liveNodes) var node: String?
+    @Option(help: ArgumentHelp("How long to listen.", valueName: "seconds")) var seconds = 2.0
+
+    func validate() throws {
+        if !(seconds >= 0.1 && seconds <= 60) { throw ValidationError("--seconds is not between 0.1 and 60") }
+    }
+
+    func request() -> (String, [String: JSON]) {
+        ("judge", ["seconds": .number(seconds)].merging(node.map { ["node": .string($0)] } ?? [:]) { $1 })
+    }
+
+    func text(_ answer: JSON) -> String {
+        let inputs = answer["inputs"]?.items ?? []
+        if inputs.isEmpty { return "The graph has no input.\n" }
+        return inputs.map { "\(printable($0["node"]?.string ?? "")): \(printable($0["text"]?.string ?? ""))\n" }.joined()
+    }
+}
+
 /// `ctl list`: the hosts that run.
 struct ListCall: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the hosts that run, by name.")

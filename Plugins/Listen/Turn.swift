@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import Synchronization
+
+/// Tells when a speaker has the turn, and when he has finished.
+final class Turn: Node {
+    static let calls: NodeCalls = [.poll, .wait]
+    static let descriptor = NodeDescriptor(
+        "turn", "tells when a speaker has finished",
+        doc: """
+            Link `speech` from a vad and listen to the same audio. A turn begins with speech. When speech ends, a model \
+            is asked whether it sounds finished (`voicegraph models install smart-turn`): yes ends the turn, no waits \
+            for more, at most `max_silence_ms`. Without the model, `silence_ms` without speech is the end. Both count \
+            from the fall of `speech`, which a vad lets fall after its own min_silence_ms.
+            """,
+        ports: [
+            Port(VG_AUDIO_PORT, VG_INPUT, "in", doc: "what is listened to"),
+            Port(VG_AUDIO_PORT, VG_OUTPUT, "out", doc: "the same"),
+            Port(VG_CONTROL_PORT, VG_INPUT, "speech", doc: "above 0.5 while somebody speaks, as vad.speech"),
+            Port(VG_CONTROL_PORT, VG_OUTPUT, "turn", doc: "1 from the first word to the end of the turn, else 0"),
+        ],
+        settings: [
+            Setting(
+                "model", VG_SET_STRING, "what judges: the model if it is installed, the model, or silence alone",
+                default: "\"auto\"", choices: ["auto", "smart-turn", "none"]),
+            Setting(
+                "threshold", VG_SET_NUMBER, "probability from which the model says yes", default: "0.5",
+                range: 0.05...0.99),
+            Setting(
+                "silence_ms", VG_SET_NUMBER, "without the model: silence that ends a turn", default: "600",
+                range: 0...10000, unit: "ms"),
+            Setting(
+                "max_silence_ms", VG_SET_NUMBER, "with the model: silence that ends a turn at last", default: "2500",
+                range: 0...30000, unit: "ms"),
+        ],
+        events: TurnEvent.types, flags: VG_IN_PLACE, process: turnProcess)
+
+    struct Processor: BitwiseCopyable {
+        let pipe: CapturePipe.Writer
+        let edges: RingWriter<SpeechEdge>
+        let hasTurn: UnsafeMutablePointer<Atomic<UInt32>>
+        var isSpeech = false
+    }
+
+    private let host: NodeHost
+    private let model: TurnModel?
+    private let threshold, patience: Double
+    private let hasTurn = AudioMemory.make(Atomic<UInt32>.self)
+    private var hearing: Hearing?
+    private var edges = Ring<SpeechEdge>(minimumCapacity: 256)
+    private var rate = 48000.0
+    /// The last seconds, while there is a turn, and half a second of what is before one.
+    private var heard: [Float] = []
+    private var startedAt: UInt64?
+    /// Since when nobody speaks; nil: somebody does.
+    private var silentSince: Double?
+    private var hasAsked = false
+    private var hasFailed = false
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        self.host = host
+        let wanted = settings.string("model") ?? "auto"
+        let isThere = TurnModel.isInstalled(in: host.modelFolder)
+        model = wanted == "smart-turn" || (wanted == "auto" && isThere) ? try TurnModel(models: host.modelFolder) : nil
+        threshold = settings.number("threshold") ?? 0.5
+        let silence = model == nil ? settings.number("silence_ms") ?? 600 : settings.number("max_silence_ms") ?? 2500
+        patience = silence / 1000
+        hasTurn.initialize(to: Atomic(0))
+    }
+
+    deinit {
+        hasTurn.deinitialize(count: 1)
+        AudioMemory.free(hasTurn)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        let hearing = try Hearing(preparation, seconds: 8)
+        self.hearing = hearing
+        rate = preparation.rate
+        edges = Ring(minimumCapacity: 256)
+        heard = []
+        startedAt = nil
+        silentSince = nil
+        hasTurn.pointee.store(0, ordering: .relaxed)
+        return Processor(pipe: hearing.pipe.writer, edges: edges.writer, hasTurn: hasTurn)
+    }
+
+    func activate() { tell(at: nil) }
+    func poll() { listen() }
+    func wait(frames: Int) { listen() }
+
+    /// Works on what was heard since the last call.
+    private func listen() {
+        guard let hearing else { return }
+        host.count("dropped", hearing.pipe.takeDropped())
+        do throws(NodeError) {
+            while let piece = try hearing.next() {
+                if piece.isNew { heard.removeAll(keepingCapacity: true) }
+                heard += piece.samples
+                let kept = startedAt == nil ? Int(speechRate / 2) : TurnModel.samples
+                if heard.count > kept + 4096 { heard.removeFirst(heard.count - kept) }
+                let now = piece.position + Double(piece.samples.count) * hearing.step
+                while let edge = edges.reader.pop() { take(edge) }
+                judge(now)
+            }
+        } catch { fail(error) }
+    }
+
+    private func take(_ edge: SpeechEdge) {
+        if !edge.isSpeech {
+            silentSince = Double(edge.position)
+            hasAsked = false
+            return
+        }
+        silentSince = nil
+        guard startedAt == nil else { return }
+        startedAt = edge.position
+        hasTurn.pointee.store(1, ordering: .relaxed)
+        host.publish(TurnEvent.started, at: edge.position)
+        tell(at: edge.position)
+    }
+
+    /// Whether the turn is over now.
+    private func judge(_ now: Double) {
+        guard startedAt != nil, let silentSince else { return }
+        if let model, !hasAsked, !hasFailed {
+            hasAsked = true
+            do throws(NodeError) {
+                let probability = try model.probability(heard)
+                host.publish(TurnEvent.asked, [("probability", .number(probability))], at: UInt64(now))
+                if probability >= threshold { return end(now, "finished", probability) }
+            } catch { fail(error) }
+        }
+        if now - silentSince >= patience * rate { end(now, "silence", nil) }
+    }
+
+    private func end(_ now: Double, _ reason: String, _ probability: Double?) {
+        let seconds = (now - Double(startedAt ?? UInt64(now))) / rate
+        startedAt = nil
+        silentSince = nil
+        hasTurn.pointee.store(0, ordering: .relaxed)
+        host.publish(
+            TurnEvent.ended,
+            [("reason", .string(reason)), ("seconds", .number(seconds))]
+                + (probability.map { [("probability", .number($0))] } ?? []), at: UInt64(now))
+        tell(at: UInt64(now))
+    }
+
+    private func tell(at position: UInt64?) {
+        host.publish(TurnEvent.state, [("turn", .bool(startedAt != nil))], at: position)
+    }
+
+    /// From here on silence alone decides.
+    private func fail(_ error: NodeError) {
+        if hasFailed { return }
+        hasFailed = true
+        host.log(VG_LOG_ERROR, error.message)
+        host.health(.degraded("silence alone ends a turn: \(error.message)"))
+    }
+}
+
+/// A change of the control `speech`.
+struct SpeechEdge: BitwiseCopyable {
+    /// Of the block with the change.
+    var position: UInt64
+    var isSpeech: Bool
+}
+
+/// What the node tells, and how it is declared.
+enum TurnEvent {
+    static let started = "turn.started"
+    static let asked = "turn.asked"
+    static let ended = "turn.ended"
+    static let state = "turn.state"
+
+    private static let probability = Field("probability", VG_NUMBER, "that the speaker has finished")
+
+    static let types = [
+        EventType(started, "a speaker begins"),
+        EventType(asked, "speech ended, and the model was asked", fields: [probability]),
+        EventType(
+            ended, "the speaker has finished",
+            fields: [
+                Field("reason", VG_STRING, "finished: it sounds so; silence: nothing came any more"),
+                Field("seconds", VG_NUMBER, "how long the turn was", unit: "s"), probability,
+            ]),
+        EventType(
+            state, "whether a speaker has the turn", fields: [Field("turn", VG_BOOL, "whether one has")],
+            retained: true),
+    ]
+}
+
+@_noLocks
+private func turnProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let processor = memory.assumingMemoryBound(to: Turn.Processor.self)
+    let isSpeech = io.control(0) > 0.5
+    if isSpeech != processor.pointee.isSpeech,
+        processor.pointee.edges.push(SpeechEdge(position: cycle.pointee.position, isSpeech: isSpeech))
+    {
+        processor.pointee.isSpeech = isSpeech
+    }
+    // Before the output, which may be the same buffer.
+    processor.pointee.pipe.write(io, cycle)
+    let (input, output) = (io.input(0), io.output(0))
+    if input != UnsafePointer(output) { vg_copy(output, input, UInt32(truncatingIfNeeded: cycle.frames)) }
+    if io.isSilent(input: 0) { io.markSilent(output: 0) }
+    io.setControl(0, Float(processor.pointee.hasTurn.pointee.load(ordering: .relaxed)))
+}

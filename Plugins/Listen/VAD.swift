@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import Synchronization
+
+/// Tells when somebody speaks.
+final class VAD: Node {
+    static let calls: NodeCalls = [.poll, .wait, .settings]
+    static let descriptor = NodeDescriptor(
+        "vad", "tells when somebody speaks",
+        doc: """
+            What comes in goes out unchanged. The control output `speech` is 1 while somebody speaks: from \
+            `min_speech_ms` after the first word on, until a pause has lasted `min_silence_ms`. The detector is Silero's \
+            model where it is installed (`voicegraph models install silero-vad`), or the one of WebRTC, which is less sure.
+            """,
+        ports: [
+            Port(VG_AUDIO_PORT, VG_INPUT, "in", doc: "what is listened to"),
+            Port(VG_AUDIO_PORT, VG_OUTPUT, "out", doc: "the same"),
+            Port(VG_CONTROL_PORT, VG_OUTPUT, "speech", doc: "1 while somebody speaks, else 0"),
+            Port(VG_CONTROL_PORT, VG_OUTPUT, "probability", doc: "of speech in the last window, 0 to 1"),
+        ],
+        settings: [
+            Setting("detector", VG_SET_STRING, "what tells", default: "\"auto\"", choices: detectorNames),
+            Setting(
+                "threshold", VG_SET_NUMBER, "probability from which a window holds speech", default: "0.5",
+                range: 0.2...0.95, live: true),
+            Setting(
+                "min_speech_ms", VG_SET_NUMBER, "what is shorter is no speech", default: "90", range: 0...2000,
+                unit: "ms", live: true),
+            Setting(
+                "min_silence_ms", VG_SET_NUMBER, "how long a pause is the end", default: "200", range: 0...10000,
+                unit: "ms", live: true),
+        ],
+        events: VADEvent.types,
+        series: [Series("probability", "of speech, in each window", rate: 30, width: 1)],
+        flags: VG_IN_PLACE, process: vadProcess)
+
+    struct Processor: BitwiseCopyable {
+        let pipe: CapturePipe.Writer
+        let state: UnsafeMutablePointer<SpeechOutputs>
+    }
+
+    private let host: NodeHost
+    private let detector: any SpeechDetector
+    private let outputs = AudioMemory.make(SpeechOutputs.self)
+    private var hearing: Hearing?
+    private var windows: Windows?
+    private var gate = SpeechGate(shortest: 0, pause: 0)
+    private var rate = 48000.0
+    private var shortest, pause: Double
+    private var startedAt = 0.0
+    private var hasFailed = false
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        self.host = host
+        shortest = settings.number("min_speech_ms") ?? 90
+        pause = settings.number("min_silence_ms") ?? 200
+        detector = try makeDetector(settings.string("detector") ?? "auto", host: host)
+        gate.threshold = Float(settings.number("threshold") ?? 0.5)
+        outputs.initialize(to: SpeechOutputs())
+    }
+
+    deinit {
+        outputs.deinitialize(count: 1)
+        AudioMemory.free(outputs)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        let hearing = try Hearing(preparation, seconds: 4)
+        rate = preparation.rate
+        self.hearing = hearing
+        windows = Windows(length: detector.window, step: hearing.step)
+        detector.reset()
+        _ = gate.close(at: 0)
+        tune()
+        outputs.pointee.speech.store(0, ordering: .relaxed)
+        return Processor(pipe: hearing.pipe.writer, state: outputs)
+    }
+
+    func activate() { tell(isSpeaking: false, at: nil) }
+
+    func set(_ setting: String, to value: SettingValue) throws(NodeError) {
+        let number = Settings([setting: value]).number(setting) ?? 0
+        switch setting {
+        case "threshold": gate.threshold = Float(number)
+        case "min_speech_ms": shortest = number
+        default: pause = number
+        }
+        tune()
+    }
+
+    func poll() { listen() }
+    func wait(frames: Int) { listen() }
+
+    private func tune() {
+        gate.shortest = shortest * rate / 1000
+        gate.pause = pause * rate / 1000
+    }
+
+    /// Works on what was heard since the last call.
+    private func listen() {
+        guard let hearing, !hasFailed else { return }
+        let lost = hearing.pipe.takeDropped()
+        if lost > 0 {
+            host.count("dropped", lost)
+            host.log(VG_LOG_WARNING, "\(lost) frames were not listened to: the processor is busy with something else")
+        }
+        do throws(NodeError) {
+            while let piece = try hearing.next() {
+                if piece.isNew {
+                    detector.reset()
+                    change(gate.close(at: piece.position))
+                }
+                try windows?.take(piece) { (window, position) throws(NodeError) in try take(window, position, hearing) }
+            }
+        } catch {
+            hasFailed = true
+            host.health(.failed(error.message))
+            host.log(VG_LOG_ERROR, error.message)
+            change(gate.close(at: 0))
+        }
+    }
+
+    private func take(
+        _ window: UnsafeBufferPointer<Float>, _ position: Double, _ hearing: Hearing
+    ) throws(NodeError) {
+        let probability = try detector.probability(window)
+        let length = Double(window.count) * hearing.step
+        outputs.pointee.probability.store(probability.bitPattern, ordering: .relaxed)
+        host.publish([[probability]], at: UInt64(position + length))
+        change(gate.take(probability, at: position, length: length))
+    }
+
+    private func change(_ change: SpeechGate.Change?) {
+        switch change {
+        case .started(let position):
+            startedAt = position
+            outputs.pointee.speech.store(1, ordering: .relaxed)
+            host.publish(VADEvent.started, at: UInt64(position))
+            tell(isSpeaking: true, at: position)
+        case .ended(let position):
+            outputs.pointee.speech.store(0, ordering: .relaxed)
+            host.publish(
+                VADEvent.ended, [("seconds", .number(max(0, position - startedAt) / rate))], at: UInt64(position))
+            tell(isSpeaking: false, at: position)
+        case nil: break
+        }
+    }
+
+    private func tell(isSpeaking: Bool, at position: Double?) {
+        host.publish(
+            VADEvent.state, [("speech", .bool(isSpeaking)), ("detector", .string(detector.name))],
+            at: position.map { UInt64($0) })
+    }
+}
+
+/// What a processor that listens gives as controls; written by the control half.
+struct SpeechOutputs: ~Copyable {
+    /// 0 or 1.
+    let speech = Atomic<UInt32>(0)
+    /// The bits of a float.
+    let probability = Atomic<UInt32>(0)
+}
+
+/// What the node tells, and how it is declared.
+enum VADEvent {
+    static let started = "vad.started"
+    static let ended = "vad.ended"
+    static let state = "vad.state"
+
+    static let types = [
+        EventType(started, "somebody begins to speak; the position is that of the first word"),
+        EventType(
+            ended, "nobody speaks any more; the position is that of the pause",
+            fields: [Field("seconds", VG_NUMBER, "how long somebody spoke", unit: "s")]),
+        EventType(
+            state, "whether somebody speaks",
+            fields: [
+                Field("speech", VG_BOOL, "whether somebody does"),
+                Field("detector", VG_STRING, "silero or webrtc"),
+            ], retained: true),
+    ]
+}
+
+@_noLocks
+private func vadProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let processor = memory.assumingMemoryBound(to: VAD.Processor.self)
+    // Before the output, which may be the same buffer.
+    processor.pointee.pipe.write(io, cycle)
+    let (input, output) = (io.input(0), io.output(0))
+    if input != UnsafePointer(output) { vg_copy(output, input, UInt32(truncatingIfNeeded: cycle.frames)) }
+    if io.isSilent(input: 0) { io.markSilent(output: 0) }
+    let state = processor.pointee.state
+    io.setControl(0, Float(state.pointee.speech.load(ordering: .relaxed)))
+    io.setControl(1, Float(bitPattern: state.pointee.probability.load(ordering: .relaxed)))
+}

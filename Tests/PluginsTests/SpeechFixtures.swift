@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// Speech that recognizers understand, at 16 kHz: the voice kal16 of flite.
+func spoken(_ text: String) throws -> [Float] {
+    let scratch = try Scratch()
+    let path = scratch.file("speech.wav")
+    try run("flite", ["-voice", "kal16", "-t", text, "-o", path])
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    // What flite writes has the head of 44 bytes and integers of 16 bits.
+    return bytes.dropFirst(44).withUnsafeBytes { raw in
+        (0..<raw.count / 2).map { Float(raw.loadUnaligned(fromByteOffset: 2 * $0, as: Int16.self)) / 32768 }
+    }
+}
+
+/// So many seconds of silence at 16 kHz.
+func silence(_ seconds: Double) -> [Float] { [Float](repeating: 0, count: Int(seconds * 16000)) }
+
+/// The models of this user, for tests that need them.
+enum TestModels {
+    /// The folder.
+    static let folder =
+        (ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? NSHomeDirectory() + "/.local/share")
+        + "/voicegraph/models"
+
+    /// Whether all of these are installed.
+    static func have(_ names: String...) -> Bool {
+        names.allSatisfy { FileManager.default.fileExists(atPath: folder + "/" + $0) }
+    }
+}
