@@ -52,7 +52,8 @@ let package = Package(
         library("CSndfile", "sndfile", "libsndfile1-dev"),
         library("CEbur128", "libebur128", "libebur128-dev"),
         library("CSoxr", "soxr", "libsoxr-dev"),
-        library("CKissfft", "kissfft-float", "libkissfft-dev"),
+        // What its pkg-config file defines are flags that are not allowed, and the defaults.
+        .systemLibrary(name: "CKissfft", path: "Sources/CKissfft", providers: [.apt(["libkissfft-dev"])]),
         // Functions of a dozen instructions, called for every plugin in every block.
         .target(name: "CNode", cSettings: [.unsafeFlags(["-Xclang", "-mframe-pointer=none"])]),
         .target(name: "CRealtime"),

@@ -156,7 +156,7 @@ public final class OnnxSession: @unchecked Sendable {
 
 /// What a call left as its error.
 private func errorText(_ body: (UnsafeMutablePointer<CChar>) -> Void) -> String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(VG_ONNX_ERROR.rawValue)) { error in
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: VG_ONNX_ERROR) { error in
         error.initialize(repeating: 0)
         body(error.baseAddress!)
         return String(cString: error.baseAddress!)

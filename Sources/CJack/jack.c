@@ -60,6 +60,7 @@
   CALL(uint32_t, jack_midi_get_event_count, (void *buffer), (buffer))                                              \
   CALL(jack_port_t *, jack_port_by_id, (CLIENT, jack_port_id_t id), (client, id))                                  \
   CALL(jack_port_t *, jack_port_by_name, (CLIENT, const char *name), (client, name))                               \
+  CALL(int, jack_port_connected, (const jack_port_t *port), (port))                                                \
   CALL(int, jack_port_connected_to, (const jack_port_t *port, const char *name), (port, name))                     \
   CALL(const char **, jack_port_get_all_connections, (const jack_client_t *client, const jack_port_t *port),       \
        (client, port))                                                                                             \

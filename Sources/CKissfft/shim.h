@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <kiss_fftr.h>
+#include <kissfft/kiss_fftr.h>

@@ -126,7 +126,9 @@ struct ServerTests {
             try await session.run.wait("the loss is told") { _ in session.count("server.lost") == round }
             let start = ContinuousClock.now
             try server.restart(rate: round % 2 == 0 ? 48000 : 44100, block: round % 2 == 0 ? 256 : 128)
-            try await session.until("audio flows") { $0.state == "running" && $0.blocks > before }
+            do { try await session.until("audio flows") { $0.state == "running" && $0.blocks > before } } catch {
+                throw NeverHappened(description: "round \(round): \(error); \(server.report)")
+            }
             times.append(start.duration(to: .now))
             try await eventually("all is connected again") { try await isConnected(server) }
             // The first rounds fill caches and make what is kept.

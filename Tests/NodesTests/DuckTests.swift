@@ -21,7 +21,8 @@ import TestSupport
         ]
         let harness = try duck(rate: rate, times)
         let half = Int(rate / 4)
-        let key = Signal.constant(0, frames: half) + Signal.constant(0.1, frames: half) + Signal.constant(0, frames: half)
+        let key =
+            Signal.constant(0, frames: half) + Signal.constant(0.1, frames: half) + Signal.constant(0, frames: half)
         let output = harness.run(3 * half, inputs: [Signal.constant(0.5, frames: 3 * half), key], plan: plan)[0]
         func way(_ frame: Int) -> Double {
             let down = min(1, Double(frame + 1 - half) / (0.05 * rate))

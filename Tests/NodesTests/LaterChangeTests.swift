@@ -77,7 +77,8 @@ struct LaterChange: CustomTestStringConvertible, Sendable {
             graph.links.append(
                 ResolvedGraph.Link(fromNode: 0, fromPort: output, toNode: 1, target: .port(port), kind: VG_AUDIO_PORT))
         }
-        for port in 0..<ports(VG_INPUT) {
+        for port in instance.ports.indices
+        where instance.ports[port].direction == VG_INPUT && instance.ports[port].kind == VG_AUDIO_PORT {
             let source: [String: SettingValue] = ["wave": .string("noise"), "seed": .integer(Int64(port + 1))]
             graph.nodes.append(try make("source-\(port)", "tone", source))
             graph.links.append(

@@ -103,6 +103,12 @@ public final class Jackd: @unchecked Sendable {
         turn.end()
     }
 
+    /// Whether it lives, and what it printed, for the message of a failure.
+    public var report: String {
+        guard let process else { return "\(name) was ended" }
+        return "\(name) \(process.isRunning ? "runs as \(processID)" : "has died"); it printed: \(process.recentOutput)"
+    }
+
     /// Runs one of JACK's command-line tools against it and returns what it prints.
     @discardableResult
     public func tool(_ arguments: String..., seconds: Double = 20) async throws -> String {

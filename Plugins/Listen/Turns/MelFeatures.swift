@@ -41,7 +41,9 @@ final class MelFeatures {
             let start = frame * Self.hop
             for place in 0..<Self.length { block[place] = padded[start + place] * Float(window[place]) }
             kiss_fftr(transform, block, &spectrum)
-            for bin in 0..<Self.bins { power[bin] = spectrum[bin].r * spectrum[bin].r + spectrum[bin].i * spectrum[bin].i }
+            for bin in 0..<Self.bins {
+                power[bin] = spectrum[bin].r * spectrum[bin].r + spectrum[bin].i * spectrum[bin].i
+            }
             for (band, filter) in filters.enumerated() {
                 var sum: Float = 0
                 for (place, weight) in filter.weights.enumerated() { sum += weight * power[filter.first + place] }

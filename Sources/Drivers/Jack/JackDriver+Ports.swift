@@ -110,9 +110,12 @@ extension JackDriver {
     /// See `Driver.sources`.
     func findSources(of names: [String]) -> CaptureSources {
         guard let client else { return .unknown }
-        let ports = names.compactMap { ports.index(of: $0).flatMap { self.ports.jackPort(self.ports.entries[$0].slot) } }
-        if ports.isEmpty { return .unknown }
-        if ports.contains(where: { jack_port_connected($0) > 0 }) { return .connected }
+        let made = names.compactMap { name -> OpaquePointer? in
+            guard let index = ports.index(of: name) else { return nil }
+            return ports.jackPort(ports.entries[index].slot)
+        }
+        if made.isEmpty { return .unknown }
+        if made.contains(where: { jack_port_connected($0) > 0 }) { return .connected }
         return others(client).audioSources.isEmpty ? .missing : .unconnected
     }
 

@@ -79,7 +79,17 @@ package enum JackLibrary {
             var status = JackStatus(rawValue: 0)
             let linesBefore = recentLines
             JackMetadata.repair()
-            guard let client = vg_jack_open(allowed(name), server, exactName, &status) else {
+            var opened = vg_jack_open(allowed(name), server, exactName, &status)
+            // jackd refuses a client now and then while another server of this machine starts or ends beside it.
+            var tries = 0
+            while opened == nil, status.rawValue & JackServerError.rawValue != 0,
+                status.rawValue & JackServerFailed.rawValue == 0, !vg_jack_is_pipewire(), tries < 5
+            {
+                tries += 1
+                usleep(40_000)
+                opened = vg_jack_open(allowed(name), server, exactName, &status)
+            }
+            guard let client = opened else {
                 let unreachable = JackServerFailed.rawValue | JackServerError.rawValue
                 guard status.rawValue & unreachable != 0 else { return .failure(.refused(status: status.rawValue)) }
                 // Looking for a server again and again must not push out what was said before.

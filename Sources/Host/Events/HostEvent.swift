@@ -110,7 +110,8 @@ public enum HostEvent {
 
     /// All of them.
     public static let all: [EventType] = [
-        running, status, finished, health, silenced, heard, clipped, judged, log, latency, refused, changed, reloadFailed,
+        running, status, finished, health, silenced, heard, clipped, judged, log, latency, refused, changed,
+        reloadFailed,
         failed, eventsLost, format, stalled, resumed, serverLost, serverBack, reactivated, connected, xrun, dropout,
     ]
 }

@@ -105,7 +105,8 @@ extension Host {
     ) async throws(HostError) -> InputJudgement {
         let input = try graph.instance(node)
         guard input.typeName == "input" else {
-            throw HostError("'\(node)' is no input", hint: "inputs: \(graph.inputs.map(\.name).joined(separator: ", "))")
+            throw HostError(
+                "'\(node)' is no input", hint: "inputs: \(graph.inputs.map(\.name).joined(separator: ", "))")
         }
         guard seconds >= 0.1, seconds <= 60 else { throw HostError("\(seconds) is not between 0.1 and 60 seconds") }
         var peak: Float?
@@ -118,7 +119,7 @@ extension Host {
             if graph.isStopped { throw HostError("the graph has ended") }
             if let heard = input.takePeak() { peak = max(peak ?? 0, heard) }
         }
-        let ports = (1...max(1, input.count(VG_AUDIO_PORT, VG_OUTPUT))).map { "\(node)_\($0)" }
+        let ports = (1...max(1, input.ports.count { $0.kind == VG_AUDIO_PORT })).map { "\(node)_\($0)" }
         let judgement = InputJudgement(peak: peak, sources: graph.driver.sources(of: ports))
         graph.tell(HostEvent.judged, node: node, judgement.values)
         return judgement

@@ -22,7 +22,8 @@ final class Duck: Node {
         series: .gainReduction, flags: VG_IN_PLACE, process: duckProcess)
 
     private static let parameters = [
-        Parameter("depth_db", "gain while something else sounds", -120...0, default: -15, unit: "dB", scale: VG_DECIBEL),
+        Parameter(
+            "depth_db", "gain while something else sounds", -120...0, default: -15, unit: "dB", scale: VG_DECIBEL),
         Parameter("threshold_db", "peak level of the key that lowers it", -100...0, default: -45, unit: "dB"),
         Parameter("attack_ms", "time until it is down", 1...5000, default: 80, unit: "ms"),
         Parameter("hold_ms", "how long it stays down after the last loud sample", 0...10000, default: 500, unit: "ms"),

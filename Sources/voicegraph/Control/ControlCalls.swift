@@ -120,7 +120,8 @@ struct JudgeCall: ControlCall {
     func text(_ answer: JSON) -> String {
         let inputs = answer["inputs"]?.items ?? []
         if inputs.isEmpty { return "The graph has no input.\n" }
-        return inputs.map { "\(printable($0["node"]?.string ?? "")): \(printable($0["text"]?.string ?? ""))\n" }.joined()
+        return inputs.map { "\(printable($0["node"]?.string ?? "")): \(printable($0["text"]?.string ?? ""))\n" }
+            .joined()
     }
 }
 

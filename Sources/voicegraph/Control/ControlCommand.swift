@@ -25,7 +25,8 @@ struct ControlCommand: ParsableCommand {
             reload makes the graph what the file says.
             """,
         subcommands: [
-            SetCall.self, GetCall.self, JudgeCall.self, NodesCall.self, AddCall.self, RemoveCall.self, LinkCall.self, UnlinkCall.self,
+            SetCall.self, GetCall.self, JudgeCall.self, NodesCall.self, AddCall.self, RemoveCall.self, LinkCall.self,
+            UnlinkCall.self,
             BypassCall.self, MuteCall.self, ReloadCall.self, DoCall.self, ActionsCall.self, SayCall.self,
             SendCall.self, SaveCall.self, StatusCall.self, EventsCall.self, ListCall.self,
         ])
