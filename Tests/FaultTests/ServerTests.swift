@@ -127,7 +127,8 @@ struct ServerTests {
             let start = ContinuousClock.now
             try server.restart(rate: round % 2 == 0 ? 48000 : 44100, block: round % 2 == 0 ? 256 : 128)
             do { try await session.until("audio flows") { $0.state == "running" && $0.blocks > before } } catch {
-                throw NeverHappened(description: "round \(round): \(error); \(server.report)")
+                throw NeverHappened(
+                    description: "round \(round): \(error); \(server.report); threads: \(session.threads)")
             }
             times.append(start.duration(to: .now))
             try await eventually("all is connected again") { try await isConnected(server) }

@@ -168,6 +168,18 @@ final class Session: Sendable {
 
     /// What it occupies now.
     var resources: Resources { Resources(of: run.processID, server: server) }
+
+    /// Where each thread of the run waits, for the message of a failure.
+    var threads: String {
+        let folder = "/proc/\(run.processID)/task"
+        func read(_ path: String) -> String {
+            ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "?").trimmingCharacters(
+                in: .whitespacesAndNewlines)
+        }
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return tasks.map { "\(read("\(folder)/\($0)/comm")): \(read("\(folder)/\($0)/wchan"))" }.sorted()
+            .joined(separator: ", ")
+    }
 }
 
 /// What a process occupies.
