@@ -68,6 +68,10 @@ let package = Package(
             swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
         code("JSON", []),
         code("System", ["CRealtime"]),
+        // Optimized in debug builds too: every byte of a model is hashed.
+        .target(
+            name: "ModelStore", dependencies: ["JSON", "System"],
+            swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
         code("NodeKit", ["CNode", "Realtime", "System"]),
         code("Graph", ["JSON", "NodeKit", "Realtime", "System"]),
         code("Nodes", ["NodeKit", "Realtime", "System"]),
@@ -88,9 +92,8 @@ let package = Package(
         .executableTarget(
             name: "voicegraph",
             dependencies: [
-                "API", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "NodeKit",
-                "Picture",
-                "System", "Terminal",
+                "API", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "ModelStore",
+                "NodeKit", "Picture", "System", "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -115,6 +118,7 @@ let package = Package(
         tests("Realtime", ["Realtime"]),
         tests("System", ["System"]),
         tests("JSON", ["JSON"]),
+        tests("ModelStore", ["JSON", "ModelStore", "System"]),
         tests("NodeKit", ["NodeKit"]),
         tests("Graph", ["Drivers", "Graph", "System"]),
         tests("Nodes", ["Nodes"]),

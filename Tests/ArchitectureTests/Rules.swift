@@ -6,6 +6,7 @@ let allowedImports: [String: Set<String>] = [
     "Realtime": ["CRealtime"],
     "System": ["CRealtime"],
     "JSON": [],
+    "ModelStore": ["JSON", "System"],
     "NodeKit": ["CNode", "Realtime", "System"],
     "Graph": ["JSON", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
     "Nodes": ["NodeKit", "Realtime", "System", "CNode", "CRealtime"],
@@ -22,9 +23,8 @@ let allowedImports: [String: Set<String>] = [
     "Picture": ["Graph", "NodeKit"],
     "Terminal": ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"],
     "voicegraph": [
-        "API", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Picture",
-        "System",
-        "Terminal", "ArgumentParser",
+        "API", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "ModelStore", "NodeKit",
+        "Picture", "System", "Terminal", "ArgumentParser",
     ],
     "Plugins": ["Models", "NodeKit", "Resampling"],
 ]
@@ -34,7 +34,7 @@ let systemImports: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
 
 /// Folders that must start fast and stay small.
 let withoutFoundation: Set<String> = [
-    "Realtime", "System", "JSON", "NodeKit", "Graph", "Nodes", "Drivers", "LV2", "Isolation",
+    "Realtime", "System", "JSON", "ModelStore", "NodeKit", "Graph", "Nodes", "Drivers", "LV2", "Isolation",
 ]
 
 /// A source file, by its path from the package's root.
