@@ -11,8 +11,7 @@ struct VoiceGraph: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, RenderCommand.self, CheckCommand.self, GraphCommand.self, NodesCommand.self,
             DescribeCommand.self, StatusCommand.self, TopCommand.self, ControlCommand.self, LV2Command.self,
-            PluginCommand.self,
-            IsolatedChildCommand.self,
+            ModelsCommand.self, PluginCommand.self, IsolatedChildCommand.self,
         ])
 }
 

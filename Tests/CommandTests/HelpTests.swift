@@ -9,7 +9,10 @@ import TestSupport
         arguments: [
             (
                 ["--help"],
-                ["run", "render", "check", "graph", "nodes", "describe", "status", "top", "ctl", "plugin", "--version"]
+                [
+                    "run", "render", "check", "graph", "nodes", "describe", "status", "top", "ctl", "models", "plugin",
+                    "--version",
+                ]
             ),
             (
                 ["run", "--help"],
@@ -32,6 +35,10 @@ import TestSupport
             (["nodes", "--help"], ["--plugin-path", "--json"]),
             (["describe", "--help"], ["<type>", "<plugin>", "lv2 info"]),
             (["plugin", "new", "--help"], ["--language", "swift", "c"]),
+            (["models", "--help"], ["list", "install", "remove", "path", "pip"]),
+            (["models", "list", "--help"], ["--json", "--verify", "exit code is 1"]),
+            (["models", "install", "--help"], ["<names>", "--all", "Ctrl-C"]),
+            (["models", "remove", "--help"], ["--force"]),
         ])
     func help(_ arguments: [String], _ words: [String]) async throws {
         let help = try Program([Program.voicegraph] + arguments)
@@ -51,7 +58,9 @@ import TestSupport
         let scratch = try Scratch()
         let script = try voicegraph("--generate-completion-script", shell)
         #expect(try await script.end() == 0)
-        for word in ["render", "until-idle", "plugin-path", "mermaid"] { #expect(script.output.contains(word)) }
+        for word in ["render", "until-idle", "plugin-path", "mermaid", "moonshine-base-en"] {
+            #expect(script.output.contains(word))
+        }
         guard !check.isEmpty else { return }
         let result = try await runTool(check + [scratch.write("script", script.output)])
         #expect(result.status == 0, "\(result.output)")

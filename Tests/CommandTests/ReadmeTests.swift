@@ -30,6 +30,8 @@ struct ReadmeTests {
         let tools = URL(filePath: own).deletingLastPathComponent().path
         let environment = [
             "PATH": tools + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? ""), "XDG_RUNTIME_DIR": folder.path,
+            // Whatever models this user has.
+            "XDG_DATA_HOME": folder.path + "/data",
         ]
         var commands = 0
         for block in try blocks() {
