@@ -10,7 +10,8 @@ SEED = $(shell date +%s)
 RELEASE = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build debug setup setup-test install format lint docs bench lv2-conformance lv2-example soak clean
+.PHONY: help run test build debug setup setup-test models install format lint docs bench
+.PHONY: lv2-conformance lv2-example soak clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +40,10 @@ setup-test: ## the same for the tests
 
 install: build ## copy command, plugins, NodeKit and completions below PREFIX (/usr/local); DESTDIR as usual
 	scripts/install "$(DESTDIR)$(PREFIX)" $(RELEASE)
+
+models: build ## fetch all models for speaking and listening, for this user (150 MB); XDG_DATA_HOME=... for elsewhere
+	@scripts/setup models
+	@$(RELEASE)/voicegraph models install --all
 
 lv2-example: ## build the LV2 plugin in Swift: .build/lv2/warmth.lv2
 	scripts/lv2-example
