@@ -13,18 +13,21 @@ final class ProgressBar {
 
     init(rate: Double) { self.rate = rate }
 
-    func show(_ progress: Render.Progress) {
+    func show(_ progress: Render.Progress) { show(progress.frames, of: progress.total) }
+
+    /// Frames done, and in all, if that is known.
+    func show(_ frames: Int, of total: Int? = nil) {
         let now = monotonicSeconds()
         guard visible, now - shownAt > 0.1 else { return }
         shownAt = now
         var text = "\r\u{1b}[K"
-        if let total = progress.total {
-            let share = Double(progress.frames) / Double(max(1, total))
+        if let total {
+            let share = Double(frames) / Double(max(1, total))
             let filled = Int(share * 30)
             text += "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: 30 - filled) + "] "
             text += "\(Int(share * 100)) %  "
         }
-        writeOut(text + summary(progress.frames), to: STDERR_FILENO)
+        writeOut(text + summary(frames), to: STDERR_FILENO)
     }
 
     func clear() { if visible, shownAt > 0 { writeOut("\r\u{1b}[K", to: STDERR_FILENO) } }

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Models
+import NodeKit
+
+/// Which model of Moonshine to read.
+struct MoonshineChoice: Sendable {
+    /// The name of the model that is used unless settings name another.
+    static let model = "moonshine-base-en"
+
+    let folder: ModelFolder
+    let models: String
+
+    /// Looks whether the model is there. [control]
+    init(_ settings: Settings, language: String, models: String) throws(NodeError) {
+        guard language.lowercased().hasPrefix("en") || settings.string("model") != nil else {
+            throw NodeError(
+                "the model \(Self.model) knows English only, not \(language)",
+                hint: "name another `model`, or another `engine`", key: "language")
+        }
+        folder = try ModelFolder(settings.string("model") ?? Self.model, in: models)
+        _ = try ModelFolder(OnnxRuntime.model, in: models)
+        self.models = models
+    }
+}
+
+/// Moonshine (N. Jeffries and others, "Moonshine: Speech Recognition for Live Transcription and Voice Commands", 2024,
+/// arXiv 2410.15608): an encoder that hears up to some 15 s at a time, and a decoder that writes one token after the other.
+/// What is not whole yet is decoded again and again, from its beginning.
+final class Moonshine: Recognizer {
+    private static let (firstToken, lastToken) = (1, 2)
+    /// As the authors do: more tokens than this in a second are the model going round in circles.
+    private static let tokensPerSecond = 6.5
+    /// The encoder needs some samples; silence is added to what is shorter.
+    private static let shortest = 8000
+    /// Heads of attention and their width in the base model, and in the tiny one.
+    private static let shapes = [8: [8, 52], 6: [8, 36]]
+
+    private let abort: AbortFlag
+    private let encoder, decoder: OnnxSession
+    private let tokens: MoonshineTokens
+    /// What the decoder remembers, without tokens yet, by the name under which it takes it.
+    private let empty: [(name: String, value: OnnxValue)]
+    private let logits: String
+    /// What the decoder gives to remember, and the name under which it takes it again.
+    private let memories: [(given: String, taken: String)]
+    private var samples: [Float] = []
+
+    /// Reads the model. [worker]
+    init(_ choice: MoonshineChoice, abort: AbortFlag) throws(NodeError) {
+        self.abort = abort
+        let runtime = try OnnxRuntime.load(from: choice.models)
+        tokens = try MoonshineTokens(choice.folder.file("tokenizer.bin"))
+        encoder = try OnnxSession(runtime, path: choice.folder.file("encoder_model.ort"))
+        decoder = try OnnxSession(runtime, path: choice.folder.file("decoder_model_merged.ort"))
+        try encoder.require(inputs: ["input_values"], outputs: [])
+        try decoder.require(inputs: ["input_ids", "encoder_hidden_states", "use_cache_branch"], outputs: [])
+        let past = decoder.inputs.filter { $0.hasPrefix("past_key_values") }
+        // Key and value, of the decoder's own and of the encoder's, in each layer.
+        guard let shape = Self.shapes[past.count / 4], past.count % 4 == 0, encoder.outputs.count == 1,
+            let first = decoder.outputs.first, decoder.outputs.count == past.count + 1
+        else {
+            throw NodeError("\(choice.folder.path) has another model than Moonshine's: it has \(past.count) memories")
+        }
+        logits = first
+        memories = decoder.outputs.dropFirst().map { name in
+            (name, name.hasPrefix("present") ? "past_key_values" + name.dropFirst("present".count) : name)
+        }
+        var empty: [(name: String, value: OnnxValue)] = []
+        for name in past {
+            empty.append((name, try OnnxValue(runtime, [Float](), shape: [1, shape[0], 0, shape[1]])))
+        }
+        self.empty = empty
+        try decoder.require(inputs: memories.map(\.taken), outputs: [])
+    }
+
+    func begin() throws(NodeError) { samples.removeAll(keepingCapacity: true) }
+    func feed(_ samples: ArraySlice<Float>) throws(NodeError) { self.samples += samples }
+    func partial() throws(NodeError) -> String? { try decode() }
+    func finish() throws(NodeError) -> Recognition { Recognition(text: try decode()) }
+    func cancel() {}
+
+    private func decode() throws(NodeError) -> String {
+        var heard = samples
+        if heard.count < Self.shortest { heard += [Float](repeating: 0, count: Self.shortest - heard.count) }
+        let runtime = encoder.runtime
+        let audio = try OnnxValue(runtime, heard, shape: [1, heard.count])
+        let hidden = try encoder.run([("input_values", audio)], outputs: encoder.outputs)[0]
+        var memory = empty
+        var text: [Int] = []
+        var token = Self.firstToken
+        let longest = Int(Double(heard.count) / speechRate * Self.tokensPerSecond) + 1
+        while text.count < longest {
+            if abort.isRaised { throw AbortFlag.error }
+            let isFirst = text.isEmpty
+            let inputs =
+                memory + [
+                    ("input_ids", try OnnxValue(runtime, [Int64(token)], shape: [1, 1])),
+                    ("encoder_hidden_states", hidden),
+                    ("use_cache_branch", try OnnxValue(runtime, [!isFirst], shape: [1])),
+                ]
+            let results = try decoder.run(inputs, outputs: [logits] + memories.map(\.given))
+            let (scores, shape) = try results[0].floats()
+            let last = scores.suffix(shape.last ?? 0)
+            guard let best = last.indices.max(by: { last[$0] < last[$1] }) else {
+                throw NodeError("the model gives no scores")
+            }
+            token = best - last.startIndex
+            if token == Self.lastToken { break }
+            text.append(token)
+            for (place, result) in results.dropFirst().enumerated() {
+                let name = memories[place].taken
+                // What it knows of the encoder's side stays as it was given first.
+                if !isFirst, name.contains("encoder") { continue }
+                if let known = memory.firstIndex(where: { $0.name == name }) { memory[known].value = result }
+            }
+        }
+        return tokens.text(text)
+    }
+}
+
+/// The pieces of words that a model writes: each has its length in bytes before it, of one byte below 128, else of two.
+struct MoonshineTokens {
+    private var pieces: [ArraySlice<UInt8>] = []
+
+    /// Reads the file. [worker]
+    init(_ path: String) throws(NodeError) {
+        guard let bytes = readFile(path) else {
+            throw NodeError(
+                "cannot read \(path): \(String(cString: strerror(errno)))",
+                hint: "remove and install it again: voicegraph models")
+        }
+        try self.init(bytes: bytes, of: path)
+    }
+
+    init(bytes: [UInt8], of path: String) throws(NodeError) {
+        var place = 0
+        while place < bytes.count {
+            var length = Int(bytes[place])
+            place += 1
+            if length >= 128, place < bytes.count {
+                length += Int(bytes[place]) * 128 - 128
+                place += 1
+            }
+            guard place + length <= bytes.count else {
+                throw NodeError("\(path) is cut short", hint: "remove and install it again: voicegraph models")
+            }
+            pieces.append(bytes[place..<place + length])
+            place += length
+        }
+        if pieces.count < 1000 { throw NodeError("\(path) is no list of tokens") }
+    }
+
+    /// What tokens say.
+    func text(_ tokens: [Int]) -> String {
+        var bytes: [UInt8] = []
+        for token in tokens where pieces.indices.contains(token) {
+            let piece = pieces[token]
+            if let byte = Self.byte(piece) { bytes.append(byte) } else if !Self.isMark(piece) { bytes += piece }
+        }
+        // The lower one eighth block, U+2581, stands for a space.
+        let text = String(decoding: bytes, as: UTF8.self)
+        return trimmed(String(text.map { $0 == "\u{2581}" ? " " : $0 }))
+    }
+
+    /// The byte that a piece such as <0x0A> stands for.
+    private static func byte(_ piece: ArraySlice<UInt8>) -> UInt8? {
+        guard piece.count == 6, piece.starts(with: Array("<0x".utf8)), piece.last == UInt8(ascii: ">") else {
+            return nil
+        }
+        return UInt8(String(decoding: piece.dropFirst(3).prefix(2), as: UTF8.self), radix: 16)
+    }
+
+    /// Whether a piece such as </s> or <unk> is no text.
+    private static func isMark(_ piece: ArraySlice<UInt8>) -> Bool {
+        piece.count > 2 && piece.first == UInt8(ascii: "<") && piece.last == UInt8(ascii: ">")
+    }
+}
+
+/// A whole file; nil: it cannot be read, as `errno` says. [control]
+func readFile(_ path: String) -> [UInt8]? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    while true {
+        var count = 0
+        let part = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, size in
+            count = read(file, buffer.baseAddress, buffer.count)
+            size = max(0, count)
+        }
+        if count < 0, errno == EINTR { continue }
+        if count < 0 { return nil }
+        if count == 0 { return bytes }
+        bytes += part
+    }
+}
+
+/// A text without white space at its ends.
+func trimmed(_ text: some StringProtocol) -> String {
+    let begin = text.drop { $0.isWhitespace }
+    guard let last = begin.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(begin[...last])
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Models
+import NodeKit
+import Synchronization
+
+/// Makes text of speech, one segment after the other, mono at 16 kHz. By one thread at a time. After an error the next
+/// segment begins anew.
+protocol Recognizer: AnyObject {
+    /// A segment begins. [worker]
+    func begin() throws(NodeError)
+    /// The next samples of the segment. [worker]
+    func feed(_ samples: ArraySlice<Float>) throws(NodeError)
+    /// What the segment says so far; nil: that is not known before its end. [worker]
+    func partial() throws(NodeError) -> String?
+    /// The segment has ended: what it says. [worker]
+    func finish() throws(NodeError) -> Recognition
+    /// The segment is given up. [worker]
+    func cancel()
+}
+
+/// What was recognized in a segment.
+struct Recognition: Equatable {
+    /// One word of it.
+    struct Word: Equatable {
+        var text: String
+        /// Seconds since the segment began.
+        var start, end: Double
+        /// 0 to 1.
+        var confidence: Double?
+    }
+
+    var text = ""
+    /// Where the engine knows them.
+    var words: [Word] = []
+    /// 0 to 1, where the engine knows it.
+    var confidence: Double?
+}
+
+/// Raised by another thread when nobody waits for a recognition any more.
+final class AbortFlag: Sendable {
+    private let raised = Atomic<Bool>(false)
+
+    /// Whether it is raised. [any]
+    var isRaised: Bool {
+        get { raised.load(ordering: .relaxed) }
+        set { raised.store(newValue, ordering: .relaxed) }
+    }
+
+    /// What a recognition that was given up throws.
+    static let error = NodeError("it was given up")
+}
+
+/// An engine that settings name and whose parts are there; it is not loaded yet.
+struct RecognizerChoice: @unchecked Sendable {
+    // Sendable: what `load` holds are texts, numbers, and a flag for any thread.
+    /// "moonshine", "pocketsphinx" or "command".
+    let name: String
+    /// Reads what it needs, which may take a second. [worker]
+    let load: () throws(NodeError) -> any Recognizer
+
+    /// The values of the setting `engine`.
+    static let names = ["auto", "moonshine", "pocketsphinx", "command"]
+
+    /// Finds the engine that settings ask for, and looks whether its parts are there. [control]
+    init(_ settings: Settings, host: NodeHost, abort: AbortFlag) throws(NodeError) {
+        let language = settings.string("language") ?? "en-US"
+        switch Self.engine(settings, host: host) {
+        case "moonshine":
+            let choice = try MoonshineChoice(settings, language: language, models: host.modelFolder)
+            name = "moonshine"
+            load = { () throws(NodeError) in try Moonshine(choice, abort: abort) }
+        case "command":
+            let command = try CommandRecognizer.Command(settings)
+            name = "command"
+            load = { () throws(NodeError) in CommandRecognizer(command, abort: abort) }
+        default:
+            let model = try PocketSphinxModel(settings, language: language, host: host)
+            let search = try PocketSphinxSearch(settings, model: model, host: host)
+            _ = try PocketSphinxLibrary.load()
+            name = "pocketsphinx"
+            load = { () throws(NodeError) in try PocketSphinxRecognizer(model, search) }
+        }
+    }
+
+    private static func engine(_ settings: Settings, host: NodeHost) -> String {
+        let name = settings.string("engine") ?? "auto"
+        if name != "auto" { return name }
+        if !settings.strings("command").isEmpty { return "command" }
+        let isSearch = !settings.strings("keyphrases").isEmpty || settings.string("grammar") != nil
+        let language = settings.string("language")?.lowercased() ?? "en"
+        let isInstalled = [MoonshineChoice.model, OnnxRuntime.model].allSatisfy {
+            ModelFolder.isInstalled($0, in: host.modelFolder)
+        }
+        return isInstalled && !isSearch && language.hasPrefix("en") ? "moonshine" : "pocketsphinx"
+    }
+}

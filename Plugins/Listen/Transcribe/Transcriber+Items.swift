@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// How an item grows, and what is told of it. What goes wrong with one ends it alone.
+extension Transcriber {
+    /// Samples that an item has at most; the last of them are held back from the recognizer, since the item may be cut there.
+    private var longest: Int { Int(options.longest * speechRate) }
+    private var held: Int { min(longest / 4, Int(3 * speechRate)) }
+
+    /// Begins an item, with samples that it has already.
+    func beginItem(at start: Double, _ samples: [Float], from position: Double) {
+        guard let recognizer else { return }
+        item += 1
+        segment = Segment(
+            item: item, start: start, position: position, samples: samples,
+            nextPartial: Int((options.partials ?? 0) * speechRate))
+        trying { () throws(NodeError) in
+            try recognizer.begin()
+            tell(.hearing)
+            try recognize(recognizer)
+        }
+    }
+
+    /// Adds to the item under way, if there is one.
+    func growItem(_ window: UnsafeBufferPointer<Float>) {
+        guard let recognizer, segment != nil else { return }
+        segment?.samples += window
+        trying { () throws(NodeError) in try recognize(recognizer) }
+    }
+
+    /// Ends the item under way, if there is one; what it holds after `end` is silence.
+    func endItem(at end: Double) {
+        guard let recognizer, let segment else { return }
+        trying { () throws(NodeError) in
+            try finish(recognizer, at: segment.samples.count, end: max(end, segment.start))
+        }
+    }
+
+    /// Lets the recognizer have what there is, tells what it makes of it, and cuts what is too long.
+    private func recognize(_ recognizer: any Recognizer) throws(NodeError) {
+        while let growing = segment {
+            try feed(recognizer, upTo: min(growing.samples.count, longest - held))
+            try tellPartial(recognizer)
+            guard growing.samples.count >= longest else { return }
+            let place = quietestPlace(growing.samples, in: (longest - held)..<growing.samples.count)
+            let position = growing.position + Double(place) * rate / speechRate
+            try finish(recognizer, at: place, end: position)
+            item += 1
+            segment = Segment(
+                item: item, start: position, position: position, samples: Array(growing.samples[place...]),
+                nextPartial: Int((options.partials ?? 0) * speechRate))
+            try recognizer.begin()
+            tell(.hearing)
+        }
+    }
+
+    private func feed(_ recognizer: any Recognizer, upTo count: Int) throws(NodeError) {
+        guard let segment, count > segment.fed else { return }
+        self.segment?.fed = count
+        try recognizer.feed(segment.samples[segment.fed..<count])
+    }
+
+    private func tellPartial(_ recognizer: any Recognizer) throws(NodeError) {
+        guard let interval = options.partials, let segment, segment.fed >= segment.nextPartial, !isBehind else {
+            return
+        }
+        let begun = monotonicSeconds()
+        let text = try recognizer.partial() ?? ""
+        // Live, half of the time is left for what else there is to do.
+        let pause = isOffline ? interval : max(interval, 2 * (monotonicSeconds() - begun))
+        self.segment?.nextPartial = segment.fed + Int(pause * speechRate)
+        if text == segment.partial { return }
+        self.segment?.partial = text
+        host.publish(
+            TranscribeEvent.partial, [("item", .integer(Int64(segment.item))), ("text", .string(text))], at: now)
+        host.send(Message(.text(text), item: segment.item, position: now, partial: true))
+    }
+
+    /// Makes the final text of the first `count` samples of the item, which ends at `end`.
+    private func finish(_ recognizer: any Recognizer, at count: Int, end: Double) throws(NodeError) {
+        tell(.finishing)
+        try feed(recognizer, upTo: count)
+        let result = try recognizer.finish()
+        guard let segment else { return }
+        self.segment = nil
+        taken = segment.position + Double(count) * rate / speechRate
+        if problem != nil { host.health(.ok) }
+        problem = nil
+        if !result.text.isEmpty || !segment.partial.isEmpty {
+            host.publish(TranscribeEvent.final, fields(result, segment, end: end), at: UInt64(max(0, end)))
+            host.send(Message(.text(result.text), item: segment.item, position: UInt64(max(0, segment.start))))
+        }
+        if !result.text.isEmpty { remember(result.text) }
+        tell(.listening)
+    }
+
+    private func fields(_ result: Recognition, _ segment: Segment, end: Double) -> [(String, SettingValue)] {
+        let first = segment.position / rate
+        let words = result.words.map { word in
+            var table: [String: SettingValue] = [
+                "text": .string(word.text), "start": .number(first + word.start), "end": .number(first + word.end),
+            ]
+            table["confidence"] = word.confidence.map { .number($0) }
+            return SettingValue.table(table)
+        }
+        var fields: [(String, SettingValue)] = [
+            ("item", .integer(Int64(segment.item))), ("text", .string(result.text)),
+            ("start", .number(segment.start / rate)), ("end", .number(end / rate)),
+            ("start_frame", .integer(Int64(segment.start))), ("end_frame", .integer(Int64(end))),
+        ]
+        if !words.isEmpty { fields.append(("words", .list(words))) }
+        if let confidence = result.confidence { fields.append(("confidence", .number(confidence))) }
+        return fields
+    }
+
+    /// Keeps a final text for whoever ends the session; of one that lasts for weeks, the newest million bytes.
+    private func remember(_ text: String) {
+        items += 1
+        said += said.isEmpty ? text : " " + text
+        if said.utf8.count > 1 << 20 { said = String(said.suffix(1 << 19)) }
+    }
+
+    /// The item under way cannot be recognized; the next may be.
+    func failItem(_ error: NodeError) {
+        guard let segment else { return }
+        recognizer?.cancel()
+        self.segment = nil
+        problem = error
+        host.count("failed items")
+        host.log(VG_LOG_WARNING, "item \(segment.item) could not be recognized: \(error.message)")
+        host.health(.degraded("the last item could not be recognized: \(error.message)"))
+        host.publish(
+            TranscribeEvent.failed, [("item", .integer(Int64(segment.item))), ("reason", .string(error.message))],
+            at: now)
+        takeBack(segment)
+        tell(.listening)
+    }
+
+    /// Tells receivers of messages that a partial text was none.
+    func takeBack(_ segment: Segment) {
+        if !segment.partial.isEmpty { host.send(Message(.text(""), item: segment.item, position: now)) }
+    }
+
+    private func trying(_ body: () throws(NodeError) -> Void) {
+        do throws(NodeError) { try body() } catch {
+            // One that was given up is ended by whoever gave it up.
+            if !abort.isRaised { failItem(error) }
+        }
+    }
+
+    /// Publishes what it does, if that is news.
+    func tell(_ state: TranscribeState, reason: String = "") {
+        if self.state == state { return }
+        self.state = state
+        host.publish(
+            TranscribeEvent.state,
+            [("state", .string(state.rawValue)), ("engine", .string(choice.name)), ("reason", .string(reason))],
+            at: now)
+    }
+}

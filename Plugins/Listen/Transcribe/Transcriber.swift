@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Whether the node listens; what control calls and the thread that works agree on.
+struct TranscribeSession: Sendable {
+    enum Phase { case idle, running, stopping }
+    var phase = Phase.idle
+    /// How often it was started.
+    var number = 0
+}
+
+/// Makes items of what is heard: where they begin and end, and what is recognized in them. All on one thread, but for what
+/// is said to be for any.
+final class Transcriber {
+    let host: NodeHost
+    let options: TranscribeOptions
+    let choice: RecognizerChoice
+    let abort: AbortFlag
+    let session: Lock<TranscribeSession>
+    private let marks: RingReader<GateMark>
+    private let makeDetector: () throws(NodeError) -> any SpeechDetector
+
+    var recognizer: (any Recognizer)?
+    private var detector: (any SpeechDetector)?
+    private(set) var hearing: Hearing?
+    private var windows = Windows(length: 160, step: 1)
+    private var history = History(length: 0, step: 1)
+    private var speech = SpeechGate(shortest: 0, pause: 0)
+    /// The session that is worked on, by its number; nil: none.
+    private var current: Int?
+    private var isGateOpen = false
+    private var known: [GateMark] = []
+    private(set) var rate = 48000.0
+    private(set) var isOffline = false
+    /// What was worked on so far, in frames of the graph.
+    private(set) var place = 0.0
+    /// No item begins before this, since another has it.
+    var taken = 0.0
+
+    var segment: Segment?
+    var item: UInt64 = 0
+    /// The final texts of this session.
+    var said = ""
+    var items = 0
+    /// Why the last item failed; nil: it did not.
+    var problem: NodeError?
+    var state: TranscribeState?
+    private var lost = 0
+    private var toldBehind = 0.0
+
+    init(
+        host: NodeHost, options: TranscribeOptions, choice: RecognizerChoice, abort: AbortFlag,
+        session: Lock<TranscribeSession>, marks: RingReader<GateMark>,
+        makeDetector: @escaping () throws(NodeError) -> any SpeechDetector
+    ) {
+        self.host = host
+        self.options = options
+        self.choice = choice
+        self.abort = abort
+        self.session = session
+        self.marks = marks
+        self.makeDetector = makeDetector
+    }
+
+    /// Listens to another stream from now on, such as one of another rate; an item under way ends.
+    func adopt(_ hearing: Hearing, _ preparation: Preparation) {
+        end()
+        self.hearing = hearing
+        rate = preparation.rate
+        isOffline = preparation.offline
+        cut()
+    }
+
+    /// Whether it keeps up; what waits for less than half a second does not count. [any]
+    var isBehind: Bool { !isOffline && waiting > 0.5 }
+
+    /// Seconds of audio that wait.
+    private var waiting: Double { hearing.map { Double($0.pipe.waiting) / rate } ?? 0 }
+
+    // MARK: - what comes
+
+    /// Works on a piece of what was heard; false: there is none.
+    func work() -> Bool {
+        goAlong()
+        guard let hearing else { return false }
+        do throws(NodeError) {
+            let piece = try hearing.next()
+            // After the piece: what changed the gate in it is there by now.
+            while let mark = marks.pop() { known.append(mark) }
+            guard let piece else { return false }
+            if current == nil || state == .failed || abort.isRaised {
+                followGate()
+                return true
+            }
+            try hear(piece)
+        } catch {
+            fail(error)
+        }
+        follow(hearing)
+        return true
+    }
+
+    /// Begins the session that was asked for last, if it has not begun.
+    func goAlong() {
+        let wanted = session.withLock { $0.phase == .idle ? nil : $0.number }
+        guard let wanted, wanted != current else { return }
+        current = wanted
+        (said, items, problem) = ("", 0, nil)
+        followGate()
+        do throws(NodeError) {
+            if recognizer == nil { recognizer = try choice.load() }
+            if detector == nil, !options.isGated { detector = try makeDetector() }
+            cut()
+            host.health(.ok)
+            tell(.listening)
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// Begins a stream that does not follow what was before.
+    private func cut() {
+        guard let hearing else { return }
+        windows = Windows(length: detector?.window ?? 160, step: hearing.step)
+        history = History(length: Int(2 * speechRate), step: hearing.step)
+        speech = SpeechGate(shortest: TranscribeOptions.shortest * rate, pause: options.silence * rate)
+        detector?.reset()
+    }
+
+    /// What the gate does while nobody listens.
+    private func followGate() {
+        isGateOpen = known.last?.isOpen ?? isGateOpen
+        known = []
+    }
+
+    private func hear(_ piece: Hearing.Piece) throws(NodeError) {
+        if piece.isNew {
+            endItem(at: place)
+            history.forget()
+            detector?.reset()
+            _ = speech.close(at: place)
+            taken = piece.position
+        }
+        try windows.take(piece) { (window, position) throws(NodeError) in try take(window, at: position) }
+    }
+
+    private func take(_ window: UnsafeBufferPointer<Float>, at position: Double) throws(NodeError) {
+        let length = Double(window.count) * rate / speechRate
+        place = position + length
+        history.append(window, at: position)
+        if options.isGated { return takeGated(window, at: position) }
+        let probability = try detector?.probability(window) ?? 0
+        switch speech.take(probability, at: position, length: length) {
+        case .started(let start): beginItem(at: start)
+        case .ended(let end):
+            growItem(window)
+            endItem(at: end)
+        case nil: growItem(window)
+        }
+    }
+
+    private func takeGated(_ window: UnsafeBufferPointer<Float>, at position: Double) {
+        // Listening began while the gate was open, or a gap ended an item.
+        var hasBegun = isGateOpen && segment == nil && problem == nil
+        if hasBegun { beginItem(at: position) }
+        while let mark = known.first, Double(mark.position) < place {
+            known.removeFirst()
+            isGateOpen = mark.isOpen
+            if mark.isOpen {
+                problem = nil
+                beginItem(at: Double(mark.position))
+                hasBegun = true
+            } else {
+                endItem(at: Double(mark.position))
+            }
+        }
+        if !hasBegun { growItem(window) }
+    }
+
+    private func beginItem(at start: Double) {
+        if segment != nil { return }
+        let (samples, position) = history.samples(from: max(taken, start - options.preroll * rate))
+        beginItem(at: max(start, position), samples, from: position)
+    }
+
+    // MARK: - how it ends
+
+    /// Ends the item under way, if there is one, with all that was heard.
+    private func end() {
+        guard current != nil else { return }
+        do throws(NodeError) {
+            // What is not a whole window yet is filled up with silence.
+            if segment != nil, !abort.isRaised {
+                let silence = [Float](repeating: 0, count: windows.length - 1)
+                try hear(Hearing.Piece(samples: silence, position: place, isNew: false))
+            }
+            endItem(at: place)
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// Ends a session: what was said in it, or why that is not known.
+    func stop(_ number: Int) throws(NodeError) -> String {
+        goAlong()
+        guard number == current else { throw NodeError("it was cancelled") }
+        // A failure has ended it already.
+        if state == .failed { throw problem ?? NodeError("it has failed") }
+        end()
+        if segment != nil { failItem(NodeError("its final text was not there in time")) }
+        close(.idle)
+        if let problem { throw problem }
+        return said
+    }
+
+    /// Ends a session and throws away what is under way.
+    func cancel() {
+        abort.isRaised = false
+        while hearing?.pipe.take() != nil {}
+        if let segment {
+            recognizer?.cancel()
+            self.segment = nil
+            host.publish(TranscribeEvent.cancelled, [("item", .integer(Int64(segment.item)))], at: now)
+            takeBack(segment)
+        }
+        if current != nil { close(.idle) }
+    }
+
+    /// It cannot go on.
+    func fail(_ error: NodeError) {
+        problem = error
+        if segment != nil { failItem(error) }
+        host.log(VG_LOG_ERROR, error.hint.isEmpty ? error.message : "\(error.message) (\(error.hint))")
+        host.health(.failed(error.message))
+        recognizer = nil
+        close(.failed, reason: error.message)
+    }
+
+    /// The session is over; another may begin.
+    private func close(_ state: TranscribeState, reason: String = "") {
+        hearing?.pipe.isOpen = false
+        // A failed one is remembered until the next begins, for whoever wants to end it.
+        if state != .failed { current = nil }
+        session.withLock { $0.phase = .idle }
+        tell(state, reason: reason)
+    }
+
+    // MARK: - how far behind
+
+    /// Tells what was lost and how far behind it is, and drops what is too much.
+    private func follow(_ hearing: Hearing) {
+        var frames = hearing.pipe.takeDropped()
+        if options.drops, !isOffline, waiting > options.mostBehind {
+            while let audio = hearing.pipe.take() { frames += audio.frames }
+        }
+        if frames > 0 {
+            lost += frames
+            host.count("dropped", frames)
+            host.log(VG_LOG_WARNING, "\(frames) frames were not listened to: recognition is too slow")
+            host.publish(
+                TranscribeEvent.dropped,
+                [("frames", .integer(Int64(frames))), ("total", .integer(Int64(lost)))], at: now)
+        }
+        if isOffline { return }
+        let behind = waiting
+        if behind >= toldBehind + 1 {
+            toldBehind = behind
+        } else if toldBehind > 0, behind < 0.5 {
+            toldBehind = 0
+        } else {
+            return
+        }
+        host.publish(TranscribeEvent.behind, [("seconds", .number(toldBehind))], at: now)
+    }
+
+    /// What was worked on, as events tell it.
+    var now: UInt64 { UInt64(max(0, place)) }
+}

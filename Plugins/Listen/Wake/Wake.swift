@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import Synchronization
+
+/// Opens a gate when it hears a phrase.
+final class Wake: Node {
+    static let calls: NodeCalls = [.poll, .wait, .perform]
+    static let descriptor = NodeDescriptor(
+        "wake", "opens a gate when it hears a phrase",
+        doc: """
+            The control output `open` is 1 for `seconds` after a phrase was heard. With `until_turn` it stays open while \
+            the control input `turn` is above 0.5, and closes when that falls; `seconds` is then how long it waits for a \
+            turn. PocketSphinx listens (Debian's packages libpocketsphinx3 and pocketsphinx-en-us); a phrase of three or \
+            four syllables is told best from others.
+            """,
+        ports: Port.audio(VG_INPUT, channels: 1, doc: "what is said") + [
+            Port(VG_CONTROL_PORT, VG_INPUT, "turn", doc: "above 0.5 while somebody has the turn, with `until_turn`"),
+            Port(VG_CONTROL_PORT, VG_OUTPUT, "open", doc: "1 while the gate is open, else 0"),
+        ],
+        settings: [
+            Setting("phrase", VG_SET_STRINGS, "what opens the gate; several may", required: true),
+            Setting(
+                "threshold", VG_SET_NUMBER,
+                "how unlike a phrase may be: 1e-10 for short ones, down to 1e-50 for long ones", default: "1e-20",
+                range: 1e-50...1),
+            Setting("seconds", VG_SET_NUMBER, "how long it stays open", default: "8", range: 0.1...3600, unit: "s"),
+            Setting("until_turn", VG_SET_BOOL, "stays open until `turn` falls", default: "false"),
+            Setting("language", VG_SET_STRING, "what is spoken", default: "\"en-US\""),
+            Setting("model", VG_SET_STRING, "a folder with another model of PocketSphinx"),
+        ],
+        actions: [
+            Action("open", "open the gate, as the phrase does"), Action("close", "close the gate", urgent: true),
+        ],
+        events: WakeEvent.types, process: wakeProcess)
+
+    struct Processor: BitwiseCopyable {
+        let pipe: CapturePipe.Writer
+        let gate: UnsafeMutablePointer<WakeGate>
+        let untilTurn: Bool
+        /// How often the gate was opened, as the last block saw it.
+        var opened = 0
+        /// Whether somebody has had the turn since then.
+        var hasTurned = false
+    }
+
+    private let host: NodeHost
+    private let listener: WakeListener
+    private let thread: ListenThread
+    private let gate = AudioMemory.make(WakeGate.self)
+    private let seconds: Double
+    private let untilTurn: Bool
+    private var rate = 48000.0
+    private var hearing: Hearing?
+    private var isToldOpen: Bool?
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        self.host = host
+        seconds = settings.number("seconds") ?? 8
+        untilTurn = settings.bool("until_turn") ?? false
+        let model = try PocketSphinxModel(settings, language: settings.string("language") ?? "en-US", host: host)
+        let search = try PocketSphinxSearch(
+            settings.strings("phrase"), threshold: settings.number("threshold") ?? 1e-20, key: "phrase", model: model)
+        _ = try PocketSphinxLibrary.load()
+        gate.initialize(to: WakeGate())
+        let listener = WakeListener(host: host, model: model, search: search, gate: gate, seconds: seconds)
+        self.listener = listener
+        thread = ListenThread(
+            work: { listener.work() }, isWaiting: { (listener.hearing?.pipe.waiting ?? 0) > 0 })
+    }
+
+    deinit {
+        thread.end()
+        gate.deinitialize(count: 1)
+        AudioMemory.free(gate)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        let hearing = try Hearing(preparation, seconds: 10)
+        thread.end()
+        listener.adopt(hearing, preparation)
+        rate = preparation.rate
+        self.hearing = hearing
+        // Positions are of the rate before.
+        gate.pointee.end.store(0, ordering: .relaxed)
+        try thread.start()
+        return Processor(
+            pipe: hearing.pipe.writer, gate: gate, untilTurn: untilTurn,
+            opened: gate.pointee.opened.load(ordering: .relaxed))
+    }
+
+    func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        if action == "open" {
+            gate.pointee.open(until: gate.pointee.position.load(ordering: .relaxed) + UInt64(seconds * rate))
+        } else {
+            gate.pointee.end.store(0, ordering: .releasing)
+        }
+    }
+
+    func poll() {
+        let isOpen = gate.pointee.isOpen.load(ordering: .acquiring)
+        if isOpen == isToldOpen { return }
+        isToldOpen = isOpen
+        host.publish(
+            WakeEvent.state, [("open", .bool(isOpen))], at: gate.pointee.changed.load(ordering: .relaxed))
+    }
+
+    func wait(frames: Int) { thread.wait() }
+}
+
+/// The gate, which is opened by the control half and closed by both halves.
+struct WakeGate: ~Copyable {
+    /// The frame of the graph at which it closes by itself; 0: it is closed.
+    let end = Atomic<UInt64>(0)
+    /// How often it was opened.
+    let opened = Atomic<Int>(0)
+    /// Where the processor is.
+    let position = Atomic<UInt64>(0)
+    /// Whether it was open in the last block, and where that changed last.
+    let isOpen = Atomic<Bool>(false)
+    let changed = Atomic<UInt64>(0)
+
+    /// Opens it until a frame of the graph, or for longer while somebody has the turn. [any]
+    borrowing func open(until frame: UInt64) {
+        end.store(frame, ordering: .relaxed)
+        opened.wrappingAdd(1, ordering: .releasing)
+    }
+}
+
+/// What the node tells, and how it is declared.
+enum WakeEvent {
+    static let heard = "wake.heard"
+    static let state = "wake.state"
+
+    static let types = [
+        EventType(
+            heard, "a phrase was heard; the position is that of its end",
+            fields: [
+                Field("phrase", VG_STRING, "which one"), Field("start", VG_NUMBER, "when it begins", unit: "s"),
+                Field("end", VG_NUMBER, "when it ends", unit: "s"),
+            ]),
+        EventType(
+            state, "whether the gate is open", fields: [Field("open", VG_BOOL, "whether it is")], retained: true),
+    ]
+}
+
+@_noLocks
+private func wakeProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let processor = memory.assumingMemoryBound(to: Wake.Processor.self)
+    let gate = processor.pointee.gate
+    processor.pointee.pipe.write(io, cycle)
+    let position = cycle.pointee.position
+    let opened = gate.pointee.opened.load(ordering: .acquiring)
+    if opened != processor.pointee.opened {
+        processor.pointee.opened = opened
+        processor.pointee.hasTurned = false
+    }
+    let end = gate.pointee.end.load(ordering: .acquiring)
+    let isTurn = processor.pointee.untilTurn && io.control(0) > 0.5
+    var isOpen = end != 0 && (position < end || processor.pointee.hasTurned)
+    if isOpen, processor.pointee.untilTurn {
+        if isTurn {
+            processor.pointee.hasTurned = true
+        } else if processor.pointee.hasTurned {
+            isOpen = false
+        }
+    }
+    // Closed for good, unless it was opened again meanwhile.
+    if end != 0, !isOpen {
+        _ = gate.pointee.end.compareExchange(expected: end, desired: 0, ordering: .acquiringAndReleasing)
+    }
+    if gate.pointee.isOpen.load(ordering: .relaxed) != isOpen {
+        gate.pointee.changed.store(position, ordering: .relaxed)
+        gate.pointee.isOpen.store(isOpen, ordering: .releasing)
+    }
+    gate.pointee.position.store(position, ordering: .relaxed)
+    io.setControl(0, isOpen ? 1 : 0)
+}

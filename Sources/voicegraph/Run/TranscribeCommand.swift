@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import Host
+import NodeKit
+import System
+import Terminal
+
+/// `voicegraph transcribe`: makes text of sound files, faster than they play.
+struct TranscribeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "transcribe", abstract: "Make text of what is said in sound files.",
+        discussion: """
+            The files are read one after the other, at any rate and with any channels; text is written when it is known. \
+            Engines: moonshine (see `voicegraph models`), pocketsphinx (Debian's packages libpocketsphinx3 and \
+            pocketsphinx-en-us), or a command that reads WAV and writes text. What cannot be transcribed is told, the \
+            other files are, and the command ends with 1.
+            """)
+
+    @Argument(help: "Sound files of any format that libsndfile reads.", completion: .file())
+    var files: [String]
+
+    @Option(help: "What recognizes: auto, moonshine, pocketsphinx or command.")
+    var engine = "auto"
+
+    @Option(help: "What is spoken, as in en-US.")
+    var language: String?
+
+    @Option(help: ArgumentHelp("The program for the engine 'command', as a line for the shell.", valueName: "line"))
+    var command: String?
+
+    @Option(help: "What to write: txt, srt, vtt or json (one object a line).")
+    var format = TranscriptFormat.txt
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Where to write; without it standard output.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @OptionGroup
+    var plugins: PluginOptions
+
+    func validate() throws {
+        if files.isEmpty { throw ValidationError("name a sound file") }
+        guard ["auto", "moonshine", "pocketsphinx", "command"].contains(engine) else {
+            throw ValidationError("--engine must be auto, moonshine, pocketsphinx or command")
+        }
+    }
+
+    func run() throws {
+        if let output, let old = FileIdentity(output), files.contains(where: { FileIdentity($0) == old }) {
+            throw fail("the text would be written over \(output), which is to be read; name another file")
+        }
+        let registry = NodeRegistry(search: try plugins.search())
+        let target = try output.map { path in
+            let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+            if file < 0 { throw fail("\(path) cannot be written: \(String(cString: strerror(errno)))") }
+            return file
+        }
+        let ended = EndFlag()
+        var isWhole = true
+        var isWritten = writeOut(format.head, to: target ?? STDOUT_FILENO)
+        var number = 0
+        for path in files where !ended.isSet && isWritten {
+            let isDone = transcribe(path, registry, ended) { item in
+                number += 1
+                let text = format.text(item, number: number, path: path)
+                isWritten = writeOut(text, to: target ?? STDOUT_FILENO) && isWritten
+            }
+            isWhole = isDone && isWhole
+        }
+        if let target, close(target) != 0 || !isWritten {
+            throw fail("\(output ?? "") cannot be written: \(String(cString: strerror(errno)))")
+        }
+        if ended.isSet { throw fail("interrupted") }
+        if !isWhole { throw ExitCode(1) }
+    }
+
+    /// One file; false: it was not transcribed, or not to its end, and that was said.
+    private func transcribe(
+        _ path: String, _ registry: NodeRegistry, _ ended: EndFlag, take: (Transcription.Item) -> Void
+    ) -> Bool {
+        guard access(path, R_OK) == 0 else {
+            _ = fail("\(path): \(String(cString: strerror(errno)))")
+            return false
+        }
+        var settings: [String: SettingValue] = ["engine": .string(engine)]
+        settings["language"] = language.map { .string($0) }
+        settings["command"] = command.map { .string($0) }
+        let bar = ProgressBar(rate: Transcription.rate)
+        func frames(_ seconds: Double) -> Int { Int(seconds * Transcription.rate) }
+        do throws(HostError) {
+            let outcome = try Transcription(path: path, settings: settings).run(registry: registry) { seconds in
+                bar.show(frames(seconds))
+                return !ended.isSet && !isReaderGone
+            } take: { item in
+                bar.clear()
+                take(item)
+            }
+            bar.clear()
+            if isatty(STDERR_FILENO) == 1 {
+                writeOut("\(path): \(bar.summary(frames(outcome.seconds)))\n", to: STDERR_FILENO)
+            }
+            guard let first = outcome.failures.first else { return true }
+            let count = outcome.failures.count
+            _ = fail("\(path): \(count) part\(count == 1 ? "" : "s") could not be recognized: \(first)")
+            return false
+        } catch {
+            bar.clear()
+            _ = fail(error.message.hasPrefix(path) ? "\(error)" : "\(path): \(error)")
+            return false
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+@Suite(.timeLimit(.minutes(5))) struct TranscribeCommandTests {
+    private let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    private let cards = "/usr/share/pocketsphinx/test/data/cards/"
+
+    private func transcribe(_ arguments: String...) async throws -> (code: Int32, program: Program) {
+        let program = try Program([Program.voicegraph, "transcribe", "--engine", "pocketsphinx"] + arguments)
+        return (try await program.end(seconds: 120), program)
+    }
+
+    @Test("Several files are transcribed one after the other, as text and as captions") func formats() async throws {
+        let (code, text) = try await transcribe(cards + "003.wav", cards + "005.wav")
+        #expect(code == 0 && text.errors == "", "\(text.errors)")
+        #expect(text.output == "seven of clubs\neight of spades four of clubs seven of hearts\n")
+        let path = scratch.file("out.srt")
+        let (_, srt) = try await transcribe(cards + "003.wav", "--format", "srt", "-o", path)
+        #expect(srt.output == "")
+        let captions = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(captions.wholeMatch(of: /1\n00:00:00,\d{3} --> 00:00:01,\d{3}\nseven of clubs\n\n/) != nil, "\(captions)")
+        let (_, vtt) = try await transcribe(cards + "003.wav", "--format", "vtt")
+        #expect(vtt.output.hasPrefix("WEBVTT\n\n00:00:00."))
+        let (_, json) = try await transcribe(cards + "003.wav", "--format", "json")
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        #expect(object["text"] as? String == "seven of clubs" && object["file"] as? String == cards + "003.wav")
+        #expect((object["words"] as? [[String: Any]])?.compactMap { $0["text"] as? String } == ["seven", "of", "clubs"])
+    }
+
+    @Test("A file that is none, or is not there, is told, and the others are transcribed") func broken() async throws {
+        let none = try scratch.write("none.wav", "no sound at all")
+        let gone = scratch.file("gone.wav")
+        let (code, program) = try await transcribe(none, gone, cards + "003.wav")
+        #expect(code == 1 && program.output == "seven of clubs\n")
+        let lines = program.errors.split(separator: "\n").map(String.init)
+        #expect(lines.count == 2 && lines[0].hasPrefix("voicegraph: \(none): "), "\(lines)")
+        #expect(lines.last == "voicegraph: \(gone): No such file or directory")
+    }
+
+    @Test("A command that fails is told, and wrong usage exits with 64") func failing() async throws {
+        let program = try Program([
+            Program.voicegraph, "transcribe", "--engine", "command", "--command", "exit 7", cards + "003.wav",
+        ])
+        #expect(try await program.end() == 1)
+        #expect(program.errors.contains("1 part could not be recognized: the command ended with 7"), "\(program.errors)")
+        let (code, usage) = try await transcribe("--format", "doc", cards + "003.wav")
+        #expect(code == 64 && usage.errors.contains("Usage: voicegraph transcribe "))
+    }
+}

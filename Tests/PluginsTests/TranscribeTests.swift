@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Graph
+import Host
+import NodeKit
+import TestSupport
+
+/// What is recognized, of voices that people and programs made.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TranscribeTests {
+    static let phrase = "go forward ten meters"
+
+    @Test("V2: Partial texts each replace the whole, then a final text follows, for every item")
+    func partials() throws {
+        let node = try transcribe(["engine": .string("pocketsphinx")])
+        try node.hear(silence(0.5) + spoken(Self.phrase) + silence(1) + spoken("seven of clubs") + silence(1))
+        let finals = node.capture.events("transcribe.final")
+        #expect(finals.map { $0.string("text") } == [Self.phrase, "seven of clubs"])
+        #expect(finals.map { $0.integer("item") } == [1, 2])
+        let partials = node.capture.events("transcribe.partial").filter { $0.integer("item") == 1 }
+        let texts = partials.compactMap { $0.string("text") }
+        #expect(texts.count >= 2 && Set(texts).count == texts.count, "\(texts)")
+        // Messages say the same, in the same order.
+        let messages = node.capture.messages.map(\.message).filter { $0.item == 1 }
+        #expect(messages.map(\.isPartial) == texts.map { _ in true } + [false])
+        #expect(messages.map(\.content) == (texts + [Self.phrase]).map { .text($0) })
+        let states = node.capture.events("transcribe.state").compactMap { $0.string("state") }
+        #expect(states == ["listening", "hearing", "finishing", "listening", "hearing", "finishing", "listening"])
+    }
+
+    @Test("An item has the times of its words and how sure they are", arguments: [8000.0, 48000, 192_000])
+    func times(rate: Double) throws {
+        let node = try transcribe(["engine": .string("pocketsphinx")], rate: rate)
+        let speech = try spoken(Self.phrase)
+        try node.hear(silence(2) + speech + silence(1))
+        let final = try #require(node.capture.events("transcribe.final").first)
+        // At 8 kHz half of what the engine knows is not there.
+        if rate > 8000 { #expect(final.string("text") == Self.phrase) }
+        let (start, end) = (try #require(final.number("start")), try #require(final.number("end")))
+        #expect(abs(start - 2) < 0.3 && abs(end - 2 - Double(speech.count) / 16000) < 0.5, "\(start) to \(end)")
+        #expect(abs(Double(final.integer("start_frame") ?? 0) - start * rate) < 2)
+        #expect((0...1).contains(try #require(final.number("confidence"))))
+        guard case .list(let words)? = final.fields["words"] else {
+            Issue.record("no words in \(final)")
+            return
+        }
+        let tables: [Settings] = words.compactMap { if case .table(let table) = $0 { Settings(table) } else { nil } }
+        #expect(tables.compactMap { $0.string("text") }.joined(separator: " ") == final.string("text"))
+        let times: [Double] = tables.flatMap { word -> [Double] in
+            [word.number("start") ?? 0, word.number("end") ?? 0]
+        }
+        #expect(times == times.sorted() && times[0] > start - 0.4 && times.last! < end + 0.4, "\(times)")
+    }
+
+    @Test("People who speak are understood") func people() throws {
+        let node = try transcribe(["engine": .string("pocketsphinx"), "partials": .bool(false)])
+        let folder = "/usr/share/pocketsphinx/test/data"
+        for name in ["cards/003", "cards/005"] {
+            try node.hear(SoundFile("\(folder)/\(name).wav").samples[0] + silence(1.5))
+        }
+        let texts = node.capture.events("transcribe.final").compactMap { $0.string("text") }.joined(separator: " ")
+        #expect(texts == "seven of clubs eight of spades four of clubs seven of hearts")
+        #expect(node.capture.events("transcribe.partial").isEmpty)
+    }
+
+    @Test("Offline every run and every block gives the same") func sameEachRun() throws {
+        let speech = try silence(0.3) + spoken(Self.phrase) + silence(1) + spoken("five five") + silence(1)
+        let runs = try [256, 256, 1024].map { block in
+            let node = try transcribe(["engine": .string("pocketsphinx")])
+            try node.hear(speech, block: block)
+            return node.capture.events.map { "\($0.name) \($0.position) \($0.string("text") ?? $0.string("state") ?? "")" }
+        }
+        #expect(runs[0] == runs[1] && !runs[0].isEmpty)
+        #expect(runs[0].filter { $0.contains("final") } == runs[2].filter { $0.contains("final") })
+    }
+
+    @Test("A phrase list and a grammar are all that is understood") func phrases() async throws {
+        let scratch = try Scratch()
+        let speech = try silence(0.3) + spoken("please go forward now") + silence(1)
+        let keys = try transcribe([
+            "keyphrases": .list([.string("go forward"), .string("hello computer")]), "threshold": .number(1e-10),
+        ])
+        try keys.hear(speech)
+        #expect(keys.capture.events("transcribe.final").map { $0.string("text") } == ["go forward"])
+        let path = try scratch.write(
+            "cards.jsgf", "#JSGF V1.0;\ngrammar cards;\npublic <card> = (two | three | seven) of (clubs | hearts);\n")
+        let cards = try transcribe(["grammar": .string(path)])
+        try cards.hear(silence(0.3) + spoken("seven of clubs") + silence(1))
+        #expect(cards.capture.events("transcribe.final").map { $0.string("text") } == ["seven of clubs"])
+        let broken = try transcribe(["grammar": .string(try scratch.write("broken.jsgf", "no grammar at all"))])
+        try broken.hear(speech)
+        let state = try #require(broken.capture.events("transcribe.state").last)
+        #expect(state.string("state") == "failed" && state.string("reason")?.contains("broken.jsgf") == true)
+        guard case .failed? = broken.capture.health.last else {
+            Issue.record("\(broken.capture.health)")
+            return
+        }
+    }
+
+    @Test("What nobody can recognize is refused at once, with what to do")
+    func refused() throws {
+        func error(_ settings: [String: SettingValue]) -> NodeError? {
+            #expect(throws: NodeError.self) { try transcribe(settings) }
+        }
+        #expect(error(["engine": .string("pocketsphinx"), "language": .string("xx")])?.key == "language")
+        #expect(error(["keyphrases": .string("xyzzy plugh")])?.message.contains("\"xyzzy\"") == true)
+        #expect(error(["engine": .string("command")])?.key == "command")
+        #expect(error(["command": .list([.string("no-such-program"), .string("-")])])?.key == "command")
+        #expect(error(["partials": .string("often")])?.key == "partials")
+    }
+
+    @Test("Silence, noise, clipping and what is no number give no false text and no failure")
+    func badInput() throws {
+        let node = try transcribe(["engine": .string("pocketsphinx")])
+        try node.hear(silence(2) + noise(32000) + [Float](repeating: .nan, count: 1600) + silence(1))
+        #expect(node.capture.events("transcribe.failed").isEmpty)
+        let clipped = try spoken(Self.phrase).map { max(-1, min(1, $0 * 8)) }
+        node.capture.clear()
+        try node.hear(clipped + silence(1))
+        #expect(node.capture.events("transcribe.final").map { $0.string("text") } == [Self.phrase])
+        #expect(node.capture.health.allSatisfy { $0 == .ok })
+    }
+
+    @Test("What is said without a pause is cut where it is quiet, and no word is lost")
+    func longSpeech() throws {
+        let node = try transcribe([
+            "engine": .string("pocketsphinx"), "partials": .bool(false), "max_segment": .number(4), "silence": .number(10),
+        ])
+        let parts = ["go forward ten meters", "seven of clubs", "five five", "eight of spades"]
+        var speech: [Float] = []
+        for part in parts { speech += try spoken(part) + silence(0.25) }
+        try node.hear(speech)
+        node.instance.finish()
+        let finals = node.capture.events("transcribe.final")
+        #expect(finals.count > 1)
+        #expect(finals.compactMap { $0.string("text") }.joined(separator: " ") == parts.joined(separator: " "))
+        for (one, next) in zip(finals, finals.dropFirst()) {
+            #expect(one.integer("end_frame") == next.integer("start_frame"))
+        }
+    }
+
+    @Test("With a gate an item is what is said while it is open, and just before") func gated() throws {
+        let node = try transcribe(["engine": .string("pocketsphinx"), "gated": .bool(true)])
+        let speech = try spoken(Self.phrase)
+        try node.hear(spoken("five five") + silence(1))
+        // It opens when the first word has begun.
+        try node.hear(silence(0.5) + speech[..<4000])
+        node.controlInputs[0] = 1
+        try node.hear(Array(speech[4000...]) + silence(0.3))
+        node.controlInputs[0] = 0
+        try node.hear(silence(0.5))
+        let finals = node.capture.events("transcribe.final")
+        #expect(finals.map { $0.string("text") } == [Self.phrase])
+        let opened = try (spoken("five five").count + 16000 + 8000 + 4000) * 3
+        #expect(abs((finals.first?.integer("start_frame") ?? 0) - opened) <= 2048)
+    }
+
+    @Test(
+        "Moonshine understands what people read",
+        .enabled(if: TestModels.have("moonshine-base-en", "onnxruntime"), "its model is not installed"))
+    func moonshine() throws {
+        let node = try transcribe(["engine": .string("moonshine")])
+        let folder = "/usr/share/pocketsphinx/test/data/librivox/"
+        try node.hear(SoundFile(folder + "sense_and_sensibility_01_austen_64kb-0880.wav").samples[0] + silence(1))
+        let text = try #require(node.capture.events("transcribe.final").first?.string("text"))
+        #expect(text.lowercased().filter { $0.isLetter || $0 == " " } == "he was not an illdisposed young man")
+        #expect(node.capture.events("transcribe.partial").count > 2)
+    }
+
+    @Test(
+        "A model of Moonshine that was cut short is told, and so is another model in its place",
+        .enabled(if: TestModels.have("moonshine-base-en", "onnxruntime"), "its model is not installed"),
+        arguments: ["tokenizer.bin", "encoder_model.ort", "decoder_model_merged.ort"])
+    func cutModel(file: String) async throws {
+        await #expect(processExitsWith: .success) { [file] in
+            let scratch = try Scratch()
+            let models = scratch.file("voicegraph/models")
+            let folder = models + "/moonshine-base-en"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let from = TestModels.folder
+            try FileManager.default.createSymbolicLink(
+                atPath: models + "/onnxruntime", withDestinationPath: from + "/onnxruntime")
+            for name in ["tokenizer.bin", "encoder_model.ort", "decoder_model_merged.ort"] {
+                let data = try Data(contentsOf: URL(fileURLWithPath: "\(from)/moonshine-base-en/\(name)"))
+                let part = name == file ? data.prefix(data.count / 2) : data
+                try part.write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+            }
+            setenv("XDG_DATA_HOME", scratch.path, 1)
+            let node = try transcribe(["engine": .string("moonshine")])
+            try node.hear(silence(0.5))
+            let state = node.capture.events("transcribe.state").last
+            #expect(state?.string("state") == "failed" && state?.string("reason")?.isEmpty == false)
+        }
+    }
+}
+
+/// A node in a harness that calls it as a render does.
+func transcribe(_ settings: [String: SettingValue] = [:], rate: Double = 48000, offline: Bool = true) throws
+    -> NodeHarness
+{
+    try NodeHarness(pluginType("transcribe"), settings, rate: rate, maxBlock: 1024, offline: offline)
+}
+
+extension NodeHarness {
+    /// Lets the node hear samples at 16 kHz, at the rate that it was prepared for, and work on all of them.
+    func hear(_ samples: [Float], block: Int = 1024) throws {
+        let ratio = preparation.rate / 16000
+        let last = samples.count - 1
+        // Between two samples a straight line, where there are more than 16 kHz: speech has little near 8 kHz.
+        let input = (0..<Int(Double(samples.count) * ratio)).map { frame -> Float in
+            let place = Double(frame) / ratio
+            let index = min(Int(place), last)
+            let part = Float(place - Double(index))
+            return samples[index] + part * (samples[min(index + 1, last)] - samples[index])
+        }
+        for first in stride(from: 0, to: input.count, by: block) {
+            let part = Array(input[first..<min(first + block, input.count)])
+            instance.wait(frames: part.count)
+            _ = run([part.count], inputs: [part])
+        }
+        instance.wait(frames: 1)
+    }
+}
