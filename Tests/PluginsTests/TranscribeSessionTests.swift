@@ -86,7 +86,9 @@ import TestSupport
         #expect(node.capture.events("transcribe.final").isEmpty)
         #expect(node.capture.events("transcribe.cancelled").map { $0.integer("item") } == [1])
         // A partial text was sent: it is taken back.
-        #expect(node.capture.messages.last?.message == Message(.text(""), item: 1, position: node.capture.messages.last!.message.position))
+        #expect(
+            node.capture.messages.last?.message
+                == Message(.text(""), item: 1, position: node.capture.messages.last!.message.position))
         #expect(states(node).last == "idle")
 
         let hanging = try transcribe(["command": .string("sleep 1000")], offline: false)
@@ -100,10 +102,12 @@ import TestSupport
         #expect(states(hanging).last == "idle")
     }
 
-    @Test("A command that hangs, dies, or says too much is ended and told", arguments: [
-        ("sleep 1000", "took more than 0.5 s"), ("kill -SEGV $$", "ended by SIGSEGV"),
-        ("exec 1>&- 2>&-; sleep 1000", "took more than 0.5 s"), ("yes", "wrote more than 1 MiB"),
-    ])
+    @Test(
+        "A command that hangs, dies, or says too much is ended and told",
+        arguments: [
+            ("sleep 1000", "took more than 0.5 s"), ("kill -SEGV $$", "ended by SIGSEGV"),
+            ("exec 1>&- 2>&-; sleep 1000", "took more than 0.5 s"), ("yes", "wrote more than 1 MiB"),
+        ])
     func badCommand(line: String, reason: String) throws {
         let limit = line == "yes" ? 60.0 : 0.5
         let node = try transcribe(["command": .string(line), "time_limit": .number(limit)])

@@ -11,7 +11,8 @@ enum TranscribeEvent {
     static let dropped = "transcribe.dropped"
     static let state = "transcribe.state"
 
-    private static let item = Field("item", VG_INTEGER, "what the text belongs to; each one is higher than those before")
+    private static let item = Field(
+        "item", VG_INTEGER, "what the text belongs to; each one is higher than those before")
     private static let reason = Field("reason", VG_STRING, "why")
 
     static let types = [
@@ -47,7 +48,8 @@ enum TranscribeEvent {
             fields: [
                 Field(
                     "state", VG_STRING,
-                    "idle, listening (nobody speaks), hearing (an item grows), finishing (its final text is made), failed"),
+                    "idle, listening (nobody speaks), hearing (an item grows), finishing (its final text is made), failed"
+                ),
                 Field("engine", VG_STRING, "what recognizes"), reason,
             ], retained: true),
     ]
@@ -106,7 +108,8 @@ struct TranscribeOptions: Sendable {
             default: "\"auto\"", choices: RecognizerChoice.names),
         Setting("model", VG_SET_STRING, "another model: the name of one for moonshine, a folder for pocketsphinx"),
         Setting("language", VG_SET_STRING, "what is spoken", default: "\"en-US\""),
-        Setting("partials", VG_SET_VALUE, "whether there are partial texts, or the seconds between them", default: "0.4"),
+        Setting(
+            "partials", VG_SET_VALUE, "whether there are partial texts, or the seconds between them", default: "0.4"),
         Setting(
             "silence", VG_SET_NUMBER, "how long a pause ends an item", default: "0.6", range: 0.1...10, unit: "s"),
         Setting(
@@ -120,7 +123,8 @@ struct TranscribeOptions: Sendable {
             "detector", VG_SET_STRING, "what tells speech from other sound, without `gated`", default: "\"auto\"",
             choices: detectorNames),
         Setting(
-            "behind", VG_SET_STRING, "what happens when recognition is `max_behind` seconds behind: what comes is heard as "
+            "behind", VG_SET_STRING,
+            "what happens when recognition is `max_behind` seconds behind: what comes is heard as "
                 + "far as there is room, or all that waits is dropped", default: "\"catch up\"",
             choices: ["catch up", "drop"]),
         Setting(

@@ -107,7 +107,8 @@ public struct Transcription: Sendable {
                 NodeDescription(name: "file", type: "file", entries: entries(fileSettings), required: true),
                 NodeDescription(
                     name: "text", type: "transcribe",
-                    entries: entries(settings.merging(["partials": .bool(false)]) { given, _ in given }), required: true),
+                    entries: entries(settings.merging(["partials": .bool(false)]) { given, _ in given }), required: true
+                ),
             ], links: [LinkDescription(from: Endpoint("file"), to: Endpoint("text"))])
         let context = GraphContext(bus)
         let built = PreparedGraph.build(description, registry: registry, context: context)

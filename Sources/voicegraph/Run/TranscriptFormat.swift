@@ -44,7 +44,9 @@ enum TranscriptFormat: String, ExpressibleByArgument, CaseIterable {
                     ("text", JSONText.string(word.text)), ("start", JSONText.number(rounded(word.start))),
                     ("end", JSONText.number(rounded(word.end))),
                 ]
-                if let confidence = word.confidence { parts.append(("confidence", JSONText.number(rounded(confidence)))) }
+                if let confidence = word.confidence {
+                    parts.append(("confidence", JSONText.number(rounded(confidence))))
+                }
                 return JSONText.object(parts)
             }
             fields.append(("words", "[\(words.joined(separator: ","))]"))
