@@ -32,21 +32,15 @@ func fileSize(_ path: String) -> Int? {
     return Int(facts.st_size)
 }
 
-/// The SHA-256 of a file in hexadecimal digits; nil: it cannot be read. [control]
+/// The SHA-256 of a file in hexadecimal digits, as sha256sum gives it; nil: it cannot be read. [control]
 func fileSHA256(_ path: String) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var hash = SHA256()
-    return withUnsafeTemporaryAllocation(byteCount: 1 << 18, alignment: 16) { buffer in
-        while true {
-            let count = read(descriptor, buffer.baseAddress, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            if count == 0 { return hash.finish() }
-            hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
-    }
+    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+    guard let program = ToolRun.find("sha256sum", in: ["PATH": folders]) else { return nil }
+    var output: [UInt8] = []
+    let tool = ToolRun(command: [program, "--zero", "--", path], environment: [:], isInterrupted: { false })
+    guard let end = try? tool.run({ output += $0 }), end.isSuccess else { return nil }
+    let sum = String(decoding: output.prefix(64), as: UTF8.self)
+    return sum.utf8.count == 64 ? sum : nil
 }
 
 /// What is free for this user in the file system of a folder, in bytes, and which file system that is. [any]
@@ -62,7 +56,6 @@ struct NewFile: ~Copyable {
     let path: String
     private let descriptor: Int32
     private(set) var size = 0
-    private var hash = SHA256()
 
     init(_ path: String) throws(ModelError) {
         self.path = path
@@ -73,7 +66,6 @@ struct NewFile: ~Copyable {
     deinit { close(descriptor) }
 
     mutating func write(_ bytes: UnsafeRawBufferPointer) throws(ModelError) {
-        hash.update(bytes)
         size += bytes.count
         var rest = bytes[...]
         while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
@@ -87,7 +79,10 @@ struct NewFile: ~Copyable {
     /// Waits until it is on the disk; its SHA-256.
     mutating func finish() throws(ModelError) -> String {
         guard fsync(descriptor) == 0 else { throw .system("cannot write \(path)") }
-        return hash.finish()
+        guard let sum = fileSHA256(path) else {
+            throw ModelError("sha256sum cannot read \(path)", hint: "apt install coreutils")
+        }
+        return sum
     }
 
     /// Writes a whole text.
