@@ -57,6 +57,9 @@ import TestSupport
         node.instance.finish()
         #expect(node.capture.events("transcribe.final").map { $0.string("text") } == [phrase])
         #expect(node.capture.messages.last?.message.content == .text(phrase))
+        // To the last frame, whatever resampling and windows hold back.
+        let end = try #require(node.capture.events("transcribe.final").first?.integer("end_frame"))
+        #expect(abs(end - node.position) <= 3, "\(end) of \(node.position)")
     }
 
     @Test("Fix: An engine that fails does not leave it listening for ever") func failedEngine() throws {
@@ -78,7 +81,7 @@ import TestSupport
         try node.perform("start")
     }
 
-    @Test("Cancel throws away what is under way, also in an engine that hangs") func cancel() throws {
+    @Test("Cancel throws away what is under way, also in an engine that hangs") func cancel() async throws {
         let node = try transcribe(["engine": .string("pocketsphinx")])
         try node.hear(silence(0.3) + spoken(phrase))
         try node.perform("cancel")
@@ -96,8 +99,9 @@ import TestSupport
         let stopped = Lock<ActionResult?>(nil)
         hanging.instance.perform("stop", patience: 1000) { result in stopped.withLock { $0 = result } }
         try hanging.perform("cancel")
+        // Whichever of the two came first.
+        try await eventually("stop fails") { if case .failure? = stopped.withLock({ $0 }) { true } else { false } }
         hanging.instance.wait(frames: 1)
-        #expect(throws: NodeError.self) { try stopped.withLock { $0 }?.get() }
         #expect(hanging.capture.events("transcribe.cancelled").count == 1)
         #expect(states(hanging).last == "idle")
     }

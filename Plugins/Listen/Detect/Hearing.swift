@@ -54,6 +54,16 @@ final class Hearing {
         defer { position += Double(samples.count) * step }
         return Piece(samples: samples, position: position, isNew: isNew)
     }
+
+    /// The end of what was heard, which the resampler holds back until more comes; nil: there is none. What is heard
+    /// after it does not follow it. By one thread at a time. [control]
+    func rest() -> Piece? {
+        guard expected != nil else { return nil }
+        expected = nil
+        let samples = resampler.process(UnsafeBufferPointer(start: nil, count: 0), end: true)
+        resampler.reset()
+        return samples.isEmpty ? nil : Piece(samples: samples, position: position, isNew: false)
+    }
 }
 
 /// Cuts a stream into windows of equal length.

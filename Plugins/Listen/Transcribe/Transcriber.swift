@@ -34,6 +34,8 @@ final class Transcriber {
     private(set) var isOffline = false
     /// What was worked on so far, in frames of the graph.
     private(set) var place = 0.0
+    /// What was heard so far; some of it may not be a whole window yet.
+    private var heard = 0.0
     /// No item begins before this, since another has it.
     var taken = 0.0
 
@@ -141,6 +143,7 @@ final class Transcriber {
             _ = speech.close(at: place)
             taken = piece.position
         }
+        heard = piece.position + Double(piece.samples.count) * rate / speechRate
         try windows.take(piece) { (window, position) throws(NodeError) in try take(window, at: position) }
     }
 
@@ -191,10 +194,13 @@ final class Transcriber {
         do throws(NodeError) {
             // What is not a whole window yet is filled up with silence.
             if segment != nil, !abort.isRaised {
+                if let rest = hearing?.rest() { try hear(rest) }
                 let silence = [Float](repeating: 0, count: windows.length - 1)
+                let end = heard
                 try hear(Hearing.Piece(samples: silence, position: place, isNew: false))
+                heard = end
             }
-            endItem(at: place)
+            endItem(at: heard)
         } catch {
             fail(error)
         }
