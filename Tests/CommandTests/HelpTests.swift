@@ -10,8 +10,8 @@ import TestSupport
             (
                 ["--help"],
                 [
-                    "run", "render", "check", "graph", "nodes", "describe", "status", "top", "ctl", "models", "plugin",
-                    "--version",
+                    "run", "render", "transcribe", "check", "graph", "nodes", "describe", "status", "top", "ctl", "models",
+                    "plugin", "--version",
                 ]
             ),
             (
@@ -30,7 +30,12 @@ import TestSupport
                     ".wav",
                     ".flac", ".ogg",
                 ]
-            ), (["check", "--help"], ["--format", "--set", "exit code"]),
+            ),
+            (
+                ["transcribe", "--help"],
+                ["--engine", "--language", "--format", "--output", "srt", "vtt", "json", "ends with 1"]
+            ),
+            (["check", "--help"], ["--format", "--set", "exit code"]),
             (["graph", "--help"], ["--format", "svg", "dot", "mermaid"]),
             (["nodes", "--help"], ["--plugin-path", "--json"]),
             (["describe", "--help"], ["<type>", "<plugin>", "lv2 info"]),

@@ -57,6 +57,8 @@ final class CommandRecognizer: Recognizer {
     func finish() throws(NodeError) -> Recognition {
         var launcher = ChildLauncher(command.arguments)
         launcher.hasInput = true
+        // With the thread that started it, which waits for its end.
+        launcher.endSignal = SIGKILL
         launcher.separatesErrors = true
         let child: StartedChild
         do throws(SystemError) { child = try launcher.start() } catch { throw NodeError(error) }
