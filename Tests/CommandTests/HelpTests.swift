@@ -10,7 +10,8 @@ import TestSupport
             (
                 ["--help"],
                 [
-                    "run", "render", "transcribe", "check", "graph", "nodes", "describe", "status", "top", "ctl", "models",
+                    "run", "render", "transcribe", "check", "graph", "nodes", "describe", "status", "top", "ctl",
+                    "models",
                     "plugin", "--version",
                 ]
             ),
