@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSndfile
+import Foundation
+import TestSupport
+
+/// The examples that speak and listen do what they are for.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SpeechExamplesTests {
+    private let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    private func example(_ name: String) -> String { "\(packageRoot)/config/\(name)" }
+
+    @Test("What is said into the microphone on a JACK server becomes text") func dictation() async throws {
+        let phrase = "go forward ten meters"
+        let spoken = scratch.file("spoken.wav")
+        let flite = try await runTool(["flite", "-voice", "kal16", "-t", phrase, "-o", spoken])
+        #expect(flite.status == 0, "\(flite.output)")
+        let server = try await Jackd.start(block: 1024)
+        let listener = try voicegraph(
+            "run", example("dictation.conf"), "--server", server.name, "--json", "--set",
+            "node.text.engine=\"pocketsphinx\"")
+        try await eventually("it has its port", seconds: 60) {
+            try await server.tool("jack_lsp").contains("dictation:mic_1")
+        }
+        let speaker = try scratch.write(
+            "speaker.conf",
+            """
+            [graph]
+            name = "speaker"
+            links = ["file -> out"]
+            [node.file]
+            type = "file"
+            path = "spoken.wav"
+            [node.out]
+            type = "output"
+            channels = 1
+            connect = ["dictation:mic_1"]
+            """)
+        let player = try voicegraph("run", speaker, "--server", server.name, "--until-idle")
+        #expect(try await player.end(seconds: 60) == 0, "\(player.errors)")
+        try await eventually("its text is there", seconds: 60) {
+            try listener.events().contains { $0["event"] as? String == "transcribe.final" }
+        }
+        let events = try listener.events()
+        let final = try #require(events.first { $0["event"] as? String == "transcribe.final" })
+        #expect(final["text"] as? String == phrase)
+        #expect(events.contains { $0["event"] as? String == "transcribe.partial" })
+        listener.signal(SIGTERM)
+        #expect(try await listener.end(seconds: 60) == 0)
+        server.stop()
+    }
+
+    /// What the duck takes away is what is louder without it: nothing of the voice, and all but -18 dB of the music.
+    @Test("Music is lower while a voice announces something, and then as it was") func announcement() async throws {
+        func rendered(_ depth: Int) async throws -> [Float] {
+            let path = scratch.file("\(-depth).wav")
+            let run = try voicegraph(
+                "render", example("announce.conf"), "-o", path, "--duration", "9", "--channels", "1", "--set",
+                "node.duck.depth_db=\(depth)")
+            #expect(try await run.end(seconds: 60) == 0, "\(run.errors)")
+            var info = SF_INFO()
+            let file = try #require(sf_open(path, Int32(SFM_READ), &info))
+            defer { sf_close(file) }
+            var samples = [Float](repeating: 0, count: Int(info.frames))
+            #expect(sf_readf_float(file, &samples, info.frames) == info.frames)
+            return samples
+        }
+        let (low, high) = (try await rendered(-18), try await rendered(0))
+        #expect(low.count == 9 * 48000 && low.count == high.count)
+        let taken = zip(high, low).map { $0 - $1 }
+        func level(_ seconds: Range<Double>) -> Double {
+            Signal.rms(taken[Int(seconds.lowerBound * 48000)..<Int(seconds.upperBound * 48000)])
+        }
+        // Pink noise has its root mean square 15 dB below its level of -12 dB.
+        let expected = pow(10, -27.0 / 20) * (1 - pow(10, -18.0 / 20))
+        #expect(abs(level(2..<4) / expected - 1) < 0.15, "\(level(2..<4)), \(expected)")
+        #expect(level(8.5..<9) < 1e-6)
+    }
+}
