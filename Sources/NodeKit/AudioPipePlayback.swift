@@ -22,11 +22,14 @@ public final class PlaybackPipe: @unchecked Sendable {
         public var index: Int
         /// In the graph's time.
         public var position: UInt64
+        /// Whether a pause stood before it, so that what is missing between the run before and this one was wanted.
+        public var isAfterPause = false
 
         /// Describes a run.
-        public init(index: Int, position: UInt64) {
+        public init(index: Int, position: UInt64, isAfterPause: Bool = false) {
             self.index = index
             self.position = position
+            self.isAfterPause = isAfterPause
         }
     }
 
@@ -87,6 +90,10 @@ public final class PlaybackPipe: @unchecked Sendable {
     /// `Int.max`: all that were written until this is seen. [any]
     public func setStale(before index: Int) { player.shared.pointee.staleBefore.store(index, ordering: .releasing) }
 
+    /// Holds what is to be played, with a short fade, or goes on with it, with another; nothing is lost but what the
+    /// fades take. [any]
+    public func setPaused(_ isPaused: Bool) { player.shared.pointee.isPaused.store(isPaused, ordering: .releasing) }
+
     /// The next run that was begun. By one thread at a time. [control]
     public func nextRun() -> Run? { runs.reader.pop() }
 }
@@ -95,6 +102,7 @@ public final class PlaybackPipe: @unchecked Sendable {
 public struct PlaybackPlayer: BitwiseCopyable {
     struct Shared: ~Copyable {
         let staleBefore = Atomic<Int>(0)
+        let isPaused = Atomic<Bool>(false)
     }
 
     struct State: BitwiseCopyable {
@@ -105,6 +113,10 @@ public struct PlaybackPlayer: BitwiseCopyable {
         var isPlaying = false
         /// Position minus index of the newest run.
         var offset = Int.min
+        /// How far it is open: 0 while it is paused, else `fadeFrames`, and between them for a fade.
+        var opening = 0
+        /// Whether it was closed since the newest run.
+        var wasClosed = false
     }
 
     private let reader: RingReader<Float>
@@ -128,7 +140,7 @@ public struct PlaybackPlayer: BitwiseCopyable {
         shared = .allocate(capacity: 1)
         shared.initialize(to: Shared())
         state = .allocate(capacity: 1)
-        state.initialize(to: State())
+        state.initialize(to: State(opening: fadeFrames))
         fade = .allocate(capacity: fadeFrames * channels)
         fade.initialize(repeating: 0, count: fadeFrames * channels)
         block = .allocate(capacity: maxBlock * channels)
@@ -177,17 +189,25 @@ public struct PlaybackPlayer: BitwiseCopyable {
         give(fade + state.pointee.fadePosition &* channels, faded, io, at: 0)
         state.pointee.fadePosition += faded
         let start = reader.total / channels
-        let count = min(frames - faded, reader.available / channels)
+        let isPaused = shared.pointee.isPaused.load(ordering: .acquiring)
+        // What is paused plays to the end of its fade.
+        let room = isPaused ? min(frames - faded, state.pointee.opening) : frames - faded
+        let count = min(room, reader.available / channels)
         if count > 0 {
             // Told before it is taken: who sees that a frame was played knows where.
             let at = cycle.pointee.position + UInt64(faded)
             if Int(at) - start != state.pointee.offset {
                 state.pointee.offset = Int(at) - start
-                _ = runs.push(PlaybackPipe.Run(index: start, position: at))
+                _ = runs.push(PlaybackPipe.Run(index: start, position: at, isAfterPause: state.pointee.wasClosed))
             }
+            state.pointee.wasClosed = false
             _ = reader.read(into: block, count: count &* channels)
+            if isPaused || state.pointee.opening < fadeFrames { fadePause(isPaused, count) }
             give(block, count, io, at: faded)
         }
+        // Where there is nothing to fade it is closed, or open, at once.
+        if isPaused, count < frames - faded { state.pointee.opening = 0 }
+        if isPaused, state.pointee.opening == 0 { state.pointee.wasClosed = true }
         if faded < frames { state.pointee.isPlaying = count == frames - faded }
         let done = faded + count
         for channel in 0..<Int(io.pointee.audio_out_count) {
@@ -196,6 +216,21 @@ public struct PlaybackPlayer: BitwiseCopyable {
             if done == 0 { io.pointee.audio_out_silent[channel]?.pointee = 1 }
         }
         return done
+    }
+
+    /// Whether it is held. [any]
+    public var isPaused: Bool { @_noLocks get { shared.pointee.isPaused.load(ordering: .acquiring) } }
+
+    /// Closes or opens over the first frames of the block.
+    @_noLocks
+    private func fadePause(_ isPaused: Bool, _ frames: Int) {
+        let scale = 1 / Float(fadeFrames + 1)
+        for frame in 0..<frames {
+            if !isPaused, state.pointee.opening >= fadeFrames { return }
+            state.pointee.opening += isPaused ? -1 : 1
+            let gain = Float(state.pointee.opening) * scale
+            for channel in 0..<channels { block[frame &* channels &+ channel] *= gain }
+        }
     }
 
     @_noLocks
@@ -225,7 +260,7 @@ public struct PlaybackTimes: Sendable {
     /// Adds the next run; `isStart`: nothing was to be heard before it, so that there is no gap.
     public mutating func add(_ run: PlaybackPipe.Run, isStart: Bool) -> Gap? {
         defer { runs.append(run) }
-        guard let last = runs.last, !isStart else { return nil }
+        guard let last = runs.last, !isStart, !run.isAfterPause else { return nil }
         let due = last.position + UInt64(run.index - last.index)
         return run.position > due ? Gap(position: due, frames: Int(run.position - due)) : nil
     }
