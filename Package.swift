@@ -48,7 +48,8 @@ let package = Package(
     ],
     targets: [
         library("CLilv", "lilv-0", "liblilv-dev"),
-        library("CEspeak", "espeak-ng", "libespeak-ng-dev"),
+        // Loaded at run time, so that there is nothing to link.
+        .systemLibrary(name: "CEspeak", path: "Sources/CEspeak", providers: [.apt(["libespeak-ng-dev"])]),
         library("CSndfile", "sndfile", "libsndfile1-dev"),
         library("CEbur128", "libebur128", "libebur128-dev"),
         library("CSoxr", "soxr", "libsoxr-dev"),
@@ -104,7 +105,7 @@ let package = Package(
             name: "Models", dependencies: ["CSpeech", "NodeKit"], path: "Plugins/Models", exclude: ["README.md"],
             swiftSettings: strict),
         plugin("Listen", ["CKissfft", "CSpeech", "Models", "Resampling"]),
-        plugin("TTS", ["CEspeak", "CSpeech", "Models", "Resampling"], exclude: ["LICENSE"]),
+        plugin("TTS", ["CEspeak", "CSpeech", "JSON", "Models", "Resampling"], exclude: ["LICENSE"]),
         plugin("File", ["CSndfile", "Resampling"]),
         plugin("Record", ["CEbur128", "CSndfile"]),
         plugin("Tremolo"),

@@ -50,3 +50,61 @@ func withoutSounds(_ markup: String) -> String {
     text.append(contentsOf: letters)
     return String(text)
 }
+
+/// What is wrong with a marked up text: elements that are not closed, or not begun; nil: nothing is. Names and attributes
+/// are espeak-ng's to judge.
+func markupFault(in text: String) -> String? {
+    var open: [(name: String, place: Int)] = []
+    let scalars = Array(text.unicodeScalars)
+    var place = 0
+    while place < scalars.count {
+        guard scalars[place] == "<" else {
+            place += 1
+            continue
+        }
+        let start = place
+        func isAt(_ word: String) -> Bool { scalars[start...].starts(with: word.unicodeScalars) }
+        // What is no element, and how it ends.
+        let other = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">")].first { isAt($0.0) }
+        var quote: Unicode.Scalar?
+        var end: Int?
+        for next in (start + 1)..<max(start + 1, scalars.count) {
+            let scalar = scalars[next]
+            if let other {
+                if next >= start + 2,
+                    scalars[(start + 2)...next].reversed().starts(with: other.1.unicodeScalars.reversed())
+                {
+                    end = next
+                }
+            } else if let open = quote {
+                if scalar == open { quote = nil }
+            } else if scalar == "\"" || scalar == "'" {
+                quote = scalar
+            } else if scalar == ">" {
+                end = next
+            }
+            if end != nil { break }
+        }
+        guard let end else { return "the < at character \(start + 1) is not closed" }
+        place = end + 1
+        if other != nil { continue }
+        let isEnd = start + 1 < end && scalars[start + 1] == "/"
+        let isEmpty = scalars[end - 1] == "/"
+        let rest = scalars[(start + (isEnd ? 2 : 1))..<end]
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: rest.prefix { !$0.properties.isWhitespace && $0 != "/" })
+        let name = String(view)
+        guard name.unicodeScalars.first?.properties.isAlphabetic == true else {
+            return "the < at character \(start + 1) begins no element; write &lt; for the character"
+        }
+        if isEnd {
+            guard let last = open.popLast() else { return "</\(name)> at character \(start + 1) ends nothing" }
+            guard last.name.lowercased() == name.lowercased() else {
+                return "</\(name)> at character \(start + 1) stands where <\(last.name)> must end"
+            }
+        } else if !isEmpty {
+            open.append((name, start + 1))
+        }
+    }
+    return open.last.map { "<\($0.name)> at character \($0.place) is not closed" }
+}

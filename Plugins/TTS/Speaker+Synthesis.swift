@@ -38,19 +38,22 @@ extension Speaker {
         mark(speech, .started, output.total)
         var reason: String?
         // Marked up text makes no sense in pieces, so it is not taken up where it was left either.
-        var offset = speech.isMarkup ? 0 : speech.heard
-        var rest = String.UnicodeScalarView()
-        rest.append(contentsOf: speech.text.unicodeScalars.dropFirst(offset))
-        for piece in speech.isMarkup ? [speech.text] : pieces(String(rest)) {
+        let whole = TextPiece(
+            text: speech.text, start: 0,
+            sentences: [TextSpan(start: 0, length: speech.text.unicodeScalars.count)])
+        var pieces = speech.isMarkup ? nil : TextPieces(speech.text, cut: engine.abilities.cut, from: speech.heard)
+        var next: TextPiece? = speech.isMarkup ? whole : pieces?.next()
+        while let piece = next {
             do throws(NodeError) {
-                try synthesize(piece, of: speech, from: offset, output, pipe)
+                try synthesize(piece, of: speech, output, pipe)
             } catch {
-                reason = error.message
+                // Of what is missing it is said how to get it.
+                reason = error.hint.isEmpty || !error.key.isEmpty ? error.message : "\(error.message) (\(error.hint))"
             }
             output.end { write(speech, pipe, $0) }
-            offset += piece.unicodeScalars.count
-            if !drain(output, speech, pipe, all: false) { return }
+            if !drain(output, speech, pipe) { return }
             if reason != nil { break }
+            next = pieces?.next()
         }
         if !isValid(speech) { return }
         tell(limited: output, of: speech)
@@ -60,16 +63,19 @@ extension Speaker {
             mark(speech, .failed(reason), output.total)
         } else {
             if !isWell { host.health(.ok) }
-            mark(speech, .finished, output.total)
-            host.publish(
-                SpeechEvent.synthesized, speech, [("frames", .integer(Int64(output.total - output.start)))], at: nil)
+            let frames = output.total - output.start
+            mark(speech, .finished(frames: frames), output.total)
+            if !offline { publish(synthesized: speech, frames) }
         }
         isWell = reason == nil
         monitor.locked {
             synthesizing = false
             monitor.signal()
         }
-        _ = drain(output, speech, pipe, all: true)
+        _ = drain(output, speech, pipe)
+        monitor.locked {
+            if !isVoid(speech), speeches.isEmpty { clock.setSpeaking(false) }
+        }
     }
 
     /// Tells that a voice was beyond full scale; the log only once for a volume. [worker]
@@ -85,68 +91,91 @@ extension Speaker {
                 + (tenths > 0 ? ", by up to \(tenths / 10).\(tenths % 10) dB; it was limited" : "; it was cut off"))
     }
 
-    /// Makes one piece of a speech, which begins at its scalar `offset`. [worker]
+    /// Makes one piece of a speech. [worker]
     private func synthesize(
-        _ piece: String, of speech: Speech, from offset: Int, _ output: VoiceOutput, _ pipe: PlaybackPipe
+        _ piece: TextPiece, of speech: Speech, _ output: VoiceOutput, _ pipe: PlaybackPipe
     ) throws(NodeError) {
-        let scalars = Array(piece.unicodeScalars)
+        let scalars = Array(piece.text.unicodeScalars)
         let start = output.total
-        try Espeak.synthesize(
-            speech.isMarkup ? withoutSounds(piece) : piece, markup: speech.isMarkup, speech.voice,
-            begin: { output.begin(rate: $0, volume: speech.voice.volume) },
+        let abilities = engine.abilities
+        var sentences = piece.sentences[...]
+        func text(_ span: TextSpan) -> String {
+            var view = String.UnicodeScalarView()
+            view.append(contentsOf: scalars[span.start - piece.start..<min(span.end - piece.start, scalars.count)])
+            return String(view)
+        }
+        /// A sentence begins with its first word.
+        func markSentences(until end: Int, at index: Int) {
+            while let sentence = sentences.first, sentence.start <= end {
+                sentences.removeFirst()
+                let isWhole = sentence.end <= piece.start + scalars.count
+                mark(
+                    speech,
+                    .sentence(text: isWhole ? text(sentence) : whole(sentence, of: speech), sentence), index)
+            }
+        }
+        if !abilities.tellsWords {
+            mark(speech, .place(piece.start), start)
+            markSentences(until: .max, at: start)
+        }
+        try engine.synthesize(
+            speech.isMarkup ? withoutSounds(piece.text) : piece.text, markup: speech.isMarkup, speech.voice,
+            begin: { output.begin(rate: $0, volume: speech.voice.volume, own: abilities.volume) },
             deliver: { samples, words in
                 for word in words where word.start + word.length <= scalars.count {
-                    var text = String.UnicodeScalarView()
-                    text.append(contentsOf: scalars[word.start..<word.start + word.length])
+                    let span = TextSpan(start: piece.start + word.start, length: word.length)
+                    let said = text(span)
                     // Of markup espeak-ng also tells what is left of entities and ends.
-                    if speech.isMarkup, !String(text).contains(where: { $0.isLetter || $0.isNumber }) { continue }
-                    self.mark(
-                        speech, .word(text: String(text), start: offset + word.start, length: word.length),
-                        start + Int(Double(word.time) * 0.001 * pipe.rate))
+                    if speech.isMarkup, !said.contains(where: { $0.isLetter || $0.isNumber }) { continue }
+                    let index = start + Int(word.time * pipe.rate)
+                    markSentences(until: span.start, at: index)
+                    self.mark(speech, .word(text: said, start: span.start, length: span.length), index)
                 }
                 output.take(samples) { self.write(speech, pipe, $0) }
-                // Offline an end in the middle would leave espeak-ng in a state that time decides.
-                return self.offline || self.isValid(speech)
+                return self.isValid(speech)
             })
     }
 
-    /// Waits for room and moves what waits for it: everything, or until little enough is left that the next piece may
-    /// be made. False: the speech is void. [worker]
-    private func drain(_ output: VoiceOutput, _ speech: Speech, _ pipe: PlaybackPipe, all: Bool) -> Bool {
+    /// A sentence of which the piece is only a part.
+    private func whole(_ sentence: TextSpan, of speech: Speech) -> String {
+        String(String.UnicodeScalarView(speech.text.unicodeScalars.dropFirst(sentence.start).prefix(sentence.length)))
+    }
+
+    /// Waits for room and moves what waits for it, so that no more is made ahead than one piece. False: the
+    /// speech is void. [worker]
+    private func drain(_ output: VoiceOutput, _ speech: Speech, _ pipe: PlaybackPipe) -> Bool {
         while true {
             output.flush { write(speech, pipe, $0) }
-            let valid = monitor.locked {
-                let left = output.waiting
-                if speech.generation != generation || ending { return false }
-                if left > 0, all || !offline, pipe.space == 0 { monitor.wait(milliseconds: 50) }
+            let isValid = monitor.locked {
+                if isVoid(speech) || ending { return false }
+                if output.waiting > 0, pipe.space == 0 { monitor.wait(milliseconds: 50) }
                 return true
             }
-            if !valid { return false }
-            if output.waiting == 0 || (!all && offline) { return true }
+            if !isValid { return false }
+            if output.waiting == 0 { return true }
         }
     }
 
     private func write(_ speech: Speech, _ pipe: PlaybackPipe, _ samples: UnsafeBufferPointer<Float>) -> Int {
         monitor.locked {
-            guard speech.generation == generation else { return 0 }
+            if isVoid(speech) { return 0 }
             let count = pipe.write(samples)
             monitor.signal()
             return count
         }
     }
 
-    private func isValid(_ speech: Speech) -> Bool {
-        monitor.locked { speech.generation == generation && !ending }
-    }
+    private func isValid(_ speech: Speech) -> Bool { monitor.locked { !isVoid(speech) && !ending } }
 
     private func mark(_ speech: Speech, _ kind: Mark.Kind, _ index: Int) {
         monitor.locked {
-            guard speech.generation == generation else { return }
+            if isVoid(speech) { return }
             let mark = Mark(kind: kind, index: index, speech: speech)
+            if mark.isStart { clock.setSpeaking(true) }
             if mark.isEnd {
-                // A word that espeak-ng places behind the last sample would be waited for for ever.
+                // A word that the engine places behind the last sample would be waited for for ever.
                 for place in marks.indices where !marks[place].isStart && marks[place].speech.number == speech.number {
-                    marks[place].index = min(marks[place].index, index - 1)
+                    marks[place].index = min(marks[place].index, max(index - 1, 0))
                 }
             }
             marks.append(mark)

@@ -1,73 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import NodeKit
 
-/// Speaks text with espeak-ng. Each text stops the one before, unless it is to wait; a blank one only stops.
+/// Speaks text with one of several engines. Each text stops the one before, unless it is to wait; a blank one only stops.
 final class TTS: Node {
     static let calls: NodeCalls = [.receive, .poll, .wait, .idle, .perform, .settings]
-    static let descriptor = NodeDescriptor(
-        "tts", "speaks text",
-        doc: """
-            Speaks what `text` says when it starts, then every message that arrives, as the action `speak` does: a \
-            message stops the speech before it unless `queue` is set, a blank one only stops. Messages of one item are \
-            spoken one after another. Events tell what is heard, when it is heard.
-            """,
-        ports: [
-            Port(VG_AUDIO_PORT, VG_OUTPUT, "out", doc: "the voice"),
-            Port(VG_MESSAGE_PORT, VG_INPUT, "text", doc: "what to say"),
-        ],
-        settings: [
-            Setting("text", VG_SET_STRING, "spoken once when the graph starts", default: "\"\""),
-            Setting("language", VG_SET_STRING, "used when no voice is given, as in en-US"),
-            Setting("engine", VG_SET_STRING, "what speaks", default: "\"espeak-ng\"", choices: ["espeak-ng"]),
-            Setting(
-                "queue", VG_SET_BOOL, "texts wait for their turn instead of stopping one another", default: "false",
-                live: true),
-        ] + voiceSettings(live: true),
-        actions: [
-            Action(
-                VG_ACTION_SPEAK, "say a text; a blank one only stops",
-                arguments: [
-                    Setting("text", VG_SET_STRING, "what to say", required: true),
-                    Setting(
-                        "mode", VG_SET_STRING, "whether it stops what is spoken or waits; as `queue` says without it",
-                        choices: ["interrupt", "queue"]),
-                ] + voiceSettings(live: false),
-                results: [Field("item", VG_INTEGER, "what the events about this text carry")]),
-            Action("stop", "end all speech with a short fade, also what waits for its turn", urgent: true),
-        ],
-        events: SpeechEvent.types, process: ttsProcess)
-
-    /// The settings of the node, or the same as arguments for one text.
-    private static func voiceSettings(live isLive: Bool) -> [Setting] {
-        func setting(
-            _ key: String, _ kind: vg_setting_kind, _ doc: String, _ text: String, _ range: ClosedRange<Double>? = nil,
-            unit: String? = nil
-        ) -> Setting {
-            Setting(key, kind, doc, default: isLive ? text : nil, range: range, unit: unit, live: isLive)
-        }
-        return [
-            setting(
-                "voice", VG_SET_STRING, "voice of espeak-ng or language tag, as in en-GB, with +f3 a variant",
-                "\"en-us\""
-            ),
-            setting(
-                "rate", VG_SET_NUMBER, "words per minute (80 to 450), or a multiple of 175 (0.46 to 2.57)", "175",
-                0.46...450),
-            setting("pitch", VG_SET_INTEGER, "of the voice, 50 is its own", "50", 0...99),
-            setting(
-                "volume", VG_SET_INTEGER, "of the voice, 100 is its own; it is limited to full scale", "100", 0...200,
-                unit: "%"),
-            Setting(
-                "ssml", VG_SET_VALUE, "whether texts are SSML; auto: those that begin with <speak>",
-                default: isLive ? "\"auto\"" : nil, choices: ["auto", "true", "false"], live: isLive),
-        ]
-    }
 
     struct Processor: BitwiseCopyable {
         let player: PlaybackPlayer
+        let shared: UnsafeMutablePointer<SpeechClock.Shared>
     }
 
     private let host: NodeHost
+    private let engine: any VoiceEngine
     private let speaker: Speaker
     private var queue: Bool
     private var voice = Voice()
@@ -78,14 +22,17 @@ final class TTS: Node {
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
-        speaker = Speaker(host: host)
+        let mode = SpeakerMode()
+        engine = try VoiceEngines.make(settings, host) { mode.isOffline }
+        speaker = Speaker(host: host, engine: engine, mode: mode)
         queue = settings.bool("queue") ?? false
         text = settings.string("text").map(trimmed)
         if text?.isEmpty == true { text = nil }
-        if settings.string("voice") == nil, let language = settings.string("language") {
-            try choose(language, for: &voice, host)
+        // What an engine needs is found missing here, but for espeak-ng, whose start is not to cost 20 ms.
+        if !(engine is EspeakEngine), settings.string("voice") == nil, settings.string("language") == nil {
+            _ = try engine.voices()
         }
-        try change(&voice, as: settings, host)
+        try voice.change(as: settings, engine, host)
     }
 
     deinit {
@@ -97,7 +44,7 @@ final class TTS: Node {
         let pipe = speaker.prepare(preparation)
         self.pipe = pipe
         if worker == nil { worker = try Worker { [speaker] in speaker.run() } }
-        return Processor(player: pipe.player)
+        return Processor(player: pipe.player, shared: speaker.clock.shared)
     }
 
     func activate() {
@@ -119,23 +66,50 @@ final class TTS: Node {
             _ = try speaker.speak(text, voice: voice, item: item, queued: queue)
         } catch {
             host.log(VG_LOG_WARNING, "\(error.message); this one is dropped")
+            let dropped = Speech(number: 0, item: item, text: text, isMarkup: false, voice: voice, generation: 0)
+            host.publish(
+                SpeechEvent.failed, dropped, [("heard", .integer(0)), ("reason", .string(error.message))], at: nil)
         }
     }
 
     func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
-        if action == "stop" { return speaker.stop() }
-        var voice = voice
-        try change(&voice, as: arguments, host)
-        let queued = arguments.string("mode").map { $0 == "queue" } ?? queue
-        let item = try speaker.speak(arguments.string("text") ?? "", voice: voice, queued: queued)
-        text = nil
-        call.put("item", .integer(Int64(clamping: item)))
+        switch action {
+        case "stop": if let speech = speaker.stop() { put(speech, call) }
+        case "skip": put(try speaker.skip(), call)
+        case "pause": try speaker.setPaused(true)
+        case "resume": try speaker.setPaused(false)
+        case "voices": putVoices(arguments, call)
+        default:
+            var voice = voice
+            try voice.change(as: arguments, engine, host)
+            let queued = arguments.string("mode").map { $0 == "queue" } ?? queue
+            let item = try speaker.speak(arguments.string("text") ?? "", voice: voice, queued: queued)
+            text = nil
+            call.put("item", .integer(Int64(clamping: item)))
+        }
+    }
+
+    private func put(_ speech: Speech, _ call: ActionCall) {
+        call.put("item", .integer(Int64(clamping: speech.item)))
+        call.put("heard", .integer(Int64(speech.heard)))
+    }
+
+    private func putVoices(_ arguments: Settings, _ call: ActionCall) {
+        let language = arguments.string("language")
+        let (voices, problems) = VoiceEngines.voices(of: arguments.string("engine"), in: host.modelFolder)
+        let tables = voices.filter { voice, _ in language.map { speaks(voice.language, $0) } ?? true }.map {
+            SettingValue.table([
+                "name": .string($0.name), "language": .string($0.language), "engine": .string($1),
+            ])
+        }
+        call.put("voices", .list(tables))
+        call.put("problems", .list(problems.map { .string("\($0.message) (\($0.hint))") }))
     }
 
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
         let settings = Settings([setting: value])
         queue = settings.bool("queue") ?? queue
-        try change(&voice, as: settings, host)
+        try voice.change(as: settings, engine, host)
     }
 
     func poll() { speaker.poll() }
@@ -143,41 +117,65 @@ final class TTS: Node {
     var isIdle: Bool { text == nil && speaker.isIdle }
 }
 
-/// Changes a voice as far as settings or arguments say so; nothing has changed if that cannot be.
-private func change(_ voice: inout Voice, as settings: Settings, _ host: NodeHost) throws(NodeError) {
-    var changed = voice
-    if let ssml = settings.values["ssml"] { changed.ssml = try SSML(ssml) }
-    if let rate = settings.number("rate") {
-        guard let words = wordsPerMinute(rate) else {
-            throw NodeError(
-                "rate \(rate) is neither words per minute nor a factor", hint: "give 80 to 450, or 0.46 to 2.57",
-                key: "rate")
+extension Voice {
+    /// Changes as far as settings or arguments say so; nothing has changed if that cannot be.
+    mutating func change(as settings: Settings, _ engine: any VoiceEngine, _ host: NodeHost) throws(NodeError) {
+        var changed = self
+        if let ssml = settings.values["ssml"] { changed.ssml = try SSML(ssml) }
+        if let rate = settings.number("rate") {
+            guard let words = wordsPerMinute(rate) else {
+                throw NodeError(
+                    "rate \(rate) is neither words per minute nor a factor", hint: "give 80 to 450, or 0.46 to 2.57",
+                    key: "rate")
+            }
+            changed.rate = words
         }
-        changed.rate = words
+        changed.pitch = settings.integer("pitch") ?? changed.pitch
+        if changed.pitch != 50, !engine.abilities.setsPitch {
+            throw NodeError(
+                "the pitch of \(type(of: engine).name)'s voices cannot be set", hint: "leave it at 50", key: "pitch")
+        }
+        changed.volume = settings.integer("volume") ?? changed.volume
+        if let name = settings.string("voice") ?? settings.string("language") {
+            try changed.choose(name, isLanguage: settings.string("voice") == nil, engine, host)
+        }
+        self = changed
     }
-    changed.pitch = settings.integer("pitch") ?? changed.pitch
-    changed.volume = settings.integer("volume") ?? changed.volume
-    if let name = settings.string("voice") { try choose(name, for: &changed, host) }
-    voice = changed
+
+    private mutating func choose(_ given: String, isLanguage: Bool, _ engine: any VoiceEngine, _ host: NodeHost)
+        throws(NodeError)
+    {
+        // What it has is not looked up: that would cost every start some milliseconds.
+        if !given.isEmpty, given == name || (engine is EspeakEngine && name.isEmpty && given == EspeakVoices.standard) {
+            return
+        }
+        let (found, instead): (String, String?)
+        do throws(NodeError) { (found, instead) = try engine.find(given) } catch {
+            throw NodeError(
+                error.message, hint: error.hint, key: isLanguage && !error.key.isEmpty ? "language" : error.key)
+        }
+        if let instead {
+            host.log(VG_LOG_INFO, "\(type(of: engine).name) has no voice for \"\(given)\" itself; \(instead) speaks")
+        }
+        name = found
+    }
 }
 
-private func choose(_ name: String, for voice: inout Voice, _ host: NodeHost) throws(NodeError) {
-    // What it has is not looked up: that would cost every start 20 ms or more.
-    if name == voice.name { return }
-    let (found, instead) = try Espeak.find(name)
-    if let instead { host.log(VG_LOG_INFO, "espeak-ng has no voice for \"\(name)\" itself; \(instead) speaks") }
-    voice.name = found
-}
-
-/// What a rate means in words per minute; nil: nothing that espeak-ng can do.
+/// What a rate means in words per minute; nil: nothing that engines can do.
 private func wordsPerMinute(_ rate: Double) -> Int? {
     let words = rate < 10 ? 175 * rate : rate
     return (80...450).contains(words) ? Int(words.rounded()) : nil
 }
 
 @_noLocks
-private func ttsProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    memory.assumingMemoryBound(to: TTS.Processor.self).pointee.player.play(io, cycle)
+func ttsProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let processor = memory.assumingMemoryBound(to: TTS.Processor.self)
+    let frames = processor.pointee.player.play(io, cycle)
+    let shared = processor.pointee.shared
+    let end = cycle.pointee.position + UInt64(cycle.pointee.frames)
+    shared.pointee.now.store(end, ordering: .releasing)
+    let expectsMore = shared.pointee.isSpeaking.load(ordering: .acquiring) && !processor.pointee.player.isPaused
+    io.pointee.control_out[0]?.pointee = frames > 0 || expectsMore ? 1 : 0
 }
 
 /// What the host looks for in the shared object. [control]

@@ -25,17 +25,16 @@ final class VoiceOutput {
     /// Samples that wait for room.
     var waiting: Int { backlog.count - backlogStart }
 
-    /// `volume` in percent; up to 100 the voice has it already.
-    func begin(rate voiceRate: Double, volume: Int) {
+    /// `volume` in percent; up to `own` the voice has it already.
+    func begin(rate voiceRate: Double, volume: Int, own: Int) {
         resampler = try? Resampler(from: voiceRate, to: rate, channels: 1)
-        limiter = volume > 100 ? SpeechLimiter(gain: Float(volume) / 100, rate: rate) : nil
+        limiter = volume > own && volume != 100 ? SpeechLimiter(gain: Float(volume) / 100, rate: rate) : nil
     }
 
-    func take(_ samples: UnsafeBufferPointer<Int16>, write: (UnsafeBufferPointer<Float>) -> Int) {
-        // What espeak-ng itself has cut off.
-        limited += samples.count { $0 == .max || $0 == .min }
-        let floats = samples.map { Float($0) * (1 / 32768) }
-        floats.withUnsafeBufferPointer { amplify(resampler?.process($0, end: false) ?? [], end: false, write) }
+    func take(_ samples: UnsafeBufferPointer<Float>, write: (UnsafeBufferPointer<Float>) -> Int) {
+        // What the engine itself has cut off.
+        limited += samples.count { $0 >= 32767.0 / 32768 || $0 <= -1 }
+        amplify(resampler?.process(samples, end: false) ?? [], end: false, write)
     }
 
     func end(write: (UnsafeBufferPointer<Float>) -> Int) {
@@ -63,31 +62,4 @@ final class VoiceOutput {
             backlogStart = 0
         }
     }
-}
-
-/// Cuts a long text at ends of sentences, so that no call of the library holds its lock for long.
-func pieces(_ text: String, limit: Int = 2000) -> [String] {
-    var result: [String] = []
-    var piece = ""
-    var count = 0
-    for character in text {
-        piece.append(character)
-        count += 1
-        let ends = character == "." || character == "!" || character == "?" || character.isNewline
-        if (ends && count >= limit) || (character.isWhitespace && count >= 2 * limit) || count >= 4 * limit {
-            result.append(piece)
-            piece = ""
-            count = 0
-        }
-    }
-    if !piece.isEmpty { result.append(piece) }
-    return result
-}
-
-/// Without white space at both ends.
-func trimmed(_ text: String) -> String {
-    var rest = text[...]
-    while let first = rest.first, first.isWhitespace { rest.removeFirst() }
-    while let last = rest.last, last.isWhitespace { rest.removeLast() }
-    return String(rest)
 }

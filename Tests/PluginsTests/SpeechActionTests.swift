@@ -26,7 +26,7 @@ import TestSupport
         }
         _ = node.renderUntilIdle(limit: 480_000)
         let events = node.capture.events.filter { $0.name != "speech.state" }
-        #expect(events.map { $0.integer("item") } == Array(repeating: Int(item), count: 5))
+        #expect(events.map { $0.integer("item") } == Array(repeating: Int(item), count: 6))
         let states = node.capture.events("speech.state")
         #expect(states.map { $0.bool("speaking") } == [true, false])
         #expect(states.map { $0.integer("item") } == [Int(item), 0])

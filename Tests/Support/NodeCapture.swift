@@ -74,6 +74,7 @@ public final class NodeCapture: Sendable {
         var logs: [CapturedLog] = []
         var messages: [CapturedMessage] = []
         var acceptsMessages = true
+        var outputLatency = 0
     }
 
     private let state = Mutex(State())
@@ -99,6 +100,12 @@ public final class NodeCapture: Sendable {
     public var acceptsMessages: Bool {
         get { state.withLock { $0.acceptsMessages } }
         set { state.withLock { $0.acceptsMessages = newValue } }
+    }
+
+    /// Frames from a sample that leaves the node until it is heard.
+    public var outputLatency: Int {
+        get { state.withLock { $0.outputLatency } }
+        set { state.withLock { $0.outputLatency = newValue } }
     }
 
     /// Forgets everything collected.
@@ -158,6 +165,7 @@ public final class NodeCapture: Sendable {
             self.state.withLock { $0.audio.append(audio) }
         }
         services.health = { health in self.state.withLock { $0.health.append(health) } }
+        services.outputLatency = { self.outputLatency }
         services.count = { counter, number in self.state.withLock { $0.counts[counter, default: 0] += number } }
         services.send = { port, message in
             self.state.withLock {

@@ -93,7 +93,9 @@ final class RenderPass {
     private func readEvents() {
         while case .event(let event)? = events.poll() {
             if event.node != Render.recorder {
-                sourceEnd = max(sourceEnd, Int((event.time * render.rate).rounded()) + latency)
+                // Speech is told when it is heard, behind all that is late.
+                let late = event.name.hasPrefix("speech.") ? 0 : latency
+                sourceEnd = max(sourceEnd, Int((event.time * render.rate).rounded()) + late)
             } else if event.name == "record.failed" {
                 failure = event.text("reason") ?? "the file could not be written"
             }

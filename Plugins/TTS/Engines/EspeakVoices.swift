@@ -3,22 +3,29 @@ import CEspeak
 import NodeKit
 
 /// Finds voices as the command espeak-ng does: by name, and where there is none by the languages that voices say they
-/// speak, which goes back from a region to its language. All of it with the lock of `Espeak`.
-enum VoiceSearch {
+/// speak, which goes back from a region to its language.
+struct EspeakVoices {
+    /// Who speaks when nobody is named.
+    static let standard = "en-us"
+
+    private let library: EspeakLibrary
+
+    init(_ library: EspeakLibrary) { self.library = library }
+
     /// Takes a voice that `find` returned, or one that is called so.
-    static func select(_ name: String) throws(NodeError) {
+    func select(_ name: String) throws(NodeError) {
         guard byName(name) != nil else { throw unknown(name) }
     }
 
     /// What espeak-ng calls a voice; `instead`: who speaks, if no voice is of just this language and region.
-    static func find(_ voice: String) throws(NodeError) -> (name: String, instead: String?) {
+    func find(_ voice: String) throws(NodeError) -> (name: String, instead: String?) {
         let parts = voice.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
         if let name = byName(voice) {
             try checkVariant(parts)
             return (name, nil)
         }
         let tag = languageTag(String(parts[0]))
-        guard !tag.isEmpty, byLanguage(tag), let current = espeak_GetCurrentVoice()?.pointee,
+        guard !tag.isEmpty, byLanguage(tag), let current = library.currentVoice()?.pointee,
             var name = current.identifier.map({ String(cString: $0) })
         else { throw unknown(voice) }
         let instead = languages(current).contains(tag) ? nil : String(cString: current.name)
@@ -31,22 +38,22 @@ enum VoiceSearch {
     }
 
     /// The spelling by which espeak-ng knows a name. Voices are in lower case, language tags ("en-US") often not.
-    private static func byName(_ name: String) -> String? {
-        [name, name.lowercased()].first { !$0.isEmpty && espeak_SetVoiceByName($0) == EE_OK }
+    private func byName(_ name: String) -> String? {
+        [name, name.lowercased()].first { !$0.isEmpty && library.setVoiceByName($0) == EE_OK }
     }
 
-    private static func byLanguage(_ tag: String) -> Bool {
+    private func byLanguage(_ tag: String) -> Bool {
         tag.withCString { text in
             var wanted = espeak_VOICE()
             wanted.languages = text
-            return espeak_SetVoiceByProperties(&wanted) == EE_OK
+            return library.setVoiceByProperties(&wanted) == EE_OK
         }
     }
 
     /// espeak-ng passes over a variant that it does not have.
-    private static func checkVariant(_ parts: [Substring]) throws(NodeError) {
+    private func checkVariant(_ parts: [Substring]) throws(NodeError) {
         guard parts.count > 1 else { return }
-        let name = espeak_GetCurrentVoice()?.pointee.identifier.map { String(cString: $0) } ?? ""
+        let name = library.currentVoice()?.pointee.identifier.map { String(cString: $0) } ?? ""
         if !parts[1].isEmpty, name.lowercased().hasSuffix("+" + parts[1].lowercased()) { return }
         let known = list("variant").map { String($0.identifier.drop { $0 != "/" }.dropFirst()) }
         throw NodeError(
@@ -56,13 +63,13 @@ enum VoiceSearch {
     }
 
     /// "de_CH.UTF-8" as "de-ch"; empty: it cannot be a tag.
-    private static func languageTag(_ text: String) -> String {
+    private func languageTag(_ text: String) -> String {
         let tag = String(text.lowercased().prefix { $0 != "." && $0 != "@" }.map { $0 == "_" ? "-" : $0 })
         let isTag = tag.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
         return isTag && tag.utf8.count < 40 ? tag : ""
     }
 
-    private static func unknown(_ voice: String) -> NodeError {
+    private func unknown(_ voice: String) -> NodeError {
         let known = list(nil).flatMap { [$0.name] + $0.languages }
         return NodeError(
             "espeak-ng has no voice called \"\(voice)\"",
@@ -72,9 +79,9 @@ enum VoiceSearch {
     }
 
     /// All voices, or those of a kind.
-    private static func list(_ kind: String?) -> [(name: String, identifier: String, languages: [String])] {
+    func list(_ kind: String?) -> [(name: String, identifier: String, languages: [String])] {
         func read(_ wanted: UnsafeMutablePointer<espeak_VOICE>?) -> [(String, String, [String])] {
-            guard var next = espeak_ListVoices(wanted) else { return [] }
+            guard var next = library.listVoices(wanted) else { return [] }
             var result: [(String, String, [String])] = []
             while let voice = next.pointee?.pointee {
                 let identifier = voice.identifier.map { String(cString: $0) } ?? ""
@@ -92,7 +99,7 @@ enum VoiceSearch {
     }
 
     /// The tags of a voice: each stands behind a byte of priority, and an empty one ends the list.
-    private static func languages(_ voice: espeak_VOICE) -> [String] {
+    private func languages(_ voice: espeak_VOICE) -> [String] {
         guard var next = voice.languages else { return [] }
         var result: [String] = []
         while next.pointee != 0 {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import NodeKit
+import Synchronization
+
+/// What the processor and the rest of the node tell each other.
+final class SpeechClock: @unchecked Sendable {
+    // Sendable: all of it is atomic.
+
+    struct Shared: ~Copyable {
+        /// The frame of the graph after the newest block.
+        let now = Atomic<UInt64>(0)
+        /// Whether a speech has begun of which more comes.
+        let isSpeaking = Atomic<Bool>(false)
+    }
+
+    /// The processor's end.
+    let shared: UnsafeMutablePointer<Shared>
+
+    init() {
+        shared = .allocate(capacity: 1)
+        shared.initialize(to: Shared())
+    }
+
+    deinit {
+        shared.deinitialize(count: 1)
+        shared.deallocate()
+    }
+
+    /// In frames of the graph. [any]
+    var now: UInt64 { shared.pointee.now.load(ordering: .acquiring) }
+
+    func setSpeaking(_ isSpeaking: Bool) { shared.pointee.isSpeaking.store(isSpeaking, ordering: .releasing) }
+}
