@@ -68,6 +68,18 @@ public actor Host {
         return diagnostics
     }
 
+    /// Checks and builds a graph that no file says; returns its warnings, and throws as the other `load` does.
+    @discardableResult
+    public func load(_ description: GraphDescription) throws -> [Diagnostic] {
+        guard !closed else { throw HostError("this host is closed", hint: "make another") }
+        guard running == nil else { throw HostError("a graph is playing", hint: "stop it first") }
+        let (prepared, diagnostics) = try PreparedGraph.make(description, registry: registry, bus: bus)
+        guard let prepared else { throw InvalidGraph(diagnostics: diagnostics) }
+        loaded = prepared
+        source = nil
+        return diagnostics
+    }
+
     /// The description of the graph that was loaded; nil before.
     public var description: GraphDescription? { running?.description ?? loaded?.description }
 

@@ -23,20 +23,29 @@ public struct PreparedGraph: Sendable {
         change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in
         }
     ) throws(HostError) -> (PreparedGraph?, [Diagnostic]) {
-        var (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
-        guard var description = read.take() else { return (nil, diagnostics) }
+        let (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
+        guard let read else { return (nil, diagnostics) }
+        let (prepared, more) = try make(read, registry: registry, bus: bus, change: change)
+        let all = diagnostics + more
+        return (all.contains { $0.severity == .error } ? nil : prepared, all)
+    }
+
+    /// Builds a description that no file says. The graph is nil if there is any error among the diagnostics. [control]
+    public static func make(
+        _ description: GraphDescription, registry: NodeRegistry, bus: EventBus = EventBus(),
+        change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in
+        }
+    ) throws(HostError) -> (PreparedGraph?, [Diagnostic]) {
+        var description = description
         try change(&description)
         let context = GraphContext(bus)
         let built = build(description, registry: registry, context: context)
-        diagnostics += built.diagnostics
-        guard let graph = built.graph, !diagnostics.contains(where: { $0.severity == .error }) else {
-            return (nil, diagnostics)
+        guard let graph = built.graph, !built.diagnostics.contains(where: { $0.severity == .error }) else {
+            return (nil, built.diagnostics)
         }
-        return (
-            PreparedGraph(
-                description: description, graph: graph, degraded: built.degraded, bus: bus, context: context),
-            diagnostics
-        )
+        let prepared = PreparedGraph(
+            description: description, graph: graph, degraded: built.degraded, bus: bus, context: context)
+        return (prepared, built.diagnostics)
     }
 
     /// Checks and builds a description; nodes that play already, by name, go on where they can. [control]

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import Graph
+import Host
+import NodeKit
+import System
+import Terminal
+
+/// `voicegraph speak`: a text into a sound file, faster than real time.
+struct SpeakCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "speak", abstract: "Speak a text into a sound file.",
+        discussion: """
+            For example: voicegraph speak "Good morning." -o morning.wav --voice en-GB
+                         voicegraph speak --file book.txt -o book.ogg --captions book.vtt
+            The suffix of the sound file chooses the format (.wav, .flac, .ogg), that of the captions theirs (.srt, .vtt). \
+            Captions follow words where the engine tells them, else sentences. Exit code 1 where the text cannot be \
+            spoken, or not to its end.
+            """)
+
+    @Option(
+        name: [.customShort("o"), .customLong("out")],
+        help: ArgumentHelp("The sound file to write.", valueName: "out.wav"), completion: .file())
+    var out: String
+
+    @OptionGroup var text: TextOptions
+    @OptionGroup var engine: EngineOptions
+    @OptionGroup var voice: VoiceOptions
+
+    @Option(help: ArgumentHelp("Captions to write.", valueName: "x.srt|x.vtt"), completion: .file())
+    var captions: String?
+
+    @Option(help: ArgumentHelp("Frames per second of the file.", valueName: "hz"))
+    var sampleRate = 48_000
+
+    @OptionGroup var plugins: PluginOptions
+
+    func validate() throws {
+        guard (8000...192_000).contains(sampleRate) else {
+            throw ValidationError("--sample-rate must be from 8000 to 192000")
+        }
+        guard [".wav", ".flac", ".ogg"].contains(where: { out.lowercased().hasSuffix($0) }) else {
+            throw ValidationError("\(out) must end in .wav, .flac or .ogg")
+        }
+        if let captions, CaptionFile.Format(path: captions) == nil {
+            throw ValidationError("\(captions) must end in .srt or .vtt")
+        }
+    }
+
+    func run() throws {
+        let spoken = try text.read()
+        let render = Render(path: out, rate: Double(sampleRate), tail: 0.1)
+        var settings = engine.settings.merging(voice.settings) { $1 }
+        settings["text"] = .string(spoken)
+        let registry = NodeRegistry(search: try plugins.search())
+        let description = SpeechGraph.description(settings, channels: 1)
+        do throws(HostError) {
+            let (made, diagnostics) = try PreparedGraph.make(description, registry: registry) {
+                graph throws(HostError) in try render.change(&graph)
+            }
+            guard let made else { throw HostError(failureText(diagnostics)) }
+            try speak(spoken, render, made)
+        } catch { throw fail("\(error)") }
+    }
+
+    private func failureText(_ diagnostics: [Diagnostic]) -> String {
+        let errors = diagnostics.filter { $0.severity == .error }
+        return errors.map { $0.hint.isEmpty ? $0.message : "\($0.message) (\($0.hint))" }.joined(separator: "; ")
+    }
+
+    private func speak(_ spoken: String, _ render: Render, _ made: PreparedGraph) throws(HostError) {
+        let ended = EndFlag()
+        let losses = RenderLosses(made)
+        let events = made.bus.subscribe(.lossless) {
+            if case .event(let event) = $0 { event.name.hasPrefix("speech.") } else { false }
+        }
+        let file = try captions.map { path throws(HostError) in try CaptionFile(path, of: spoken) }
+        let bar = ProgressBar(rate: render.rate)
+        var failure: String?
+        func readEvents() throws(HostError) {
+            while case .event(let event)? = events.poll() {
+                if event.name == "speech.failed" { failure = event.text("reason") ?? "the text cannot be spoken" }
+                try file?.take(event)
+            }
+        }
+        var captionFailure: HostError?
+        let outcome = try render.run(made) { progress in
+            bar.show(progress)
+            losses.read(until: progress.frames) { line in
+                bar.clear()
+                writeOut(line, to: STDERR_FILENO)
+            }
+            do throws(HostError) { try readEvents() } catch { captionFailure = error }
+            return !ended.isSet && captionFailure == nil
+        }
+        bar.clear()
+        losses.read(until: outcome.frames) { writeOut($0, to: STDERR_FILENO) }
+        if let captionFailure { throw captionFailure }
+        try readEvents()
+        try file?.finish(at: Double(outcome.frames) / render.rate)
+        if let failure { throw HostError("\(out): the text was not spoken to its end: \(failure)") }
+        let summary = "\(out): \(outcome.frames) frames, \(bar.summary(outcome.frames))\(losses.summary)"
+        if ended.isSet { throw HostError("interrupted; \(summary)") }
+        writeOut(summary + "\n", to: STDERR_FILENO)
+        if outcome.frames == 0 { throw HostError("nothing of this text is spoken: the file is empty") }
+    }
+}
