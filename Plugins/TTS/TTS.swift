@@ -43,7 +43,12 @@ final class TTS: Node {
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         let pipe = speaker.prepare(preparation)
         self.pipe = pipe
-        if worker == nil { worker = try Worker { [speaker] in speaker.run() } }
+        if worker == nil {
+            worker = try Worker { [speaker, engine, voice] in
+                engine.warm(voice)
+                speaker.run()
+            }
+        }
         return Processor(player: pipe.player, shared: speaker.clock.shared)
     }
 

@@ -51,6 +51,11 @@ struct PiperEngine: VoiceEngine {
         return voices
     }
 
+    /// Reads the model, which takes most of a second, and computes once, which takes its memory.
+    func warm(_ voice: Voice) {
+        try? synthesize("a", markup: false, voice, begin: { _ in }, deliver: { _, _ in true })
+    }
+
     func synthesize(
         _ piece: String, markup isMarkup: Bool, _ voice: Voice, begin: (Double) -> Void, deliver: VoiceDelivery
     ) throws(NodeError) {

@@ -56,10 +56,18 @@ protocol VoiceEngine: Sendable {
     /// All voices that are there. [control]
     func voices() throws(NodeError) -> [KnownVoice]
 
+    /// Does what would make the first speech late. What cannot be is told when it is to speak. [worker]
+    func warm(_ voice: Voice)
+
     /// Speaks a piece of text into `deliver`; tells the rate in Hz through `begin` before the first samples. [worker]
     func synthesize(
         _ piece: String, markup isMarkup: Bool, _ voice: Voice, begin: (Double) -> Void, deliver: VoiceDelivery
     ) throws(NodeError)
+}
+
+extension VoiceEngine {
+    /// Nothing is slow.
+    func warm(_ voice: Voice) {}
 }
 
 /// The engines by their names.
