@@ -101,6 +101,8 @@ import TestSupport
 
         let hanging = try transcribe(["command": .string("sleep 1000")], offline: false)
         try hanging.hear(silence(0.3) + spoken(phrase) + silence(0.2))
+        let capture = hanging.capture
+        try await eventually("it hears") { capture.events("transcribe.state").last?.string("state") == "hearing" }
         let stopped = Lock<ActionResult?>(nil)
         hanging.instance.perform("stop", patience: 1000) { result in stopped.withLock { $0 = result } }
         try hanging.perform("cancel")

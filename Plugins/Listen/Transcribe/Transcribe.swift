@@ -134,6 +134,7 @@ final class Transcribe: Node {
         session.withLock { session in
             session.phase = .running
             session.number += 1
+            session.isCancelled = false
         }
         abort.isRaised = false
         hearing?.pipe.isOpen = true
@@ -160,7 +161,11 @@ final class Transcribe: Node {
     }
 
     private func cancel() {
-        guard session.withLock(\.phase) != .idle else { return }
+        let isOn = session.withLock { session in
+            session.isCancelled = session.phase != .idle
+            return session.isCancelled
+        }
+        if !isOn { return }
         hearing?.pipe.isOpen = false
         abort.isRaised = true
         thread.postUrgent { [transcriber] in transcriber.cancel() }

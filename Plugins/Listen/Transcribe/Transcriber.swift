@@ -7,6 +7,8 @@ struct TranscribeSession: Sendable {
     var phase = Phase.idle
     /// How often it was started.
     var number = 0
+    /// Whether somebody has asked to throw away what is under way.
+    var isCancelled = false
 }
 
 /// Makes items of what is heard: where they begin and end, and what is recognized in them. All on one thread, but for what
@@ -213,6 +215,8 @@ final class Transcriber {
         // A failure has ended it already.
         if state == .failed { throw problem ?? NodeError("it has failed") }
         end()
+        // What is under way is thrown away by `cancel`, which comes next.
+        if session.withLock(\.isCancelled) { throw NodeError("it was cancelled") }
         if segment != nil { failItem(NodeError("its final text was not there in time")) }
         close(.idle)
         if let problem { throw problem }
