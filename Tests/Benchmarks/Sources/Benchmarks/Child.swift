@@ -55,6 +55,8 @@ final class Child: @unchecked Sendable {
     private(set) var exitCode: Int32?
     /// Seconds that it used, with its threads; known at its end.
     private(set) var processorTime = 0.0
+    /// The most memory that it had at a time in MiB, with what it shares; known at its end.
+    private(set) var peakMemory = 0.0
 
     /// Whether it has ended; reaps it then.
     var hasEnded: Bool {
@@ -65,6 +67,7 @@ final class Child: @unchecked Sendable {
             processorTime = [usage.ru_utime, usage.ru_stime].reduce(0) {
                 $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6
             }
+            peakMemory = Double(usage.ru_maxrss) / 1024
             exitCode = status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
         }
         return reaped
@@ -84,6 +87,9 @@ final class Child: @unchecked Sendable {
         reader?.join()
         reader = nil
     }
+
+    /// What it has printed; all of it after `stop`.
+    var allLines: [(time: UInt64, text: String)] { lines.all }
 
     /// The last of what it printed.
     var lastLines: String { lines.last }
@@ -111,6 +117,7 @@ private final class Lines: Sendable {
     func first(with text: String) -> (time: UInt64, text: String)? {
         state.withLock { $0.lines.first { $0.text.contains(text) } }
     }
+    var all: [(time: UInt64, text: String)] { state.withLock { $0.lines } }
     var last: String { state.withLock { $0.lines.suffix(5).map(\.text).joined(separator: "\n") } }
 }
 

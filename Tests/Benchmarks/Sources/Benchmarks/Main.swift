@@ -23,7 +23,8 @@ struct Effort {
 }
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
-    case schedule, parallel, instructions, ring, meter, dsp, isolation, chain, edit, reconnect, start, say, memory,
+    case schedule, parallel, instructions, ring, meter, dsp, isolation, chain, edit, reconnect, start, say, speech,
+        memory,
         offline, check
 
     var summary: String {
@@ -39,6 +40,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .edit: "a graph that changes while it plays: latency of edits, reload of 1000 nodes"
         case .reconnect: "from a JACK server's return until the graph plays again"
         case .start: "from the start of the process to the first audio cycle"
+        case .speech: "speaking and listening, engine by engine: time, memory, word error rate"
         case .say: "from a message to the first sound at the output"
         case .memory: "of a small graph that runs"
         case .offline: "files through plugins, beside lv2apply and lv2file"
@@ -60,6 +62,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .reconnect: try reconnectBenchmark(effort)
         case .start: try startBenchmark(effort)
         case .say: try sayBenchmark(effort)
+        case .speech: try speechBenchmark(effort)
         case .memory: try memoryBenchmark(effort)
         case .offline: try offlineBenchmark(effort)
         case .check: try checkBenchmark(effort)

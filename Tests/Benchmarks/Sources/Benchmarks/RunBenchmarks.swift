@@ -64,6 +64,14 @@ private func bareClient(_ server: Server) throws -> Double {
 
 /// From a message to a TTS node to the first sample at the output that is not zero, heard by another client.
 func sayBenchmark(_ effort: Effort) throws -> [Row] {
+    guard let samples = try messageToSound(effort, engine: "espeak-ng", repetitions: 2 * effort.runs) else {
+        return [.missing("message to sound", "espeak-ng or jackd")]
+    }
+    return [Row("message to sound", "espeak-ng", samples, "ms")]
+}
+
+/// The same in ms with an engine; nil: it is not installed, or there is no server.
+func messageToSound(_ effort: Effort, engine: String, repetitions: Int) throws -> [Double]? {
     let scratch = try Scratch()
     let file = try scratch.file(
         "say.conf",
@@ -73,6 +81,7 @@ func sayBenchmark(_ effort: Effort) throws -> [Row] {
         links = ["tts -> speakers"]
         [node.tts]
         type = "tts"
+        engine = "\(engine)"
         [node.speakers]
         type = "output"
         channels = 1
@@ -81,8 +90,8 @@ func sayBenchmark(_ effort: Effort) throws -> [Row] {
     let registry = NodeRegistry(search: .standard(extra: [folder]))
     let (prepared, diagnostics) = try PreparedGraph.load(path: file, overrides: [], registry: registry)
     guard let prepared else { throw BenchmarkError("\(diagnostics)") }
-    if let reason = prepared.degraded["tts"] { throw BenchmarkError("no speech: \(reason)") }
-    let samples = try withServer(effort) { server, probe -> [Double] in
+    if prepared.degraded["tts"] != nil { return nil }
+    return try withServer(effort) { server, probe -> [Double] in
         let driver = try DriverChooser.open(DriverRequest(kind: .jack, client: "vg-say", server: server.name))
         let running = try RunningGraph.start(prepared, on: driver)
         defer { running.stop() }
@@ -102,19 +111,17 @@ func sayBenchmark(_ effort: Effort) throws -> [Row] {
             throw BenchmarkError("the output is not there")
         }
         var times: [Double] = []
-        for round in 0...(2 * effort.runs) {
+        for round in 0...repetitions {
             guard probe.waitForSilence(of: 0.3, seconds: 10) else { throw BenchmarkError("it speaks for ever") }
             probe.listen()
             let start = vg_nanoseconds()
             try running.send(.text("One, two."), to: "tts", port: "text")
-            guard let heard = probe.firstSound(seconds: 5) else { throw BenchmarkError("nothing was heard") }
+            guard let heard = probe.firstSound(seconds: 10) else { throw BenchmarkError("nothing was heard") }
             // The first one also loads the voice.
             if round > 0 { times.append(Double(heard - start) / 1e6) }
         }
         return times
     }
-    guard let samples else { return [Row.missing("say", "jackd")] }
-    return [Row("message to sound", "espeak-ng", samples, "ms")]
 }
 
 /// What a process that hosts one amplifier holds of its own. Memory that all JACK clients share is left out.
