@@ -10,7 +10,7 @@ public struct DriverRequest: Sendable {
     public var kind: Kind
     /// The JACK client's name.
     public var client: String
-    /// The name of the JACK server or of PipeWire's socket; nil: the default one, or "voicegraph" for our own.
+    /// The name of the JACK server or of PipeWire's socket; nil: the default one, or "voicegraph-server" for our own.
     public var server: String?
     /// The sound card of our own server with ALSA; nil: "hw:0".
     public var device: String?

@@ -23,7 +23,7 @@ package final class ServerNameLock: Sendable {
 
     /// Where JACK keeps the names of its servers, so that whoever shares those shares the locks; else the user's folder for
     /// such things.
-    private static var folder: String {
+    static var folder: String {
         if access("/dev/shm", W_OK) == 0 { return "/dev/shm" }
         if let path = getenv("XDG_RUNTIME_DIR"), access(path, W_OK) == 0 { return String(cString: path) }
         if let path = getenv("TMPDIR"), access(path, W_OK) == 0 { return String(cString: path) }

@@ -79,15 +79,21 @@ package enum JackLibrary {
             var status = JackStatus(rawValue: 0)
             let linesBefore = recentLines
             JackMetadata.repair()
-            var opened = vg_jack_open(allowed(name), server, exactName, &status)
-            // jackd refuses a client now and then while another server of this machine starts or ends beside it.
+            let isPipeWire = vg_jack_is_pipewire()
+            let allowed = ClientName.allowed(name)
+            let name = isPipeWire ? allowed : ClientName.beside(ServerNames.running, allowed)
+            if exactName && name != allowed { return .failure(.refused(status: JackNameNotUnique.rawValue)) }
+            let opening = ClientOpening(name)
+            defer { opening.end() }
+            var opened = vg_jack_open(name, server, exactName, &status)
+            // Another program opens a client of the same name elsewhere.
             var tries = 0
             while opened == nil, status.rawValue & JackServerError.rawValue != 0,
-                status.rawValue & JackServerFailed.rawValue == 0, !vg_jack_is_pipewire(), tries < 5
+                status.rawValue & JackServerFailed.rawValue == 0, !isPipeWire, tries < 5
             {
                 tries += 1
                 usleep(40_000)
-                opened = vg_jack_open(allowed(name), server, exactName, &status)
+                opened = vg_jack_open(name, server, exactName, &status)
             }
             guard let client = opened else {
                 let unreachable = JackServerFailed.rawValue | JackServerError.rawValue
@@ -100,14 +106,6 @@ package enum JackLibrary {
             return .success(client)
         }
         return try result.get()
-    }
-
-    /// A client's name as JACK allows it: no colon, which ends it in a port's name, and of limited length, which in
-    /// jackd is one less than it says.
-    static func allowed(_ name: String) -> String {
-        var result = String(name.map { $0 == ":" ? "-" : $0 })
-        while result.utf8.count > Int(jack_client_name_size()) - 2 { result.removeLast() }
-        return result.isEmpty ? "voicegraph" : result
     }
 
     /// Closes a client; its pointer is invalid afterwards. Never from a callback. [control]
