@@ -132,6 +132,19 @@ import TestSupport
         #expect(Signal.difference(try SoundFile(out).samples[0], input.prefix(4800).map { $0 * gain }) == 0)
     }
 
+    @Test("What follows a control is the same at any block", arguments: ["1", "16", "100", "1000", "8192"])
+    func controlBlocks(block: String) async throws {
+        func samples(_ block: String) async throws -> [[Float]] {
+            let out = scratch.file("\(block).wav")
+            let render = try voicegraph(
+                "render", packageRoot + "/config/wah.conf", "-o", out, "--block", block, "--duration", "0.5")
+            #expect(try await render.end() == 0, "\(render.errors)")
+            return try SoundFile(out).samples
+        }
+        let same = try await samples(block) == samples("64")
+        #expect(same)
+    }
+
     /// The metronome of lv2-examples clicks once a beat of the transport, which a render starts at its first frame.
     @Test("Plugins follow the tempo", arguments: [120, 240]) func tempo(_ tempo: Int) async throws {
         let graph = try scratch.write(

@@ -3,6 +3,8 @@ import NodeKit
 import Realtime
 import TestSupport
 
+@testable import Graph
+
 /// Plays a specification without any of the compiler's ideas: asks each node for its output when somebody needs it,
 /// keeps the whole past of every output, and looks each delay up there.
 final class Reference {
@@ -22,8 +24,11 @@ final class Reference {
     private var computed: [[[Float]]]
     /// Per echo and channel: every sample that went in.
     private var heard: [[[Float]]]
-    /// Where the parameter of each node is, and on its way to: at 48 kHz a move takes 240 frames at least.
+    /// Where the parameter of each node is, and on its way to, and the latest value of the control that it follows.
     private var amounts: [vg_ramp]
+    private var latest: [Float?]
+    /// At 48 kHz moves begin at multiples of so many frames.
+    private static let grid = 256
     private var counts: [UInt64]
     private var done: [Output?] = []
     private var position = 0
@@ -41,12 +46,40 @@ final class Reference {
         amounts = Array(
             repeating: vg_ramp(value: 0.5, step: 0, target: 0.5, frames: 0, start: 0, length: 0),
             count: spec.nodes.count)
+        latest = Array(repeating: nil, count: spec.nodes.count)
         counts = Array(repeating: 0, count: spec.nodes.count)
     }
 
     /// One block; `captures` is what the driver brings, by node. Returns what it gets, by node.
     func cycle(_ frames: Int, captures: [Int: Output]) -> [Int: Output] {
         vg_denormals_off()
+        guard spec.links.contains(where: { $0.kind == VG_CONTROL_PORT && $0.input == nil }) else {
+            return piece(frames, captures)
+        }
+        var result: [Int: Output] = [:]
+        var begun = 0
+        while begun < frames {
+            let length = min(frames - begun, Self.grid - position % Self.grid)
+            let given = captures.mapValues { all in
+                Output(
+                    audio: all.audio.map { Array($0[begun..<begun + length]) },
+                    midi: all.midi.map { $0.filter { (position..<position + length).contains($0.frame) } })
+            }
+            for (node, output) in piece(length, given) {
+                guard let before = result[node] else {
+                    result[node] = output
+                    continue
+                }
+                result[node] = Output(
+                    audio: zip(before.audio, output.audio).map(+),
+                    midi: zip(before.midi, output.midi).map { Array(($0 + $1).prefix(512)) })
+            }
+            begun += length
+        }
+        return result
+    }
+
+    private func piece(_ frames: Int, _ captures: [Int: Output]) -> [Int: Output] {
         self.frames = frames
         self.captures = captures
         done = Array(repeating: nil, count: spec.nodes.count)
@@ -144,13 +177,17 @@ final class Reference {
         let seed = one.kind == .inPlace ? -one.seed : one.seed
         let inputs = audio(into: node)
         var ramp = amounts[node]
-        if let wanted = control(into: node, nil), ramp.frames == 0 {
-            let target = min(max(wanted, -1), 1)
-            if target != ramp.value {
-                ramp.frames = UInt32(max(frames, 240))
-                ramp.step = (target - ramp.value) / Float(ramp.frames)
+        if let now = control(into: node, nil) {
+            let wanted = latest[node]
+            latest[node] = now
+            if let wanted, position % Self.grid == 0 {
+                let target = min(max(wanted, -1), 1)
+                if target != ramp.value {
+                    ramp.frames = UInt32(Self.grid)
+                    ramp.step = evenStep(ramp.value, target, ramp.frames)
+                }
+                ramp.target = target
             }
-            ramp.target = target
         }
         defer {
             if ramp.frames > frames {

@@ -2,6 +2,18 @@
 import CNode
 import NodeKit
 
+/// The step of a move: an even number of units in which the greatest value of the way is exact. So the values do not depend
+/// on how the way is cut into blocks: sums are exact, or rounded by what was in the first value, always the same way. What
+/// the steps fall short of the target is part of the last. [audio]
+@_noLocks
+func evenStep(_ from: Float, _ to: Float, _ frames: UInt32) -> Float {
+    let greatest = from.magnitude > to.magnitude ? from.magnitude : to.magnitude
+    // Of 24 bits, the last but one; a value so small that it has none is taken as one that has.
+    let unit = Double(Float(bitPattern: (greatest > 1e-9 ? greatest : 1e-9).bitPattern & 0x7F80_0000)) / 4_194_304
+    let units = (Double(to) - Double(from)) / Double(frames) / unit
+    return Float((units < 0 ? -vg_floor64(-units) : vg_floor64(units)) * unit)
+}
+
 /// Parameters on their way.
 extension AudioEngine {
     /// Takes changes of parameters: what is due begins with this block, the rest waits. Whether any begins.
@@ -111,17 +123,9 @@ extension AudioEngine {
         return true
     }
 
-    /// The step is an even number of units in which the greatest value of the way is exact. So the values do not depend
-    /// on how the way is cut into blocks: sums are exact, or rounded by what was in the first value, always the same way.
-    /// What the steps fall short of the target is part of the last.
     @_noLocks
     private func move(_ ramp: UnsafeMutablePointer<vg_ramp>, _ command: ParameterCommand) {
-        let (from, to) = (ramp.pointee.value.magnitude, command.value.magnitude)
-        let greatest = from > to ? from : to
-        // Of 24 bits, the last but one; a value so small that it has none is taken as one that has.
-        let unit = Double(Float(bitPattern: (greatest > 1e-9 ? greatest : 1e-9).bitPattern & 0x7F80_0000)) / 4_194_304
-        let units = (Double(command.value) - Double(ramp.pointee.value)) / Double(command.frames) / unit
-        ramp.pointee.step = Float((units < 0 ? -vg_floor64(-units) : vg_floor64(units)) * unit)
+        ramp.pointee.step = evenStep(ramp.pointee.value, command.value, command.frames)
         ramp.pointee.target = command.value
         ramp.pointee.frames = command.frames
         ramp.pointee.length = command.frames

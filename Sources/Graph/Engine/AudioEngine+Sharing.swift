@@ -22,7 +22,8 @@ extension AudioEngine {
     func share(_ header: UnsafeMutablePointer<ScheduleHeader>, detailed: Bool) -> Timed {
         state.pointee.helperPool.share(header, UnsafePointer(state.pointee.cycle), detailed: detailed)
         return Timed(
-            stamps: detailed ? header.pointee.stepCount : header.pointee.segmentCount, detailed: detailed, shared: true)
+            stamps: detailed ? header.pointee.stepCount : header.pointee.segmentCount, detailed: detailed, shared: true,
+            hasLengths: true)
     }
 
     /// Lets what this block took decide on how the next one is run.

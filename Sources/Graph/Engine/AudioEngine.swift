@@ -69,21 +69,18 @@ struct Timed: BitwiseCopyable {
     var stamps: Int
     /// Whether they are those of steps.
     var detailed: Bool
-    /// Whether helpers took part: then it is not when each part ended that was kept, but how long it took.
+    /// Whether helpers took part.
     var shared: Bool
+    /// Whether it is not when each part ended that was kept, but how long it took: parts ran beside each other, or in turn.
+    var hasLengths: Bool
 
     @_noLocks
-    init(stamps: Int, detailed: Bool, shared: Bool = false) {
+    init(stamps: Int, detailed: Bool, shared: Bool = false, hasLengths: Bool = false) {
         self.stamps = stamps
         self.detailed = detailed
         self.shared = shared
+        self.hasLengths = hasLengths
     }
-}
-
-/// What fits, else the most that does.
-@_noLocks @inline(__always)
-private func saturated(_ value: UInt64) -> UInt32 {
-    value > 0xffff_ffff ? 0xffff_ffff : UInt32(truncatingIfNeeded: value)
 }
 
 /// What a driver calls on the audio thread: `begin`, then `bind` for each of the schedule's ports, then `run`. Plain
@@ -133,23 +130,23 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
     ) {
         let started = vg_ticks()
         let header = schedule.header
+        let position = state.pointee.shared.pointee.position.load(ordering: .relaxed)
         var timed = Timed(stamps: 0, detailed: false)
         if frames <= header.pointee.maxBlock, frames > 0 {
             state.pointee.cycle.pointee.frames = UInt32(truncatingIfNeeded: frames)
             state.pointee.cycle.pointee.flags = flags
             state.pointee.cycle.pointee.rate = header.pointee.rate
-            state.pointee.cycle.pointee.position = state.pointee.shared.pointee.position.load(ordering: .relaxed)
+            state.pointee.cycle.pointee.position = position
             state.pointee.cycle.pointee.clock = clock
             state.pointee.cycle.pointee.transport = transport
             if header.pointee.boundAnew {
                 header.pointee.boundAnew = false
                 state.pointee.revision &+= 1
             }
-            if state.pointee.laterCount > 0, beginChanges(within: frames) { state.pointee.revision &+= 1 }
-            state.pointee.cycle.pointee.revision = state.pointee.revision
-            timed = execute(header, detailed: header.pointee.hasDetails && takeDetails())
-            advanceRamps(UInt32(truncatingIfNeeded: frames))
-            advanceDriven(header, UInt32(truncatingIfNeeded: frames))
+            let detailed = header.pointee.hasDetails && takeDetails()
+            timed =
+                header.pointee.grid == 0
+                ? runPiece(header, frames, detailed: detailed) : runPieces(header, frames, detailed: detailed)
             countLostMIDI(header)
         } else {
             schedule.silence(frames)
@@ -158,14 +155,13 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
                     state.pointee.shared.pointee.oversized.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
             }
         }
-        let position = state.pointee.shared.pointee.position.load(ordering: .relaxed)
         state.pointee.shared.pointee.position.store(position &+ UInt64(truncatingIfNeeded: frames), ordering: .relaxed)
         state.pointee.shared.pointee.cycles.store(
             state.pointee.shared.pointee.cycles.load(ordering: .relaxed) &+ 1, ordering: .releasing)
         let ended = vg_ticks()
         let ticks = ended &- started
         // The last part ends with the block.
-        if timed.stamps > 0, !timed.shared { header.pointee.stamps[timed.stamps &- 1] = ended }
+        if timed.stamps > 0, !timed.hasLengths { header.pointee.stamps[timed.stamps &- 1] = ended }
         let period = frames > 0 ? UInt64(Double(frames) * header.pointee.ticksPerFrame) : 0
         if header.pointee.tasks.count != 0 { judgeSharing(header, timed, ticks, period) }
         record(
@@ -175,7 +171,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
                 schedule: header.pointee.number, started: started, busy: ticks, position: position, period: period,
                 frames: UInt32(truncatingIfNeeded: frames), delay: delay,
                 flags: (timed.detailed ? CycleRecord.detailed : 0)
-                    | (timed.shared ? CycleRecord.shared : 0)
+                    | (timed.hasLengths ? CycleRecord.lengths : 0)
                     | (flags & UInt32(VG_CYCLE_OFFLINE) != 0 ? CycleRecord.offline : 0)),
             clock: clock, ended: ended)
         state.pointee.shared.pointee.busyTicks.store(
@@ -191,6 +187,17 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         let takes = state.pointee.untilDetails == 0
         state.pointee.untilDetails = takes ? 30 : state.pointee.untilDetails &- 1
         return takes
+    }
+
+    /// Runs `frames` in which parameters move as they are set now. [audio]
+    @_noLocks
+    func runPiece(_ header: UnsafeMutablePointer<ScheduleHeader>, _ frames: Int, detailed: Bool) -> Timed {
+        if state.pointee.laterCount > 0, beginChanges(within: frames) { state.pointee.revision &+= 1 }
+        state.pointee.cycle.pointee.revision = state.pointee.revision
+        let timed = execute(header, detailed: detailed)
+        advanceRamps(UInt32(truncatingIfNeeded: frames))
+        advanceDriven(header, UInt32(truncatingIfNeeded: frames))
+        return timed
     }
 
     /// Takes all steps.
@@ -230,40 +237,5 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             step += 1
         }
         return Timed(stamps: header.pointee.segmentCount, detailed: false)
-    }
-
-    /// Leaves what this cycle did to the control side.
-    @_noLocks
-    private func record(
-        _ header: UnsafeMutablePointer<ScheduleHeader>, _ made: CycleRecord, clock: UInt64, ended: UInt64
-    ) {
-        var record = made
-        let due = state.pointee.due
-        if due != 0 {
-            if record.started > due { record.lateness = record.started &- due }
-            if clock > state.pointee.nextClock {
-                record.skipped = saturated(clock &- state.pointee.nextClock)
-            }
-        }
-        state.pointee.nextClock = clock &+ UInt64(record.frames)
-        let planned = record.started &+ record.period
-        state.pointee.due = ended > planned ? ended : planned
-        UnsafeMutableRawPointer(header.pointee.record).storeBytes(of: record, as: CycleRecord.self)
-        let lines = 1 &+ (Int(record.stamps) &+ 7) / 8
-        if !state.pointee.records.put(header.pointee.record, count: lines, late: record.isLate) {
-            state.pointee.shared.pointee.lostRecords.store(
-                state.pointee.shared.pointee.lostRecords.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        }
-    }
-
-    @_noLocks
-    private func countLostMIDI(_ header: UnsafeMutablePointer<ScheduleHeader>) {
-        for index in 0..<header.pointee.midiCount {
-            let midi = header.pointee.midi[index]
-            if midi.pointee.dropped == 0 { continue }
-            let lost = state.pointee.shared.pointee.lostMIDI.load(ordering: .relaxed) &+ UInt64(midi.pointee.dropped)
-            state.pointee.shared.pointee.lostMIDI.store(lost, ordering: .relaxed)
-            midi.pointee.dropped = 0
-        }
     }
 }

@@ -23,6 +23,11 @@ struct ExternalSlot: BitwiseCopyable {
     var followerCount: Int
     var midi: UnsafeMutablePointer<vg_midi>?
     var isCapture: Bool
+    /// While a block is run in pieces: the whole buffers, and the events and bytes of them that pieces have had.
+    var whole: UnsafeMutablePointer<Float>?
+    var wholeMIDI = vg_midi()
+    var events: UInt32 = 0
+    var bytes: UInt32 = 0
 }
 
 /// Everything the audio thread reads of a schedule, in one place.
@@ -58,6 +63,10 @@ struct ScheduleHeader: BitwiseCopyable {
     /// Parameters that follow controls.
     var driven: UnsafeMutablePointer<UnsafeMutablePointer<vg_ramp>>
     var drivenCount: Int
+    /// Frames from one point of time at which they may begin to move to the next, a power of two; 0: there are none.
+    var grid: Int
+    /// As many as `stamps`, if there is a grid: what parts have taken in the pieces of a block.
+    var lengths: UnsafeMutablePointer<UInt64>
     var maxBlock: Int
     var rate: Double
     /// The `Schedule` that owns all this, to be handed back when it is replaced.
@@ -172,6 +181,14 @@ public final class Schedule: @unchecked Sendable {
 
     /// How long links fade, in seconds.
     static let fadeTime = 0.01
+
+    /// Frames that a parameter takes to go where a control wants it: the first power of two that lasts 5 ms or longer, so
+    /// that a step of a control is no click, as fast as an attack has to be.
+    static func grid(_ rate: Double) -> Int {
+        var frames = 16
+        while Double(frames) < rate / 200 { frames *= 2 }
+        return frames
+    }
 
     /// Work per block that is worth sharing, in seconds: waking a helper takes some microseconds.
     static let leastShared = 15e-6

@@ -108,6 +108,8 @@ struct ScheduleBuilder {
                 externalCount: plan.externals.count, silenceFlags: flags + 1, silenceCount: plan.values.count - 1,
                 midi: arena.copy((written + others).map { midi[$0] }), midiCount: written.count + others.count,
                 writtenMIDICount: written.count, driven: arena.copy(driven), drivenCount: driven.count,
+                grid: driven.isEmpty ? 0 : Schedule.grid(rate),
+                lengths: arena.make(UInt64.self, driven.isEmpty ? 0 : steps.count),
                 maxBlock: maxBlock, rate: rate,
                 owner: UnsafeMutableRawPointer(header),
                 forgotten: arena.make(RampRange.self, 0), forgottenCount: 0))
@@ -265,7 +267,7 @@ struct ScheduleBuilder {
                 DriveState(
                     source: cells + cell, ramp: instance.ramps + parameter, minimum: described.range.lowerBound,
                     maximum: described.range.upperBound, abrupt: described.isAbrupt,
-                    shortest: UInt32(rate / 200)))
+                    grid: UInt32(Schedule.grid(rate))))
         case .merge(let into, let sources):
             return helper(
                 mergeStep,

@@ -118,25 +118,27 @@ struct DriveState: BitwiseCopyable {
     var minimum: Float
     var maximum: Float
     var abrupt: Bool
-    /// Frames that a move takes at least.
-    var shortest: UInt32
+    /// Frames of a move; see `ScheduleHeader`.
+    var grid: UInt32
+    /// The control's value at the end of the piece before; no number: there was none.
+    var latest = Float.nan
 }
 
-/// A parameter goes to the cell's value within this block, or within 5 ms where the block is shorter: a step of a control is
-/// no click, whatever the block. Values that are no numbers change nothing.
+/// Where a piece begins on the grid, a parameter starts for the value that its control had just before, and is there at the
+/// grid's next point: the same at any block. Values that are no numbers change nothing.
 @_noLocks
 func driveStep(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: DriveState.self)
-    let wanted = state.pointee.source.pointee
+    let wanted = state.pointee.latest
+    state.pointee.latest = state.pointee.source.pointee
+    let frames = state.pointee.grid
+    if cycle.pointee.position & UInt64(frames &- 1) != 0 { return }
     let ramp = state.pointee.ramp
-    // The move before goes on.
-    if ramp.pointee.frames != 0, !state.pointee.abrupt { return }
     let from = ramp.pointee.target
     let to = wanted.isNaN ? from : min(max(wanted, state.pointee.minimum), state.pointee.maximum)
-    let moves = to != from && !state.pointee.abrupt && cycle.frames > 0
-    let frames = max(cycle.pointee.frames, state.pointee.shortest)
+    let moves = to != from && !state.pointee.abrupt
     ramp.pointee.value = moves ? from : to
-    ramp.pointee.step = moves ? (to - from) / Float(frames) : 0
+    ramp.pointee.step = moves ? evenStep(from, to, frames) : 0
     ramp.pointee.target = to
     ramp.pointee.frames = moves ? frames : 0
     ramp.pointee.start = 0

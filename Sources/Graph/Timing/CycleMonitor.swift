@@ -86,7 +86,7 @@ final class CycleMonitor {
         lines.withUnsafeBytes { bytes in
             let stamps = bytes[MemoryLayout<CycleLine>.size...].bindMemory(to: UInt64.self)
             for stamp in stamps.prefix(Int(record.stamps)) {
-                if record.flags & CycleRecord.shared != 0 { before = 0 }
+                if record.flags & CycleRecord.lengths != 0 { before = 0 }
                 ticks.append(UInt32(clamping: stamp &- before))
                 before = stamp
             }

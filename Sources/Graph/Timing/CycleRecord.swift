@@ -51,8 +51,8 @@ struct CycleRecord: BitwiseCopyable {
 
     /// They are those of steps.
     static var detailed: UInt32 { @_noLocks get { 1 } }
-    /// Several threads took part: what follows is not when each part ended, but how long it took.
-    static var shared: UInt32 { @_noLocks get { 4 } }
+    /// What follows is not when each part ended, but how long it took.
+    static var lengths: UInt32 { @_noLocks get { 4 } }
     /// Nobody waits for the result.
     static var offline: UInt32 { @_noLocks get { 2 } }
 
