@@ -42,6 +42,9 @@ final class Turn: Node {
         var isSpeech = false
     }
 
+    /// Samples of quiet after which the model is asked ahead, and those that it is mostly asked after.
+    private static let (leastQuiet, usualQuiet) = (1440, 4800)
+
     private let host: NodeHost
     private let model: TurnModel?
     private let threshold, patience: Double
@@ -56,6 +59,9 @@ final class Turn: Node {
     private var silentSince: Double?
     private var hasAsked = false
     private var hasFailed = false
+    private var quiet = Quiet()
+    /// What the model said of the pause that goes on, as far as is known; nil: nobody asked it.
+    private var ahead: Double?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
@@ -81,6 +87,8 @@ final class Turn: Node {
         heard = []
         startedAt = nil
         silentSince = nil
+        quiet = Quiet()
+        ahead = nil
         hasTurn.pointee.store(0, ordering: .relaxed)
         return Processor(pipe: hearing.pipe.writer, edges: edges.writer, hasTurn: hasTurn)
     }
@@ -97,6 +105,8 @@ final class Turn: Node {
             while let piece = try hearing.next() {
                 if piece.isNew { heard.removeAll(keepingCapacity: true) }
                 heard += piece.samples
+                quiet.take(piece.samples)
+                if quiet.length == 0 { ahead = nil }
                 let kept = startedAt == nil ? Int(speechRate / 2) : TurnModel.samples
                 if heard.count > kept + 4096 { heard.removeFirst(heard.count - kept) }
                 let now = piece.position + Double(piece.samples.count) * hearing.step
@@ -122,16 +132,26 @@ final class Turn: Node {
 
     /// Whether the turn is over now.
     private func judge(_ now: Double) {
-        guard startedAt != nil, let silentSince else { return }
+        guard startedAt != nil else { return }
+        guard let silentSince else { return askAhead() }
         if let model, !hasAsked, !hasFailed {
             hasAsked = true
             do throws(NodeError) {
-                let probability = try model.probability(heard)
+                let probability: Double
+                if let ahead { probability = ahead } else { probability = try model.probability(heard) }
                 host.publish(TurnEvent.asked, [("probability", .number(probability))], at: UInt64(now))
                 if probability >= threshold { return end(now, "finished", probability) }
             } catch { fail(error) }
         }
         if now - silentSince >= patience * rate { end(now, "silence", nil) }
+    }
+
+    /// Asks the model while it is not known yet that nobody speaks, as it takes a tenth of a second: of what was heard, and of
+    /// the silence that makes it what it will be asked of.
+    private func askAhead() {
+        guard let model, !hasFailed, ahead == nil, quiet.length >= Self.leastQuiet else { return }
+        let silence = [Float](repeating: 0, count: max(0, Self.usualQuiet - quiet.length))
+        do throws(NodeError) { ahead = try model.probability(heard + silence) } catch { fail(error) }
     }
 
     private func end(_ now: Double, _ reason: String, _ probability: Double?) {

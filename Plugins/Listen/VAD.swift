@@ -27,7 +27,7 @@ final class VAD: Node {
                 "min_speech_ms", VG_SET_NUMBER, "what is shorter is no speech", default: "90", range: 0...2000,
                 unit: "ms", live: true),
             Setting(
-                "min_silence_ms", VG_SET_NUMBER, "how long a pause is the end", default: "200", range: 0...10000,
+                "min_silence_ms", VG_SET_NUMBER, "how long a pause is the end", default: "160", range: 0...10000,
                 unit: "ms", live: true),
         ],
         events: VADEvent.types,
@@ -53,7 +53,7 @@ final class VAD: Node {
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
         shortest = settings.number("min_speech_ms") ?? 90
-        pause = settings.number("min_silence_ms") ?? 200
+        pause = settings.number("min_silence_ms") ?? 160
         detector = try makeDetector(settings.string("detector") ?? "auto", host: host)
         gate.threshold = Float(settings.number("threshold") ?? 0.5)
         outputs.initialize(to: SpeechOutputs())

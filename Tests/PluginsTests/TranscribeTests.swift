@@ -176,6 +176,25 @@ import TestSupport
     }
 
     @Test(
+        "What Moonshine has written of a part does not change the words of the whole",
+        .enabled(if: TestModels.have("moonshine-base-en", "onnxruntime"), "its model is not installed"),
+        arguments: ["0870", "0880", "0890", "0920", "0930"])
+    func drafts(recording: String) throws {
+        let folder = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-"
+        let sound = try SoundFile(folder + recording + ".wav").samples[0] + silence(1)
+        func words(_ partials: SettingValue) throws -> [String] {
+            let node = try transcribe(["engine": .string("moonshine"), "partials": partials], rate: 16000)
+            try node.hear(sound)
+            // Its numbers are rounded for all tokens of a step together, which can turn a comma into a full stop.
+            return node.capture.events("transcribe.final").map {
+                ($0.string("text") ?? "").lowercased().filter { $0.isLetter || $0 == " " }
+            }
+        }
+        let whole = try words(.number(60))
+        #expect(try words(.number(0.1)) == whole && whole.count == 1)
+    }
+
+    @Test(
         "A model of Moonshine that was cut short is told, and so is another model in its place",
         .enabled(if: TestModels.have("moonshine-base-en", "onnxruntime"), "its model is not installed"),
         arguments: ["tokenizer.bin", "encoder_model.ort", "decoder_model_merged.ort"])

@@ -54,7 +54,7 @@ final class CommandRecognizer: Recognizer {
     func partial() throws(NodeError) -> String? { nil }
     func cancel() {}
 
-    func finish() throws(NodeError) -> Recognition {
+    func finish(spoken: Int) throws(NodeError) -> Recognition {
         var launcher = ChildLauncher(command.arguments)
         launcher.hasInput = true
         // With the thread that started it, which waits for its end.

@@ -26,7 +26,7 @@ struct MoonshineChoice: Sendable {
 
 /// Moonshine (N. Jeffries and others, "Moonshine: Speech Recognition for Live Transcription and Voice Commands", 2024,
 /// arXiv 2410.15608): an encoder that hears up to some 15 s at a time, and a decoder that writes one token after the other.
-/// What is not whole yet is decoded again and again, from its beginning.
+/// What is not whole yet is decoded again and again.
 final class Moonshine: Recognizer {
     private static let (firstToken, lastToken) = (1, 2)
     /// As the authors do: more tokens than this in a second are the model going round in circles.
@@ -45,6 +45,8 @@ final class Moonshine: Recognizer {
     /// What the decoder gives to remember, and the name under which it takes it again.
     private let memories: [(given: String, taken: String)]
     private var samples: [Float] = []
+    /// The newest text, and of how many samples it is.
+    private var decoded: (count: Int, tokens: [Int]) = (0, [])
 
     /// Reads the model. [worker]
     init(_ choice: MoonshineChoice, abort: AbortFlag) throws(NodeError) {
@@ -74,48 +76,84 @@ final class Moonshine: Recognizer {
         try decoder.require(inputs: memories.map(\.taken), outputs: [])
     }
 
-    func begin() throws(NodeError) { samples.removeAll(keepingCapacity: true) }
+    func begin() throws(NodeError) {
+        samples.removeAll(keepingCapacity: true)
+        decoded = (0, [])
+    }
+
     func feed(_ samples: ArraySlice<Float>) throws(NodeError) { self.samples += samples }
-    func partial() throws(NodeError) -> String? { try decode() }
-    func finish() throws(NodeError) -> Recognition { Recognition(text: try decode()) }
+
+    func partial() throws(NodeError) -> String? {
+        try decode()
+        return tokens.text(decoded.tokens)
+    }
+
+    func finish(spoken: Int) throws(NodeError) -> Recognition {
+        if decoded.count < spoken || decoded.count == 0 { try decode() }
+        return Recognition(text: tokens.text(decoded.tokens))
+    }
+
     func cancel() {}
 
-    private func decode() throws(NodeError) -> String {
+    /// Makes the text of all samples. The text of before, of fewer samples, mostly begins the new one: it is looked through
+    /// at once, and only what follows the part that is still right is written token by token.
+    private func decode() throws(NodeError) {
         var heard = samples
         if heard.count < Self.shortest { heard += [Float](repeating: 0, count: Self.shortest - heard.count) }
-        let runtime = encoder.runtime
-        let audio = try OnnxValue(runtime, heard, shape: [1, heard.count])
+        let audio = try OnnxValue(encoder.runtime, heard, shape: [1, heard.count])
         let hidden = try encoder.run([("input_values", audio)], outputs: encoder.outputs)[0]
-        var memory = empty
-        var text: [Int] = []
-        var token = Self.firstToken
         let longest = Int(Double(heard.count) / speechRate * Self.tokensPerSecond) + 1
-        while text.count < longest {
-            if abort.isRaised { throw AbortFlag.error }
-            let isFirst = text.isEmpty
-            let inputs =
-                memory + [
-                    ("input_ids", try OnnxValue(runtime, [Int64(token)], shape: [1, 1])),
-                    ("encoder_hidden_states", hidden),
-                    ("use_cache_branch", try OnnxValue(runtime, [!isFirst], shape: [1])),
-                ]
-            let results = try decoder.run(inputs, outputs: [logits] + memories.map(\.given))
-            let (scores, shape) = try results[0].floats()
-            let last = scores.suffix(shape.last ?? 0)
-            guard let best = last.indices.max(by: { last[$0] < last[$1] }) else {
-                throw NodeError("the model gives no scores")
-            }
-            token = best - last.startIndex
-            if token == Self.lastToken { break }
-            text.append(token)
-            for (place, result) in results.dropFirst().enumerated() {
-                let name = memories[place].taken
-                // What it knows of the encoder's side stays as it was given first.
-                if !isFirst, name.contains("encoder") { continue }
-                if let known = memory.firstIndex(where: { $0.name == name }) { memory[known].value = result }
+        var text = Array(decoded.tokens.prefix(longest))
+        var (best, memory) = try read([Self.firstToken] + text, hidden, after: nil)
+        let right = zip(text, best).prefix { $0 == $1 }.count
+        var next = best[right]
+        if right < text.count {
+            text = Array(text[..<right])
+            if next != Self.lastToken {
+                text.append(next)
+                (best, memory) = try read([Self.firstToken] + text, hidden, after: nil)
+                next = best[text.count]
             }
         }
-        return tokens.text(text)
+        while next != Self.lastToken, text.count < longest {
+            text.append(next)
+            (best, memory) = try read([next], hidden, after: memory)
+            next = best[0]
+        }
+        decoded = (samples.count, text)
+    }
+
+    /// Lets the decoder read tokens, the first ones or those after what it remembers: the token that it takes for the most
+    /// likely after each, and what it remembers then.
+    private func read(
+        _ given: [Int], _ hidden: OnnxValue, after memory: [(name: String, value: OnnxValue)]?
+    ) throws(NodeError) -> (best: [Int], memory: [(name: String, value: OnnxValue)]) {
+        if abort.isRaised { throw AbortFlag.error }
+        let runtime = encoder.runtime
+        var kept = memory ?? empty
+        let inputs =
+            kept + [
+                ("input_ids", try OnnxValue(runtime, given.map(Int64.init), shape: [1, given.count])),
+                ("encoder_hidden_states", hidden),
+                ("use_cache_branch", try OnnxValue(runtime, [memory != nil], shape: [1])),
+            ]
+        let results = try decoder.run(inputs, outputs: [logits] + memories.map(\.given))
+        let (scores, shape) = try results[0].floats()
+        let width = shape.last ?? 0
+        guard width > 0, scores.count == given.count * width else { throw NodeError("the model gives no scores") }
+        for (place, result) in results.dropFirst().enumerated() {
+            let name = memories[place].taken
+            // What it knows of the encoder's side stays as it was given first.
+            if memory != nil, name.contains("encoder") { continue }
+            if let known = kept.firstIndex(where: { $0.name == name }) { kept[known].value = result }
+        }
+        return (given.indices.map { likeliest(scores[$0 * width..<($0 + 1) * width]) }, kept)
+    }
+
+    private func likeliest(_ scores: ArraySlice<Float>) -> Int {
+        var best = scores.startIndex
+        for index in scores.indices where scores[index] > scores[best] { best = index }
+        return best - scores.startIndex
     }
 }
 

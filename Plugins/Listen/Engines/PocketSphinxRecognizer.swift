@@ -126,7 +126,7 @@ final class PocketSphinxRecognizer: Recognizer {
     func partial() throws(NodeError) -> String? { decoder.text ?? "" }
     func cancel() { decoder.end() }
 
-    func finish() throws(NodeError) -> Recognition {
+    func finish(spoken: Int) throws(NodeError) -> Recognition {
         decoder.end()
         let words = decoder.segments.compactMap { segment -> Recognition.Word? in
             guard let text = Self.word(segment.text) else { return nil }

@@ -12,8 +12,8 @@ protocol Recognizer: AnyObject {
     func feed(_ samples: ArraySlice<Float>) throws(NodeError)
     /// What the segment says so far; nil: that is not known before its end. [worker]
     func partial() throws(NodeError) -> String?
-    /// The segment has ended: what it says. [worker]
-    func finish() throws(NodeError) -> Recognition
+    /// The segment has ended: what it says. After its first `spoken` samples nobody has spoken. [worker]
+    func finish(spoken: Int) throws(NodeError) -> Recognition
     /// The segment is given up. [worker]
     func cancel()
 }

@@ -10,13 +10,57 @@ struct Segment {
     let position: Double
     /// At 16 kHz.
     var samples: [Float]
+    /// Samples after which nobody has spoken, as far as is known.
+    var spoken: Int
     /// Samples that the recognizer has.
     var fed = 0
+    /// Samples of which it was asked for a text last.
+    var asked = 0
     /// Samples from which on there is another partial text.
     var nextPartial = 0
     /// The partial text that was told last.
     var partial = ""
+
+    init(item: UInt64, start: Double, position: Double, samples: [Float], partials: Double?) {
+        self.item = item
+        self.start = start
+        self.position = position
+        self.samples = samples
+        spoken = samples.count
+        nextPartial = Int((partials ?? 0) * speechRate)
+    }
 }
+
+/// Follows whether somebody speaks while an item grows whose end something else decides.
+struct SpeechWatch {
+    private let detector: any SpeechDetector
+    private var window: [Float] = []
+
+    init(_ detector: any SpeechDetector) { self.detector = detector }
+
+    /// A new item begins.
+    mutating func begin() {
+        detector.reset()
+        window.removeAll(keepingCapacity: true)
+    }
+
+    /// Takes what follows. Whether there is speech in it, or may be.
+    mutating func take(_ samples: UnsafeBufferPointer<Float>) throws(NodeError) -> Bool {
+        window += samples
+        // What is not a whole window yet may hold some; but what comes after speech mostly does not.
+        guard window.count >= detector.window else { return false }
+        let whole = Array(window[..<detector.window])
+        window.removeFirst(detector.window)
+        var result: Result<Float, NodeError> = .success(0)
+        whole.withUnsafeBufferPointer { whole in
+            result = Result { () throws(NodeError) in try detector.probability(whole) }
+        }
+        return try result.get() >= speechMayBe
+    }
+}
+
+/// The probability from which on a window may hold speech: whoever takes it for silence may lose a word.
+let speechMayBe: Float = 0.35
 
 /// The newest samples of a stream, for what began before anybody knew.
 struct History {

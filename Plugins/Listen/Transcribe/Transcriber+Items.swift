@@ -6,14 +6,15 @@ extension Transcriber {
     /// Samples that an item has at most; the last of them are held back from the recognizer, since the item may be cut there.
     private var longest: Int { Int(options.longest * speechRate) }
     private var held: Int { min(longest / 4, Int(3 * speechRate)) }
+    /// Samples without speech that may be the end: two windows of Silero's.
+    private static let pause = 1024
 
     /// Begins an item, with samples that it has already.
     func beginItem(at start: Double, _ samples: [Float], from position: Double) {
         guard let recognizer else { return }
         item += 1
-        segment = Segment(
-            item: item, start: start, position: position, samples: samples,
-            nextPartial: Int((options.partials ?? 0) * speechRate))
+        segment = Segment(item: item, start: start, position: position, samples: samples, partials: options.partials)
+        watch?.begin()
         trying { () throws(NodeError) in
             try recognizer.begin()
             tell(.hearing)
@@ -21,11 +22,16 @@ extension Transcriber {
         }
     }
 
-    /// Adds to the item under way, if there is one.
-    func growItem(_ window: UnsafeBufferPointer<Float>) {
+    /// Adds to the item under way, if there is one; `isSpeech`: there may be speech in it, nil: nobody knows.
+    func growItem(_ window: UnsafeBufferPointer<Float>, isSpeech: Bool?) {
         guard let recognizer, segment != nil else { return }
-        segment?.samples += window
-        trying { () throws(NodeError) in try recognize(recognizer) }
+        trying { () throws(NodeError) in
+            segment?.samples += window
+            var mayBeSpeech = isSpeech
+            if mayBeSpeech == nil { mayBeSpeech = try watch?.take(window) }
+            if mayBeSpeech ?? true, let count = segment?.samples.count { segment?.spoken = count }
+            try recognize(recognizer)
+        }
     }
 
     /// Ends the item under way, if there is one; what it holds after `end` is silence.
@@ -48,7 +54,7 @@ extension Transcriber {
             item += 1
             segment = Segment(
                 item: item, start: position, position: position, samples: Array(growing.samples[place...]),
-                nextPartial: Int((options.partials ?? 0) * speechRate))
+                partials: options.partials)
             try recognizer.begin()
             tell(.hearing)
         }
@@ -60,12 +66,16 @@ extension Transcriber {
         try recognizer.feed(segment.samples[segment.fed..<count])
     }
 
+    /// There is a partial text now and then; and where somebody seems to pause, since that may be the end, and the final
+    /// text is there at once if it was.
     private func tellPartial(_ recognizer: any Recognizer) throws(NodeError) {
-        guard let interval = options.partials, let segment, segment.fed >= segment.nextPartial, !isBehind else {
-            return
-        }
+        guard let segment, !isBehind else { return }
+        let isPause = segment.asked < segment.spoken && segment.fed - segment.spoken >= Self.pause
+        guard isPause || options.partials != nil && segment.fed >= segment.nextPartial else { return }
         let begun = monotonicSeconds()
+        self.segment?.asked = segment.fed
         let text = try recognizer.partial() ?? ""
+        guard let interval = options.partials else { return }
         // Live, half of the time is left for what else there is to do.
         let pause = isOffline ? interval : max(interval, 2 * (monotonicSeconds() - begun))
         self.segment?.nextPartial = segment.fed + Int(pause * speechRate)
@@ -80,7 +90,7 @@ extension Transcriber {
     private func finish(_ recognizer: any Recognizer, at count: Int, end: Double) throws(NodeError) {
         tell(.finishing)
         try feed(recognizer, upTo: count)
-        let result = try recognizer.finish()
+        let result = try recognizer.finish(spoken: min(count, segment?.spoken ?? count))
         guard let segment else { return }
         self.segment = nil
         taken = segment.position + Double(count) * rate / speechRate

@@ -42,6 +42,8 @@ final class Transcriber {
     var taken = 0.0
 
     var segment: Segment?
+    /// Where the gate decides: whether somebody speaks in an item; nil: nobody knows.
+    var watch: SpeechWatch?
     var item: UInt64 = 0
     /// The final texts of this session.
     var said = ""
@@ -113,7 +115,12 @@ final class Transcriber {
         followGate()
         do throws(NodeError) {
             if recognizer == nil { recognizer = try choice.load() }
-            if detector == nil, !options.isGated { detector = try makeDetector() }
+            if options.isGated {
+                // Without one the final text waits for more than it would have to.
+                watch = watch ?? (try? makeDetector()).map { SpeechWatch($0) }
+            } else if detector == nil {
+                detector = try makeDetector()
+            }
             cut()
             host.health(.ok)
             tell(.listening)
@@ -158,9 +165,9 @@ final class Transcriber {
         switch speech.take(probability, at: position, length: length) {
         case .started(let start): beginItem(at: start)
         case .ended(let end):
-            growItem(window)
+            growItem(window, isSpeech: false)
             endItem(at: end)
-        case nil: growItem(window)
+        case nil: growItem(window, isSpeech: probability >= speechMayBe)
         }
     }
 
@@ -179,7 +186,7 @@ final class Transcriber {
                 endItem(at: Double(mark.position))
             }
         }
-        if !hasBegun { growItem(window) }
+        if !hasBegun { growItem(window, isSpeech: nil) }
     }
 
     private func beginItem(at start: Double) {
