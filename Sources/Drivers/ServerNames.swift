@@ -27,6 +27,13 @@ enum ServerNames {
         entries().filter { $0.user == geteuid() && !$0.isDead }.map(\.name).sorted()
     }
 
+    /// Whether a server of this name may answer: it is in the list, and its process lives. Those of other users may where
+    /// that is asked for. [control]
+    static func mayRun(_ name: String) -> Bool {
+        if getenv("JACK_PROMISCUOUS_SERVER") != nil { return true }
+        return entries().contains { $0.name == name && $0.user == geteuid() && !$0.isDead }
+    }
+
     /// Whether a server could not start because there was no name for it. [any]
     static func wereTaken(_ error: DriverError) -> Bool {
         error.details.contains { $0.contains("Too many servers already active") }

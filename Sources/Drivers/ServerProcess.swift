@@ -131,6 +131,8 @@ package final class ServerProcess: @unchecked Sendable {
 
     /// Starts the child from a thread that lives as long as it does, and waits until it runs.
     private func launch() {
+        let opening = JackOpening()
+        defer { opening.end() }
         JackMetadata.repair()
         let started = Wakeup()
         do throws(SystemError) {
@@ -141,6 +143,12 @@ package final class ServerProcess: @unchecked Sendable {
                 launched = monotonicSeconds()
             }
             started.wait(milliseconds: -1)
+            // jackd opens the database before its socket, or makes it.
+            let deadline = monotonicSeconds() + 1
+            let socket = "/dev/shm/jack_\(name)_\(getuid())_0"
+            while isRunning, !JackMetadata.isMade, access(socket, F_OK) != 0, monotonicSeconds() < deadline {
+                usleep(500)
+            }
         } catch {
             lock.locked { failure = error }
         }

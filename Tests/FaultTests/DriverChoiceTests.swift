@@ -149,6 +149,17 @@ struct DriverChoiceTests {
         return run
     }
 
+    @Test("Looking for a server where there is none leaves nothing behind", .enabled(if: isRoot)) func noTrace()
+        async throws
+    {
+        let turn = try await JackTurn.wait()
+        let run = try await alone(
+            "trap 'ls /dev/shm' EXIT", "--driver", "jack", "--server", "vgt-nobody", code: 1)
+        #expect(run.errors.contains("no JACK server named 'vgt-nobody' is running"))
+        #expect(!run.output.contains("jack"), "\(run.output)")
+        turn.end()
+    }
+
     /// Starts eight servers and waits until libjack knows the name of each; `then` is done with the process `$!`.
     private func eightServers(_ then: String) -> String {
         """

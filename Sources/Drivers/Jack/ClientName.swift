@@ -37,37 +37,3 @@ enum ClientName {
         return result + ending
     }
 }
-
-/// The right to open a client of a name, among the processes of this program and user.
-struct ClientOpening {
-    /// F_OFD_SETLK, which the module of the C library leaves out: a lock of the open file, not of the process.
-    private static let setLock: Int32 = 37
-    private let file: Int32
-    /// Whether it is this one's; else nobody is kept from the name.
-    let isGranted: Bool
-
-    /// Waits for it, at most a second: where a server hangs that another opens one with, it is done without. [control]
-    init(_ name: String) {
-        file = open(
-            "\(ServerNameLock.folder)/voicegraph-\(getuid())-clients.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-            0o600)
-        // A byte of the file for each name, of which there are as many.
-        let sum = name.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
-        var byte = flock()
-        byte.l_type = Int16(F_WRLCK)
-        byte.l_whence = Int16(SEEK_SET)
-        byte.l_start = off_t(sum)
-        byte.l_len = 1
-        let deadline = monotonicSeconds() + 1
-        var isTaken = false
-        while file >= 0 {
-            isTaken = fcntl(file, Self.setLock, &byte) == 0
-            guard !isTaken, errno == EAGAIN || errno == EINTR, monotonicSeconds() < deadline else { break }
-            usleep(2_000)
-        }
-        isGranted = isTaken
-    }
-
-    /// Gives it to whoever waits. [control]
-    func end() { if file >= 0 { close(file) } }
-}

@@ -65,6 +65,9 @@ package enum JackLibrary {
     /// Whether the libjack in use is PipeWire's. [any]
     package static var isPipeWire: Bool { state.withLock { $0.library?.isPipeWire ?? false } }
 
+    /// Whether it is that of jackd 2, which keeps a list of the servers that run. [any]
+    private static var isJackd2: Bool { String(cString: jack_get_version_string()).hasPrefix("1.9") }
+
     /// Opens a client; never starts a server. Blocks while the server hangs. [control]
     package static func open(
         name: String, server: String?, library provider: Provider = .any, exactName: Bool = false
@@ -78,13 +81,15 @@ package enum JackLibrary {
             if let obstacle = obstacle ?? load(provider) { return .failure(obstacle) }
             var status = JackStatus(rawValue: 0)
             let linesBefore = recentLines
-            JackMetadata.repair()
             let isPipeWire = vg_jack_is_pipewire()
+            // Asking libjack costs more, and makes its database even where there is no server.
+            if !isPipeWire, isJackd2, !ServerNames.mayRun(serverName) { return .failure(.noServer) }
+            let opening = JackOpening()
+            defer { opening.end() }
+            JackMetadata.repair()
             let allowed = ClientName.allowed(name)
             let name = isPipeWire ? allowed : ClientName.beside(ServerNames.running, allowed)
             if exactName && name != allowed { return .failure(.refused(status: JackNameNotUnique.rawValue)) }
-            let opening = ClientOpening(name)
-            defer { opening.end() }
             var opened = vg_jack_open(name, server, exactName, &status)
             // Another program opens a client of the same name elsewhere.
             var tries = 0

@@ -9,6 +9,9 @@ enum JackMetadata {
     /// Where jackd keeps it.
     static var folder: String { "/dev/shm/jack_db-\(getuid())" }
 
+    /// Whether the database is there, and whole. [control]
+    static var isMade: Bool { !regions(folder).isEmpty && !hasEmptyRegion(folder) }
+
     /// Removes the database's shared regions where one of them is empty, and stays so: they are made anew then. Returns
     /// whether it did. [control]
     @discardableResult
