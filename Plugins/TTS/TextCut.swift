@@ -167,14 +167,6 @@ struct TextPieces: IteratorProtocol {
     }
 }
 
-/// Without white space at both ends.
-func trimmed(_ text: String) -> String {
-    var rest = text[...]
-    while let first = rest.first, first.isWhitespace { rest.removeFirst() }
-    while let last = rest.last, last.isWhitespace { rest.removeLast() }
-    return String(rest)
-}
-
 /// What in a text cannot be read aloud: it is no text. The first control character, and where it stands.
 func binaryPart(of text: String) -> (scalar: Unicode.Scalar, place: Int)? {
     for (place, scalar) in text.unicodeScalars.enumerated() {

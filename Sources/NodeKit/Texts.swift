@@ -25,3 +25,10 @@ package func shortened(_ text: String) -> String { text.count <= 60 ? text : tex
 package func join(_ folder: String, _ path: String) -> String {
     path.hasPrefix("/") || folder.isEmpty ? path : folder == "/" ? "/" + path : folder + "/" + path
 }
+
+/// A text without white space at its ends.
+package func trimmed(_ text: some StringProtocol) -> String {
+    let begin = text.drop { $0.isWhitespace }
+    guard let last = begin.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(begin[...last])
+}

@@ -233,10 +233,3 @@ func readFile(_ path: String) -> [UInt8]? {
         bytes += part
     }
 }
-
-/// A text without white space at its ends.
-func trimmed(_ text: some StringProtocol) -> String {
-    let begin = text.drop { $0.isWhitespace }
-    guard let last = begin.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-    return String(begin[...last])
-}

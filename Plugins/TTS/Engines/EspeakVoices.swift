@@ -111,30 +111,8 @@ struct EspeakVoices {
     }
 }
 
-/// "did you mean ...", if something known differs by so few letters; nil: nothing does.
+/// "did you mean ...", if something known differs by few letters; nil: nothing does.
 func suggestion(_ text: String, among known: [String]) -> String? {
-    let text = Array(text.lowercased())
-    var near: [(distance: Int, name: String)] = []
-    for name in known where !near.contains(where: { $0.name == name }) {
-        let distance = editDistance(text, Array(name.lowercased()))
-        if distance <= max(1, text.count / 3) { near.append((distance, name)) }
-    }
-    if near.isEmpty { return nil }
-    let best = near.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map { "\"\($0.name)\"" }
-    return "did you mean \(best.joined(separator: " or "))?"
-}
-
-/// Letters to insert, remove or replace (Levenshtein, 1966).
-private func editDistance(_ a: [Character], _ b: [Character]) -> Int {
-    var row = Array(0...b.count)
-    for (i, letter) in a.enumerated() {
-        var corner = row[0]
-        row[0] = i + 1
-        for (j, other) in b.enumerated() {
-            let above = row[j + 1]
-            row[j + 1] = letter == other ? corner : 1 + min(corner, above, row[j])
-            corner = above
-        }
-    }
-    return row[b.count]
+    let best = suggestions(for: text, among: known).map { "\"\($0)\"" }
+    return best.isEmpty ? nil : "did you mean \(best.joined(separator: " or "))?"
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import NodeKit
-
 /// What a user may have meant by `word`: the nearest of `candidates`, best first, at most `limit`. [control]
-func suggestions(for word: String, among candidates: [String], limit: Int = 3) -> [String] {
+package func suggestions(for word: String, among candidates: [String], limit: Int = 3) -> [String] {
     let wanted = Array(word.lowercased().utf8)
     // Comparing costs length times length.
     guard !wanted.isEmpty, wanted.count <= 128 else { return [] }
@@ -25,7 +23,7 @@ func suggestions(for word: String, among candidates: [String], limit: Int = 3) -
 }
 
 /// "did you mean a or b?", or nothing.
-func didYouMean(_ word: String, among candidates: [String]) -> String {
+package func didYouMean(_ word: String, among candidates: [String]) -> String {
     let found = suggestions(for: word, among: candidates)
     return found.isEmpty ? "" : "did you mean \(found.joined(separator: " or "))?"
 }
