@@ -107,7 +107,7 @@ let package = Package(
         plugin("Listen", ["CKissfft", "CSpeech", "Models", "Resampling"]),
         plugin("TTS", ["CEspeak", "CSpeech", "JSON", "Models", "Resampling"], exclude: ["LICENSE"]),
         plugin("File", ["CSndfile", "Resampling"]),
-        plugin("Record", ["CEbur128", "CSndfile"]),
+        plugin("Record", ["CEbur128", "CSndfile", "Resampling"]),
         plugin("Tremolo"),
         .target(
             name: "BitcrushPlugin", dependencies: ["CNode"], path: "Plugins/Bitcrush", exclude: ["README.md"],

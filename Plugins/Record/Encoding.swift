@@ -9,6 +9,10 @@ struct Encoding {
         var bits: Int?
         var dither: Dither.Kind?
         var quality: Double?
+        /// Hz of the file; nil: that of the audio.
+        var rate: Double?
+        /// Of the file; nil: those of the audio.
+        var channels: Int?
 
         /// The settings that ask for it.
         static let settings = [
@@ -20,12 +24,17 @@ struct Encoding {
                 "quality", VG_SET_NUMBER,
                 "of .ogg, from the smallest to the best; of .flac, from the fastest to the smallest",
                 range: 0...1),
+            Setting("rate", VG_SET_NUMBER, "of the file; unset: that of the audio", range: 4000...384_000, unit: "Hz"),
+            Setting(
+                "file_channels", VG_SET_INTEGER, "of the file: 1, the mean of all, or as many as come", range: 1...64),
         ]
 
         init(_ settings: Settings) {
             bits = settings.integer("bits")
             dither = settings.string("dither").flatMap(Dither.Kind.init)
             quality = settings.number("quality")
+            rate = settings.number("rate")
+            channels = settings.integer("file_channels")
         }
     }
 
@@ -37,6 +46,8 @@ struct Encoding {
     let quality: Double?
     /// Whether the file states its length at its head; the other formats would get a second head in their middle.
     let hasLength: Bool
+    /// Hz that the format knows; nil: all.
+    private(set) var rates: [Int]?
 
     /// Checks suffix and wishes. [control]
     init(_ path: String, _ wishes: Wishes, channels: Int) throws(NodeError) {
@@ -61,13 +72,28 @@ struct Encoding {
             }
             format = Int32(SF_FORMAT_FLAC | sample)
             self.bits = bits
-        } else if name.hasSuffix(".ogg") {
+        } else if name.hasSuffix(".ogg") || name.hasSuffix(".opus") {
             if wishes.bits != nil { throw NodeError("OGG has no bits", hint: "use quality, or .flac", key: "bits") }
-            format = Int32(SF_FORMAT_OGG | SF_FORMAT_VORBIS)
+            let isOpus = name.hasSuffix(".opus")
+            format = Int32(SF_FORMAT_OGG | (isOpus ? SF_FORMAT_OPUS : SF_FORMAT_VORBIS))
             bits = nil
+            if isOpus { rates = [8000, 12000, 16000, 24000, 48000] }
         } else {
-            throw NodeError("cannot tell the format of \(path)", hint: "end it in .wav, .flac or .ogg", key: "path")
+            throw NodeError(
+                "cannot tell the format of \(path)", hint: "end it in .wav, .flac, .ogg or .opus", key: "path")
         }
+        if let wanted = wishes.rate, let rates, !rates.contains(Int(wanted)) {
+            throw NodeError(
+                "Opus has no \(Int(wanted)) Hz", hint: "use \(rates.map(String.init).joined(separator: ", "))",
+                key: "rate")
+        }
+    }
+
+    /// The file's rate, where the audio has `rate` Hz: that, or the next above it that the format has.
+    func rate(_ rate: Double, _ wanted: Double?) -> Double {
+        if let wanted { return wanted }
+        guard let rates, !rates.contains(Int(rate)) else { return rate }
+        return Double(rates.first { Double($0) >= rate } ?? 48000)
     }
 
     private static func unknown(_ bits: Int, _ format: String, _ known: String) -> NodeError {

@@ -7,17 +7,32 @@ final class Record: Node {
     static let descriptor = NodeDescriptor(
         "record", "records to a file",
         doc: """
-            The suffix of `path` chooses the format: .wav (32-bit float, RF64 beyond 4 GiB), .flac (24 bits), .ogg. \
-            {date} and {time} in it stand for the start of the recording. What is beyond full scale is clipped in integer \
-            formats, and that is counted and told. An existing file is kept: the new one is called NAME-2, NAME-3, ... \
-            unless `overwrite` is set; one that is being recorded is kept even then.
+            The suffix of `path` chooses the format: .wav (32-bit float, RF64 beyond 4 GiB), .flac (24 bits), .ogg, .opus. \
+            {date} and {time} in it stand for the start of the recording, and so does what `date` knows, as in \
+            %Y-%m-%d_%H-%M-%S. While it is recorded a file is called NAME.part.wav; it plays at any time. What is beyond \
+            full scale is clipped in integer formats, and that is counted and told. An existing file is kept: the new one \
+            is called NAME-2, NAME-3, ... unless `overwrite` is set; one that is being recorded is kept even then. When \
+            the audio stops and comes back, the recording goes on.
             """,
         ports: Port.audio(VG_INPUT, channels: 1),
         settings: [
-            Setting("path", VG_SET_STRING, "file to write; {date} and {time} are filled in", required: true),
+            Setting("path", VG_SET_STRING, "file to write; {date}, {time} and %Y... are filled in", required: true),
             Setting("channels", VG_SET_INTEGER, "audio channels", default: "1", range: 1...64),
             Setting("overwrite", VG_SET_BOOL, "replaces an existing file", default: "false"),
             Setting("autostart", VG_SET_BOOL, "records from the first block on, not from `start`", default: "true"),
+            Setting("limit", VG_SET_NUMBER, "ends the recording; 0: never", default: "0", range: 0...1e9, unit: "s"),
+            Setting(
+                "preroll", VG_SET_NUMBER, "of what came before `start`, a recording has so much", default: "0",
+                range: 0...600, unit: "s"),
+            Setting(
+                "split", VG_SET_NUMBER, "the next file begins after so long; 0: never", default: "0", range: 0...1e9,
+                unit: "s"),
+            Setting(
+                "split_size", VG_SET_NUMBER, "the next file begins when this one is so large; 0: never", default: "0",
+                range: 0...1e9, unit: "MB"),
+            Setting(
+                "stamp", VG_SET_BOOL, "a .wav says when it was recorded (broadcast wave), unless it is rendered",
+                default: "true"),
         ] + Encoding.Wishes.settings,
         actions: [
             Action(
@@ -27,8 +42,20 @@ final class Record: Node {
                     Setting("skip", VG_SET_INTEGER, "left out at the start", unit: "frames"),
                     Setting(
                         "hold", VG_SET_INTEGER, "kept back at the end, so that `finish` can cut it", unit: "frames"),
+                    Setting("limit", VG_SET_NUMBER, "another limit than that of the settings", unit: "s"),
                 ],
                 results: [Field("path", VG_STRING, "the file")]),
+            Action("pause", "leave out what comes, until `resume`"),
+            Action("resume", "go on after a pause"),
+            Action("discard", "end the recording and throw its file away"),
+            Action(
+                "limit", "let the recording end after so much of it, pauses left out; without `seconds`: never",
+                arguments: [
+                    Setting("seconds", VG_SET_NUMBER, "from its beginning", range: 0...1e9, unit: "s")
+                ]),
+            Action(
+                "levels", "the newest levels, and how much is recorded",
+                results: RecordEvent.levelFields),
             Action(
                 "finish", "end the recording and complete its file",
                 arguments: [
@@ -36,7 +63,9 @@ final class Record: Node {
                         "frames", VG_SET_INTEGER, "cut what is kept back so that the file has so many", unit: "frames")
                 ], results: Take.declared),
         ],
-        events: RecordEvent.types, process: recordProcess)
+        events: RecordEvent.types,
+        series: [Series("level", "rms of all channels, of a tenth of a second", unit: "dBFS", rate: 10, width: 1)],
+        process: recordProcess)
 
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
@@ -44,7 +73,9 @@ final class Record: Node {
 
     let layout: Layout
     private let host: NodeHost
-    private let target: RecordTarget
+    private var target: RecordTarget
+    private let isStamped: Bool
+    private let limit: Double?
     private let wishes: Encoding.Wishes
     private let writer: FileWriter
     private let channels: Int
@@ -57,25 +88,37 @@ final class Record: Node {
         startsItself = settings.bool("autostart") ?? true
         wishes = Encoding.Wishes(settings)
         target = try RecordTarget(host.resolve(settings.string("path") ?? ""), wishes, channels: channels)
-        writer = FileWriter(channels: channels, overwrites: settings.bool("overwrite") ?? false, host: host)
+        isStamped = settings.bool("stamp") ?? true
+        limit = Self.limit(settings.number("limit"))
+        writer = FileWriter(channels: channels, options: RecordOptions(settings), host: host)
         layout = Layout(ports: Port.audio(VG_INPUT, channels: channels))
     }
 
     /// A host that goes away without `finish` leaves a complete file too.
     deinit { finish() }
 
+    /// 0 stands for none.
+    private static func limit(_ seconds: Double?) -> Double? { seconds.flatMap { $0 > 0 ? $0 : nil } }
+
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        Processor(pipe: writer.prepare(rate: preparation.rate, maxBlock: preparation.maxBlock).writer)
+        // What is rendered is the same in every run.
+        target.isStamped = isStamped && !preparation.offline
+        return Processor(pipe: writer.prepare(rate: preparation.rate, maxBlock: preparation.maxBlock).writer)
     }
 
     func activate() {
         if hasBegun { return writer.resume() }
         hasBegun = true
-        if startsItself { writer.resume(with: target) } else { writer.tellIdle() }
+        if startsItself {
+            writer.resume(with: target, limit: limit)
+        } else {
+            writer.tellIdle()
+            writer.resume()
+        }
     }
 
     /// The file stays open, in case the graph goes on, but is complete on disk.
-    func deactivate() { writer.settle() }
+    func deactivate() { writer.interrupt() }
 
     func finish() { writer.finishIfOpen() }
 
@@ -84,11 +127,19 @@ final class Record: Node {
         case "start":
             let path = arguments.string("path").map(host.resolve)
             var target = target
-            if let path { target = try RecordTarget(path, wishes, channels: channels) }
+            if let path {
+                target = try RecordTarget(path, wishes, channels: channels)
+                target.isStamped = self.target.isStamped
+            }
             target.skip = max(0, arguments.integer("skip") ?? 0)
             target.hold = max(0, arguments.integer("hold") ?? 0)
-            try writer.start(target)
+            try writer.start(target, limit: arguments.number("limit").map(Self.limit) ?? limit)
             call.put("path", .string(writer.path ?? ""))
+        case "pause": try writer.pause()
+        case "resume": try writer.proceed()
+        case "discard": try writer.discard()
+        case "limit": try writer.set(limit: arguments.number("seconds"))
+        case "levels": for (name, value) in writer.levels { call.put(name, value) }
         default:
             for (name, value) in try writer.finish(after: arguments.integer("frames")).fields { call.put(name, value) }
         }
@@ -96,77 +147,6 @@ final class Record: Node {
 
     func poll() { writer.poll() }
     func wait(frames: Int) { writer.wait(frames: frames) }
-}
-
-/// A recording that is complete.
-struct Take {
-    var path: String
-    var frames: Int
-    var seconds: Double
-    var dropped: Int
-    var clipped: Int
-    /// Nil: silence.
-    var peak, truePeak, loudness: Double?
-
-    var fields: [(String, SettingValue)] {
-        let levels = [("peak", peak), ("true_peak", truePeak), ("loudness", loudness)]
-        return [
-            ("path", .string(path)), ("frames", .integer(Int64(frames))), ("seconds", .number(seconds)),
-            ("dropped", .integer(Int64(dropped))), ("clipped", .integer(Int64(clipped))),
-        ] + levels.compactMap { name, level in level.map { (name, .number($0)) } }
-    }
-
-    static let declared = [
-        Field("path", VG_STRING, "the file"), Field("frames", VG_INTEGER, "written", unit: "frames"),
-        Field("seconds", VG_NUMBER, "how long it is", unit: "s"),
-        Field("dropped", VG_INTEGER, "lost on the way", unit: "frames"),
-        Field("clipped", VG_INTEGER, "samples beyond full scale, in formats of integers"),
-        Field("peak", VG_NUMBER, "the largest sample; of silence there is none", unit: "dBFS"),
-        Field("true_peak", VG_NUMBER, "the largest value between samples (ITU-R BS.1770)", unit: "dBTP"),
-        Field("loudness", VG_NUMBER, "of the whole (EBU R 128)", unit: "LUFS"),
-    ]
-}
-
-/// What the node tells, and how it is declared.
-enum RecordEvent {
-    static let started = "record.started"
-    static let finished = "record.finished"
-    static let dropped = "record.dropped"
-    static let clipped = "record.clipped"
-    static let failed = "record.failed"
-    static let state = "record.state"
-
-    private static let path = Field("path", VG_STRING, "the file")
-    private static let frames = Field("frames", VG_INTEGER, "written so far", unit: "frames")
-    private static let reason = Field("reason", VG_STRING, "why")
-
-    static let types = [
-        EventType(
-            started, "a recording has begun",
-            fields: [
-                path, Field("rate", VG_NUMBER, "of the file", unit: "Hz"),
-                Field("channels", VG_INTEGER, "of the file"),
-            ]),
-        EventType(finished, "a recording is complete", fields: Take.declared),
-        EventType(
-            dropped, "audio was lost, because the disk is too slow",
-            fields: [
-                Field("frames", VG_INTEGER, "since the last time", unit: "frames"),
-                Field("total", VG_INTEGER, "of this recording", unit: "frames"),
-            ]),
-        EventType(
-            clipped, "what came was beyond full scale where it became integers",
-            fields: [
-                Field("samples", VG_INTEGER, "since the last time"), Field("total", VG_INTEGER, "of this recording"),
-            ]),
-        EventType(failed, "a recording ended, because the disk refused it", fields: [path, reason, frames]),
-        EventType(
-            state, "whether it records",
-            fields: [
-                Field("state", VG_STRING, "idle, recording, finished or failed"), path, frames,
-                Field("dropped", VG_INTEGER, "lost in this recording", unit: "frames"), reason,
-            ], retained: true),
-    ]
 }
 
 @_noLocks

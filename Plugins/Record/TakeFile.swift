@@ -7,16 +7,24 @@ import NodeKit
 final class TakeFile: @unchecked Sendable {
     // Sendable: it is handed from one thread to the next, and used by one at a time.
 
-    /// What it is called.
-    let path: String
-    /// Written so far.
+    /// What it is, or is to be, called when it is complete.
+    var path: String { name.final }
+    /// What it is called now.
+    private(set) var place: String
+    /// Hz.
+    let rate: Double
+    /// In the file so far.
     private(set) var frames = 0
     /// Of what was written.
     let levels: TakeLevels
     private let encoding: Encoding
     private let channels: Int
+    private var name: TakeName
+    private let descriptor: Int32
     private var dither: Dither?
     private var file: OpaquePointer?
+    private var reshape: Reshape
+    private let inputChannels: Int
     /// Frames that are still to be left out.
     private var skip: Int
     private let hold: Int
@@ -24,28 +32,35 @@ final class TakeFile: @unchecked Sendable {
     private var held: [Float] = []
     private var heldStart = 0
 
-    /// Makes the file: a new one, unless what is there may be overwritten. [control]
+    /// Makes the file: a new one, unless what is there may be overwritten. `channels` and `rate`: of the audio. [control]
     init(_ target: RecordTarget, channels: Int, rate: Double, overwrites: Bool, host: NodeHost) throws(NodeError) {
-        let (name, descriptor) = claim(target.path(now: time(nil)), overwrites: overwrites) {
+        let own = target.encoding.rate(rate, target.rate)
+        self.rate = own
+        inputChannels = channels
+        self.channels = target.channels ?? channels
+        reshape = try Reshape(rate: rate, channels: channels, fileRate: own, fileChannels: self.channels)
+        let now = time(nil)
+        (name, descriptor) = TakeName.claim(target.path(now: now), overwrites: overwrites) {
             host.log(VG_LOG_INFO, "\($0) is being recorded, so that it is kept")
         }
-        path = name
-        self.channels = channels
+        place = name.part
         encoding = target.encoding
         skip = target.skip
         hold = target.hold
-        levels = TakeLevels(channels: channels, rate: rate)
-        dither = encoding.bits.map { Dither(target.encoding.dither, bits: $0, channels: channels) }
-        if descriptor < 0 { throw NodeError("cannot record to \(name): \(String(cString: strerror(errno)))") }
+        levels = TakeLevels(channels: self.channels, rate: own)
+        dither = encoding.bits.map { Dither(target.encoding.dither, bits: $0, channels: target.channels ?? channels) }
+        if descriptor < 0 { throw NodeError("cannot record to \(place): \(String(cString: strerror(errno)))") }
         var info = SF_INFO()
-        info.samplerate = Int32(rate)
-        info.channels = Int32(channels)
+        info.samplerate = Int32(own)
+        info.channels = Int32(self.channels)
         info.format = encoding.format
         file = sf_open_fd(descriptor, Int32(SFM_WRITE), &info, 1)
         guard let file else {
-            throw NodeError("cannot record to \(name): \(String(cString: sf_strerror(nil)))")
+            name.remove()
+            throw NodeError("cannot record to \(place): \(String(cString: sf_strerror(nil)))")
         }
         encoding.apply(to: file)
+        if target.isStamped, encoding.hasLength { stamp(file, now, rate: own) }
         save()
     }
 
@@ -54,13 +69,37 @@ final class TakeFile: @unchecked Sendable {
     /// Samples beyond full scale, which are integers now.
     var clipped: Int { dither?.clipped ?? 0 }
 
-    /// Adds interleaved frames; what is wrong if not all were taken. [worker]
+    /// Bytes on disk.
+    var size: Int {
+        var facts = stat()
+        return fstat(descriptor, &facts) == 0 ? Int(facts.st_size) : 0
+    }
+
+    /// Takes audio of another rate from now on; the file's stays. What is wrong if that cannot be. [control]
+    func take(rate: Double) -> String? {
+        if rate == reshape.rate { return nil }
+        let rest = reshape.end()
+        do throws(NodeError) {
+            reshape = try Reshape(rate: rate, channels: inputChannels, fileRate: self.rate, fileChannels: channels)
+        } catch { return error.message }
+        return rest.withUnsafeBufferPointer { keep($0.baseAddress, rest.count / channels) }
+    }
+
+    /// Adds interleaved frames of the audio; what is wrong if not all were taken. [worker]
     func write(_ samples: UnsafePointer<Float>, _ count: Int) -> String? {
         let skipped = min(skip, count)
         skip -= skipped
-        let (fresh, frames) = (samples + skipped * channels, count - skipped)
-        if hold == 0 { return store(fresh, frames) }
-        held += UnsafeBufferPointer(start: fresh, count: frames * channels)
+        let (fresh, frames) = (samples + skipped * inputChannels, count - skipped)
+        if reshape.isNothing { return keep(fresh, frames) }
+        let shaped = reshape.process(UnsafeBufferPointer(start: fresh, count: frames * inputChannels))
+        return shaped.withUnsafeBufferPointer { keep($0.baseAddress, shaped.count / channels) }
+    }
+
+    /// Writes frames of the file, or keeps them back.
+    private func keep(_ samples: UnsafePointer<Float>?, _ frames: Int) -> String? {
+        guard let samples, frames > 0 else { return nil }
+        if hold == 0 { return store(samples, frames) }
+        held += UnsafeBufferPointer(start: samples, count: frames * channels)
         let ready = (held.count - heldStart) / channels - hold
         if ready <= 0 { return nil }
         defer {
@@ -76,6 +115,8 @@ final class TakeFile: @unchecked Sendable {
 
     /// Writes what was kept back, up to `frames` in all; nil: all of it. What is wrong if that cannot be. [control]
     func release(upTo total: Int?) -> String? {
+        let rest = reshape.end()
+        if let fault = rest.withUnsafeBufferPointer({ keep($0.baseAddress, rest.count / channels) }) { return fault }
         let waiting = (held.count - heldStart) / channels
         let count = min(waiting, max(0, (total ?? .max) - frames))
         defer { (held, heldStart) = ([], 0) }
@@ -102,46 +143,52 @@ final class TakeFile: @unchecked Sendable {
         sf_write_sync(file)
     }
 
-    /// Completes the file; what is wrong if that cannot be. [control]
+    /// Completes the file and gives it its name; what is wrong if that cannot be. [control]
+    func complete() -> String? {
+        if let fault = close() { return fault }
+        if let fault = name.complete() { return "it is called \(place): \(fault)" }
+        place = name.final
+        return nil
+    }
+
+    /// Ends the file as it is, under the name that it has. What is wrong if that cannot be. [any]
     func close() -> String? {
         guard let file else { return nil }
         self.file = nil
         let result = sf_close(file)
         return result == 0 ? nil : sf_error_number(result).map { String(cString: $0) } ?? "error \(result)"
     }
+
+    /// Throws the file away. [control]
+    func remove() {
+        _ = close()
+        name.remove()
+    }
 }
 
-/// Opens a file that is nobody else's; negative: `errno` says why not.
-private func claim(_ first: String, overwrites: Bool, kept: (String) -> Void) -> (path: String, descriptor: Int32) {
-    var name = overwrites ? first : freePath(first)
-    for _ in 0..<100 {
-        // Not sf_open: without O_EXCL another process could lose its take to this one.
-        let isFirst = overwrites && name == first
-        let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC | (isFirst ? 0 : O_EXCL), 0o644)
-        if descriptor < 0, errno != EEXIST || isFirst { return (name, descriptor) }
-        if descriptor >= 0 {
-            // Held as long as it is recorded to, by another node of this process too: one that makes room for this one
-            // goes on for some blocks. Where files cannot be locked there is nothing to look at.
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK {
-                if isFirst { ftruncate(descriptor, 0) }
-                return (name, descriptor)
+/// Says in a WAV when its first frame was recorded: date, time, and frames since midnight (EBU Tech 3285, the broadcast wave
+/// format).
+private func stamp(_ file: OpaquePointer, _ now: time_t, rate: Double) {
+    var now = now
+    var parts = tm()
+    localtime_r(&now, &parts)
+    var facts = SF_BROADCAST_INFO()
+    func put<T>(_ format: String, _ field: inout T) {
+        var text = [CChar](repeating: 0, count: 64)
+        let count = strftime(&text, text.count, format, &parts)
+        withUnsafeMutableBytes(of: &field) { field in
+            text[..<count].withUnsafeBytes {
+                field.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(field.count)))
             }
-            close(descriptor)
-            kept(name)
         }
-        name = freePath(first)
     }
-    errno = EEXIST
-    return (name, -1)
-}
-
-/// The first of NAME, NAME-2, NAME-3, ... that there is not.
-private func freePath(_ first: String) -> String {
-    if access(first, F_OK) != 0 { return first }
-    let dot = first.lastIndex(of: ".") ?? first.endIndex
-    for number in 2...9999 {
-        let next = "\(first[..<dot])-\(number)\(first[dot...])"
-        if access(next, F_OK) != 0 { return next }
-    }
-    return first
+    put("voicegraph", &facts.originator)
+    put("%Y-%m-%d", &facts.origination_date)
+    put("%H:%M:%S", &facts.origination_time)
+    let seconds = Double(parts.tm_hour * 3600 + parts.tm_min * 60 + parts.tm_sec)
+    let frames = UInt64(seconds * rate)
+    facts.time_reference_low = UInt32(truncatingIfNeeded: frames)
+    facts.time_reference_high = UInt32(truncatingIfNeeded: frames >> 32)
+    facts.version = 1
+    sf_command(file, Int32(SFC_SET_BROADCAST_INFO), &facts, Int32(MemoryLayout<SF_BROADCAST_INFO>.size))
 }

@@ -9,7 +9,8 @@ struct VoiceGraph: AsyncParsableCommand {
         commandName: "voicegraph", abstract: "A plugin-based realtime audio host: one text file declares a graph.",
         version: "voicegraph \(hostVersion)",
         subcommands: [
-            RunCommand.self, RenderCommand.self, SayCommand.self, SpeakCommand.self, VoicesCommand.self,
+            RunCommand.self, RenderCommand.self, RecordCommand.self, SayCommand.self, SpeakCommand.self,
+            VoicesCommand.self,
             TranscribeCommand.self, CheckCommand.self, GraphCommand.self, NodesCommand.self, DescribeCommand.self,
             StatusCommand.self, TopCommand.self, ControlCommand.self, LV2Command.self, ModelsCommand.self,
             PluginCommand.self, IsolatedChildCommand.self,

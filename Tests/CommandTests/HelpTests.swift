@@ -10,7 +10,8 @@ import TestSupport
             (
                 ["--help"],
                 [
-                    "run", "render", "transcribe", "check", "graph", "nodes", "describe", "status", "top", "ctl",
+                    "run", "render", "record", "transcribe", "check", "graph", "nodes", "describe", "status", "top",
+                    "ctl",
                     "models",
                     "plugin", "--version",
                 ]

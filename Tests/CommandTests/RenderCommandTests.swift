@@ -91,9 +91,10 @@ import TestSupport
         async throws
     {
         let out = scratch.file(name)
+        let part = out.replacingOccurrences(of: "out.", with: "out.part.")
         let render = try voicegraph("render", graph, "-o", out, "--duration", "1000000", "--rate", "8000")
         try await render.wait("something is on disk") { _ in
-            ((try? FileManager.default.attributesOfItem(atPath: out)[.size] as? Int) ?? 0) > 100_000
+            ((try? FileManager.default.attributesOfItem(atPath: part)[.size] as? Int) ?? 0) > 100_000
         }
         render.signal(SIGINT)
         #expect(try await render.end() == 1)

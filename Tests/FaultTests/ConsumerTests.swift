@@ -94,14 +94,14 @@ struct ConsumerTests {
         let cycles = ear.cycles
         try await eventually("the server has ordered its graph") { ear.cycles > cycles + 20 }
         player.play()
-        let size = try fileSize(scratch.file("tape.wav"))
-        try await eventually("it is written") { try fileSize(scratch.file("tape.wav")) > size }
+        let size = try fileSize(scratch.file("tape.part.wav"))
+        try await eventually("it is written") { try fileSize(scratch.file("tape.part.wav")) > size }
         try scratch.write("disk-stands-still", "")
-        let stopped = try fileSize(scratch.file("tape.wav"))
+        let stopped = try fileSize(scratch.file("tape.part.wav"))
         let start = ear.recordedFrames
         try await eventually("three seconds pass") { ear.recordedFrames > start + 3 * 48000 }
         // One write may have been under way.
-        let late = try fileSize(scratch.file("tape.wav")) - stopped
+        let late = try fileSize(scratch.file("tape.part.wav")) - stopped
         #expect(late < 4 * 48000, "the disk did not stand still")
         #expect(try await session.status().state == "running")
         unlink(scratch.file("disk-stands-still"))

@@ -87,7 +87,10 @@ import TestSupport
         let second = try SoundFile(scratch.file("take-2.wav"))
         #expect(first.samples == [Array(signal[..<2000])] && first.rate == 48000)
         #expect(second.samples == [Array(signal[2000...])] && second.rate == 44100)
-        #expect(states(node) == ["recording", "finished", "recording", "finished"])
+        #expect(
+            states(node) == [
+                "recording", "interrupted", "recording", "interrupted", "finished", "recording", "finished",
+            ])
     }
 
     @Test("Frames that find no room are counted and told, and make it degraded", .timeLimit(.minutes(5)))

@@ -53,7 +53,8 @@ func timesText(_ times: ChangeTimes) -> String {
 /// An event as a line for people; nil for those that other parts of a face show better.
 public func eventText(_ event: Event) -> String? {
     let quiet: Set = [
-        "status", "running", "speech.word", "speech.sentence", "speech.state", "record.state", "xrun", "visualizer",
+        "status", "running", "speech.word", "speech.sentence", "speech.state", "record.state", "record.levels", "xrun",
+        "visualizer",
     ]
     guard !quiet.contains(event.name) else { return nil }
     let about = event.node.map { "\($0): " } ?? ""
@@ -73,6 +74,8 @@ public func eventText(_ event: Event) -> String? {
     case "record.started": return about + "recording to " + path
     case "record.finished":
         return about + "recorded " + (event.number("seconds").map { "\(clock($0)) to " } ?? "") + path
+    case "record.limit": return about + "the limit is reached"
+    case "record.discarded": return about + "thrown away: " + path
     case "graph.changed":
         return "graph: "
             + changeText(

@@ -143,12 +143,6 @@ enum SpeechGraph {
             ], links: [LinkDescription(from: Endpoint(voice), to: Endpoint("speakers"))],
             baseFolder: currentFolder())
     }
-
-    private static func currentFolder() -> String {
-        guard let path = getcwd(nil, 0) else { return "/" }
-        defer { free(path) }
-        return String(cString: path)
-    }
 }
 
 /// Says what is wrong with a graph that no file says: there are no lines to show.

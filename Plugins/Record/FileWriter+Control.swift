@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// What is asked of a recorder while it records.
+extension FileWriter {
+    /// Takes no more until `proceed`. Throws when it does not record, or is paused. [control]
+    func pause() throws(NodeError) {
+        guard let pipe, path != nil else { throw NodeError("is not recording", hint: "start first") }
+        if isPaused { throw NodeError("is paused already", hint: "resume, finish or discard it") }
+        isPaused = true
+        pipe.isOpen = false
+        settle()
+        tell("paused", monitor.locked { file })
+    }
+
+    /// Goes on after a pause. Throws when there is none. [control]
+    func proceed() throws(NodeError) {
+        guard path != nil, isPaused else { throw NodeError("is not paused") }
+        isPaused = false
+        open()
+        tell("recording", monitor.locked { file })
+    }
+
+    /// Sets or clears what the recording may have at most. [control]
+    func set(limit seconds: Double?) throws(NodeError) {
+        guard path != nil else { throw NodeError("is not recording", hint: "start first, or give `start` a limit") }
+        monitor.locked {
+            limit = seconds
+            monitor.signal()
+        }
+    }
+
+    /// Ends the recording, after `frames` if those are still kept back, and completes the file; throws when there is none,
+    /// and when the file is not complete. [control]
+    func finish(after frames: Int? = nil) throws(NodeError) -> Take {
+        pipe?.isOpen = false
+        stopWorker()
+        collectDropped()
+        guard monitor.locked({ file }) != nil else { throw NodeError("is not recording", hint: "start first") }
+        let take = try complete(after: frames)
+        // What comes may be wanted by the next.
+        restart()
+        return take
+    }
+
+    /// Ends the recording and throws its file away. [control]
+    func discard() throws(NodeError) {
+        pipe?.isOpen = false
+        stopWorker()
+        guard let file = monitor.locked({ file }) else { throw NodeError("is not recording", hint: "start first") }
+        let frames = file.frames
+        file.remove()
+        monitor.locked { (self.file, target) = (nil, nil) }
+        isPaused = false
+        host.publish(
+            RecordEvent.discarded, [("path", .string(file.path)), ("frames", .integer(Int64(frames)))])
+        tell("idle", nil, reason: "it was discarded")
+        restart()
+    }
+
+    /// Returns when everything is on disk and the file's head says so. [control]
+    func settle() {
+        monitor.locked {
+            guard worker != nil else { return }
+            settling = true
+            monitor.signal()
+            while settling, file != nil { monitor.wait() }
+        }
+    }
+
+    /// Wakes the writer when much waits for it; it looks by itself otherwise. Tells what was lost. [control]
+    func poll() {
+        collectDropped()
+        guard let pipe, pipe.waiting > pipe.capacity / 8 else { return }
+        monitor.locked { monitor.signal() }
+    }
+
+    /// Offline: returns when `frames` fit into the pipe. [control]
+    func wait(frames: Int) {
+        guard let pipe, !pipe.hasRoom(for: frames) else { return }
+        monitor.locked {
+            while file != nil, worker != nil, !pipe.hasRoom(for: frames) {
+                monitor.signal()
+                monitor.wait()
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+
+/// What the thread of a recorder does.
+extension FileWriter {
+    /// Writes what comes, until it is asked to end and everything is written. [worker]
+    func run(_ pipe: CapturePipe) {
+        // What is not on disk for certain, and since when.
+        var isUnsaved = false
+        var saved = vg_nanoseconds()
+        while true {
+            // Asked before the pipe is read: what was in it when `settle` or `stopWorker` was called is then written
+            // once it is empty.
+            let (asked, ends, isRecording) = monitor.locked { (settling, ending, file != nil) }
+            let audio = pipe.take()
+            if let audio {
+                if isRecording {
+                    isUnsaved = true
+                    store(audio.samples, audio.frames)
+                    tellLevels(audio)
+                } else {
+                    before.add(audio)
+                }
+            }
+            let isLast = ends && audio == nil
+            // Four times a second at least: what a crash can cost.
+            let isDue = vg_nanoseconds() &- saved > 200_000_000
+            if let file = monitor.locked({ self.file }) {
+                if isUnsaved, isDue || isLast || (asked && audio == nil) {
+                    tellClipped(file)
+                    file.save()
+                    isUnsaved = false
+                    saved = vg_nanoseconds()
+                    if let largest = options.largest, file.size >= largest { change() }
+                }
+                // It may have been set just now, and lie in the past.
+                if framesToLimit <= 0 { end() }
+            }
+            if isLast { return }
+            monitor.locked {
+                if audio == nil, asked { settling = false }
+                monitor.signal()
+                if audio == nil, !ending, !settling { monitor.wait(milliseconds: 50) }
+            }
+        }
+    }
+
+    /// Writes frames to the file, or to the next one where it is full, and ends the recording at its limit. By whoever has
+    /// the file.
+    func store(_ samples: UnsafePointer<Float>, _ frames: Int) {
+        var start = 0
+        while start < frames, let file = monitor.locked({ self.file }) {
+            let count = min(frames - start, framesToLimit, framesToNext)
+            if count > 0 {
+                if let reason = file.write(samples + start * channels, count) { return fail(reason, file.path) }
+                active += count
+                start += count
+            }
+            if framesToLimit <= 0 { end() } else if framesToNext <= 0 { change() }
+        }
+    }
+
+    /// Frames that the recording may still have.
+    private var framesToLimit: Int { frames(until: monitor.locked { limit }) }
+    /// Frames that the file may still have.
+    private var framesToNext: Int { frames(until: options.longest.map { began + $0 }) }
+
+    private func frames(until seconds: Double?) -> Int {
+        guard let seconds else { return .max }
+        return Int(((seconds - earlier) * rate).rounded()) - active
+    }
+
+    /// The recording is as long as it may be.
+    private func end() {
+        host.publish(RecordEvent.limit, [("seconds", .number(seconds))])
+        monitor.locked { pipe?.isOpen = before.length > 0 }
+        do throws(NodeError) { try complete() } catch {}
+    }
+
+    /// Completes the file and goes on with the next.
+    private func change() {
+        guard let target = monitor.locked({ target }) else { return }
+        do throws(NodeError) {
+            try complete(isLast: false)
+            try begin(target)
+        } catch {
+            fail(error.message, target.template)
+        }
+    }
+
+    private func tellLevels(_ audio: CapturePipe.Audio) {
+        let fresh = history.add(audio.samples, audio.frames)
+        let position = audio.position + UInt64(audio.frames)
+        if !fresh.isEmpty { shown.withLock { $0 = (history.values, seconds) } }
+        for level in fresh { host.publish([[level]], at: position) }
+        guard !fresh.isEmpty, history.isDue() else { return }
+        host.publish(
+            RecordEvent.levels,
+            [("values", .list(history.values.map { .number(Double($0)) })), ("seconds", .number(seconds))],
+            at: position)
+    }
+}
+
+/// The newest frames, for a recording that begins later. By one thread at a time.
+struct Preroll {
+    /// Frames that it keeps at most.
+    let length: Int
+    private let channels: Int
+    private var samples: [Float] = []
+
+    init(frames: Int, channels: Int) {
+        length = frames
+        self.channels = channels
+    }
+
+    /// Takes what follows. [worker]
+    mutating func add(_ audio: CapturePipe.Audio) {
+        if length == 0 { return }
+        samples += UnsafeBufferPointer(start: audio.samples, count: audio.frames * channels)
+        // Now and then, so that each sample is moved once.
+        if samples.count > 2 * length * channels { samples.removeFirst(samples.count - length * channels) }
+    }
+
+    /// Gives the newest frames, interleaved, and forgets them. [control]
+    mutating func take() -> [Float] {
+        defer { samples = [] }
+        return Array(samples.suffix(length * channels))
+    }
+}
+
+/// The levels of the newest ten seconds of audio, of each tenth of a second: 20 log10(max(rms, 1e-6)), all channels
+/// together. By one thread at a time.
+struct LevelHistory {
+    /// In dB, oldest first.
+    private(set) var values: [Float] = []
+    private let channels: Int
+    private let length: Int
+    private var square = 0.0
+    private var frames = 0
+    private var untold = 0
+    private static let most = 100
+
+    init(channels: Int, rate: Double) {
+        self.channels = channels
+        length = max(1, Int(rate / 10))
+    }
+
+    /// Takes interleaved frames; the levels that are new. [worker]
+    mutating func add(_ samples: UnsafePointer<Float>, _ count: Int) -> [Float] {
+        var fresh: [Float] = []
+        for frame in 0..<count {
+            for channel in 0..<channels {
+                let sample = Double(samples[frame * channels + channel])
+                if sample.isFinite { square += sample * sample }
+            }
+            frames += 1
+            if frames < length { continue }
+            fresh.append(Float(10 * log10(max(square / Double(length * channels), 1e-12))))
+            (square, frames) = (0, 0)
+        }
+        values = Array((values + fresh).suffix(Self.most))
+        untold += fresh.count
+        return fresh
+    }
+
+    /// Whether a second has passed since this said so last. [worker]
+    mutating func isDue() -> Bool {
+        if untold < 10 { return false }
+        untold = 0
+        return true
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// A recording that is complete.
+struct Take {
+    var path: String
+    var frames: Int
+    var seconds: Double
+    var dropped: Int
+    var clipped: Int
+    /// Nil: silence.
+    var peak, truePeak, loudness: Double?
+
+    var fields: [(String, SettingValue)] {
+        let levels = [("peak", peak), ("true_peak", truePeak), ("loudness", loudness)]
+        return [
+            ("path", .string(path)), ("frames", .integer(Int64(frames))), ("seconds", .number(seconds)),
+            ("dropped", .integer(Int64(dropped))), ("clipped", .integer(Int64(clipped))),
+        ] + levels.compactMap { name, level in level.map { (name, .number($0)) } }
+    }
+
+    static let declared = [
+        Field("path", VG_STRING, "the file"), Field("frames", VG_INTEGER, "written", unit: "frames"),
+        Field("seconds", VG_NUMBER, "how long it is", unit: "s"),
+        Field("dropped", VG_INTEGER, "lost on the way", unit: "frames"),
+        Field("clipped", VG_INTEGER, "samples beyond full scale, in formats of integers"),
+        Field("peak", VG_NUMBER, "the largest sample; of silence there is none", unit: "dBFS"),
+        Field("true_peak", VG_NUMBER, "the largest value between samples (ITU-R BS.1770)", unit: "dBTP"),
+        Field("loudness", VG_NUMBER, "of the whole (EBU R 128)", unit: "LUFS"),
+    ]
+}
+
+/// What the node tells, and how it is declared.
+enum RecordEvent {
+    static let started = "record.started"
+    static let finished = "record.finished"
+    static let dropped = "record.dropped"
+    static let clipped = "record.clipped"
+    static let discarded = "record.discarded"
+    static let limit = "record.limit"
+    static let levels = "record.levels"
+    static let failed = "record.failed"
+    static let state = "record.state"
+
+    private static let path = Field("path", VG_STRING, "the file")
+    private static let frames = Field("frames", VG_INTEGER, "written so far", unit: "frames")
+    private static let reason = Field("reason", VG_STRING, "why")
+
+    static let levelFields = [
+        Field("values", VG_LIST, "levels of the newest tenths of a second in dBFS, 100 at most, oldest first"),
+        Field("seconds", VG_NUMBER, "recorded so far, pauses left out", unit: "s"),
+    ]
+
+    static let types = [
+        EventType(
+            started, "a recording has begun",
+            fields: [
+                path, Field("place", VG_STRING, "what the file is called until it is complete"),
+                Field("rate", VG_NUMBER, "of the file", unit: "Hz"),
+                Field("channels", VG_INTEGER, "of the file"),
+            ]),
+        EventType(finished, "a recording is complete", fields: Take.declared),
+        EventType(
+            dropped, "audio was lost, because the disk is too slow",
+            fields: [
+                Field("frames", VG_INTEGER, "since the last time", unit: "frames"),
+                Field("total", VG_INTEGER, "of this recording", unit: "frames"),
+            ]),
+        EventType(
+            clipped, "what came was beyond full scale where it became integers",
+            fields: [
+                Field("samples", VG_INTEGER, "since the last time"), Field("total", VG_INTEGER, "of this recording"),
+            ]),
+        EventType(discarded, "a recording was thrown away", fields: [path, frames]),
+        EventType(
+            limit, "the recording is as long as it may be, and ends",
+            fields: [Field("seconds", VG_NUMBER, "of it, pauses left out", unit: "s")]),
+        EventType(levels, "each second: what is recorded", fields: levelFields, retained: true),
+        EventType(failed, "a recording ended, because the disk refused it", fields: [path, reason, frames]),
+        EventType(
+            state, "whether it records",
+            fields: [
+                Field(
+                    "state", VG_STRING,
+                    "idle, recording, paused (by the user), interrupted (no audio comes), finished or failed"), path,
+                frames, Field("seconds", VG_NUMBER, "recorded so far, pauses left out", unit: "s"),
+                Field("dropped", VG_INTEGER, "lost in this recording", unit: "frames"), reason,
+            ], retained: true),
+    ]
+}

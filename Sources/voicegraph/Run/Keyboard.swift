@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Keys as they are pressed, from the terminal that standard input is, while this exists; it shows nothing of them.
+final class Keyboard {
+    private var mode = termios()
+
+    /// Nil: standard input is no terminal, or belongs to another program now.
+    init?() {
+        guard isatty(STDIN_FILENO) == 1, tcgetpgrp(STDIN_FILENO) == getpgrp(), tcgetattr(STDIN_FILENO, &mode) == 0
+        else {
+            return nil
+        }
+        var raw = mode
+        raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        withUnsafeMutableBytes(of: &raw.c_cc) {
+            $0[Int(VMIN)] = 0
+            $0[Int(VTIME)] = 0
+        }
+        tcsetattr(STDIN_FILENO, TCSANOW, &raw)
+    }
+
+    deinit { tcsetattr(STDIN_FILENO, TCSANOW, &mode) }
+
+    /// The letters that were pressed since the last call; the names of other keys are left out.
+    func pressed() -> [Character] {
+        var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        guard poll(&entry, 1, 0) > 0, entry.revents & Int16(POLLIN) != 0 else { return [] }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(STDIN_FILENO, &bytes, bytes.count)
+        guard count > 0 else { return [] }
+        // An arrow is "escape [ A": no letters.
+        return bytes[..<count].contains(0x1B) ? [] : bytes[..<count].map { Character(UnicodeScalar($0)) }
+    }
+}

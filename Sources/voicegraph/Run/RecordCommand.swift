@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Drivers
+import Glibc
+import Graph
+import Host
+import NodeKit
+import System
+import Terminal
+
+/// `voicegraph record`: records the microphone without a graph file.
+struct RecordCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record", abstract: "Record the microphone to a file.",
+        discussion: """
+            For example: voicegraph record --limit 10m interview.flac
+            The suffix chooses the format: .wav, .flac, .ogg or .opus. While it is recorded the file is called \
+            NAME.part.wav and plays at any time; it has its name when it is complete. No file is written over. Space \
+            pauses and goes on, q, Ctrl-C, SIGTERM and the limit complete the file and end with exit code 0. When the \
+            audio stops and comes back, the recording goes on. What is lost or fails ends it with exit code 1.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The file; %Y, %m, %d, %H, %M, %S and what else `date` knows are filled in."),
+        completion: .file(extensions: ["wav", "flac", "ogg", "opus"]))
+    var file = "%Y-%m-%d_%H-%M-%S.wav"
+
+    @Option(
+        help: ArgumentHelp("End after so much: seconds, or 90s, 10m, 1h30m. Pauses do not count.", valueName: "time"))
+    var limit: TimeSpan?
+
+    @Option(help: ArgumentHelp("Begin another file after so much.", valueName: "time"))
+    var split: TimeSpan?
+
+    @Option(help: "How many channels to record.")
+    var channels = 1
+
+    @Option(help: ArgumentHelp("Hz of the file; otherwise those of the audio.", valueName: "Hz"))
+    var rate: Int?
+
+    @Option(help: "Bits of a sample: 16, 24 or 32 (.wav), 16 or 24 (.flac).")
+    var bits: Int?
+
+    @Option(
+        help: ArgumentHelp("Which ports to record, as JACK names them; may hold *.", valueName: "ports"))
+    var from = "system:capture_*"
+
+    @Option(
+        help: ArgumentHelp(
+            "What calls the audio: auto, jack, pipewire, alsa, alsa:DEVICE or dummy.", valueName: "driver"))
+    var driver: DriverChoice?
+
+    @Option(help: "The name of the JACK server, or of PipeWire's socket.")
+    var server: String?
+
+    @Flag(help: "Print events as JSON, one object a line.")
+    var json = false
+
+    @OptionGroup
+    var plugins: PluginOptions
+
+    func validate() throws {
+        guard (1...64).contains(channels) else { throw ValidationError("--channels must be from 1 to 64") }
+    }
+
+    func run() async throws {
+        let ended = EndFlag()
+        let host = Host(plugins: try plugins.search())
+        let events = host.subscribe(.bounded(4096))
+        do {
+            try await host.load(graph)
+            var wanted = DriverDescription()
+            (wanted.kind, wanted.device, wanted.server) = (driver?.kind, driver?.device, server)
+            try await host.run(DriverRequest(wanted, client: "voicegraph-record"))
+        } catch let error as InvalidGraph {
+            throw failure(of: error.diagnostics)
+        } catch let error as HostError {
+            throw fail("\(error)")
+        }
+        if let status = await host.status, status.driver == "dummy", driver?.kind != .dummy {
+            _ = try? await host.perform("discard", on: RecordSession.recorder)
+            await host.close()
+            throw fail("there is nothing to record: \(status.notice)")
+        }
+        let session = RecordSession(host: host, events: events, json: json)
+        await session.show(until: ended)
+        await host.close()
+        try session.end()
+    }
+
+    /// mic -> meter -> take.
+    private var graph: GraphDescription {
+        var take: [String: SettingValue] = ["path": .string(file)]
+        take["limit"] = (limit?.seconds).map { .number($0) }
+        take["split"] = (split?.seconds).map { .number($0) }
+        take["rate"] = rate.map { .number(Double($0)) }
+        take["bits"] = bits.map { .integer(Int64($0)) }
+        func node(_ name: String, _ type: String, _ settings: [String: SettingValue]) -> NodeDescription {
+            let all = settings.merging(["channels": .integer(Int64(channels))]) { given, _ in given }
+            return NodeDescription(
+                name: name, type: type, entries: all.mapValues { Entry($0) }, keys: all.keys.sorted(), required: true)
+        }
+        return GraphDescription(
+            name: "voicegraph-record",
+            nodes: [
+                node("mic", "input", ["connect": .list([.string(from)])]), node("meter", "meter", [:]),
+                node(RecordSession.recorder, "record", take),
+            ],
+            links: [
+                LinkDescription(from: Endpoint("mic"), to: Endpoint("meter")),
+                LinkDescription(from: Endpoint("meter"), to: Endpoint(RecordSession.recorder)),
+            ], baseFolder: currentFolder())
+    }
+}
+
+/// What a person writes for a length of time: 90, 90s, 10m, 1h30m.
+struct TimeSpan: ExpressibleByArgument {
+    let seconds: Double
+
+    init?(argument: String) {
+        if let number = Double(argument), number > 0, number.isFinite {
+            seconds = number
+            return
+        }
+        var total = 0.0
+        var digits = ""
+        for letter in argument {
+            guard let unit = ["h": 3600.0, "m": 60.0, "s": 1.0][letter] else {
+                digits.append(letter)
+                continue
+            }
+            guard let number = Double(digits), number >= 0, number.isFinite else { return nil }
+            total += number * unit
+            digits = ""
+        }
+        guard digits.isEmpty, total > 0 else { return nil }
+        seconds = total
+    }
+}

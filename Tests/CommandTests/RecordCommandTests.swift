@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// The files that recordings have made.
+private func takes(in folder: String) -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { $0.contains("take") }.sorted()
+}
+
+/// `voicegraph record`, as a person or a script calls it.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RecordCommandTests {
+    private let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    private func record(_ arguments: String..., server: Jackd? = nil) throws -> Program {
+        let driver = server.map { ["--driver", "jack", "--server", $0.name] } ?? ["--driver", "dummy"]
+        return try Program([Program.voicegraph, "record"] + arguments + driver)
+    }
+
+    private var files: [String] { takes(in: scratch.path) }
+
+    @Test("The limit completes the file, which holds what was played into the microphone") func limit() async throws {
+        let server = try await Jackd.start()
+        defer { server.stop() }
+        let noise = Signal.noise(frames: 48_000, seed: 9, amplitude: 0.5)
+        let player = try JackPeer("player", server: server, plays: [noise])
+        let run = try record(
+            scratch.file("take.wav"), "--limit", "2s", "--from", "player:out_1", server: server)
+        try await eventually("it is connected") { !player.connections(of: "player:out_1").isEmpty }
+        player.play()
+        #expect(try await run.end() == 0, "\(run.errors)")
+        let take = try SoundFile(scratch.file("take.wav"))
+        #expect(take.samples.count == 1 && take.samples[0].count == 96_000)
+        let start = try #require(take.samples[0].firstIndex { $0 != 0 })
+        let heard = take.samples[0][start...].prefix(48_000)
+        #expect(Signal.difference(heard, noise.prefix(heard.count)) == 0)
+        #expect(run.output.contains("take.wav: 2.0 s, peak -6.0 dBFS"))
+    }
+
+    @Test("SIGINT and SIGTERM complete the file", arguments: [SIGINT, SIGTERM]) func ended(signal: Int32) async throws {
+        let run = try record(scratch.file("take.flac"))
+        let folder = scratch.path
+        try await run.wait("it records") { takes(in: folder) == ["take.part.flac"] && !$0.lines.isEmpty }
+        run.signal(signal)
+        #expect(try await run.end() == 0, "\(run.errors)")
+        #expect(files == ["take.flac"])
+        #expect(try SoundFile(scratch.file("take.flac")).samples[0].count > 0)
+        // Nothing is connected to a dummy's microphone.
+        #expect(run.output.contains("take.flac: ") && run.output.contains("silence"))
+    }
+
+    @Test("A file follows the other without a frame between them, and none is written over") func split() async throws {
+        try scratch.write("take.wav", "old")
+        let run = try record(
+            scratch.file("take.wav"), "--limit", "1.25", "--split", "0.5", "--channels", "2", "--rate", "16000")
+        #expect(try await run.end() == 0, "\(run.errors)")
+        #expect(files == ["take-2.wav", "take-3.wav", "take-4.wav", "take.wav"])
+        let lengths = try ["take-2.wav", "take-3.wav", "take-4.wav"].map {
+            try SoundFile(scratch.file($0)).samples[0].count
+        }
+        #expect(lengths == [8000, 8000, 4000])
+        #expect(try String(contentsOfFile: scratch.file("take.wav"), encoding: .utf8) == "old")
+    }
+
+    @Test(
+        "What cannot be is said at once",
+        arguments: [
+            (["take.mp3"], Int32(1), "cannot tell the format"),
+            (["no/folder/take.wav"], 1, "cannot write to the folder"),
+            (["take.wav", "--limit", "soon"], 64, "--limit"), (["take.wav", "--limit", "0"], 64, "--limit"),
+            (["take.flac", "--bits", "32"], 1, "FLAC has no samples of 32 bits"),
+            (["take.wav", "--channels", "0"], 64, "--channels"),
+            (["take.opus", "--rate", "44100"], 1, "Opus has no 44100 Hz"),
+        ])
+    func refused(arguments: [String], status: Int32, reason: String) async throws {
+        let place = [scratch.file(arguments[0])] + arguments.dropFirst()
+        let run = try Program([Program.voicegraph, "record"] + place + ["--driver", "dummy"])
+        #expect(try await run.end() == status)
+        #expect(run.errors.contains(reason), "\(run.errors)")
+        #expect(files.isEmpty)
+    }
+
+    @Test("Where there is no audio that is an error, and no file") func nothing() async throws {
+        let run = try Program(
+            [Program.voicegraph, "record", scratch.file("take.wav")],
+            environment: ["JACK_DEFAULT_SERVER": "vgt-none", "XDG_RUNTIME_DIR": scratch.path])
+        #expect(try await run.end() == 1)
+        #expect(run.errors.hasPrefix("voicegraph: there is nothing to record: "), "\(run.errors)")
+        #expect(files.isEmpty)
+    }
+
+    @Test("As JSON every line is an event") func json() async throws {
+        let run = try record(scratch.file("take.wav"), "--limit", "1", "--json")
+        #expect(try await run.end() == 0, "\(run.errors)")
+        let names = try run.events().compactMap { $0["event"] as? String }
+        for name in ["record.started", "record.limit", "record.finished", "record.state"] {
+            #expect(names.contains(name))
+        }
+    }
+}
