@@ -10,7 +10,11 @@ extension FileWriter {
         isPaused = true
         pipe.isOpen = false
         settle()
-        tell("paused", monitor.locked { file })
+        guard let file = monitor.locked({ file }) else {
+            isPaused = false
+            throw NodeError("is not recording", hint: "it has just ended")
+        }
+        tell("paused", file)
     }
 
     /// Goes on after a pause. Throws when there is none. [control]
@@ -36,17 +40,17 @@ extension FileWriter {
         pipe?.isOpen = false
         stopWorker()
         collectDropped()
-        guard monitor.locked({ file }) != nil else { throw NodeError("is not recording", hint: "start first") }
-        let take = try complete(after: frames)
         // What comes may be wanted by the next.
-        restart()
-        return take
+        defer { restart() }
+        guard monitor.locked({ file }) != nil else { throw NodeError("is not recording", hint: "start first") }
+        return try complete(after: frames)
     }
 
     /// Ends the recording and throws its file away. [control]
     func discard() throws(NodeError) {
         pipe?.isOpen = false
         stopWorker()
+        defer { restart() }
         guard let file = monitor.locked({ file }) else { throw NodeError("is not recording", hint: "start first") }
         let frames = file.frames
         file.remove()
@@ -55,7 +59,6 @@ extension FileWriter {
         host.publish(
             RecordEvent.discarded, [("path", .string(file.path)), ("frames", .integer(Int64(frames)))])
         tell("idle", nil, reason: "it was discarded")
-        restart()
     }
 
     /// Returns when everything is on disk and the file's head says so. [control]
@@ -79,7 +82,7 @@ extension FileWriter {
     func wait(frames: Int) {
         guard let pipe, !pipe.hasRoom(for: frames) else { return }
         monitor.locked {
-            while file != nil, worker != nil, !pipe.hasRoom(for: frames) {
+            while file != nil || before.length > 0, worker != nil, !pipe.hasRoom(for: frames) {
                 monitor.signal()
                 monitor.wait()
             }

@@ -171,6 +171,7 @@ final class FileWriter: @unchecked Sendable {
         tell("recording", file)
     }
 
+    /// Goes on keeping what comes for the next recording, if it is to have that.
     func restart() {
         guard before.length > 0, worker == nil else { return }
         open()

@@ -217,7 +217,9 @@ import TestSupport
     @Test("What came before the start is in the recording") func preroll() throws {
         let node = try recorder(["autostart": .bool(false), "preroll": .number(0.5)])
         let signal = noise(100_000)
-        _ = node.render(70_000, inputs: [signal])
+        _ = node.render(30_000, inputs: [signal])
+        #expect(refused(node, "finish") == "is not recording" && refused(node, "discard") == "is not recording")
+        _ = node.render(40_000, inputs: [Array(signal[30_000...])])
         #expect(files.isEmpty)
         try node.perform("start")
         _ = node.render(10_000, inputs: [Array(signal[70_000...])])
