@@ -49,7 +49,7 @@ final class CommandRecognizer: Recognizer {
         self.abort = abort
     }
 
-    func begin() throws(NodeError) { samples.removeAll(keepingCapacity: true) }
+    func begin(isLive: Bool) throws(NodeError) { samples.removeAll(keepingCapacity: true) }
     func feed(_ samples: ArraySlice<Float>) throws(NodeError) { self.samples += samples }
     func partial() throws(NodeError) -> String? { nil }
     func cancel() {}

@@ -76,7 +76,7 @@ final class Moonshine: Recognizer {
         try decoder.require(inputs: memories.map(\.taken), outputs: [])
     }
 
-    func begin() throws(NodeError) {
+    func begin(isLive: Bool) throws(NodeError) {
         samples.removeAll(keepingCapacity: true)
         decoded = (0, [])
     }

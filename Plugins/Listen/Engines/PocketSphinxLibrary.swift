@@ -99,10 +99,11 @@ final class PocketSphinx {
         isOpen = true
     }
 
-    /// The next samples of the utterance. [worker]
-    func take(_ samples: ArraySlice<Float>) throws(NodeError) {
+    /// The next samples of the utterance; `isWhole`: there are no others, so that what they have in common, as the microphone
+    /// or the room makes it, is known and taken off (cepstral mean normalization). [worker]
+    func take(_ samples: ArraySlice<Float>, isWhole: Bool = false) throws(NodeError) {
         let integers = pcm16(samples)
-        if functions.ps_process_raw!(decoder, integers, integers.count, 0, 0) < 0 {
+        if functions.ps_process_raw!(decoder, integers, integers.count, 0, isWhole ? 1 : 0) < 0 {
             throw NodeError("PocketSphinx fails: \(Self.reason)")
         }
     }

@@ -109,11 +109,20 @@ enum PocketSphinxSearch: Sendable {
 }
 
 /// PocketSphinx (D. Huggins-Daines and others, 2006): hidden Markov models, and a language model, a grammar or phrases. It
-/// works while audio comes.
+/// works while audio comes; but what a voice and its microphone have in common it knows only when it has heard some seconds,
+/// and understands half as well before. So the first segments are looked at again as a whole, as are those for which nobody
+/// waits.
 final class PocketSphinxRecognizer: Recognizer {
     private let decoder: PocketSphinx
     /// Whether it knows how sure it is: of phrases and grammars there is nothing to compare with.
     private let hasConfidence: Bool
+    private var isLive = true
+    /// The segment, if it will be looked at as a whole.
+    private var samples: [Float] = []
+    /// Samples of the segments before it.
+    private var heard = 0
+    /// Samples after which it knows the voice.
+    private static let enough = 8 * 16000
 
     /// Reads the model. [worker]
     init(_ model: PocketSphinxModel, _ search: PocketSphinxSearch) throws(NodeError) {
@@ -121,12 +130,27 @@ final class PocketSphinxRecognizer: Recognizer {
         if case .language = search { hasConfidence = true } else { hasConfidence = false }
     }
 
-    func begin() throws(NodeError) { try decoder.begin() }
-    func feed(_ samples: ArraySlice<Float>) throws(NodeError) { try decoder.take(samples) }
-    func partial() throws(NodeError) -> String? { decoder.text ?? "" }
+    func begin(isLive: Bool) throws(NodeError) {
+        self.isLive = isLive
+        samples = []
+        if isLive { try decoder.begin() }
+    }
+
+    func feed(_ samples: ArraySlice<Float>) throws(NodeError) {
+        if !isLive || heard < Self.enough { self.samples += samples }
+        if isLive { try decoder.take(samples) }
+    }
+
+    func partial() throws(NodeError) -> String? { isLive ? decoder.text ?? "" : nil }
     func cancel() { decoder.end() }
 
     func finish(spoken: Int) throws(NodeError) -> Recognition {
+        heard += samples.count
+        if !samples.isEmpty {
+            try decoder.begin()
+            try decoder.take(samples[...], isWhole: true)
+            samples = []
+        }
         decoder.end()
         let words = decoder.segments.compactMap { segment -> Recognition.Word? in
             guard let text = Self.word(segment.text) else { return nil }

@@ -6,8 +6,8 @@ import Synchronization
 /// Makes text of speech, one segment after the other, mono at 16 kHz. By one thread at a time. After an error the next
 /// segment begins anew.
 protocol Recognizer: AnyObject {
-    /// A segment begins. [worker]
-    func begin() throws(NodeError)
+    /// A segment begins; unless it is live nobody wants to know of it before its end. [worker]
+    func begin(isLive: Bool) throws(NodeError)
     /// The next samples of the segment. [worker]
     func feed(_ samples: ArraySlice<Float>) throws(NodeError)
     /// What the segment says so far; nil: that is not known before its end. [worker]

@@ -9,6 +9,9 @@ extension Transcriber {
     /// Samples without speech that may be the end: two windows of Silero's.
     private static let pause = 1024
 
+    /// Whether anybody wants to know what an item says before its end.
+    private var isLive: Bool { !isOffline || options.partials != nil }
+
     /// Begins an item, with samples that it has already.
     func beginItem(at start: Double, _ samples: [Float], from position: Double) {
         guard let recognizer else { return }
@@ -16,7 +19,7 @@ extension Transcriber {
         segment = Segment(item: item, start: start, position: position, samples: samples, partials: options.partials)
         watch?.begin()
         trying { () throws(NodeError) in
-            try recognizer.begin()
+            try recognizer.begin(isLive: isLive)
             tell(.hearing)
             try recognize(recognizer)
         }
@@ -55,7 +58,7 @@ extension Transcriber {
             segment = Segment(
                 item: item, start: position, position: position, samples: Array(growing.samples[place...]),
                 partials: options.partials)
-            try recognizer.begin()
+            try recognizer.begin(isLive: isLive)
             tell(.hearing)
         }
     }
@@ -70,8 +73,10 @@ extension Transcriber {
     /// text is there at once if it was.
     private func tellPartial(_ recognizer: any Recognizer) throws(NodeError) {
         guard let segment, !isBehind else { return }
-        let isPause = segment.asked < segment.spoken && segment.fed - segment.spoken >= Self.pause
-        guard isPause || options.partials != nil && segment.fed >= segment.nextPartial else { return }
+        // Where nobody waits for it, the final text is made once.
+        let isPause =
+            !isOffline && segment.asked < segment.spoken && segment.fed - segment.spoken >= Self.pause
+        guard isLive, isPause || options.partials != nil && segment.fed >= segment.nextPartial else { return }
         let begun = monotonicSeconds()
         self.segment?.asked = segment.fed
         let text = try recognizer.partial() ?? ""
