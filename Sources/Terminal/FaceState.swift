@@ -132,6 +132,8 @@ struct FaceState: Sendable {
     var speech: SpeechFace?
     var speaking: Set<String> = []
     var log: [(text: String, level: NoteLevel)] = []
+    /// What the last line of the log is of, if that goes on.
+    private var growing: String?
 
     /// How much a line of the log matters.
     enum NoteLevel: Sendable { case plain, warning, error }
@@ -141,7 +143,10 @@ struct FaceState: Sendable {
         self.nodes = nodes
     }
 
-    mutating func note(_ text: String, _ level: NoteLevel = .plain) {
+    /// Adds a line to the log; in place of the last one if that was of the same thing, which goes on: `key`.
+    mutating func note(_ text: String, _ level: NoteLevel = .plain, key: String? = nil) {
+        if key != nil, key == growing, !log.isEmpty { log.removeLast() }
+        growing = key
         log.append((text, level))
         if log.count > 50 { log.removeFirst(log.count - 50) }
     }

@@ -129,7 +129,11 @@ public final class TerminalView: DeviceView {
             let failed = event.name.hasSuffix(".failed")
             guard let text = eventText(event), failed || !event.name.hasPrefix("speech.") else { return }
             let level = event.text("level") ?? (failed ? "error" : event.name == "dropout" ? "warning" : "")
-            inner.state.note(text, level == "error" ? .error : level == "warning" ? .warning : .plain)
+            // A text that grows is one line.
+            let isText = ["transcribe.partial", "transcribe.final"].contains(event.name)
+            inner.state.note(
+                text, level == "error" ? .error : level == "warning" ? .warning : .plain,
+                key: isText ? "\(node) \(event.integer("item") ?? 0)" : nil)
         }
     }
 

@@ -2,6 +2,7 @@
 import Foundation
 import Graph
 import Host
+import NodeKit
 import TestSupport
 
 @testable import Terminal
@@ -264,6 +265,8 @@ import TestSupport
                         "done_ms": .number(13.2), "seconds": .number(0.0132),
                     ]), "graph: +low, 2 links added; heard after 2.7 ms, done after 13.2 ms"
             ),
+            (Event("transcribe.partial", node: "t", fields: ["text": .string("go for")]), "t: go for ..."),
+            (Event("transcribe.final", node: "t", fields: ["text": .string("go forward")]), "t: go forward"),
             (Event("other", fields: ["b": .integer(2), "a": .string("x")]), "other a x b 2"),
         ])
     func eventSentences(event: Event, text: String) {
@@ -273,5 +276,23 @@ import TestSupport
     @Test("What the screen shows better is no line") func hiddenEvents() {
         #expect(eventText(Event("speech.word", node: "tts")) == nil)
         #expect(eventText(Event("running")) == nil)
+        for name in ["turn.asked", "vad.started", "transcribe.state"] { #expect(eventText(Event(name)) == nil) }
+    }
+
+    @Test("A text that grows is one line of the log") func growingText() {
+        let graph = GraphDescription(name: "listen")
+        let view = TerminalView(graph: graph, capabilities: TerminalCapabilities(), width: 60, height: 24)
+        var terminal = Emulator(width: 60, height: 24)
+        for (name, item, text) in [
+            ("partial", 1, "go"), ("partial", 1, "go for"), ("final", 1, "go forward"), ("partial", 2, "ten"),
+        ] {
+            let fields: [String: SettingValue] = ["item": .integer(Int64(item)), "text": .string(text)]
+            view.update(event: Event("transcribe." + name, node: "t", fields: fields), at: 0)
+        }
+        terminal.apply(view.frame(at: 1))
+        let lines = terminal.text.split(separator: "\n").filter { $0.contains("t: ") }
+        #expect(
+            lines.count == 2 && lines[0].contains("t: go forward") && lines[1].contains("t: ten ..."),
+            "\(terminal.text)")
     }
 }

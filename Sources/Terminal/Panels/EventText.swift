@@ -53,10 +53,11 @@ func timesText(_ times: ChangeTimes) -> String {
 /// An event as a line for people; nil for those that other parts of a face show better.
 public func eventText(_ event: Event) -> String? {
     let quiet: Set = [
-        "status", "running", "speech.word", "speech.sentence", "speech.state", "record.state", "record.levels", "xrun",
-        "visualizer",
+        "status", "running", "speech.word", "speech.sentence", "record.levels", "xrun", "visualizer",
     ]
-    guard !quiet.contains(event.name) else { return nil }
+    guard !quiet.contains(event.name), !event.name.hasPrefix("vad."), !event.name.hasPrefix("turn."),
+        !event.name.hasSuffix(".state")
+    else { return nil }
     let about = event.node.map { "\($0): " } ?? ""
     let path = event.text("path") ?? ""
     switch event.name {
@@ -74,6 +75,9 @@ public func eventText(_ event: Event) -> String? {
     case "record.started": return about + "recording to " + path
     case "record.finished":
         return about + "recorded " + (event.number("seconds").map { "\(clock($0)) to " } ?? "") + path
+    case "transcribe.partial", "transcribe.final":
+        guard let said = event.text("text"), !said.isEmpty else { return nil }
+        return about + said + (event.name == "transcribe.final" ? "" : " ...")
     case "record.limit": return about + "the limit is reached"
     case "record.discarded": return about + "thrown away: " + path
     case "graph.changed":

@@ -56,7 +56,9 @@ final class LiveOutput: Sendable {
         case (.view(_, let view), .event(let event)): view.update(event: event, at: now)
         case (.json, _): if let line = publication.line { writeOut(line + "\n") }
         case (.lines, .frame(let frame)): line.withLock { $0.update(frame) }
-        case (.lines, .event(let event)): if let text = eventText(event) { writeOut(text + "\n") }
+        case (.lines, .event(let event)):
+            // A text that grows is told when it is whole.
+            if event.name != "transcribe.partial", let text = eventText(event) { writeOut(text + "\n") }
         default: break
         }
     }
