@@ -76,7 +76,9 @@ extension Transcriber {
         // Where nobody waits for it, the final text is made once.
         let isPause =
             !isOffline && segment.asked < segment.spoken && segment.fed - segment.spoken >= Self.pause
-        guard isLive, isPause || options.partials != nil && segment.fed >= segment.nextPartial else { return }
+        // What begins in a silence would hold up the text of the pause.
+        let isDue = options.partials != nil && segment.fed >= segment.nextPartial
+        guard isLive, isPause || isDue && (isOffline || segment.fed <= segment.spoken) else { return }
         let begun = monotonicSeconds()
         self.segment?.asked = segment.fed
         let text = try recognizer.partial() ?? ""
