@@ -45,13 +45,8 @@ struct RecordCommand: AsyncParsableCommand {
         help: ArgumentHelp("Which ports to record, as JACK names them; may hold *.", valueName: "ports"))
     var from = "system:capture_*"
 
-    @Option(
-        help: ArgumentHelp(
-            "What calls the audio: auto, jack, pipewire, alsa, alsa:DEVICE or dummy.", valueName: "driver"))
-    var driver: DriverChoice?
-
-    @Option(help: "The name of the JACK server, or of PipeWire's socket.")
-    var server: String?
+    @OptionGroup
+    var audio: DriverOptions
 
     @Flag(help: "Print events as JSON, one object a line.")
     var json = false
@@ -69,15 +64,13 @@ struct RecordCommand: AsyncParsableCommand {
         let events = host.subscribe(.bounded(4096))
         do {
             try await host.load(graph)
-            var wanted = DriverDescription()
-            (wanted.kind, wanted.device, wanted.server) = (driver?.kind, driver?.device, server)
-            try await host.run(DriverRequest(wanted, client: "voicegraph-record"))
+            try await host.run(audio.request(client: "voicegraph-record"))
         } catch let error as InvalidGraph {
             throw failure(of: error.diagnostics)
         } catch let error as HostError {
             throw fail("\(error)")
         }
-        if let status = await host.status, status.driver == "dummy", driver?.kind != .dummy {
+        if let status = await host.status, status.driver == "dummy", audio.driver?.kind != .dummy {
             _ = try? await host.perform("discard", on: RecordSession.recorder)
             await host.close()
             throw fail("there is nothing to record: \(status.notice)")

@@ -29,13 +29,8 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup
     var plugins: TrustOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "What calls the audio: auto, jack, pipewire, alsa, alsa:DEVICE or dummy.", valueName: "driver"))
-    var driver: DriverChoice?
-
-    @Option(help: "The name of the JACK server, or of PipeWire's socket.")
-    var server: String?
+    @OptionGroup
+    var audio: DriverOptions
 
     @Flag(help: "Print events as JSON, one object a line.")
     var json = false
@@ -70,7 +65,8 @@ struct RunCommand: AsyncParsableCommand {
             report(try await host.load(graph.file, overrides: graph.overrides), json: json)
             let waiting = Task.detached { await leave(when: ended) }
             defer { waiting.cancel() }
-            try await host.run(request(await host.description))
+            let graph = await host.description
+            try await host.run(audio.request(over: graph?.driver, client: graph?.name ?? "voicegraph"))
         } catch let error as InvalidGraph {
             report(error.diagnostics, json: json)
             throw ExitCode(1)
@@ -108,18 +104,6 @@ struct RunCommand: AsyncParsableCommand {
         output.close()
         if let result { output.report(result.status, result.timings, result.dropouts, dropped: events.dropped) }
         if let failure { throw fail("\(failure)") }
-    }
-
-    /// What the file wants, and what the command line says on top. Another driver has another server and device.
-    private func request(_ graph: GraphDescription?) -> DriverRequest {
-        var wanted = graph?.driver ?? DriverDescription()
-        if let driver {
-            if let kind = wanted.kind, kind != driver.kind { (wanted.server, wanted.device) = (nil, nil) }
-            wanted.kind = driver.kind
-            wanted.device = driver.device ?? wanted.device
-        }
-        wanted.server = server ?? wanted.server
-        return DriverRequest(wanted, client: graph?.name ?? "voicegraph")
     }
 
     /// Where other programs reach this run; it plays without that, too.
@@ -194,6 +178,29 @@ private func leave(when ended: EndFlag) async {
     guard !Task.isCancelled else { return }
     writeOut("voicegraph: ended before the server answered\n", to: STDERR_FILENO)
     _exit(1)
+}
+
+/// What calls the audio.
+struct DriverOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What calls the audio: auto, jack, pipewire, alsa, alsa:DEVICE or dummy.", valueName: "driver"))
+    var driver: DriverChoice?
+
+    @Option(help: "The name of the JACK server, or of PipeWire's socket.")
+    var server: String?
+
+    /// What the file wants, and what the command line says on top. Another driver has another server and device.
+    func request(over file: DriverDescription? = nil, client: String) -> DriverRequest {
+        var wanted = file ?? DriverDescription()
+        if let driver {
+            if let kind = wanted.kind, kind != driver.kind { (wanted.server, wanted.device) = (nil, nil) }
+            wanted.kind = driver.kind
+            wanted.device = driver.device ?? wanted.device
+        }
+        wanted.server = server ?? wanted.server
+        return DriverRequest(wanted, client: client)
+    }
 }
 
 /// What stands behind --driver.

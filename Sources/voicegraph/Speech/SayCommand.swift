@@ -37,19 +37,13 @@ struct SayCommand: AsyncParsableCommand {
     @Flag(help: "Speak without the host that runs.")
     var alone = false
 
-    @Option(
-        help: ArgumentHelp(
-            "What calls the audio when alone: auto, jack, pipewire, alsa, alsa:DEVICE or dummy.", valueName: "driver"))
-    var driver: DriverChoice?
-
-    @Option(help: "The name of the JACK server, or of PipeWire's socket.")
-    var server: String?
+    @OptionGroup var audio: DriverOptions
 
     @OptionGroup var plugins: PluginOptions
 
     /// What only the command alone can do is not to be passed over by a host.
     private var isAlone: Bool {
-        alone || driver != nil || server != nil || engine.engine != nil || engine.command != nil
+        alone || audio.driver != nil || audio.server != nil || engine.engine != nil || engine.command != nil
     }
 
     func validate() throws {
@@ -103,11 +97,7 @@ struct SayCommand: AsyncParsableCommand {
         graph.nodes[1].keys.append("connect")
         do {
             try await host.load(graph)
-            var wanted = DriverDescription()
-            wanted.kind = driver?.kind
-            wanted.device = driver?.device
-            wanted.server = server
-            try await host.run(DriverRequest(wanted, client: graph.name))
+            try await host.run(audio.request(client: graph.name))
         } catch let error as InvalidGraph {
             throw failure(of: error.diagnostics)
         } catch let error as HostError {
