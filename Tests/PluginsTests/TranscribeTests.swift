@@ -53,14 +53,23 @@ import TestSupport
         #expect(times == times.sorted() && times[0] > start - 0.4 && times.last! < end + 0.4, "\(times)")
     }
 
-    @Test("People who speak are understood") func people() throws {
-        let node = try transcribe(["engine": .string("pocketsphinx"), "partials": .bool(false)])
+    /// Which words are heard right depends on where each detector begins, so a few may be others.
+    @Test(
+        "People who speak are understood",
+        arguments: TestModels.have("onnxruntime", "silero-vad") ? ["webrtc", "silero"] : ["webrtc"])
+    func people(detector: String) throws {
+        let settings: [String: SettingValue] = ["partials": .bool(false), "detector": .string(detector)]
+        let node = try transcribe(settings.merging(["engine": .string("pocketsphinx")]) { $1 })
         let folder = "/usr/share/pocketsphinx/test/data"
         for name in ["cards/003", "cards/005"] {
             try node.hear(SoundFile("\(folder)/\(name).wav").samples[0] + silence(1.5))
         }
-        let texts = node.capture.events("transcribe.final").compactMap { $0.string("text") }.joined(separator: " ")
-        #expect(texts == "seven of clubs eight of spades four of clubs seven of hearts")
+        let texts = node.capture.events("transcribe.final").compactMap { $0.string("text") }
+        let heard = texts.joined(separator: " ").split(separator: " ")
+        let said = "seven of clubs eight of spades four of clubs seven of hearts".split(separator: " ")
+        let missed = heard.difference(from: said).removals.count
+        print("figure: \(missed) of \(said.count) words missed with \(detector)")
+        #expect(texts.count == 2 && missed <= 3, "\(texts)")
         #expect(node.capture.events("transcribe.partial").isEmpty)
     }
 
