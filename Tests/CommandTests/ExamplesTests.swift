@@ -19,7 +19,8 @@ import TestSupport
         #expect(run.errors == "")
         let events = try run.events()
         #expect(events.first?["event"] as? String == "running" && events.last?["event"] as? String == "finished")
-        #expect((events.first?["degraded"] as? [String: Any])?.isEmpty == true)
+        let degraded = try #require(events.first?["degraded"] as? [String: Any])
+        #expect(degraded.isEmpty, "\(degraded)")
         #expect(!events.contains { ($0["event"] as? String)?.hasSuffix(".failed") == true })
         #expect((events.last?["blocks"] as? Int ?? 0) > 0)
     }

@@ -74,14 +74,21 @@ struct Playing {
         self.scratch = scratch
         chmod(scratch.path, 0o700)
         graph = try scratch.write("graph.conf", text)
-        socket = scratch.file("voicegraph/wired.sock")
         program = try Program(
             [Program.voicegraph, "run", graph, "--driver", "dummy", "--json"] + arguments,
             environment: ["XDG_RUNTIME_DIR": scratch.path])
         try await program.wait("it plays") { $0.lines.first?.contains("\"event\":\"running\"") == true }
+        // The server may have given the client a number; its socket is called as it is.
+        let line = Data((program.lines.first ?? "").utf8)
+        let running = try JSONSerialization.jsonObject(with: line) as? [String: Any]
+        let client = try #require(running?["client"] as? String)
+        socket = scratch.file("voicegraph/\(client).sock")
     }
 
-    func client() throws -> SocketClient { try SocketClient(socket) }
+    func client() throws -> SocketClient {
+        if !FileManager.default.fileExists(atPath: socket) { Issue.record("no \(socket): \(program.errors)") }
+        return try SocketClient(socket)
+    }
 
     /// What plays, as one text.
     func nodes() throws -> String { text(try client().call("{\"call\":\"nodes\"}")) }

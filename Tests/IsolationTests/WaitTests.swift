@@ -24,6 +24,23 @@ import Testing
         try waitUntil("it is idle") { node.instance.askIdle() }
     }
 
+    @Test("A child's audio thread is a realtime thread before its first block, and offline it is none")
+    func scheduling() throws {
+        /// How its audio threads run.
+        func policies(_ node: LoneNode) throws -> [Int32] {
+            let tasks = "/proc/\(try #require(node.process))/task"
+            return try FileManager.default.contentsOfDirectory(atPath: tasks).filter { task in
+                (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8)) == "vg-isolated\n"
+            }.map { sched_getscheduler(try #require(pid_t($0))) & ~0x4000_0000 }
+        }
+        var parameter = sched_param(sched_priority: 1)
+        let isAllowed = sched_setscheduler(0, SCHED_FIFO, &parameter) == 0
+        parameter.sched_priority = 0
+        sched_setscheduler(0, SCHED_OTHER, &parameter)
+        #expect(try policies(try LoneNode()) == [isAllowed ? SCHED_FIFO : SCHED_OTHER])
+        #expect(try policies(try LoneNode(offline: true)) == [SCHED_OTHER])
+    }
+
     @Test("Offline a message and an action are done when the call returns")
     func offline() throws {
         let node = try LoneNode(offline: true)

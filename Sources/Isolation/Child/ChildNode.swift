@@ -111,7 +111,8 @@ final class ChildNode {
         guard instance.type.pointee.process != nil else { return }
         audio = try ChildAudio(
             instance, SharedBlock(block.shape, at: block.memory.address), block.shape, notes.writer, line)
-        schedule(scheduling)
+        // How the host's audio thread runs is known from its first block on; that one is not to be late either.
+        schedule(scheduling ?? (preparation?.offline == false ? (SCHED_FIFO, 1) : nil))
     }
 
     func finish() {

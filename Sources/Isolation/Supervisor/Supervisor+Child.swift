@@ -181,12 +181,12 @@ extension Supervisor {
         let thread = instance.link.pointee.audioThread.load(ordering: .acquiring)
         guard thread != 0 else { return false }
         let policy = sched_getscheduler(thread) & ~0x4000_0000  // without the flag that it is not inherited
-        guard policy == SCHED_FIFO || policy == SCHED_RR else { return true }
         var parameter = sched_param()
-        guard sched_getparam(thread, &parameter) == 0 else { return true }
+        guard policy >= 0, sched_getparam(thread, &parameter) == 0 else { return true }
+        let isRealtime = policy == SCHED_FIFO || policy == SCHED_RR
         var frame = FrameWriter(.schedule)
-        frame.put(policy)
-        frame.put(max(1, parameter.sched_priority - 1))
+        frame.put(isRealtime ? policy : SCHED_OTHER)
+        frame.put(isRealtime ? max(1, parameter.sched_priority - 1) : 0)
         return child.post(frame)
     }
 
