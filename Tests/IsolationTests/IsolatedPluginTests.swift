@@ -103,6 +103,21 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         }
     }
 
+    /// What the file says of properties reaches a plugin with its first block.
+    @Test(
+        "Properties of the file are back after a crash that comes before or soon after the first block",
+        .enabled(if: installed.isSuperset(of: [params, piano]), "needs lv2-examples and mda-lv2"), arguments: [0, 1, 2])
+    func early(blocks: Int) throws {
+        let run = try IsolatedRun(Self.graph(isolate: "isolate = true"), policy: testPolicy { $0.hangTime = 5 })
+        run.play(blocks: blocks)
+        let saves = try #require(run.registry.isolator.instances.first { $0.recipe.name == "params" })
+        if blocks < 2 { usleep(100_000) } else { try run.wait("its state is kept") { saves.state != nil } }
+        #expect((saves.state != nil) == (blocks == 2))
+        try kill(run, "params")
+        #expect(try property(run, "int") == .integer(3))
+        #expect(try property(run, "string") == .string("from the file"))
+    }
+
     @Test(
         "From the shell they are reached as those of any other plugin",
         .enabled(if: installed.isSuperset(of: [params, piano]), "needs lv2-examples and mda-lv2"))

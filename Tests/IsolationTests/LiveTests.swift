@@ -106,12 +106,13 @@ import Testing
         run.play(blocks: 3)
         // While it is stopped it saves nothing, so that the new times hold only for the next process.
         let process = try #require(run.children.first?.process)
+        let instance = try #require(run.registry.isolator.instances.first)
+        try run.wait("its state is kept") { instance.state != nil }
         kill(process, SIGSTOP)
         run.registry.isolator.isolation.use(testPolicy { $0.settling = 0 })
         kill(process, SIGKILL)
         // No block is played: the property has been set again, but the node has not run since.
         try run.wait("it is back") { !run.all("plugin.started").isEmpty }
-        let instance = try #require(run.registry.isolator.instances.first)
         let state = instance.state
         try run.wait("a state is saved") { instance.state != state }
         #expect(!instance.replays.withLock(\.records.isEmpty))

@@ -22,6 +22,8 @@ final class IsolatedInstance: @unchecked Sendable {
         var series: Int
         /// Whether a saved state can be given back, by the setting `state`.
         var takesState: Bool
+        /// Whether it has blocks.
+        var hasAudio: Bool
 
         /// The plugin, for people.
         var plugin: String {
@@ -56,6 +58,10 @@ final class IsolatedInstance: @unchecked Sendable {
     }
     private let kept = Lock<String?>(nil)
     var savedStates = 0
+    /// Blocks that had been asked of it when its process began.
+    var blocksBefore: UInt64 = 0
+    /// Whether what its settings tell it by message has reached it; until then its state would lack that.
+    var hasItsSettings: Bool { state != nil || !recipe.hasAudio || blocks > blocksBefore + 1 }
     /// What was done to it that the state does not hold for certain.
     let replays = Lock(Replays())
     /// Saving ended the child once: it is not tried again.

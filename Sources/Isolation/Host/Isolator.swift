@@ -77,7 +77,8 @@ public final class Isolator: Sendable {
         let key = Key(type: UInt(bitPattern: type), isGroup: isGroup)
         if let made = state.withLock({ $0.types[key] }) { return made }
         guard var descriptor = NodeDescriptor(type) else { return nil }
-        descriptor.process = descriptor.process == nil ? nil : isolatedProcess
+        let hasAudio = descriptor.process != nil
+        descriptor.process = hasAudio ? isolatedProcess : nil
         // It cannot take part of a block: the child does a whole one.
         descriptor.absorb = nil
         descriptor.flags = UInt32(VG_IN_PLACE)
@@ -100,7 +101,7 @@ public final class Isolator: Sendable {
             return try IsolatedNode(
                 IsolatedInstance.Recipe(
                     type: name, path: path, name: host.nodeName, settings: settings, actions: actions, series: series,
-                    takesState: takesState), host, supervisor)
+                    takesState: takesState, hasAudio: hasAudio), host, supervisor)
         }
         state.withLock { $0.types[key] = made }
         return made

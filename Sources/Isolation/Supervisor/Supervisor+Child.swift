@@ -168,6 +168,7 @@ extension Supervisor {
     }
 
     func activate(_ instance: IsolatedInstance, _ child: ChildProcess) throws(ChildProcess.Silence) {
+        instance.blocksBefore = instance.blocks
         tellScheduling(instance, child)
         tellOutputLatency(instance, child)
         _ = try child.call(seconds: patience) { FrameWriter(.activate, node: instance.id, call: $0) }

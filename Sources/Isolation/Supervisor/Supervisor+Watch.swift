@@ -100,7 +100,9 @@ extension Supervisor {
         child.flush()
         for instance in instances { tellOutputLatency(instance, child) }
         followSaves(child, &pulse)
-        if monotonicSeconds() >= pulse.nextSave, !isTense {
+        let active = instances.filter(\.isActive)
+        let isEarly = active.isEmpty || !active.allSatisfy(\.hasItsSettings)
+        if monotonicSeconds() >= pulse.nextSave, !isTense, !isEarly {
             for instance in instances where !pulse.saves.contains(where: { $0.instance === instance }) {
                 if let save = keepState(instance, child) { pulse.saves.append(save) }
             }
