@@ -37,9 +37,8 @@ final class Turn: Node {
 
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
-        let edges: RingWriter<SpeechEdge>
+        var edges: ControlEdges
         let hasTurn: UnsafeMutablePointer<Atomic<UInt32>>
-        var isSpeech = false
     }
 
     /// Samples of quiet after which the model is asked ahead, and those that it is mostly asked after.
@@ -50,7 +49,7 @@ final class Turn: Node {
     private let threshold, patience: Double
     private let hasTurn = AudioMemory.make(Atomic<UInt32>.self)
     private var hearing: Hearing?
-    private var edges = Ring<SpeechEdge>(minimumCapacity: 256)
+    private var edges = Ring<ControlEdge>(minimumCapacity: 256)
     private var rate = 48000.0
     /// The last seconds, while there is a turn, and half a second of what is before one.
     private var heard: [Float] = []
@@ -90,7 +89,7 @@ final class Turn: Node {
         quiet = Quiet()
         ahead = nil
         hasTurn.pointee.store(0, ordering: .relaxed)
-        return Processor(pipe: hearing.pipe.writer, edges: edges.writer, hasTurn: hasTurn)
+        return Processor(pipe: hearing.pipe.writer, edges: ControlEdges(edges), hasTurn: hasTurn)
     }
 
     func activate() { tell(at: nil) }
@@ -116,8 +115,8 @@ final class Turn: Node {
         } catch { fail(error) }
     }
 
-    private func take(_ edge: SpeechEdge) {
-        if !edge.isSpeech {
+    private func take(_ edge: ControlEdge) {
+        if !edge.isUp {
             silentSince = Double(edge.position)
             hasAsked = false
             return
@@ -179,13 +178,6 @@ final class Turn: Node {
     }
 }
 
-/// A change of the control `speech`.
-struct SpeechEdge: BitwiseCopyable {
-    /// Of the block with the change.
-    var position: UInt64
-    var isSpeech: Bool
-}
-
 /// What the node tells, and how it is declared.
 enum TurnEvent {
     static let started = "turn.started"
@@ -213,12 +205,7 @@ enum TurnEvent {
 @_noLocks
 private func turnProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let processor = memory.assumingMemoryBound(to: Turn.Processor.self)
-    let isSpeech = io.control(0) > 0.5
-    if isSpeech != processor.pointee.isSpeech,
-        processor.pointee.edges.push(SpeechEdge(position: cycle.pointee.position, isSpeech: isSpeech))
-    {
-        processor.pointee.isSpeech = isSpeech
-    }
+    processor.pointee.edges.take(io.control(0), at: cycle.pointee.position)
     // Before the output, which may be the same buffer.
     processor.pointee.pipe.write(io, cycle)
     let (input, output) = (io.input(0), io.output(0))

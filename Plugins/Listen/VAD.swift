@@ -10,11 +10,13 @@ final class VAD: Node {
         doc: """
             What comes in goes out unchanged. The control output `speech` is 1 while somebody speaks: from \
             `min_speech_ms` after the first word on, until a pause has lasted `min_silence_ms`. The detector is Silero's \
-            model where it is installed (`voicegraph models install silero-vad`), or the one of WebRTC, which is less sure.
+            model where it is installed (`voicegraph models install silero-vad`), or the one of WebRTC, which is less sure. \
+            Link `speaking` of a tts to `mute`, and the voice is not taken for somebody who speaks.
             """,
         ports: [
             Port(VG_AUDIO_PORT, VG_INPUT, "in", doc: "what is listened to"),
             Port(VG_AUDIO_PORT, VG_OUTPUT, "out", doc: "the same"),
+            Port(VG_CONTROL_PORT, VG_INPUT, "mute", doc: "above 0.5 nothing is speech", bus: "mute"),
             Port(VG_CONTROL_PORT, VG_OUTPUT, "speech", doc: "1 while somebody speaks, else 0"),
             Port(VG_CONTROL_PORT, VG_OUTPUT, "probability", doc: "of speech in the last window, 0 to 1"),
         ],
@@ -29,6 +31,10 @@ final class VAD: Node {
             Setting(
                 "min_silence_ms", VG_SET_NUMBER, "how long a pause is the end", default: "160", range: 0...10000,
                 unit: "ms", live: true),
+            Setting(
+                "mute_release_ms", VG_SET_NUMBER,
+                "how long nothing is speech after `mute` fell: what was played is heard later, and dies away",
+                default: "250", range: 0...10000, unit: "ms", live: true),
         ],
         events: VADEvent.types,
         series: [Series("probability", "of speech, in each window", rate: 30, width: 1)],
@@ -37,6 +43,7 @@ final class VAD: Node {
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
         let state: UnsafeMutablePointer<SpeechOutputs>
+        var mute: ControlEdges
     }
 
     private let host: NodeHost
@@ -46,14 +53,18 @@ final class VAD: Node {
     private var windows: Windows?
     private var gate = SpeechGate(shortest: 0, pause: 0)
     private var rate = 48000.0
-    private var shortest, pause: Double
+    private var shortest, pause, muteRelease: Double
+    private var muteEdges = Ring<ControlEdge>(minimumCapacity: 256)
+    private var muted = MutedTime()
     private var startedAt = 0.0
+    private var wasMuted = false
     private var hasFailed = false
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
         shortest = settings.number("min_speech_ms") ?? 90
         pause = settings.number("min_silence_ms") ?? 160
+        muteRelease = settings.number("mute_release_ms") ?? 250
         detector = try makeDetector(settings.string("detector") ?? "auto", host: host)
         gate.threshold = Float(settings.number("threshold") ?? 0.5)
         outputs.initialize(to: SpeechOutputs())
@@ -73,7 +84,9 @@ final class VAD: Node {
         _ = gate.close(at: 0)
         tune()
         outputs.pointee.speech.store(0, ordering: .relaxed)
-        return Processor(pipe: hearing.pipe.writer, state: outputs)
+        muteEdges = Ring(minimumCapacity: 256)
+        muted = MutedTime()
+        return Processor(pipe: hearing.pipe.writer, state: outputs, mute: ControlEdges(muteEdges))
     }
 
     func activate() { tell(isSpeaking: false, at: nil) }
@@ -83,6 +96,7 @@ final class VAD: Node {
         switch setting {
         case "threshold": gate.threshold = Float(number)
         case "min_speech_ms": shortest = number
+        case "mute_release_ms": muteRelease = number
         default: pause = number
         }
         tune()
@@ -123,8 +137,13 @@ final class VAD: Node {
     private func take(
         _ window: UnsafeBufferPointer<Float>, _ position: Double, _ hearing: Hearing
     ) throws(NodeError) {
-        let probability = try detector.probability(window)
         let length = Double(window.count) * hearing.step
+        while let edge = muteEdges.reader.pop() { muted.take(edge, release: muteRelease * rate / 1000) }
+        let isMuted = muted.covers(position..<position + length)
+        // What it hears while it is muted is not what it is to know of the room.
+        if isMuted, !wasMuted { detector.reset() }
+        wasMuted = isMuted
+        let probability = isMuted ? 0 : try detector.probability(window)
         outputs.pointee.probability.store(probability.bitPattern, ordering: .relaxed)
         host.publish([[probability]], at: UInt64(position + length))
         change(gate.take(probability, at: position, length: length))
@@ -150,6 +169,28 @@ final class VAD: Node {
         host.publish(
             VADEvent.state, [("speech", .bool(isSpeaking)), ("detector", .string(detector.name))],
             at: position.map { UInt64($0) })
+    }
+}
+
+/// When a control said that nothing is to be heard, in frames of the graph; windows ask in their order.
+struct MutedTime {
+    private var spans: [Range<Double>] = []
+    private var start: Double?
+
+    /// Takes the next change; it lasts so many frames longer than the control is up.
+    mutating func take(_ edge: ControlEdge, release: Double) {
+        if edge.isUp {
+            start = start ?? Double(edge.position)
+        } else if let start {
+            spans.append(start..<max(start, Double(edge.position)) + release)
+            self.start = nil
+        }
+    }
+
+    /// Whether any of these frames is in such a time.
+    mutating func covers(_ frames: Range<Double>) -> Bool {
+        spans.removeAll { $0.upperBound <= frames.lowerBound }
+        return spans.contains { $0.overlaps(frames) } || start.map { $0 < frames.upperBound } ?? false
     }
 }
 
@@ -186,6 +227,7 @@ private func vadProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle
     let processor = memory.assumingMemoryBound(to: VAD.Processor.self)
     // Before the output, which may be the same buffer.
     processor.pointee.pipe.write(io, cycle)
+    processor.pointee.mute.take(io.control(0), at: cycle.pointee.position)
     let (input, output) = (io.input(0), io.output(0))
     if input != UnsafePointer(output) { vg_copy(output, input, UInt32(truncatingIfNeeded: cycle.frames)) }
     if io.isSilent(input: 0) { io.markSilent(output: 0) }

@@ -51,6 +51,18 @@ func withoutSounds(_ markup: String) -> String {
     return String(text)
 }
 
+/// What is left of a marked up text without its elements; the last one may be cut off.
+func withoutMarkup(_ markup: String) -> String {
+    var text = ""
+    var isInside = false
+    for letter in markup {
+        if letter == "<" { isInside = true }
+        if !isInside { text.append(letter) }
+        if letter == ">" { isInside = false }
+    }
+    return text
+}
+
 /// What is wrong with a marked up text: elements that are not closed, or not begun; nil: nothing is. Names and attributes
 /// are espeak-ng's to judge.
 func markupFault(in text: String) -> String? {

@@ -10,6 +10,7 @@ extension Speaker {
         let late = UInt64(host.outputLatency)
         let (stopped, current, position) = monitor.locked {
             let stopped = unfinished
+            if given != 0 { stoppedItem = given }
             resumePipe()
             if stopped.isEmpty { return ([Speech](), Speech?.none, UInt64?.none) }
             let current = heard
@@ -26,9 +27,7 @@ extension Speaker {
             if late > 0 { quietAt = position }
             return (stopped, current, position)
         }
-        for speech in stopped {
-            host.publish(SpeechEvent.stopped, speech, [("heard", .integer(Int64(speech.heard)))], at: position)
-        }
+        tell(stopped: stopped, at: position)
         if !stopped.isEmpty, late == 0 || position == nil { host.publish(speaking: nil, at: position) }
         return current
     }
@@ -68,11 +67,18 @@ extension Speaker {
             return (gone, gone.count == all.count, position)
         }
         guard let first = gone.first else { throw NodeError("nothing is spoken", hint: "there is nothing to skip") }
-        for speech in gone {
-            host.publish(SpeechEvent.stopped, speech, [("heard", .integer(Int64(speech.heard)))], at: position)
-        }
+        tell(stopped: gone, at: position)
         if isLast, late == 0 || position == nil { host.publish(speaking: nil, at: position) }
         return first
+    }
+
+    private func tell(stopped: [Speech], at position: UInt64?) {
+        for (index, speech) in stopped.enumerated() {
+            host.publish(SpeechEvent.stopped, speech, [("heard", .integer(Int64(speech.heard)))], at: position)
+            let hasMore = stopped[(index + 1)...].contains { $0.item == speech.item }
+            // Of an item of which nothing was heard that is told, once.
+            if speech.heard > 0 || !hasMore { send(heard: speech, hasMore: hasMore, at: position) }
+        }
     }
 
     /// Holds what is heard, or goes on with it, with a short fade. [control]

@@ -8,7 +8,7 @@ extension Speaker {
     func poll(all: Bool = false) {
         let late = UInt64(host.outputLatency)
         let now = clock.now
-        var due: [(mark: Mark, position: UInt64?, isLast: Bool)] = []
+        var due: [(mark: Mark, position: UInt64?, isLast: Bool, hasMore: Bool)] = []
         var gaps: [PlaybackTimes.Gap] = []
         var quiet: UInt64?
         monitor.locked {
@@ -34,13 +34,16 @@ extension Speaker {
                 case .sentence: break
                 case .finished, .failed: heard = nil
                 }
-                due.append((mark, position, unfinished.isEmpty))
+                let rest = unfinished
+                let hasMore = mark.isEnd && rest.contains { $0.item == mark.speech.item }
+                due.append((mark, position, rest.isEmpty, hasMore))
             }
             times.forget(before: marks.first?.index)
             monitor.signal()  // there may be room in the pipe
         }
         if let quiet { host.publish(speaking: nil, at: quiet) }
-        for (mark, position, isLast) in due { publish(mark, position, isLast) }
+        for (mark, position, isLast, hasMore) in due { publish(mark, position, isLast, hasMore) }
+        tellHeld()
         for gap in gaps {
             host.count("missing", gap.frames)
             host.publish(SpeechEvent.gap, [("frames", .integer(Int64(gap.frames)))], at: gap.position + late)
@@ -59,20 +62,22 @@ extension Speaker {
         index == startIndex || marks.contains { $0.isStart && $0.index == index }
     }
 
-    private func publish(_ mark: Mark, _ position: UInt64?, _ isLast: Bool) {
+    private func publish(_ mark: Mark, _ position: UInt64?, _ isLast: Bool, _ hasMore: Bool) {
         let speech = mark.speech
         switch mark.kind {
         case .started:
             if speech.heard == 0 { host.publish(SpeechEvent.started, speech, at: position) }
-            host.publish(speaking: speech, paused: monitor.locked { isPaused }, at: position)
+            host.publish(speaking: speech, paused: monitor.locked { isPaused } || clock.isHeld, at: position)
         case .finished(let frames):
             // Offline the worker's pace decides nothing, so that every run tells the same.
             if offline { publish(synthesized: speech, frames, at: position) }
             host.publish(SpeechEvent.finished, speech, at: position)
+            send(heard: speech, isWhole: true, hasMore: hasMore, at: position)
         case .failed(let reason):
             host.publish(
                 SpeechEvent.failed, speech,
                 [("heard", .integer(Int64(speech.heard))), ("reason", .string(reason))], at: position)
+            send(heard: speech, hasMore: hasMore, at: position)
         case .word(let text, let start, let length):
             let span = TextSpan(start: start, length: length)
             host.publish(SpeechEvent.word, speech, part: text, span, at: position)
@@ -81,6 +86,25 @@ extension Speaker {
         case .place: break
         }
         if mark.isEnd, isLast { host.publish(speaking: nil, at: position) }
+    }
+
+    /// Tells when the control `hold` begins to hold what is heard, and when it no longer does.
+    private func tellHeld() {
+        let isHeld = clock.isHeld
+        if isHeld == isToldHeld { return }
+        isToldHeld = isHeld
+        let (speech, isPaused): (Speech?, Bool) = monitor.locked { (heard, self.isPaused) }
+        guard let speech, !isPaused else { return }
+        host.publish(speaking: speech, paused: isHeld, at: clock.heldSince + UInt64(host.outputLatency))
+    }
+
+    /// Sends what was heard of a text that has ended; `hasMore`: of its item more is to come. [control]
+    func send(heard speech: Speech, isWhole: Bool = false, hasMore: Bool, at position: UInt64?) {
+        var text = speech.text
+        if !isWhole { text = String(text.unicodeScalars.prefix(speech.heard)) }
+        if speech.isMarkup { text = withoutMarkup(text) }
+        host.send(
+            Message(.text(trimmed(text)), item: speech.item, position: position ?? 0, partial: hasMore))
     }
 
     /// Publishes that the last sample was made. [any]

@@ -32,9 +32,12 @@ final class Speaker: @unchecked Sendable {
     var heard: Speech?
     /// When all is quiet, in frames of the graph, once what was stopped has been heard; nil: told already.
     var quietAt: UInt64?
+    /// Whether it was told that the control `hold` holds what is heard.
+    var isToldHeld = false
     private var count = 0
-    /// The newest item that a message brought, and the newest of the node's own.
-    private var given: UInt64 = 0
+    /// The newest item that a message brought, the one of them that was stopped last, and the newest of the node's own.
+    var given: UInt64 = 0
+    var stoppedItem: UInt64 = 0
     private var own: UInt64 = 1 << 32
 
     init(host: NodeHost, engine: any VoiceEngine, mode: SpeakerMode) {
@@ -70,14 +73,23 @@ final class Speaker: @unchecked Sendable {
     }
 
     /// Speaks, after what is spoken already if it is `queued` or belongs to the newest item; otherwise that stops
-    /// first. What is blank only stops. Returns the item: `item`, or one of the node's own. [control]
+    /// first. What is blank only stops, and what comes of a stopped item is dropped: who gave it had not heard of that.
+    /// Returns the item: `item`, or one of the node's own. [control]
     func speak(_ text: String, voice: Voice, item: UInt64 = 0, queued: Bool) throws(NodeError) -> UInt64 {
         let text = trimmed(text)
         let isMarkup = voice.ssml.isMarkup(text)
         try check(text, isMarkup)
-        let waits = queued || (item != 0 && monitor.locked { item == given })
-        if !waits || text.isEmpty { stop() }
-        if text.isEmpty { return item }
+        if text.isEmpty {
+            stop()
+            if item != 0 { monitor.locked { stoppedItem = item } }
+            return item
+        }
+        let (isNewest, isLate) = monitor.locked { (item != 0 && item == given, item != 0 && item == stoppedItem) }
+        if isLate {
+            host.count("late")
+            return item
+        }
+        if !isNewest, !queued { stop() }
         let taken: UInt64? = monitor.locked {
             if speeches.count >= 256 { return nil }
             count += 1

@@ -11,6 +11,9 @@ final class SpeechClock: @unchecked Sendable {
         let now = Atomic<UInt64>(0)
         /// Whether a speech has begun of which more comes.
         let isSpeaking = Atomic<Bool>(false)
+        /// Whether the control input `hold` holds it, and the frame since when that is so.
+        let isHeld = Atomic<Bool>(false)
+        let heldSince = Atomic<UInt64>(0)
     }
 
     /// The processor's end.
@@ -28,6 +31,12 @@ final class SpeechClock: @unchecked Sendable {
 
     /// In frames of the graph. [any]
     var now: UInt64 { shared.pointee.now.load(ordering: .acquiring) }
+
+    /// Whether the control input `hold` holds what is heard. [any]
+    var isHeld: Bool { shared.pointee.isHeld.load(ordering: .acquiring) }
+
+    /// The frame of the graph since when that is so, or not. [any]
+    var heldSince: UInt64 { shared.pointee.heldSince.load(ordering: .acquiring) }
 
     func setSpeaking(_ isSpeaking: Bool) { shared.pointee.isSpeaking.store(isSpeaking, ordering: .releasing) }
 }

@@ -7,15 +7,20 @@ extension TTS {
         doc: """
             Speaks what `text` says when it starts, then every message that arrives, as the action `speak` does: a \
             message stops the speech before it unless `queue` is set, a blank one only stops. Messages of one item are \
-            spoken one after another. Events tell what is heard, at the frame at which it is: the latency of the graph \
-            behind the node and of the device counts.
+            spoken one after another; what comes of one that was stopped is dropped. Events tell what is heard, at the \
+            frame at which it is: the latency of the graph behind the node and of the device counts. Link `speech` of a \
+            vad to `hold`, and the voice is silent while somebody speaks.
             """,
         ports: [
             Port(VG_AUDIO_PORT, VG_OUTPUT, "out", doc: "the voice"),
             Port(
                 VG_CONTROL_PORT, VG_OUTPUT, "speaking", doc: "1 from the first sample of a text to the last, else 0",
                 bus: "state"),
+            Port(VG_CONTROL_PORT, VG_INPUT, "hold", doc: "above 0.5 what is heard is held", bus: "hold"),
             Port(VG_MESSAGE_PORT, VG_INPUT, "text", doc: "what to say"),
+            Port(
+                VG_MESSAGE_PORT, VG_OUTPUT, "heard",
+                doc: "of each text that ends, what was heard of it, to the last whole word", bus: "heard"),
         ],
         settings: [
             Setting("text", VG_SET_STRING, "spoken once when the graph starts", default: "\"\""),
@@ -34,6 +39,12 @@ extension TTS {
             Setting(
                 "queue", VG_SET_BOOL, "texts wait for their turn instead of stopping one another", default: "false",
                 live: true),
+            Setting(
+                "hold_after_ms", VG_SET_NUMBER, "`hold` shorter than this does nothing, as a cough", default: "0",
+                range: 0...5000, unit: "ms"),
+            Setting(
+                "hold_release_ms", VG_SET_NUMBER, "what is held goes on so long after `hold` fell", default: "500",
+                range: 0...30000, unit: "ms"),
         ] + voiceSettings(live: true),
         actions: [
             Action(

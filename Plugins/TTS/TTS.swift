@@ -8,12 +8,14 @@ final class TTS: Node {
     struct Processor: BitwiseCopyable {
         let player: PlaybackPlayer
         let shared: UnsafeMutablePointer<SpeechClock.Shared>
+        var hold: HoldGate
     }
 
     private let host: NodeHost
     private let engine: any VoiceEngine
     private let speaker: Speaker
     private var queue: Bool
+    private let holdAfter, holdRelease: Double
     private var voice = Voice()
     private var text: String?
     private var worker: Worker?
@@ -26,6 +28,8 @@ final class TTS: Node {
         engine = try VoiceEngines.make(settings, host) { mode.isOffline }
         speaker = Speaker(host: host, engine: engine, mode: mode)
         queue = settings.bool("queue") ?? false
+        holdAfter = settings.number("hold_after_ms") ?? 0
+        holdRelease = settings.number("hold_release_ms") ?? 500
         text = settings.string("text").map(trimmed)
         if text?.isEmpty == true { text = nil }
         // What an engine needs is found missing here, but for espeak-ng, whose start is not to cost 20 ms.
@@ -49,7 +53,10 @@ final class TTS: Node {
                 speaker.run()
             }
         }
-        return Processor(player: pipe.player, shared: speaker.clock.shared)
+        let frames = preparation.rate / 1000
+        return Processor(
+            player: pipe.player, shared: speaker.clock.shared,
+            hold: HoldGate(after: Int(holdAfter * frames), release: Int(holdRelease * frames)))
     }
 
     func activate() {
@@ -175,11 +182,17 @@ private func wordsPerMinute(_ rate: Double) -> Int? {
 @_noLocks
 func ttsProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let processor = memory.assumingMemoryBound(to: TTS.Processor.self)
-    let frames = processor.pointee.player.play(io, cycle)
     let shared = processor.pointee.shared
+    let isHeld = processor.pointee.hold.take(io.control(0) > 0.5, frames: Int(cycle.pointee.frames))
+    if isHeld != shared.pointee.isHeld.load(ordering: .relaxed) {
+        shared.pointee.heldSince.store(cycle.pointee.position, ordering: .relaxed)
+        shared.pointee.isHeld.store(isHeld, ordering: .releasing)
+    }
+    let frames = processor.pointee.player.play(io, cycle, isHeld: isHeld)
     let end = cycle.pointee.position + UInt64(cycle.pointee.frames)
     shared.pointee.now.store(end, ordering: .releasing)
-    let expectsMore = shared.pointee.isSpeaking.load(ordering: .acquiring) && !processor.pointee.player.isPaused
+    let isPaused = isHeld || processor.pointee.player.isPaused
+    let expectsMore = shared.pointee.isSpeaking.load(ordering: .acquiring) && !isPaused
     io.pointee.control_out[0]?.pointee = frames > 0 || expectsMore ? 1 : 0
 }
 

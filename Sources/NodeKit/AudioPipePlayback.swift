@@ -179,17 +179,18 @@ public struct PlaybackPlayer: BitwiseCopyable {
         state.pointee.isPlaying = false
     }
 
-    /// Writes this block of all audio outputs, and says where it is silent; how many frames were there. [audio]
+    /// Writes this block of all audio outputs, and says where it is silent; how many frames were there. `isHeld`: as while
+    /// the pipe is paused. [audio]
     @_noLocks
     @discardableResult
-    public func play(_ io: BlockIO, _ cycle: Cycle) -> Int {
+    public func play(_ io: BlockIO, _ cycle: Cycle, isHeld: Bool = false) -> Int {
         dropStale()
         let frames = Int(cycle.pointee.frames)
         let faded = min(frames, state.pointee.fadeCount - state.pointee.fadePosition)
         give(fade + state.pointee.fadePosition &* channels, faded, io, at: 0)
         state.pointee.fadePosition += faded
         let start = reader.total / channels
-        let isPaused = shared.pointee.isPaused.load(ordering: .acquiring)
+        let isPaused = isHeld || shared.pointee.isPaused.load(ordering: .acquiring)
         // What is paused plays to the end of its fade.
         let room = isPaused ? min(frames - faded, state.pointee.opening) : frames - faded
         let count = min(room, reader.available / channels)

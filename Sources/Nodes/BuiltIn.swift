@@ -18,5 +18,5 @@ private let cachedTypes = TypeList(list: [
     makeNodeType(Filter.self), makeNodeType(Equalizer.self), makeNodeType(LFO.self), makeNodeType(Follower.self),
     makeNodeType(Balance.self), makeNodeType(Polarity.self), makeNodeType(Downmix.self),
     makeNodeType(Gate.self), makeNodeType(Deesser.self), makeNodeType(Compressor.self), makeNodeType(Limiter.self),
-    makeNodeType(Duck.self),
+    makeNodeType(Duck.self), makeNodeType(Switch.self),
 ])

@@ -26,8 +26,7 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
         let expected: Set = [
             "input", "output", "midi-input", "midi-output", "gain", "mix", "pan", "mute", "delay", "tone", "tap",
             "meter", "visualizer", "filter", "eq", "lfo", "follower", "balance", "polarity", "downmix", "gate",
-            "deesser",
-            "compressor", "limiter",
+            "deesser", "compressor", "limiter", "duck", "switch",
         ]
         #expect(expected.isSubset(of: names))
         #expect(builtInNodeType("no-such-type") == nil)

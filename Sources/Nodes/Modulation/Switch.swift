@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import Synchronization
+
+/// Something to press: for a program, a key bound to `voicegraph ctl do`, or a MIDI key or pedal.
+final class Switch: Node {
+    static let calls: NodeCalls = [.poll, .perform]
+    static let descriptor = NodeDescriptor(
+        "switch", "a control that is pressed: push to talk, or on and off",
+        doc: """
+            The control output `on` is 1 while it is pressed: by the actions press and release, or by a note or a pedal \
+            at the MIDI input. With mode = "toggle" each press turns it on or off, and a release does nothing. Link it \
+            to `gate` of a transcribe node that is gated, to `control` of a duck, or to a parameter.
+            """,
+        ports: [
+            Port(VG_MIDI_PORT, VG_INPUT, "midi", doc: "notes and pedals that press it"),
+            Port(VG_CONTROL_PORT, VG_OUTPUT, "on", doc: "1 while it is on, else 0"),
+        ],
+        settings: [
+            Setting(
+                "mode", VG_SET_STRING, "on while it is held, or on and off in turn", default: "\"hold\"",
+                choices: ["hold", "toggle"]),
+            Setting("on", VG_SET_BOOL, "how it begins", default: "false"),
+            Setting("note", VG_SET_INTEGER, "the MIDI note that presses it; every one without it", range: 0...127),
+            Setting(
+                "controller", VG_SET_INTEGER, "a MIDI controller that presses it from 64 on, as the pedal 64",
+                range: 0...119),
+        ],
+        actions: [
+            Action("press", "turn it on, or with mode = \"toggle\" over"),
+            Action("release", "turn it off, unless mode is \"toggle\""),
+            Action("toggle", "turn it over in any mode", results: [Field("on", VG_BOOL, "whether it is on now")]),
+        ],
+        events: [
+            EventType(
+                stateEvent, "whether it is on", fields: [Field("on", VG_BOOL, "whether it is")], retained: true)
+        ],
+        flags: VG_LIGHT, process: switchProcess)
+    private static let stateEvent = "switch.state"
+
+    struct Shared: ~Copyable {
+        let isOn: Atomic<Bool>
+        /// The frame of the graph after the newest block.
+        let now = Atomic<UInt64>(0)
+        /// Raised by every change, also by one that was undone before anybody looked.
+        let changes = Atomic<Int>(0)
+
+        init(_ isOn: Bool) { self.isOn = Atomic(isOn) }
+
+        /// Presses it or lets it go. [any]
+        @_noLocks
+        borrowing func take(isPress: Bool, toggles: Bool) {
+            if toggles, isPress {
+                _ = isOn.logicalXor(true, ordering: .relaxed)
+            } else if !toggles {
+                isOn.store(isPress, ordering: .relaxed)
+            }
+            changes.wrappingAdd(1, ordering: .releasing)
+        }
+    }
+
+    struct Processor: BitwiseCopyable {
+        let shared: UnsafeMutablePointer<Shared>
+        let toggles: Bool
+        /// -1: any, or none.
+        let note, controller: Int
+        /// Whether the controller is down, which repeats its value.
+        var isPedalDown = false
+    }
+
+    private let host: NodeHost
+    private let toggles: Bool
+    private let note, controller: Int
+    private let shared = AudioMemory.make(Shared.self)
+    private var told = -1
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        self.host = host
+        toggles = settings.string("mode") == "toggle"
+        controller = settings.integer("controller") ?? -1
+        // A controller alone: then notes do not press it.
+        note = settings.integer("note") ?? (controller < 0 ? -1 : .max)
+        shared.initialize(to: Shared(settings.bool("on") ?? false))
+    }
+
+    deinit {
+        shared.deinitialize(count: 1)
+        AudioMemory.free(shared)
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        Processor(shared: shared, toggles: toggles, note: note, controller: controller)
+    }
+
+    func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        shared.pointee.take(isPress: action != "release", toggles: toggles || action == "toggle")
+        if action == "toggle" { call.put("on", .bool(shared.pointee.isOn.load(ordering: .relaxed))) }
+        poll()
+    }
+
+    func poll() {
+        let changes = shared.pointee.changes.load(ordering: .acquiring)
+        if changes == told { return }
+        told = changes
+        let isOn = shared.pointee.isOn.load(ordering: .relaxed)
+        host.publish(Self.stateEvent, [("on", .bool(isOn))], at: shared.pointee.now.load(ordering: .relaxed))
+    }
+}
+
+@_noLocks
+private func switchProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let processor = memory.assumingMemoryBound(to: Switch.Processor.self)
+    let shared = processor.pointee.shared
+    let midi = io.midiInput(0)
+    var wasOn = false
+    for index in 0..<Int(midi.pointee.count) {
+        let event = midi.pointee.events[index]
+        guard event.size == 3 else { continue }
+        let bytes = midi.pointee.bytes + Int(event.offset)
+        var press: Bool?
+        switch bytes[0] & 0xF0 {
+        case 0x80, 0x90:
+            // A note on with velocity 0 is a note off.
+            let isMine = processor.pointee.note == -1 || processor.pointee.note == Int(bytes[1])
+            if isMine { press = bytes[0] & 0xF0 == 0x90 && bytes[2] > 0 }
+        case 0xB0 where processor.pointee.controller == Int(bytes[1]):
+            let isDown = bytes[2] >= 64
+            if isDown != processor.pointee.isPedalDown { press = isDown }
+            processor.pointee.isPedalDown = isDown
+        default: break
+        }
+        if let press { shared.pointee.take(isPress: press, toggles: processor.pointee.toggles) }
+        wasOn = wasOn || shared.pointee.isOn.load(ordering: .relaxed)
+    }
+    shared.pointee.now.store(cycle.pointee.position + UInt64(cycle.pointee.frames), ordering: .relaxed)
+    // What was pressed and let go within a block was on for that block.
+    let isOn = wasOn || shared.pointee.isOn.load(ordering: .relaxed)
+    io.setControl(0, isOn ? 1 : 0)
+}
