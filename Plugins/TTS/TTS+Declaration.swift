@@ -76,7 +76,7 @@ extension TTS {
                     Field("problems", VG_LIST, "why voices of other engines are not there"),
                 ]),
         ],
-        events: SpeechEvent.types, process: ttsProcess)
+        events: SpeechEvent.types, process: ttsProcess, absorb: ttsAbsorb)
 
     private static let heardFields = [
         Field("item", VG_INTEGER, "what was being heard; not there: nothing was"),

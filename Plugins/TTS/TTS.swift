@@ -9,6 +9,7 @@ final class TTS: Node {
         let player: PlaybackPlayer
         let shared: UnsafeMutablePointer<SpeechClock.Shared>
         var hold: HoldGate
+        var isHeld = false
     }
 
     private let host: NodeHost
@@ -179,11 +180,20 @@ private func wordsPerMinute(_ rate: Double) -> Int? {
     return (80...450).contains(words) ? Int(words.rounded()) : nil
 }
 
+/// Reads the control `hold`. Apart from the rest, so that the node may be part of a loop: what listens to the microphone, into
+/// which the voice comes back, holds the voice; a block later then.
+@_noLocks
+func ttsAbsorb(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let processor = memory.assumingMemoryBound(to: TTS.Processor.self)
+    let isUp = io.control(0) > 0.5
+    processor.pointee.isHeld = processor.pointee.hold.take(isUp, frames: Int(cycle.pointee.frames))
+}
+
 @_noLocks
 func ttsProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let processor = memory.assumingMemoryBound(to: TTS.Processor.self)
     let shared = processor.pointee.shared
-    let isHeld = processor.pointee.hold.take(io.control(0) > 0.5, frames: Int(cycle.pointee.frames))
+    let isHeld = processor.pointee.isHeld
     if isHeld != shared.pointee.isHeld.load(ordering: .relaxed) {
         shared.pointee.heldSince.store(cycle.pointee.position, ordering: .relaxed)
         shared.pointee.isHeld.store(isHeld, ordering: .releasing)

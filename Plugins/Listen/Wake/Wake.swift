@@ -10,12 +10,13 @@ final class Wake: Node {
         doc: """
             The control output `open` is 1 for `seconds` after a phrase was heard. With `until_turn` it stays open while \
             the control input `turn` is above 0.5, and closes when that falls; `seconds` is then how long it waits for a \
-            turn. PocketSphinx listens (Debian's packages libpocketsphinx3 and pocketsphinx-en-us); a phrase of three or \
+            turn. `closed` is the opposite, for `mute` of a vad. PocketSphinx listens (Debian's packages libpocketsphinx3 and pocketsphinx-en-us); a phrase of three or \
             four syllables is told best from others.
             """,
         ports: Port.audio(VG_INPUT, channels: 1, doc: "what is said") + [
             Port(VG_CONTROL_PORT, VG_INPUT, "turn", doc: "above 0.5 while somebody has the turn, with `until_turn`"),
             Port(VG_CONTROL_PORT, VG_OUTPUT, "open", doc: "1 while the gate is open, else 0"),
+            Port(VG_CONTROL_PORT, VG_OUTPUT, "closed", doc: "1 while it is closed, else 0", bus: "closed"),
         ],
         settings: [
             Setting("phrase", VG_SET_STRINGS, "what opens the gate; several may", required: true),
@@ -174,4 +175,5 @@ private func wakeProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycl
     }
     gate.pointee.position.store(position, ordering: .relaxed)
     io.setControl(0, isOpen ? 1 : 0)
+    io.setControl(1, isOpen ? 0 : 1)
 }

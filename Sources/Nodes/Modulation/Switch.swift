@@ -10,11 +10,13 @@ final class Switch: Node {
         doc: """
             The control output `on` is 1 while it is pressed: by the actions press and release, or by a note or a pedal \
             at the MIDI input. With mode = "toggle" each press turns it on or off, and a release does nothing. Link it \
-            to `gate` of a transcribe node that is gated, to `control` of a duck, or to a parameter.
+            to `gate` of a transcribe node that is gated, to `control` of a duck, or to a parameter; `off` is the \
+            opposite, for `mute` of a vad.
             """,
         ports: [
             Port(VG_MIDI_PORT, VG_INPUT, "midi", doc: "notes and pedals that press it"),
             Port(VG_CONTROL_PORT, VG_OUTPUT, "on", doc: "1 while it is on, else 0"),
+            Port(VG_CONTROL_PORT, VG_OUTPUT, "off", doc: "1 while it is off, else 0", bus: "off"),
         ],
         settings: [
             Setting(
@@ -136,4 +138,5 @@ private func switchProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cy
     // What was pressed and let go within a block was on for that block.
     let isOn = wasOn || shared.pointee.isOn.load(ordering: .relaxed)
     io.setControl(0, isOn ? 1 : 0)
+    io.setControl(1, isOn ? 0 : 1)
 }
