@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// Answers what a user says.
+final class Agent: Node {
+    static let calls: NodeCalls = [.receive, .poll, .wait, .idle, .perform, .finish]
+
+    struct Processor: BitwiseCopyable {
+        let shared: UnsafeMutablePointer<AgentClock.Shared>
+    }
+
+    private let host: NodeHost
+    private let clock = AgentClock()
+    private let conversation: Conversation
+    private let backend: any Backend
+    private var worker: Worker?
+
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        self.host = host
+        backend = try Backends.make(settings, host)
+        conversation = Conversation(host: host, options: AgentOptions(settings), clock: clock)
+    }
+
+    deinit {
+        conversation.finish()
+        worker?.join()
+        backend.end()
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        clock.prepare(preparation)
+        if worker == nil {
+            nonisolated(unsafe) let backend = backend  // the thread's alone while that runs
+            worker = try Worker { [conversation] in run(conversation, backend) }
+        }
+        return Processor(shared: clock.shared)
+    }
+
+    func activate() { conversation.begin() }
+
+    func receive(_ message: Message, port: Int) {
+        guard case .text(let text) = message.content else {
+            host.count("refused")
+            return host.log(VG_LOG_WARNING, "cannot answer a message with a \(message.kind); it is ignored")
+        }
+        if port == 1 {
+            conversation.heard(text, item: message.item, more: message.isPartial)
+        } else if !message.isPartial {
+            conversation.take(text, item: message.item, typed: false)
+        }
+        if clock.isOffline { conversation.waitUntilAnswered() }
+    }
+
+    func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        var item: UInt64?
+        switch action {
+        case "send": item = try conversation.send(arguments.string("text") ?? "")
+        case "interrupt": item = conversation.interrupt()
+        case "retry": item = try conversation.retry()
+        default: conversation.forget()
+        }
+        if let item { call.put("item", .integer(Int64(clamping: item))) }
+        if clock.isOffline { conversation.waitUntilAnswered() }
+    }
+
+    func poll() { conversation.tick() }
+
+    /// Returns when everything that was said so far was answered.
+    func wait(frames: Int) {
+        conversation.waitUntilAnswered()
+        conversation.tick()
+        conversation.waitUntilAnswered()
+    }
+
+    var isIdle: Bool { conversation.isIdle }
+
+    func finish() {
+        if clock.isOffline { conversation.waitUntilAnswered() }
+        conversation.finish()
+    }
+}
+
+/// The thread that answers.
+private func run(_ conversation: Conversation, _ backend: any Backend) {
+    while let turn = conversation.nextTurn() {
+        if turn.forgets { backend.forget() }
+        do throws(AgentFault) {
+            try backend.answer(Reply(conversation: conversation, turn: turn))
+            conversation.complete(turn)
+        } catch {
+            conversation.failed(turn, error)
+        }
+    }
+}
+
+@_noLocks
+func agentProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let shared = memory.assumingMemoryBound(to: Agent.Processor.self).pointee.shared
+    shared.pointee.isSpeech.store(io.control(0) > 0.5, ordering: .relaxed)
+    shared.pointee.isSpeaking.store(io.control(1) > 0.5, ordering: .relaxed)
+    shared.pointee.position.store(cycle.pointee.position + UInt64(cycle.pointee.frames), ordering: .releasing)
+}
+
+/// What the host looks for in the shared object. [control]
+@c(vg_plugin_entry) public func pluginEntry(_ hostABI: UInt32) -> UnsafePointer<vg_plugin>? {
+    exportPlugin(Agent.self, name: "agent", version: "1.0", license: "Apache-2.0", hostABI: hostABI)
+}

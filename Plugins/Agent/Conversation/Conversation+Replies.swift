@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+/// What becomes of replies.
+extension Conversation {
+    /// Seconds between two tellings of a reply so far, within a sentence.
+    private static let tellingPace = 0.1
+
+    // MARK: By control calls, with the monitor
+
+    /// Whoever speaks stops, and says no more of this reply.
+    func silence(_ number: UInt64) {
+        guard clock.isSpeaking || current?.number == number, number != 0 else { return }
+        host.send(Message(.text(""), item: number, urgent: true))
+    }
+
+    /// Nobody wants more of a reply; what was heard of it is told yet, if anybody tells.
+    func stop(_ turn: Turn) {
+        turn.isStopped = true
+        retryIn = nil
+        monitor.signal()
+        if turn.isOver || turn.settlesBy != nil { return }
+        if turn.pieces.isEmpty { return conclude(turn, interrupted: true) }
+        silence(turn.number)
+        if tellsHeard, turn.hasUnheard {
+            turn.settlesBy = clock.now + Self.settling
+        } else {
+            conclude(turn, interrupted: turn.hasUnheard || turn.stage != .made)
+        }
+    }
+
+    /// An item is never answered: the next one came first.
+    func overtake(_ turn: Turn) {
+        history.add(.user, turn.user.key, turn.user.text)
+        turn.isStopped = true
+        turn.isOver = true
+        tellFinal(turn, "", interrupted: true)
+    }
+
+    /// A reply has ended: what of it was heard is what was said.
+    func conclude(_ turn: Turn, interrupted: Bool) {
+        if turn.isOver { return }
+        turn.isOver = true
+        if current === turn { current = nil }
+        let text = turn.spoken
+        history.add(.agent, turn.key, text)
+        if !turn.hasFailed || !text.isEmpty { tellFinal(turn, text, interrupted: interrupted) }
+        if current == nil, pending != nil { beginPending() }
+    }
+
+    private func tellFinal(_ turn: Turn, _ text: String, interrupted: Bool) {
+        host.publish(
+            AgentEvent.final,
+            [
+                ("item", .integer(Int64(clamping: turn.number))), ("text", .string(text)),
+                ("user", .integer(Int64(clamping: turn.user.key.item))), ("interrupted", .bool(interrupted)),
+            ])
+    }
+
+    /// Gives the thread what waits.
+    func beginPending() {
+        guard let turn = pending else { return }
+        pending = nil
+        // Its own earlier text, where it is corrected or tried again.
+        history.replace(.user, turn.user.key, "")
+        history.add(.user, turn.user.key, turn.user.text)
+        turn.history = history.entries
+        turn.forgets = forgets
+        forgets = false
+        current = turn
+        lastReply = turn.number
+        monitor.signal()
+    }
+
+    /// Takes what of a piece of a reply was heard, when it has ended. [control]
+    func heard(_ text: String, item: UInt64, more: Bool) {
+        monitor.locked {
+            tellsHeard = true
+            guard let turn = current, turn.number == item else {
+                // The reply was taken for ended already.
+                history.replace(.agent, ItemKey(isOwn: true, item: item), trimmed(text))
+                return
+            }
+            turn.heard.append(trimmed(text))
+            turn.lastSign = clock.now
+            if turn.settlesBy != nil {
+                if !more || !turn.hasUnheard { conclude(turn, interrupted: true) }
+            } else if turn.stage == .made, !turn.hasUnheard {
+                conclude(turn, interrupted: false)
+            }
+            tellState()
+        }
+    }
+
+    // MARK: By the thread that answers
+
+    /// What is to be answered next; nil: nothing any more. Returns when there is something. [worker]
+    func nextTurn() -> Turn? {
+        monitor.locked {
+            working = nil
+            monitor.signal()
+            while true {
+                if let turn = current, turn.stage == .ready, !turn.isStopped {
+                    working = turn
+                    turn.stage = .thinking
+                    return turn
+                }
+                if isEnding { return nil }
+                monitor.wait(milliseconds: 1000)
+            }
+        }
+    }
+
+    /// Returns when all that can be answered now was answered, or after so many seconds. [control]
+    @discardableResult
+    func waitUntilAnswered(seconds: Double = .infinity) -> Bool {
+        let deadline = monotonicSeconds() + seconds
+        return monitor.locked {
+            while working != nil || (current?.stage == .ready && !isEnding) {
+                if monotonicSeconds() > deadline { return false }
+                monitor.wait(milliseconds: 100)
+            }
+            return true
+        }
+    }
+
+    /// Takes what follows of a reply. False: nobody wants it any more. [worker]
+    func say(_ text: String, of turn: Turn) throws(AgentFault) -> Bool {
+        let isWanted: Bool? = monitor.locked {
+            if turn.isStopped {
+                host.count("late")
+                return false
+            }
+            guard turn.text.utf8.count + text.utf8.count <= options.longestAnswer else { return nil }
+            turn.text += text
+            let sentences = turn.cutter.take(text)
+            for sentence in sentences { send(sentence, of: turn, partial: true) }
+            let now = monotonicSeconds()
+            if !sentences.isEmpty || !clock.isOffline && now - turn.toldAt >= Self.tellingPace {
+                turn.toldAt = now
+                tellPartial(turn)
+            }
+            tellState()
+            return true
+        }
+        guard let isWanted else {
+            throw AgentFault(.other, "the answer is longer than \(options.longestAnswer) bytes")
+        }
+        return isWanted
+    }
+
+    private func tellPartial(_ turn: Turn) {
+        if turn.told == turn.text { return }
+        let delta = String(decoding: turn.text.utf8.dropFirst(turn.told.utf8.count), as: UTF8.self)
+        turn.told = turn.text
+        host.publish(
+            AgentEvent.partial,
+            [
+                ("item", .integer(Int64(clamping: turn.number))), ("text", .string(turn.text)),
+                ("delta", .string(delta)),
+            ])
+    }
+
+    private func send(_ sentence: String, of turn: Turn, partial isPartial: Bool) {
+        turn.lastSign = clock.now
+        guard host.send(Message(.text(sentence), item: turn.number, partial: isPartial)) else {
+            host.count("refused")
+            return host.log(VG_LOG_WARNING, "whoever speaks takes no more: a sentence is lost")
+        }
+        turn.pieces.append(sentence)
+    }
+
+    /// A reply is complete. [worker]
+    func complete(_ turn: Turn) {
+        monitor.locked {
+            if turn.isStopped { return }
+            if let rest = turn.cutter.finish() { send(rest, of: turn, partial: false) }
+            tellPartial(turn)
+            if turn.pieces.isEmpty {
+                return fail(turn, AgentFault(.other, turn.text.isEmpty ? "the answer was empty" : "nobody took it"))
+            }
+            turn.stage = .made
+            turn.lastSign = clock.now
+            tellState()
+        }
+    }
+
+    /// There is no answer, or no more of it. [worker]
+    func failed(_ turn: Turn, _ fault: AgentFault) {
+        monitor.locked { if !turn.isStopped { fail(turn, fault) } }
+    }
+
+    /// The same, with the monitor.
+    func fail(_ turn: Turn, _ fault: AgentFault) {
+        retryIn = nil
+        if fault.isRefusal {
+            turn.hasFailed = true
+            host.publish(AgentEvent.ignored, turn.user.fields + [("reason", .string(fault.message))])
+        } else {
+            turn.hasFailed = true
+            failure = fault
+            failed = turn
+            host.publish(
+                AgentEvent.failed,
+                [
+                    ("item", .integer(Int64(clamping: turn.number))),
+                    ("user", .integer(Int64(clamping: turn.user.key.item))),
+                    ("kind", .string(fault.kind.rawValue)), ("error", .string(fault.title)),
+                    ("reason", .string(fault.message)),
+                ])
+        }
+        turn.stage = .made
+        turn.lastSign = clock.now
+        if turn.pieces.isEmpty { conclude(turn, interrupted: false) }
+        tellState()
+    }
+}
