@@ -19,7 +19,7 @@ extension Agent {
                 takes: Int(VG_TAKES_TEXT)),
             Port(VG_MESSAGE_PORT, VG_OUTPUT, "text", doc: "replies, sentence by sentence"),
         ],
-        settings: commonSettings,
+        settings: commonSettings + commandSettings,
         actions: [
             Action(
                 "send", "answer a typed text; refused while it is not connected",
@@ -56,5 +56,18 @@ extension Agent {
         Setting(
             "watchdog", VG_SET_NUMBER, "by how much a state may outlive what it tells of", default: "10",
             range: 0.1...600, unit: "s"),
+    ]
+
+    private static let commandSettings = [
+        Setting(
+            "command", VG_SET_STRINGS,
+            "of the backend command: a program and its arguments, or a line for the shell; it reads what was said from "
+                + "its standard input, a line each, and writes lines"),
+        Setting(
+            "per_turn", VG_SET_BOOL, "run the command once for each item; else once, and a blank line ends a reply",
+            default: "false"),
+        Setting(
+            "time_limit", VG_SET_NUMBER, "how long the command may take for a reply", default: "30", range: 0.1...3600,
+            unit: "s"),
     ]
 }
