@@ -38,6 +38,8 @@ let package = Package(
         plugin(product: "tts", "TTS"),
         plugin(product: "listen", "Listen"),
         plugin(product: "agent", "Agent"),
+        // No plugin: the agent loads it when it needs it.
+        .library(name: "voicegraph-http", type: .dynamic, targets: ["AgentHTTP"]),
         plugin(product: "file", "File"),
         plugin(product: "record", "Record"),
         plugin(product: "tremolo", "Tremolo"),
@@ -108,6 +110,8 @@ let package = Package(
         plugin("Listen", ["CKissfft", "CSpeech", "Models", "Resampling"]),
         plugin("TTS", ["CEspeak", "CSpeech", "JSON", "Models", "Resampling"], exclude: ["LICENSE"]),
         plugin("Agent", ["JSON", "Models"]),
+        .target(
+            name: "AgentHTTP", path: "Plugins/AgentHTTP", exclude: ["README.md"], swiftSettings: strict),
         plugin("File", ["CSndfile", "Resampling"]),
         plugin("Record", ["CEbur128", "CSndfile", "Resampling"]),
         plugin("Tremolo"),

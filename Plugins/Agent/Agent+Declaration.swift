@@ -19,7 +19,7 @@ extension Agent {
                 takes: Int(VG_TAKES_TEXT)),
             Port(VG_MESSAGE_PORT, VG_OUTPUT, "text", doc: "replies, sentence by sentence"),
         ],
-        settings: commonSettings + commandSettings,
+        settings: commonSettings + commandSettings + ChatOptions.settings,
         actions: [
             Action(
                 "send", "answer a typed text; refused while it is not connected",

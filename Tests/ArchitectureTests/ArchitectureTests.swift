@@ -73,7 +73,8 @@ import TestSupport
             ("Sources/Picture/A.swift", "import Terminal"),
             ("Sources/Unknown/A.swift", "import Host"),
             ("Plugins/Echo/A.swift", "import Host"),
-            ("Plugins/Echo/A.swift", "import CJack"),
+            ("Plugins/Echo/A.swift", "import CJack"), ("Plugins/Agent/A.swift", "import FoundationNetworking"),
+            ("Plugins/AgentHTTP/A.swift", "import Host"),
         ])
     func foundImports(path: String, line: String) {
         let file = SourceFile(path: path, text: "// SPDX-License-Identifier: Apache-2.0\n\(line)\n")
@@ -87,7 +88,8 @@ import TestSupport
             ("Sources/Graph/A.swift", "import NodeKit"), ("Sources/Graph/A.swift", "import Glibc"),
             ("Sources/Graph/A.swift", "/// Some import Host example"),
             ("Sources/voicegraph/A.swift", "import Foundation"),
-            ("Plugins/TTS/A.swift", "import CEspeak"), ("Sources/Graph/A.swift", "let important = 1"),
+            ("Plugins/TTS/A.swift", "import CEspeak"), ("Plugins/AgentHTTP/A.swift", "import Foundation"),
+            ("Sources/Graph/A.swift", "let important = 1"),
         ])
     func allowed(path: String, line: String) {
         #expect(importViolations(SourceFile(path: path, text: line)) == [])

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import JSON
+import NodeKit
+
+/// Answers with what a language model says, at an endpoint for chat completions that streams.
+final class OpenAIBackend: Backend {
+    static let name = "openai"
+    /// No server makes anybody wait longer than this, in seconds, whatever it says.
+    private static let longestWait = 30.0
+
+    private let host: NodeHost
+    private let options: ChatOptions
+    private let key: SecretKey?
+
+    init(_ settings: Settings, _ host: NodeHost) throws(NodeError) {
+        self.host = host
+        options = try ChatOptions(settings)
+        key = try SecretKey(settings, host)
+        _ = try HTTPLibrary.load()
+        if key != nil, options.url.hasPrefix("http://"), !options.isLocal {
+            host.log(VG_LOG_WARNING, "the key is sent without encryption: the url begins with http://")
+        }
+    }
+
+    func answer(_ reply: Reply) throws(AgentFault) {
+        do throws(AgentFault) {
+            try converse(reply)
+        } catch {
+            // What a server says may have the key in it.
+            throw AgentFault(error.kind, key?.struck(from: error.message) ?? error.message)
+        }
+    }
+
+    private func converse(_ reply: Reply) throws(AgentFault) {
+        _ = try request(messages(reply), reply)
+    }
+
+    private func messages(_ reply: Reply) -> [JSON] {
+        func message(_ role: String, _ text: String) -> JSON {
+            .object(["role": .string(role), "content": .string(text)])
+        }
+        return (options.system.map { [message("system", $0)] } ?? [])
+            + reply.history.map { message($0.speaker == .user ? "user" : "assistant", $0.text) }
+    }
+
+    /// Asks, and again where that may help. Nil: nobody wants it any more.
+    private func request(_ messages: [JSON], _ reply: Reply) throws(AgentFault) -> ChatStream? {
+        var fields: [String: JSON] = [
+            "model": .string(options.model), "messages": .list(messages), "stream": .bool(true),
+        ]
+        fields["temperature"] = options.temperature.map { .number($0) }
+        let body = Array(JSON.object(fields).text.utf8)
+        var wait = options.retryWait
+        for attempt in 0... {
+            if reply.isStopped { return nil }
+            var run = ChatRun(options, reply)
+            do throws(AgentFault) {
+                return try run.stream(body, key?.header)
+            } catch {
+                guard run.mayRetry, attempt < options.retries else { throw error }
+                let shown = AgentFault(error.kind, key?.struck(from: error.message) ?? error.message)
+                host.count("retries")
+                guard reply.pause(min(run.retryAfter ?? wait, Self.longestWait), because: shown) else { return nil }
+                wait = min(2 * wait, Self.longestWait)
+            }
+        }
+        return nil
+    }
+}
+
+/// One request.
+private struct ChatRun {
+    private let options: ChatOptions
+    private let reply: Reply
+    private var chat = ChatStream()
+    /// Whether it may be better the next time, and nothing was said yet.
+    private(set) var mayRetry = false
+    /// Seconds after which the server wants to be asked again, if it says so.
+    private(set) var retryAfter: Double?
+    private var status = 0
+    private var complaint: [UInt8] = []
+
+    init(_ options: ChatOptions, _ reply: Reply) {
+        self.options = options
+        self.reply = reply
+    }
+
+    /// Nil: nobody wants it any more.
+    mutating func stream(_ body: [UInt8], _ authorization: (String, String)?) throws(AgentFault) -> ChatStream? {
+        let headers = [("Content-Type", "application/json"), ("Accept", "text/event-stream")]
+        let transfer: HTTPTransfer
+        do throws(NodeError) {
+            // Each word comes in an object of its own.
+            transfer = try HTTPTransfer(
+                options.url, headers: headers + (authorization.map { [$0] } ?? []), body: body,
+                most: (1 << 20) + 200 * options.longestAnswer)
+        } catch {
+            throw AgentFault(.initialization, error.message)
+        }
+        defer { transfer.end() }
+        var limit = (seconds: options.connectTime, what: "cannot connect to the endpoint")
+        var deadline = monotonicSeconds() + limit.seconds
+        mayRetry = true
+        reply.waits(as: .connecting, seconds: limit.seconds)
+        while !reply.isStopped {
+            // In short steps: an interruption wakes nobody here.
+            let now = monotonicSeconds()
+            guard now < deadline else { throw AgentFault(.connection, "\(limit.what) within \(limit.seconds) s") }
+            guard let event = try transfer.next(until: min(deadline, now + 0.02)) else { continue }
+            switch event {
+            case .sent:
+                limit = (options.tokenTime, "the endpoint says nothing")
+                deadline = monotonicSeconds() + limit.seconds
+                reply.waits(as: .thinking, seconds: limit.seconds)
+            case .status(let code, let wait):
+                status = code
+                retryAfter = Double(wait).map { max(0, $0) }
+            case .data(let bytes):
+                if status != 200 {
+                    if complaint.count < 4096 { complaint += bytes }
+                    break
+                }
+                // Asked again, it would say the same anew.
+                let text = try chat.take(bytes)
+                if chat.hasBegun {
+                    mayRetry = false
+                    limit = (options.silenceTime, "the endpoint went silent in its answer: nothing came")
+                    deadline = monotonicSeconds() + limit.seconds
+                    reply.waits(as: .thinking, seconds: limit.seconds)
+                }
+                if !text.isEmpty, try !reply.say(text) { return nil }
+                if chat.isDone { return chat }
+            case .end(let reason): return try end(reason)
+            }
+        }
+        return nil
+    }
+
+    private mutating func end(_ reason: String?) throws(AgentFault) -> ChatStream? {
+        if status == 0 { throw AgentFault(.connection, reason ?? "the endpoint ended the connection") }
+        if status != 200 { throw refusal() }
+        if let reason { throw AgentFault(.connection, "the endpoint ended in the middle of its answer: \(reason)") }
+        mayRetry = false
+        let text = try chat.finish()
+        if !text.isEmpty, try !reply.say(text) { return nil }
+        return chat
+    }
+
+    private mutating func refusal() -> AgentFault {
+        let said = (try? JSON(complaint)).flatMap { ChatStream.error(in: $0) }.map { ": \($0)" } ?? ""
+        mayRetry = status == 408 || status == 429 || status >= 500
+        let kind: AgentFault.Kind =
+            mayRetry ? .connection : [400, 413, 422].contains(status) ? .other : .initialization
+        return AgentFault(kind, "the endpoint answers \(status)\(said)")
+    }
+}
+
+extension ChatOptions {
+    /// Whether the endpoint is on this machine.
+    fileprivate var isLocal: Bool {
+        let name = url.dropFirst("http://".count)
+        return ["localhost", "127.", "[::1]"].contains { name.hasPrefix($0) }
+    }
+}

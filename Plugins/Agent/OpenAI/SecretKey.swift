@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+
+/// A key that nobody may see: it goes into one header of requests, and is struck out of whatever else is told.
+struct SecretKey {
+    private let text: String
+
+    /// From the variable or the file that the settings name; nil: no key is needed.
+    init?(_ settings: Settings, _ host: NodeHost) throws(NodeError) {
+        switch (settings.string("key_env"), settings.string("key_file")) {
+        case (nil, nil): return nil
+        case (_?, _?): throw NodeError("give key_env or key_file, not both", key: "key_file")
+        case (let name?, nil):
+            guard let value = getenv(name).map({ trimmed(String(cString: $0)) }), !value.isEmpty else {
+                throw NodeError("the variable \(name) is not set", hint: "it holds the key", key: "key_env")
+            }
+            text = value
+        case (nil, let path?): text = try Self.read(host.resolve(path))
+        }
+        guard text.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+            let name = settings.string("key_env") == nil ? "key_file" : "key_env"
+            throw NodeError("what \(name) names is no key: it has spaces or other characters", key: name)
+        }
+    }
+
+    private static func read(_ path: String) throws(NodeError) -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            throw NodeError("cannot read \(path): \(String(cString: strerror(errno)))", key: "key_file")
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw NodeError("\(path) is no file", key: "key_file")
+        }
+        if status.st_mode & 0o077 != 0 {
+            throw NodeError("others may read \(path), which holds a key", hint: "chmod 600 \(path)", key: "key_file")
+        }
+        var bytes = [UInt8](repeating: 0, count: 8192)
+        let count = Glibc.read(file, &bytes, bytes.count)
+        let text = trimmed(String(decoding: bytes[..<max(0, count)], as: UTF8.self))
+        if text.isEmpty { throw NodeError("\(path) is empty", hint: "it holds the key", key: "key_file") }
+        return text
+    }
+
+    /// The header that has it.
+    var header: (String, String) { ("Authorization", "Bearer " + text) }
+
+    /// A text without it.
+    func struck(from text: String) -> String { text.replacing(self.text, with: "[key]") }
+}
