@@ -40,6 +40,13 @@ extension Agent {
         Setting(
             "rules", VG_SET_PATH, "of the backend rules: a file of patterns and replies; without it a few are there"),
         Setting(
+            "allow", VG_SET_STRINGS,
+            "actions of other nodes that replies may name or a model may ask for, as NODE.ACTION",
+            default: "[]"),
+        Setting(
+            "action_time", VG_SET_NUMBER, "how long such an action may take", default: "10", range: 0.1...3600,
+            unit: "s"),
+        Setting(
             "history_turns", VG_SET_INTEGER, "how many of the user's items are remembered", default: "20",
             range: 1...1000),
         Setting(

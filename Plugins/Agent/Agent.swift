@@ -12,12 +12,14 @@ final class Agent: Node {
     private let host: NodeHost
     private let clock = AgentClock()
     private let conversation: Conversation
+    private let tools: Tools
     private let backend: any Backend
     private var worker: Worker?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
-        backend = try Backends.make(settings, host)
+        tools = try Tools(settings, host)
+        backend = try Backends.make(settings, host, tools)
         conversation = Conversation(host: host, options: AgentOptions(settings), clock: clock)
     }
 
@@ -29,6 +31,11 @@ final class Agent: Node {
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         clock.prepare(preparation)
+        if conversation.hasEnded {
+            worker?.join()
+            worker = nil
+            conversation.reopen()
+        }
         if worker == nil {
             nonisolated(unsafe) let backend = backend  // the thread's alone while that runs
             worker = try Worker { [conversation] in run(conversation, backend) }
@@ -36,7 +43,10 @@ final class Agent: Node {
         return Processor(shared: clock.shared)
     }
 
-    func activate() { conversation.begin() }
+    func activate() {
+        conversation.begin()
+        for name in tools.missing { host.log(VG_LOG_WARNING, "allow names \(name), which is not there to be done") }
+    }
 
     func receive(_ message: Message, port: Int) {
         guard case .text(let text) = message.content else {

@@ -9,6 +9,7 @@ enum AgentEvent {
     static let final = "agent.final"
     static let ignored = "agent.ignored"
     static let failed = "agent.failed"
+    static let tool = "agent.tool"
 
     private static let item = Field("item", VG_INTEGER, "of the reply")
     private static let userItem = Field("user", VG_INTEGER, "the user's item that it answers")
@@ -60,5 +61,13 @@ enum AgentEvent {
         EventType(
             failed, "something the user said could not be answered, or not to the end",
             fields: [item, userItem, kind, error, reason]),
+        EventType(
+            tool, "an action of another node was called for a reply",
+            fields: [
+                item, Field("action", VG_STRING, "as NODE.ACTION"),
+                Field("arguments", VG_TABLE, "what it was given"),
+                Field("results", VG_TABLE, "what came of it; not there: it was not done"),
+                Field("error", VG_STRING, "why it was not done"),
+            ]),
     ]
 }

@@ -46,7 +46,7 @@ public struct PendingCall: @unchecked Sendable {
 
 extension NodeError {
     /// Fills the struct in C; each text is cut between two code points.
-    func copy(to error: inout vg_error) {
+    package func copy(to error: inout vg_error) {
         NodeKit.copy(message, &error.message)
         NodeKit.copy(hint, &error.hint)
         NodeKit.copy(key, &error.key)

@@ -120,3 +120,47 @@ public struct NodeHost: @unchecked Sendable {
         return message.withCMessage { send(host.pointee.handle, UInt32(port), $0) }
     }
 }
+
+/// What came of an action of another node.
+public typealias CallResult = Result<[String: SettingValue], NodeError>
+
+/// What is done to other nodes of the graph.
+extension NodeHost {
+    /// Whether the host knows these calls: it may be older.
+    private var callsActions: Bool { host.pointee.size >= MemoryLayout<vg_host>.size }
+
+    /// What another node declares that can be done to it; nil: there is no such node, or nothing is known of it here.
+    /// [any]
+    public func actions(of node: String) -> [Action]? {
+        guard callsActions, let list = host.pointee.actions_of?(host.pointee.handle, node) else { return nil }
+        return elements(of: list.pointee, as: vg_action.self).compactMap { Action($0) }
+    }
+
+    /// Does an action of another node that this node's setting `allow` names, as "NODE.ACTION"; `done` is called once,
+    /// on any thread, also before this returns, and at the latest after so many seconds. [any]
+    public func call(
+        _ node: String, _ action: String, _ arguments: [String: SettingValue] = [:], seconds: Double = 10,
+        done: @escaping @Sendable (CallResult) -> Void
+    ) {
+        guard callsActions, let call = host.pointee.call_action else {
+            return done(.failure(NodeError("this host calls no actions of other nodes")))
+        }
+        let waiting = Unmanaged.passRetained(WaitingCall(done)).toOpaque()
+        SettingValue.table(arguments).withCValue { arguments in
+            call(host.pointee.handle, node, action, arguments, seconds, waiting) { context, results, error in
+                let done = Unmanaged<WaitingCall>.fromOpaque(context!).takeRetainedValue().done
+                if let error { return done(.failure(NodeError(error.pointee))) }
+                guard let results, case .table(let table) = SettingValue(results.pointee) else {
+                    return done(.success([:]))
+                }
+                done(.success(table))
+            }
+        }
+    }
+}
+
+/// Whoever waits for an action of another node.
+private final class WaitingCall: Sendable {
+    let done: @Sendable (CallResult) -> Void
+    init(_ done: @escaping @Sendable (CallResult) -> Void) { self.done = done }
+}

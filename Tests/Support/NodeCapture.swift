@@ -75,6 +75,7 @@ public final class NodeCapture: Sendable {
         var messages: [CapturedMessage] = []
         var acceptsMessages = true
         var outputLatency = 0
+        var neighbours: [String: NodeInstance] = [:]
     }
 
     private let state = Mutex(State())
@@ -106,6 +107,12 @@ public final class NodeCapture: Sendable {
     public var outputLatency: Int {
         get { state.withLock { $0.outputLatency } }
         set { state.withLock { $0.outputLatency = newValue } }
+    }
+
+    /// Other nodes whose actions the node may call, by their names.
+    public var neighbours: [String: NodeInstance] {
+        get { state.withLock { $0.neighbours } }
+        set { state.withLock { $0.neighbours = newValue } }
     }
 
     /// Forgets everything collected.
@@ -166,6 +173,13 @@ public final class NodeCapture: Sendable {
         }
         services.health = { health in self.state.withLock { $0.health.append(health) } }
         services.outputLatency = { self.outputLatency }
+        services.actions = { self.neighbours[$0]?.type.pointer(to: \.actions) }
+        services.call = { node, action, arguments, seconds, done in
+            guard let instance = self.neighbours[node] else {
+                return done(.failure(NodeError("there is no other node '\(node)'")))
+            }
+            instance.perform(action, arguments, patience: seconds, here: true, done: done)
+        }
         services.count = { counter, number in self.state.withLock { $0.counts[counter, default: 0] += number } }
         services.send = { port, message in
             self.state.withLock {

@@ -6,14 +6,22 @@ final class RulesBackend: Backend {
     private let rules: [Rule]
     /// How often each rule has answered.
     private var turns: [Int]
+    private let tools: Tools
 
-    init(_ settings: Settings, _ host: NodeHost) throws(NodeError) {
+    init(_ settings: Settings, _ host: NodeHost, _ tools: Tools) throws(NodeError) {
+        self.tools = tools
         if let path = settings.string("rules") {
             rules = try RuleFile.read(host.resolve(path))
         } else {
             rules = try RuleFile.rules(RuleFile.builtIn, path: "built-in rules")
         }
         turns = rules.map { _ in 0 }
+        let named = rules.flatMap(\.replies).compactMap { $0.call?.action }
+        if let name = named.first(where: { name in !tools.allowed.contains { $0.name == name } }) {
+            throw NodeError(
+                "the rules name the action \(name), which the file does not allow", hint: "allow = [\"\(name)\"]",
+                key: "allow")
+        }
     }
 
     func answer(_ reply: Reply) throws(AgentFault) {
@@ -22,12 +30,24 @@ final class RulesBackend: Backend {
             guard let values = rule.patterns.lazy.compactMap({ $0.match(words) }).first else { continue }
             let chosen = rule.replies[turns[index] % rule.replies.count]
             turns[index] += 1
-            _ = try reply.say(RuleReply.fill(chosen.text, values))
-            return
+            return try say(chosen, values, reply)
         }
         var fault = AgentFault(.other, "no rule matches")
         fault.isRefusal = true
         throw fault
+    }
+
+    private func say(_ chosen: RuleReply, _ values: [String: String], _ reply: Reply) throws(AgentFault) {
+        var values = values
+        if let call = chosen.call {
+            let arguments = call.arguments.map { ($0.key, SettingValue.string(RuleReply.fill($0.text, values))) }
+            switch tools.call(call.action, Dictionary(arguments, uniquingKeysWith: { $1 }), reply) {
+            case .success(let results): values.merge(results.mapValues(\.shown)) { $1 }
+            case .failure(let error): throw AgentFault(.other, "\(call.action): \(error.message)")
+            }
+        }
+        let text = RuleReply.fill(chosen.text, values)
+        _ = try reply.say(text.isEmpty ? "Done." : text)
     }
 
     func forget() { turns = rules.map { _ in 0 } }

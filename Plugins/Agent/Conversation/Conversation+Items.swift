@@ -145,6 +145,12 @@ extension Conversation {
         }
     }
 
+    /// Whether the audio has ended; the thread ends with that. [control]
+    var hasEnded: Bool { monitor.locked { isEnding } }
+
+    /// There is audio again, and no thread yet. [control]
+    func reopen() { monitor.locked { isEnding = false } }
+
     private func clearFailure() {
         failure = nil
         failed = nil

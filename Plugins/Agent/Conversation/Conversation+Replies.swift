@@ -22,7 +22,7 @@ extension Conversation {
         if turn.isOver || turn.settlesBy != nil { return }
         if turn.pieces.isEmpty { return conclude(turn, interrupted: true) }
         silence(turn.number)
-        if tellsHeard, turn.hasUnheard {
+        if tellsHeard || tellsSpeaking && !tellsNothing, turn.hasUnheard {
             turn.settlesBy = clock.now + Self.settling
         } else {
             conclude(turn, interrupted: turn.hasUnheard || turn.stage != .made)
@@ -41,6 +41,7 @@ extension Conversation {
     func conclude(_ turn: Turn, interrupted: Bool) {
         if turn.isOver { return }
         turn.isOver = true
+        past = turn
         if current === turn { current = nil }
         let text = turn.spoken
         history.add(.agent, turn.key, text)
@@ -68,6 +69,8 @@ extension Conversation {
         turn.forgets = forgets
         forgets = false
         current = turn
+        // For a thread that never takes it.
+        turn.deadline = monotonicSeconds()
         lastReply = turn.number
         monitor.signal()
     }
@@ -78,8 +81,9 @@ extension Conversation {
             tellsHeard = true
             guard let turn = current, turn.number == item else {
                 // The reply was taken for ended already.
-                history.replace(.agent, ItemKey(isOwn: true, item: item), trimmed(text))
-                return
+                guard let past, past.number == item else { return }
+                past.heard.append(trimmed(text))
+                return history.replace(.agent, past.key, past.spoken)
             }
             turn.heard.append(trimmed(text))
             turn.lastSign = clock.now
@@ -125,7 +129,8 @@ extension Conversation {
     }
 
     /// Takes what follows of a reply. False: nobody wants it any more. [worker]
-    func say(_ text: String, of turn: Turn) throws(AgentFault) -> Bool {
+    func say(_ given: String, of turn: Turn) throws(AgentFault) -> Bool {
+        let text = given.unicodeScalars.contains(where: \.isUnspeakable) ? given.withoutUnspeakable : given
         let isWanted: Bool? = monitor.locked {
             if turn.isStopped {
                 host.count("late")
@@ -213,5 +218,19 @@ extension Conversation {
         turn.lastSign = clock.now
         if turn.pieces.isEmpty { conclude(turn, interrupted: false) }
         tellState()
+    }
+}
+
+extension Unicode.Scalar {
+    /// A control character that is no space.
+    fileprivate var isUnspeakable: Bool { value < 32 && !(9...13).contains(value) || value == 127 }
+}
+
+extension String {
+    /// Without what no voice takes.
+    fileprivate var withoutUnspeakable: String {
+        var result = ""
+        result.unicodeScalars.append(contentsOf: unicodeScalars.filter { !$0.isUnspeakable })
+        return result
     }
 }

@@ -8,6 +8,8 @@ final class Conversation: @unchecked Sendable {
 
     /// Seconds that a reply without any sign of speech stays interruptible: nobody may be there who speaks.
     static let grace = 1.0
+    /// Seconds of silence after which a reply that was heard has ended, where nothing more exact is told.
+    static let pause = 0.3
     /// Seconds in which whoever speaks tells what was heard of a reply that was cut.
     static let settling = 0.5
 
@@ -30,9 +32,12 @@ final class Conversation: @unchecked Sendable {
     var failure: AgentFault?
     var failed: Turn?
     var retryIn: Double?
-    /// Whether whoever speaks has ever told what was heard, or that it speaks.
+    /// Whether whoever speaks has ever told what was heard, or that it speaks, or has not told what was waited for.
     var tellsHeard = false
     var tellsSpeaking = false
+    var tellsNothing = false
+    /// The reply that ended last: what was heard of it may be told yet.
+    var past: Turn?
     var forgets = false
     var isEnding = false
     private var told: AgentState?
@@ -126,7 +131,9 @@ final class Conversation: @unchecked Sendable {
             turn.lastSign = now
         }
         if let end = turn.settlesBy {
-            if now >= end { conclude(turn, interrupted: true) }
+            if now < end { return }
+            tellsNothing = !tellsHeard
+            conclude(turn, interrupted: true)
             return
         }
         if turn.stage != .made {
@@ -145,7 +152,8 @@ final class Conversation: @unchecked Sendable {
             isOver = quiet >= options.watchdog
             if isOver { host.count("unheard", turn.pieces.count - turn.heard.count) }
         } else {
-            isOver = quiet >= (tellsSpeaking && !turn.sawSpeaking ? options.watchdog : Self.grace)
+            let patience = turn.sawSpeaking ? Self.pause : tellsSpeaking ? options.watchdog : Self.grace
+            isOver = quiet >= patience
         }
         if isOver { conclude(turn, interrupted: false) }
     }

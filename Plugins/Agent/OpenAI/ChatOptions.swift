@@ -22,7 +22,7 @@ struct ChatOptions {
         guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.contains(where: \.isWhitespace) else {
             throw NodeError("the url must begin with http:// or https://", key: "url")
         }
-        if let end = url.dropFirst(8).firstIndex(of: "/"), url[..<end].contains("@") {
+        if url.firstRange(of: "://").map({ url[$0.upperBound...].prefix { $0 != "/" }.contains("@") }) ?? false {
             throw NodeError("no user or password in the url", hint: "key_env or key_file hold the key", key: "url")
         }
         while url.hasSuffix("/") { url.removeLast() }

@@ -21,6 +21,8 @@ struct ChatStream {
     private var isObject: Bool?
     /// The functions that it asks for, by their places.
     private(set) var calls: [ChatCall] = []
+    /// All that it says.
+    private(set) var text = ""
     /// Whether it has said that it is complete.
     private(set) var isDone = false
     /// Whether there was anything that is not empty.
@@ -89,9 +91,10 @@ struct ChatStream {
             calls[index].arguments += call["function"]?["arguments"]?.string ?? ""
             hasBegun = true
         }
-        let text = part["content"]?.string ?? ""
-        if !text.isEmpty { hasBegun = true }
-        return text
+        let new = part["content"]?.string ?? ""
+        if !new.isEmpty { hasBegun = true }
+        text += new
+        return new
     }
 
     /// What an object says of an error.

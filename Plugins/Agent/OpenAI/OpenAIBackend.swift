@@ -11,9 +11,11 @@ final class OpenAIBackend: Backend {
     private let host: NodeHost
     private let options: ChatOptions
     private let key: SecretKey?
+    private let tools: Tools
 
-    init(_ settings: Settings, _ host: NodeHost) throws(NodeError) {
+    init(_ settings: Settings, _ host: NodeHost, _ tools: Tools) throws(NodeError) {
         self.host = host
+        self.tools = tools
         options = try ChatOptions(settings)
         key = try SecretKey(settings, host)
         _ = try HTTPLibrary.load()
@@ -32,7 +34,39 @@ final class OpenAIBackend: Backend {
     }
 
     private func converse(_ reply: Reply) throws(AgentFault) {
-        _ = try request(messages(reply), reply)
+        var messages = messages(reply)
+        let functions = tools.functions
+        for round in 0... {
+            guard let answer = try request(messages, functions, reply) else { return }
+            let calls = answer.calls.filter { !$0.name.isEmpty }
+            if calls.isEmpty || reply.isStopped { return }
+            guard round < Tools.mostRounds, calls.count <= Tools.mostCalls else {
+                throw AgentFault(.other, "the model asks for ever more actions, and has no answer")
+            }
+            messages += results(of: calls, said: answer.text, reply)
+        }
+    }
+
+    /// Does what the model asks for: what it is told of it, behind what it asked.
+    private func results(of calls: [ChatCall], said: String, _ reply: Reply) -> [JSON] {
+        let asked: [JSON] = calls.map { call in
+            .object([
+                "id": .string(call.id), "type": .string("function"),
+                "function": .object(["name": .string(call.name), "arguments": .string(call.arguments)]),
+            ])
+        }
+        var messages: [JSON] = [
+            .object(["role": .string("assistant"), "content": .string(said), "tool_calls": .list(asked)])
+        ]
+        for call in calls {
+            if reply.isStopped { break }
+            messages.append(
+                .object([
+                    "role": .string("tool"), "tool_call_id": .string(call.id),
+                    "content": .string(tools.call(call, reply).text),
+                ]))
+        }
+        return messages
     }
 
     private func messages(_ reply: Reply) -> [JSON] {
@@ -44,10 +78,13 @@ final class OpenAIBackend: Backend {
     }
 
     /// Asks, and again where that may help. Nil: nobody wants it any more.
-    private func request(_ messages: [JSON], _ reply: Reply) throws(AgentFault) -> ChatStream? {
+    private func request(
+        _ messages: [JSON], _ functions: [JSON], _ reply: Reply
+    ) throws(AgentFault) -> ChatStream? {
         var fields: [String: JSON] = [
             "model": .string(options.model), "messages": .list(messages), "stream": .bool(true),
         ]
+        if !functions.isEmpty { fields["tools"] = .list(functions) }
         fields["temperature"] = options.temperature.map { .number($0) }
         let body = Array(JSON.object(fields).text.utf8)
         var wait = options.retryWait

@@ -59,7 +59,7 @@ struct Pattern {
                 func keep(_ end: Int, _ captures: [String: String]) -> Bool {
                     guard end > at else { return false }
                     var captures = captures
-                    captures[name] = words[at..<end].map(\.said).joined(separator: " ")
+                    captures[name] = words[at..<end].map(choices == nil ? \.said : \.plain).joined(separator: " ")
                     return onward(end, captures)
                 }
                 if let choices { return one(of: choices, keep) }

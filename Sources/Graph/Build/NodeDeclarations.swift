@@ -51,31 +51,15 @@ public final class NodeDeclarations: Sendable {
 
 /// The elements that make sense: a plugin's are checked when it is loaded.
 func readSettings(_ list: vg_list) -> [Setting] {
-    elements(of: list, as: vg_setting.self).compactMap { c in
-        guard let key = c.key else { return nil }
-        let choices = UnsafeBufferPointer(start: c.choices, count: c.choices == nil ? 0 : Int(c.choice_count))
-        let bounded = c.minimum < c.maximum || (c.minimum == c.maximum && c.minimum != 0)
-        return Setting(
-            String(cString: key), c.kind, text(c.doc), required: c.required,
-            default: c.default_text.map { String(cString: $0) }, range: bounded ? c.minimum...c.maximum : nil,
-            unit: c.unit.map { String(cString: $0) }, choices: choices.compactMap { $0.map { String(cString: $0) } },
-            live: c.flags & UInt32(VG_SETTING_LIVE) != 0)
-    }
+    elements(of: list, as: vg_setting.self).compactMap { Setting($0) }
 }
 
 private func readFields(_ list: vg_list) -> [Field] {
-    elements(of: list, as: vg_field.self).compactMap { c in
-        c.name.map { Field(String(cString: $0), c.kind, text(c.doc), unit: c.unit.map { String(cString: $0) }) }
-    }
+    elements(of: list, as: vg_field.self).compactMap { Field($0) }
 }
 
 func readActions(_ list: vg_list) -> [Action] {
-    elements(of: list, as: vg_action.self).compactMap { c in
-        guard let name = c.name else { return nil }
-        return Action(
-            String(cString: name), text(c.doc), arguments: readSettings(c.arguments), results: readFields(c.results),
-            urgent: c.flags & UInt32(VG_ACTION_URGENT) != 0, lasting: c.flags & UInt32(VG_ACTION_LASTING) != 0)
-    }
+    elements(of: list, as: vg_action.self).compactMap { Action($0) }
 }
 
 func readEvents(_ list: vg_list) -> [EventType] {

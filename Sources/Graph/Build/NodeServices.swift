@@ -27,6 +27,15 @@ public struct NodeServices: Sendable {
     public var send: (@Sendable (Int, Message) -> Bool)?
     /// Tells frames from a sample that leaves the node until it is heard.
     public var outputLatency: (@Sendable () -> Int)?
+    /// Finds what another node declares that can be done to it, in memory that stays.
+    public var actions: (@Sendable (String) -> UnsafePointer<vg_list>?)?
+    /// Does an action of another node: its name, the action, the arguments, how many seconds that may take, and who is
+    /// told once what came of it.
+    public var call: CallAction?
+
+    /// See `call`.
+    public typealias CallAction =
+        @Sendable (String, String, [String: SettingValue], Double, @escaping @Sendable (ActionResult) -> Void) -> Void
 
     /// Services that do nothing; what is nil is ignored.
     public init() {}
@@ -104,6 +113,10 @@ final class HostMemory {
         host.pointee.set_parameter = { handle, parameter, value, atOnce, position in
             ServicesBox.setParameter(handle)?(Int(parameter), value, atOnce, position) ?? false
         }
+        host.pointee.actions_of = { handle, node in
+            node.flatMap { ServicesBox.of(handle).actions?(String(cString: $0)) }
+        }
+        host.pointee.call_action = callAction
         host.pointee.output_latency = { UInt32(clamping: ServicesBox.of($0).outputLatency?() ?? 0) }
     }
 
@@ -136,6 +149,32 @@ private final class ServicesBox {
     static func setParameter(_ handle: UnsafeMutableRawPointer?) -> HostMemory.SetParameter? {
         Unmanaged<ServicesBox>.fromOpaque(handle!).takeUnretainedValue().setter.withLock { $0.setParameter }
     }
+}
+
+/// What a node asks to be done to another.
+private func callAction(
+    _ handle: UnsafeMutableRawPointer?, _ node: UnsafePointer<CChar>?, _ action: UnsafePointer<CChar>?,
+    _ arguments: UnsafePointer<vg_value>?, _ seconds: Double, _ context: UnsafeMutableRawPointer?,
+    _ answer: vg_answer_function?
+) {
+    // The node's own; it is passed on and never looked at.
+    nonisolated(unsafe) let context = context
+    let done: @Sendable (ActionResult) -> Void = { result in
+        switch result {
+        case .success(let results): SettingValue.table(results).withCValue { answer?(context, $0, nil) }
+        case .failure(let failure):
+            var error = vg_error()
+            failure.copy(to: &error)
+            answer?(context, nil, &error)
+        }
+    }
+    guard let call = ServicesBox.of(handle).call else {
+        return done(.failure(NodeError("actions of other nodes are not available here")))
+    }
+    var table: [String: SettingValue] = [:]
+    if let arguments, case .table(let given) = SettingValue(arguments.pointee) { table = given }
+    call(
+        node.map { String(cString: $0) } ?? "", action.map { String(cString: $0) } ?? "", table, seconds, done)
 }
 
 extension Health {

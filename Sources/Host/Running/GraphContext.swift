@@ -7,6 +7,7 @@ import Synchronization
 final class GraphContext: Sendable {
     let bus: EventBus
     let router = MessageRouter()
+    let calls = ActionRouter()
     let time = GraphTime()
     let reports: NodeReports
     /// Frames from a sample that leaves the graph until it is heard.
@@ -80,6 +81,10 @@ final class GraphContext: Sendable {
         services.health = { [reports] in reports.set(name, $0) }
         services.count = { [reports] in reports.count(name, $0, $1) }
         services.send = { [router] in router.send(from: name, port: $0, $1) }
+        services.actions = { [calls] in calls.actions(of: $0) }
+        services.call = { [calls] node, action, arguments, seconds, done in
+            calls.call(from: name, to: node, action, arguments, seconds: seconds, done: done)
+        }
         services.outputLatency = { [self] in
             deviceLatency.load(ordering: .relaxed) + (pathLatencies.withLock { $0[name] } ?? 0)
         }

@@ -76,6 +76,7 @@ extension RunningGraph {
                 state.leaving += gone.map(\.instance)
             }
             router.connect(next.graph)
+            context.calls.connect(next.graph)
         }
         let names = Set(next.graph.nodes.map(\.instance.name))
         for node in before.0.nodes where !names.contains(node.instance.name) { reports.forget(node.instance.name) }

@@ -115,6 +115,7 @@ extension RunningGraph {
         resumeWaiters()
         state.withLock { $0.leaving = [] }
         router.disconnect()
+        context.calls.disconnect()
         bus.forgetAll()
     }
 

@@ -132,6 +132,7 @@ public final class RunningGraph: @unchecked Sendable {
                 graph: prepared.graph, nodes: prepared.graph.nodes.map(\.instance), description: prepared.description))
         for node in prepared.graph.nodes { node.instance.isDriven = isDriven }
         router.connect(prepared.graph)
+        context.calls.connect(prepared.graph)
         for (node, reason) in prepared.degraded { reports.set(node, .failed(reason)) }
     }
 

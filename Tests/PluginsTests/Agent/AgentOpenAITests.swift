@@ -56,6 +56,18 @@ import Testing
         #expect(try roles().count <= 3)
     }
 
+    @Test("What was heard of a reply that was taken for ended changes what is remembered")
+    func late() throws {
+        let run = try endpoint.agent("good")
+        run.say("Hello", item: 1)
+        run.play(2)
+        #expect(texts(run) == ["Hello there. How are you?"])
+        run.hear("Hello there.", item: run.sent[0].item, more: true)
+        run.hear("How", item: run.sent[0].item)
+        run.say("Again", item: 2)
+        #expect(endpoint.requests.last?.contains(#"{"content": "Hello there. How", "role": "assistant"}"#) == true)
+    }
+
     @Test(
         "Answers are read however they are cut, and from an endpoint that does not stream",
         arguments: ["crlf", "plain", "slow"])

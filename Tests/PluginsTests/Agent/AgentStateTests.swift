@@ -120,7 +120,25 @@ import Testing
         run.say("hello", item: 1)
         run.play(0.2, speaking: true)
         run.say("short", item: 2)
+        // It may be told yet; the next time nobody waits for that.
+        #expect(run.sent.last?.text == "")
+        run.play(0.6)
         #expect(run.finals.first?.string("text") == "One two three. Four five six. Seven.")
+        #expect(run.sent.last?.text == "Yes.")
+        run.say("hello", item: 3)
+        run.play(0.2, speaking: true)
+        run.say("short", item: 4)
+        #expect(run.sent.last?.text == "Yes.")
+    }
+
+    @Test("A node whose audio begins again answers again")
+    func again() throws {
+        let run = try start()
+        run.say("hello", item: 1)
+        run.node.instance.finish()
+        #expect(run.finals.count == 1)
+        try run.node.prepare(Preparation(rate: 44100, maxBlock: 512, offline: true))
+        run.say("short", item: 2)
         #expect(run.sent.last?.text == "Yes.")
     }
 
@@ -157,6 +175,7 @@ import Testing
         own.play(0.1, speaking: true)
         own.say("hello", item: 2)
         own.say("ok", item: 3)
+        own.play(0.6)
         #expect(own.ignored == ["backchannel"])
         #expect(own.sent.last?.text == "Other.")
     }

@@ -151,6 +151,12 @@ typedef struct vg_error {
 
 /* ---- the host ------------------------------------------------------------- */
 
+/* What came of an action of another node, once: its results as a table, or `error`. Valid during the call. [any] */
+typedef void (*vg_answer_function)(void *context, const vg_value *results, const vg_error *error);
+
+/* Actions of other nodes that a node may have called and not heard of yet. */
+#define VG_MOST_CALLS 16
+
 /* The host as a node sees it; valid from create to the end of destroy.
  * What is passed is copied before the call returns. */
 typedef struct vg_host {
@@ -181,6 +187,15 @@ typedef struct vg_host {
   /* Frames from a sample that leaves this node until it is heard: what follows
    * it in the graph, and the device. [any] */
   uint32_t (*output_latency)(void *handle);
+  /* What another node of the graph declares that can be done to it: a list of vg_action, for good. NULL: there is no
+   * such node, or nothing is known of it here. [any] */
+  const vg_list *(*actions_of)(void *handle, const char *node);
+  /* Does an action of another node of the graph, after what waits for that node; `arguments` is a table, checked as
+   * ever. The file must allow it: the calling node's setting `allow` names it, as "NODE.ACTION". `answer` is called
+   * once, also before this returns: with the results, or with an error if it is not allowed, cannot be done, is not
+   * done after so many seconds, if VG_MOST_CALLS are under way, or if the node runs where it can call nothing. [any] */
+  void (*call_action)(void *handle, const char *node, const char *action, const vg_value *arguments, double seconds,
+                      void *context, vg_answer_function answer);
 } vg_host;
 
 /* ---- calls of a node ------------------------------------------------------ */
