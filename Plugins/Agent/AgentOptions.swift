@@ -24,5 +24,5 @@ struct AgentOptions: Sendable {
         watchdog = settings.number("watchdog") ?? 10
     }
 
-    static let usual = ["mhm", "mm-hmm", "uh-huh", "hm", "yeah", "yes", "ok", "okay", "right", "i see"]
+    static let usual = ["mhm", "mm-hmm", "uh-huh", "hm", "yeah", "ok", "okay"]
 }
