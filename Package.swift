@@ -40,6 +40,7 @@ let package = Package(
         plugin(product: "agent", "Agent"),
         // No plugin: the agent loads it when it needs it.
         .library(name: "voicegraph-http", type: .dynamic, targets: ["AgentHTTP"]),
+        plugin(product: "echo", "Echo"),
         plugin(product: "file", "File"),
         plugin(product: "record", "Record"),
         plugin(product: "tremolo", "Tremolo"),
@@ -65,6 +66,8 @@ let package = Package(
         .target(name: "CJack"),
         // Loads the engines' libraries itself.
         .target(name: "CSpeech"),
+        // Optimized in debug builds too: it works in every block of every test. Loads the engines' libraries itself.
+        .target(name: "CEcho", cSettings: [.unsafeFlags(["-O2"])]),
         .target(name: "CToml", cxxSettings: [.unsafeFlags(["-std=c++17"])]),
         // Optimized in debug builds too: its loops run in every block of every test, and unoptimized vectors are slow.
         .target(
@@ -108,6 +111,7 @@ let package = Package(
             name: "Models", dependencies: ["CSpeech", "NodeKit"], path: "Plugins/Models", exclude: ["README.md"],
             swiftSettings: strict),
         plugin("Listen", ["CKissfft", "CSpeech", "Models", "Resampling"]),
+        plugin("Echo", ["CEcho", "Models"]),
         plugin("TTS", ["CEspeak", "CSpeech", "JSON", "Models", "Resampling"], exclude: ["LICENSE"]),
         plugin("Agent", ["JSON", "Models"]),
         .target(

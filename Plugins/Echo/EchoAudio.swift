@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import CEcho
+import NodeKit
+
+/// What the processor tells of a tenth of a second, in sums over frames of the canceller.
+struct EchoReport: BitwiseCopyable {
+    /// The first frame of the graph after it.
+    var position: UInt64 = 0
+    /// Frames of the canceller, and those in which the reference sounded.
+    var frames = 0
+    var farFrames = 0
+    /// Mean squares while the reference sounded, of the microphone and of what was given.
+    var heard: Float = 0
+    var given: Float = 0
+    /// Samples at full scale, and samples that were none.
+    var clipped = 0
+    var broken = 0
+    var isLearnt = false
+    var passes = false
+    var hasChanged = false
+}
+
+/// The memory of the audio half, and what it points to: a canceller that works in frames of its own, between two buffers.
+final class EchoAudio {
+    /// Plain data; the memory belongs to `EchoAudio`.
+    struct Processor: BitwiseCopyable {
+        let canceller: OpaquePointer
+        let controls: UnsafeMutablePointer<EchoControls>
+        let reports: RingWriter<EchoReport>
+        let frame: Int
+        let channels: Int
+        /// One frame each.
+        let heard, played, given: UnsafeMutablePointer<Float>
+        /// The newest samples of the reference, a ring whose length is a power of two.
+        let line: UnsafeMutablePointer<Float>
+        let mask: Int
+        var written = 0
+        /// Samples of the next frame that are there.
+        var filled = 0
+        var report = EchoReport()
+    }
+
+    /// Seconds that the reference can wait.
+    static let longestDelay = 2.0
+    /// Beyond +24 dBFS nothing is sound.
+    static let loudest: Float = 16
+
+    let processor: Processor
+    let reports = Ring<EchoReport>(minimumCapacity: 256)
+
+    /// Frames between an input and the output that it causes: the last frame of the canceller is complete with its last
+    /// sample, and what is given is the frame before.
+    var latency: Int { 2 * processor.frame - 1 }
+
+    /// Makes a canceller for a rate, in Hz. [control]
+    init(
+        rate: Double, settings: EchoSettings, speex: vg_speex?, controls: UnsafeMutablePointer<EchoControls>
+    ) throws(NodeError) {
+        let tail = Int((settings.tail * rate).rounded(.up))
+        let canceller: OpaquePointer?
+        if let speex {
+            canceller = withUnsafePointer(to: speex) { vg_echo_create(rate, Int32(tail), $0) }
+        } else {
+            canceller = vg_echo_create(rate, Int32(tail), nil)
+        }
+        guard let canceller else { throw NodeError("no memory for an echo of \(tail) frames", key: "tail_ms") }
+        let frame = Int(vg_echo_frame(rate))
+        var length = 1
+        while length < Int(Self.longestDelay * rate) + 1 { length *= 2 }
+        func memory(_ count: Int) -> UnsafeMutablePointer<Float> {
+            let made = UnsafeMutablePointer<Float>.allocate(capacity: count)
+            made.initialize(repeating: 0, count: count)
+            return made
+        }
+        processor = Processor(
+            canceller: canceller, controls: controls, reports: reports.writer, frame: frame,
+            channels: settings.channels, heard: memory(frame), played: memory(frame), given: memory(frame),
+            line: memory(length), mask: length - 1)
+    }
+
+    deinit {
+        vg_echo_destroy(processor.canceller)
+        for memory in [processor.heard, processor.played, processor.given, processor.line] { memory.deallocate() }
+    }
+}
+
+/// A sample, or 0 for what is none. [audio]
+@_noLocks
+private func sound(_ sample: Float, _ broken: inout Int) -> Float {
+    // False also for what is no number.
+    if sample.magnitude <= EchoAudio.loudest { return sample }
+    broken &+= 1
+    return 0
+}
+
+/// Work on a frame that is complete. [audio]
+@_noLocks
+private func cancel(_ state: inout EchoAudio.Processor, _ position: UInt64) {
+    var measures = vg_echo_measures()
+    var tuning = state.controls.pointee.tuning
+    vg_echo_process(state.canceller, state.heard, state.played, state.given, &tuning, &measures)
+    state.report.frames &+= 1
+    state.report.clipped &+= Int(measures.clipped)
+    state.report.isLearnt = measures.is_learnt
+    state.report.passes = measures.passes
+    if measures.has_changed { state.report.hasChanged = true }
+    if measures.is_far {
+        state.report.farFrames &+= 1
+        state.report.heard += measures.heard
+        state.report.given += measures.given
+    }
+    guard state.report.frames >= 10 else { return }
+    state.report.position = position
+    // What does not fit is told with the next.
+    if state.reports.push(state.report) { state.report = EchoReport() }
+}
+
+@_noLocks
+func echoProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let place = memory.assumingMemoryBound(to: EchoAudio.Processor.self)
+    var state = place.pointee
+    let (heard, first, output) = (io.input(0), io.input(1), io.output(0))
+    let second = io.input(state.channels)
+    let delay = state.controls.pointee.delay.load(ordering: .relaxed)
+    var done = 0
+    while done < cycle.frames {
+        let count = min(cycle.frames &- done, state.frame &- state.filled)
+        for index in done..<done &+ count {
+            state.heard[state.filled &+ index &- done] = sound(heard[index], &state.report.broken)
+            // One channel is its own mean.
+            let played = sound((first[index] + second[index]) * 0.5, &state.report.broken)
+            state.line[state.written & state.mask] = played
+            state.played[state.filled &+ index &- done] = state.line[(state.written &- delay) & state.mask]
+            state.written &+= 1
+        }
+        // What is given of a frame begins with the last sample of the next one.
+        let isComplete = state.filled &+ count == state.frame
+        let given = isComplete ? count &- 1 : count
+        for index in 0..<given { output[done &+ index] = state.given[state.filled &+ 1 &+ index] }
+        state.filled &+= count
+        done &+= count
+        if isComplete {
+            cancel(&state, cycle.pointee.position &+ UInt64(done))
+            state.filled = 0
+            output[done &- 1] = state.given[0]
+        }
+    }
+    place.pointee = state
+}

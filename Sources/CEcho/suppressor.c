@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is left of the echo is taken for so many times what is known of it: as powers. A bin that is taken away too much is
+ * one of many; one that is not is heard. */
+static const float over_doubt = 4, over_leak = 16;
+/* How slowly the power of a bin follows, and its gain down and up. */
+static const float smooth = 0.6f, fall = 0.2f, rise = 0.5f;
+/* Hz of a band, and how fast the part of the echo that a filter leaves in it is followed, in dB a frame. */
+static const double band_width = 250;
+static const float leak_step = 0.1f;
+/* How slowly the agreement follows: a third of a second. */
+static const float agreement_smooth = 0.97f;
+
+typedef struct {
+  float leak;          /* of the echo in the rest, in dB */
+  float cross, power;  /* of rest and echo; of the echo */
+} vg_band;
+
+struct vg_suppressor {
+  int frame, bins, band_count, band_bins;
+  vg_transform transform;
+  vg_band *bands;
+  float *window;                 /* two frames, used before and after */
+  float *last_rest, *last_echo;  /* the frame before */
+  float *overlap;                /* half of what is given next */
+  float *re, *im, *y_re, *y_im;
+  float *power, *leaked, *gain;  /* by bins: of the rest, of the echo in it; what it is multiplied by */
+  float *quick, *noise;          /* by bins: power, and its floor */
+};
+
+vg_suppressor *vg_suppressor_create(int frame, double rate) {
+  vg_suppressor *own = calloc(1, sizeof *own);
+  if (!own) return NULL;
+  own->frame = frame;
+  own->bins = frame + 1;
+  own->band_bins = (int)(band_width * 2 * frame / rate);
+  if (own->band_bins < 4) own->band_bins = 4;
+  own->band_count = (own->bins + own->band_bins - 1) / own->band_bins;
+  bool is_open = vg_transform_open(&own->transform, frame);
+  is_open = (own->bands = calloc((size_t)own->band_count, sizeof(vg_band))) && is_open;
+  is_open = (own->window = calloc((size_t)(2 * frame), sizeof(float))) && is_open;
+  float **rows[] = {&own->last_rest, &own->last_echo, &own->overlap, &own->re,    &own->im,    &own->y_re,
+                    &own->y_im,      &own->power,     &own->leaked,  &own->gain,  &own->quick, &own->noise};
+  for (int row = 0; row < 12; row++) is_open = (*rows[row] = calloc((size_t)own->bins, sizeof(float))) && is_open;
+  if (!is_open) {
+    vg_suppressor_destroy(own);
+    return NULL;
+  }
+  for (int place = 0; place < 2 * frame; place++) own->window[place] = (float)sin(M_PI * (place + 0.5) / (2 * frame));
+  for (int bin = 0; bin < own->bins; bin++) {
+    own->gain[bin] = 1;
+    /* -50 dBFS, from where it falls quickly to what there is. */
+    own->noise[bin] = 1e-5f * (float)frame;
+  }
+  vg_suppressor_forget(own);
+  return own;
+}
+
+void vg_suppressor_destroy(vg_suppressor *own) {
+  vg_transform_close(&own->transform);
+  void *lists[] = {own->bands, own->window, own->last_rest, own->last_echo, own->overlap, own->re,    own->im,
+                   own->y_re,  own->y_im,   own->power,     own->leaked,    own->gain,    own->quick, own->noise};
+  for (int list = 0; list < 14; list++) free(lists[list]);
+  free(own);
+}
+
+void vg_suppressor_forget(vg_suppressor *own) {
+  for (int band = 0; band < own->band_count; band++) own->bands[band] = (vg_band){.leak = -10};
+}
+
+/* The spectrum of two frames, of which the first is the one before. */
+static void analyse(vg_suppressor *own, float *last, const float *now, float *re, float *im) {
+  int frame = own->frame;
+  for (int place = 0; place < frame; place++) {
+    own->transform.time[place] = last[place] * own->window[place];
+    own->transform.time[frame + place] = now[place] * own->window[frame + place];
+  }
+  memcpy(last, now, (size_t)frame * sizeof(float));
+  vg_transform_forward(&own->transform, re, im);
+}
+
+/* What the bands tell: how much of the echo is in the rest, and whether it is the echo at all. */
+static float follow(vg_suppressor *own, const vg_suppressor_input *input) {
+  float sum = 0;
+  int count = 0;
+  for (int place = 0; place < own->band_count; place++) {
+    vg_band *band = &own->bands[place];
+    int first = place * own->band_bins, end = first + own->band_bins < own->bins ? first + own->band_bins : own->bins;
+    float rest = 0, echo = 0, cross = 0;
+    for (int bin = first; bin < end; bin++) {
+      rest += own->re[bin] * own->re[bin] + own->im[bin] * own->im[bin];
+      echo += own->y_re[bin] * own->y_re[bin] + own->y_im[bin] * own->y_im[bin];
+      cross += own->re[bin] * own->y_re[bin] + own->im[bin] * own->y_im[bin];
+    }
+    /* -70 dBFS in each bin. */
+    float least = 1e-7f * (float)own->frame * (float)(end - first);
+    band->cross = agreement_smooth * band->cross + cross;
+    band->power = agreement_smooth * band->power + echo;
+    if (band->power * (1 - agreement_smooth) > least) {
+      float part = band->cross / band->power;
+      sum += 1 + (part > 1 ? 1 : part < -2 ? -2 : part);
+      count++;
+    }
+    if (!input->is_far || !input->is_clear || echo < 10 * least) continue;
+    /* Its median: what somebody else says in between moves it little. */
+    band->leak += rest > echo * powf(10, band->leak / 10) ? leak_step : -leak_step;
+    band->leak = band->leak > 0 ? 0 : band->leak < -40 ? -40 : band->leak;
+  }
+  return count < 4 ? 2 : sum / (float)count;
+}
+
+vg_suppressor_result vg_suppressor_process(
+    vg_suppressor *own, const vg_suppressor_input *input, const vg_echo_tuning *tuning, float *given) {
+  int frame = own->frame;
+  analyse(own, own->last_echo, input->echo, own->y_re, own->y_im);
+  analyse(own, own->last_rest, input->rest, own->re, own->im);
+  vg_suppressor_result result = {.agreement = follow(own, input)};
+  float before = 1e-20f, after = 0, noise = 0;
+  for (int bin = 0; bin < own->bins; bin++) {
+    float power = own->re[bin] * own->re[bin] + own->im[bin] * own->im[bin];
+    float echo = own->y_re[bin] * own->y_re[bin] + own->y_im[bin] * own->y_im[bin];
+    own->power[bin] = smooth * own->power[bin] + (1 - smooth) * power;
+    own->quick[bin] = 0.8f * own->quick[bin] + 0.2f * power;
+    /* The floor falls with the power, and rises by some dB a second. */
+    if (own->quick[bin] < own->noise[bin]) {
+      own->noise[bin] += 0.2f * (own->quick[bin] - own->noise[bin]);
+    } else {
+      own->noise[bin] *= 1.003f;
+    }
+    noise += own->noise[bin];
+
+    float leak = over_leak * powf(10, own->bands[bin / own->band_bins].leak / 10) * echo;
+    own->leaked[bin] = own->leaked[bin] * 0.8f > leak ? own->leaked[bin] * 0.8f : leak;
+    float left = input->is_far ? own->leaked[bin] : 0;
+    if (input->doubt && over_doubt * input->doubt[bin] > left) left = over_doubt * input->doubt[bin];
+    float wanted = own->power[bin] / (own->power[bin] + left + 1e-12f);
+    wanted *= wanted;
+    if (wanted < tuning->suppression) wanted = tuning->suppression;
+    /* Twice the floor, since that follows the least. */
+    float quiet = 1 - 4 * own->noise[bin] / (own->power[bin] + 1e-12f);
+    float noise_gain = quiet > tuning->noise ? quiet : tuning->noise;
+    wanted *= noise_gain;
+    float floor = tuning->noise * sqrtf(1.5f * own->noise[bin] / (power + 1e-12f));
+    if (wanted < floor) wanted = floor < 1 ? floor : 1;
+    own->gain[bin] += (wanted - own->gain[bin]) * (wanted < own->gain[bin] ? 1 - fall : 1 - rise);
+    before += power;
+    after += power * own->gain[bin] * own->gain[bin];
+    own->re[bin] *= own->gain[bin];
+    own->im[bin] *= own->gain[bin];
+  }
+  vg_transform_backward(&own->transform, own->re, own->im);
+  for (int place = 0; place < frame; place++) {
+    given[place] = own->overlap[place] + own->transform.time[place] * own->window[place];
+    own->overlap[place] = own->transform.time[frame + place] * own->window[frame + place];
+  }
+  result.openness = after / before;
+  /* A bin's power is that of all samples of the window, whose mean square is a half, and every bin has a twin. */
+  result.noise = noise / ((float)frame * (float)own->bins);
+  return result;
+}
