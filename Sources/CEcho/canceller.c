@@ -9,10 +9,13 @@
 
 /* Powers below which there is no sound: -70 dBFS. */
 static const float audible = 1e-7f;
-/* Frames in a row after which a way that does not agree is another, and below which agreement; and from which on a way is
- * known at all. */
-enum { FRAMES_OF_CHANGE = 5, FRAMES_OF_START = 30 };
+/* Frames in a row after which a way that does not agree is another; frames of echo for which a new way is left alone, and
+ * for which it is new. */
+enum { FRAMES_OF_CHANGE = 5, FRAMES_OF_START = 30, FRAMES_OF_YOUTH = 600 };
+/* Agreement below which a way is another, and above which it is known. */
 static const float disagrees = 0.33f, agrees = 0.75f;
+/* How often what is known of the echo in the rest is taken for it, at most. */
+static const float most_certain = 32;
 
 struct vg_echo {
   int frame, tail_frames;
@@ -99,16 +102,23 @@ void vg_echo_process(
 
   /* 8 dB: somebody else who is as loud as the echo leaves 3. */
   bool is_clear = echo->left < 0.16f * echo->heard;
+  /* Nobody else is 6 dB quieter than the echo, and far more is taken for echo where less is left; and as long as the way
+   * is new, when a second talker would rather be lost than an echo be heard. */
+  float certainty = 0.25f * echo->heard / (echo->left + 1e-12f);
+  float young = most_certain - (most_certain - 1) * (float)echo->age / FRAMES_OF_YOUTH;
+  if (certainty < young) certainty = young;
+  certainty = certainty < 1 ? 1 : certainty > most_certain ? most_certain : certainty;
   vg_suppressor_input input = {
       .rest = echo->rest,
       .echo = echo->echo,
       .doubt = echo->kalman ? vg_kalman_doubt(echo->kalman) : NULL,
       .is_far = is_far,
       .is_clear = is_sounding && is_clear,
+      .certainty = certainty,
   };
   vg_suppressor_result result = vg_suppressor_process(echo->suppressor, &input, tuning, given);
 
-  if (is_sounding && echo->age < FRAMES_OF_START) echo->age++;
+  if (is_sounding && echo->age < FRAMES_OF_YOUTH) echo->age++;
   if (result.agreement < 1.5f && result.agreement > agrees) echo->is_known = true;
   echo->apart = echo->is_known && is_far && result.agreement < disagrees ? echo->apart + 1 : 0;
   echo->loud = is_sounding && echo->left > 1.5f * echo->heard ? echo->loud + 1 : 0;

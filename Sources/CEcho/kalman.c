@@ -104,7 +104,8 @@ static void learn(vg_kalman *filter) {
   float least = 1e-8f * (float)filter->frame;
   for (int bin = 0; bin < filter->bins; bin++) {
     float power = re[bin] * re[bin] + im[bin] * im[bin];
-    filter->other[bin] = smooth * filter->other[bin] + (1 - smooth) * power;
+    /* Twice, so that it does not believe too soon to know the way. */
+    filter->other[bin] = smooth * filter->other[bin] + (1 - smooth) * 2 * power;
     weight[bin] = 1 / (filter->doubt[bin] + filter->other[bin] + least);
   }
   for (int partition = 0; partition < filter->partitions; partition++) {

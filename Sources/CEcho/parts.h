@@ -47,6 +47,7 @@ typedef struct {
   const float *doubt;  /* by bins, or NULL */
   bool is_far;         /* the reference sounds */
   bool is_clear;       /* the filter takes most of it away, and nobody else speaks */
+  float certainty;     /* how often more is taken for echo than is known of it, since nobody else can be so quiet; from 1 */
 } vg_suppressor_input;
 
 typedef struct {

@@ -7,7 +7,7 @@
 
 /* What is left of the echo is taken for so many times what is known of it: as powers. A bin that is taken away too much is
  * one of many; one that is not is heard. */
-static const float over_doubt = 4, over_leak = 16;
+static const float over_doubt = 2, over_leak = 6;
 /* How slowly the power of a bin follows, and its gain down and up. */
 static const float smooth = 0.6f, fall = 0.2f, rise = 0.5f;
 /* Hz of a band, and how fast the part of the echo that a filter leaves in it is followed, in dB a frame. */
@@ -134,10 +134,13 @@ vg_suppressor_result vg_suppressor_process(
     }
     noise += own->noise[bin];
 
-    float leak = over_leak * powf(10, own->bands[bin / own->band_bins].leak / 10) * echo;
+    float leak = over_leak * input->certainty * powf(10, own->bands[bin / own->band_bins].leak / 10) * echo;
     own->leaked[bin] = own->leaked[bin] * 0.8f > leak ? own->leaked[bin] * 0.8f : leak;
     float left = input->is_far ? own->leaked[bin] : 0;
-    if (input->doubt && over_doubt * input->doubt[bin] > left) left = over_doubt * input->doubt[bin];
+    if (input->doubt) {
+      float doubt = over_doubt * input->certainty * input->doubt[bin];
+      if (doubt > left) left = doubt;
+    }
     float wanted = own->power[bin] / (own->power[bin] + left + 1e-12f);
     wanted *= wanted;
     if (wanted < tuning->suppression) wanted = tuning->suppression;
