@@ -60,10 +60,15 @@ struct EchoSettings {
     var tuning: vg_echo_tuning
 
     init(_ settings: Settings) throws(NodeError) {
-        engine = settings.string("engine").flatMap(EchoEngine.init) ?? EchoEngine.best
-        channels = settings.integer("reference_channels") ?? 1
-        tail = (settings.number("tail_ms") ?? 250) / 1000
-        delay = settings.number(Live.delay.rawValue) ?? 0
+        let name = settings.string("engine") ?? "auto"
+        guard let engine = name == "auto" ? .best : EchoEngine(rawValue: name) else {
+            let names = EchoEngine.allCases.map(\.rawValue).joined(separator: ", ")
+            throw NodeError("there is no engine \"\(name)\"", hint: "use auto, \(names)", key: "engine")
+        }
+        self.engine = engine
+        channels = Int(try Self.number(settings, "reference_channels", 1...2, 1))
+        tail = try Self.number(settings, "tail_ms", 20...1000, 250) / 1000
+        delay = try Self.number(settings, Live.delay.rawValue, 0...1000, 0)
         tuning = vg_echo_tuning(suppression: Self.linear(-40), noise: 1, target: 0)
         for key in [Live.suppression, .noise, .gain] {
             if let value = settings.values[key.rawValue] { try change(key.rawValue, to: value) }
@@ -74,12 +79,22 @@ struct EchoSettings {
     mutating func change(_ key: String, to value: SettingValue) throws(NodeError) {
         guard let key = Live(rawValue: key) else { return }
         switch key {
-        case .delay: delay = Settings(["": value]).number("") ?? 0
+        case .delay: delay = try Self.number(Settings([key.rawValue: value]), key.rawValue, 0...1000, 0)
         case .suppression:
             tuning.suppression = try Self.number(value, key, 1...80, "dB").map { Self.linear(-$0) } ?? 1
         case .noise: tuning.noise = try Self.number(value, key, 1...40, "dB").map { Self.linear(-$0) } ?? 1
         case .gain: tuning.target = try Self.number(value, key, -50 ... -6, "dBFS").map { Self.linear($0) } ?? 0
         }
+    }
+
+    /// A number in a range, which the host has checked if it is one that checks.
+    private static func number(
+        _ settings: Settings, _ key: String, _ range: ClosedRange<Double>, _ usual: Double
+    ) throws(NodeError) -> Double {
+        let number = settings.number(key) ?? usual
+        if range.contains(number) { return number }
+        let (low, high) = (Int(range.lowerBound), Int(range.upperBound))
+        throw NodeError("\(key) must be from \(low) to \(high)", key: key)
     }
 
     /// A number in a range, or nil for false.
