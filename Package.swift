@@ -67,7 +67,10 @@ let package = Package(
         // Loads the engines' libraries itself.
         .target(name: "CSpeech"),
         // Optimized in debug builds too: it works in every block of every test. Loads the engines' libraries itself.
-        .target(name: "CEcho", cSettings: [.unsafeFlags(["-O2"])]),
+        .target(
+            name: "CEcho", cSettings: [.unsafeFlags(["-O2"])],
+            // Where the package of Debian puts the headers.
+            cxxSettings: [.unsafeFlags(["-O2", "-I/usr/include/webrtc_audio_processing"])]),
         .target(name: "CToml", cxxSettings: [.unsafeFlags(["-std=c++17"])]),
         // Optimized in debug builds too: its loops run in every block of every test, and unoptimized vectors are slow.
         .target(

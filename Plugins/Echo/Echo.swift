@@ -6,7 +6,7 @@ import NodeKit
 
 /// Takes out of a microphone what it hears of the loudspeakers.
 final class Echo: Node {
-    static let calls: NodeCalls = [.poll, .latency, .settings]
+    static let calls: NodeCalls = [.poll, .latency, .wait, .settings]
     static let descriptor = NodeDescriptor(
         "echo", "takes out of a microphone what it hears of the loudspeakers",
         doc: """
@@ -18,7 +18,9 @@ final class Echo: Node {
             """,
         ports: layout(channels: 1).ports, settings: EchoSettings.declared, events: EchoEvent.types,
         series: [
-            Series("erle", "how much quieter the microphone became, while the reference sounds", unit: "dB", rate: 10, width: 1)
+            Series(
+                "erle", "how much quieter the microphone became, while the reference sounds", unit: "dB", rate: 10,
+                width: 1)
         ],
         flags: VG_IN_PLACE, process: echoProcess)
 
@@ -27,7 +29,9 @@ final class Echo: Node {
     private let speex: vg_speex?
     private let controls = AudioMemory.make(EchoControls.self)
     private var settings: EchoSettings
+    /// The canceller: on the audio thread, or on one of its own.
     private var audio: EchoAudio?
+    private var worker: EchoWorker?
     private var rate = 48000.0
     private var isOffline = false
     private var told: EchoEvent.State?
@@ -39,6 +43,7 @@ final class Echo: Node {
         self.settings = try EchoSettings(settings)
         layout = Self.layout(channels: self.settings.channels)
         speex = self.settings.engine == .speex ? try vg_speex.load() : nil
+        if self.settings.engine == .webrtc { try EchoWorker.requireLibrary() }
         controls.initialize(to: EchoControls())
     }
 
@@ -47,22 +52,35 @@ final class Echo: Node {
         AudioMemory.free(controls)
     }
 
-    func prepare(_ preparation: Preparation) throws(NodeError) -> EchoAudio.Processor {
+    func prepare(_ preparation: Preparation) throws(NodeError) -> EchoProcessor {
         rate = preparation.rate
         isOffline = preparation.offline
         controls.pointee.set(settings.tuning)
+        align()
+        (audio, worker) = (nil, nil)
+        if settings.engine == .webrtc {
+            let worker = try EchoWorker(preparation, settings: settings, controls: controls)
+            self.worker = worker
+            return .elsewhere(worker.processor)
+        }
         let audio = try EchoAudio(rate: rate, settings: settings, speex: speex, controls: controls)
         self.audio = audio
-        align()
-        return audio.processor
+        return .here(audio.state)
     }
 
     func activate() {
         told = nil
         tell(.idle, at: nil)
+        // Offline it works where it is waited for.
+        if isOffline { return }
+        do throws(NodeError) { try worker?.start() } catch { host.health(.failed(error.message)) }
     }
 
-    var latency: Int { audio?.latency ?? 0 }
+    func deactivate() { worker?.end() }
+
+    func wait(frames: Int) { if isOffline { worker?.work() } }
+
+    var latency: Int { audio?.latency ?? worker?.latency ?? 0 }
 
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
         try settings.change(setting, to: value)
@@ -72,7 +90,8 @@ final class Echo: Node {
 
     func poll() {
         align()
-        while let report = audio?.reports.reader.pop() { take(report) }
+        if let worker { lose(worker.takeLost()) }
+        while let report = audio?.reports.reader.pop() ?? worker?.reports.reader.pop() { take(report) }
     }
 
     /// Lets the reference wait until it is heard, as far as is known.
@@ -82,8 +101,15 @@ final class Echo: Node {
         controls.pointee.delay.store(min(wanted, most), ordering: .relaxed)
     }
 
+    private func lose(_ frames: Int) {
+        guard frames > 0 else { return }
+        host.count("dropped", frames)
+        host.log(VG_LOG_WARNING, "\(frames) frames were lost: the processor is busy with something else")
+    }
+
     private func take(_ report: EchoReport) {
         host.count("not a number", report.broken)
+        lose(report.lost)
         if report.farFrames > 0, report.heard > 0 {
             let decibels = 10 * log10(report.heard / max(report.given, 1e-12))
             host.publish([[decibels]], at: report.position)
@@ -103,7 +129,7 @@ final class Echo: Node {
 
     /// A microphone that is overdriven gives an echo that no filter knows: one sample in a thousand is too many.
     private func judge(_ report: EchoReport) {
-        let isOverdriven = report.clipped * 1000 > report.frames * (audio?.processor.frame ?? 1)
+        let isOverdriven = report.clipped * 100_000 > report.frames * Int(rate)
         if isOverdriven {
             if sinceClipping == nil {
                 host.health(.degraded("the microphone is overdriven, so that its echo stays: turn it down"))

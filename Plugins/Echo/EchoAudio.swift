@@ -15,15 +15,29 @@ struct EchoReport: BitwiseCopyable {
     /// Samples at full scale, and samples that were none.
     var clipped = 0
     var broken = 0
+    /// Samples that were not given in time, and are lost.
+    var lost = 0
     var isLearnt = false
-    var passes = false
     var hasChanged = false
+
+    /// Adds a frame. [audio]
+    @_noLocks
+    mutating func add(_ measures: vg_echo_measures) {
+        frames &+= 1
+        clipped &+= Int(measures.clipped)
+        isLearnt = measures.is_learnt
+        if measures.has_changed { hasChanged = true }
+        guard measures.is_far else { return }
+        farFrames &+= 1
+        heard += measures.heard
+        given += measures.given
+    }
 }
 
 /// The memory of the audio half, and what it points to: a canceller that works in frames of its own, between two buffers.
 final class EchoAudio {
-    /// Plain data; the memory belongs to `EchoAudio`.
-    struct Processor: BitwiseCopyable {
+    /// Plain data; what it points to belongs to `EchoAudio`.
+    struct State: BitwiseCopyable {
         let canceller: OpaquePointer
         let controls: UnsafeMutablePointer<EchoControls>
         let reports: RingWriter<EchoReport>
@@ -45,12 +59,12 @@ final class EchoAudio {
     /// Beyond +24 dBFS nothing is sound.
     static let loudest: Float = 16
 
-    let processor: Processor
+    let state = AudioMemory.make(State.self)
     let reports = Ring<EchoReport>(minimumCapacity: 256)
 
     /// Frames between an input and the output that it causes: the last frame of the canceller is complete with its last
     /// sample, and what is given is the frame before.
-    var latency: Int { 2 * processor.frame - 1 }
+    var latency: Int { 2 * state.pointee.frame - 1 }
 
     /// Makes a canceller for a rate, in Hz. [control]
     init(
@@ -63,7 +77,9 @@ final class EchoAudio {
         } else {
             canceller = vg_echo_create(rate, Int32(tail), nil)
         }
-        guard let canceller else { throw NodeError("no memory for an echo of \(tail) frames", key: "tail_ms") }
+        guard let canceller else {
+            throw NodeError("no memory for an echo of \(tail) frames", hint: "a shorter one", key: "tail_ms")
+        }
         let frame = Int(vg_echo_frame(rate))
         var length = 1
         while length < Int(Self.longestDelay * rate) + 1 { length *= 2 }
@@ -72,21 +88,24 @@ final class EchoAudio {
             made.initialize(repeating: 0, count: count)
             return made
         }
-        processor = Processor(
-            canceller: canceller, controls: controls, reports: reports.writer, frame: frame,
-            channels: settings.channels, heard: memory(frame), played: memory(frame), given: memory(frame),
-            line: memory(length), mask: length - 1)
+        state.initialize(
+            to: State(
+                canceller: canceller, controls: controls, reports: reports.writer, frame: frame,
+                channels: settings.channels, heard: memory(frame), played: memory(frame), given: memory(frame),
+                line: memory(length), mask: length - 1))
     }
 
     deinit {
-        vg_echo_destroy(processor.canceller)
-        for memory in [processor.heard, processor.played, processor.given, processor.line] { memory.deallocate() }
+        let state = state.pointee
+        vg_echo_destroy(state.canceller)
+        for memory in [state.heard, state.played, state.given, state.line] { memory.deallocate() }
+        AudioMemory.free(self.state)
     }
 }
 
 /// A sample, or 0 for what is none. [audio]
 @_noLocks
-private func sound(_ sample: Float, _ broken: inout Int) -> Float {
+func sound(_ sample: Float, _ broken: inout Int) -> Float {
     // False also for what is no number.
     if sample.magnitude <= EchoAudio.loudest { return sample }
     broken &+= 1
@@ -95,29 +114,20 @@ private func sound(_ sample: Float, _ broken: inout Int) -> Float {
 
 /// Work on a frame that is complete. [audio]
 @_noLocks
-private func cancel(_ state: inout EchoAudio.Processor, _ position: UInt64) {
+private func cancel(_ state: inout EchoAudio.State, _ position: UInt64) {
     var measures = vg_echo_measures()
     var tuning = state.controls.pointee.tuning
     vg_echo_process(state.canceller, state.heard, state.played, state.given, &tuning, &measures)
-    state.report.frames &+= 1
-    state.report.clipped &+= Int(measures.clipped)
-    state.report.isLearnt = measures.is_learnt
-    state.report.passes = measures.passes
-    if measures.has_changed { state.report.hasChanged = true }
-    if measures.is_far {
-        state.report.farFrames &+= 1
-        state.report.heard += measures.heard
-        state.report.given += measures.given
-    }
+    state.report.add(measures)
     guard state.report.frames >= 10 else { return }
     state.report.position = position
     // What does not fit is told with the next.
     if state.reports.push(state.report) { state.report = EchoReport() }
 }
 
+/// The block of a canceller that works on the audio thread. [audio]
 @_noLocks
-func echoProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let place = memory.assumingMemoryBound(to: EchoAudio.Processor.self)
+func processHere(_ place: UnsafeMutablePointer<EchoAudio.State>, _ io: BlockIO, _ cycle: Cycle) {
     var state = place.pointee
     let (heard, first, output) = (io.input(0), io.input(1), io.output(0))
     let second = io.input(state.channels)

@@ -21,7 +21,7 @@ enum EchoEvent {
             state, "what it does",
             fields: [
                 Field("state", VG_STRING, "idle: the reference is silent; learning; cancelling: the echo is known"),
-                Field("engine", VG_STRING, "kalman or speex"),
+                Field("engine", VG_STRING, "kalman, speex or webrtc"),
             ], retained: true),
         EventType(changed, "the way of the echo is another than before, and is learnt anew"),
     ]

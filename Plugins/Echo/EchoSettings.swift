@@ -10,8 +10,11 @@ enum EchoEngine: String, CaseIterable {
     case kalman
     /// The filter of speexdsp.
     case speex
+    /// The canceller of WebRTC.
+    case webrtc
 
-    /// What `auto` stands for: it learns faster than speexdsp's, leaves more of a second speaker, and needs no library.
+    /// What `auto` stands for. It learns faster than speexdsp's, leaves more of a second talker than either, and needs no
+    /// library.
     static let best = EchoEngine.kalman
 }
 
@@ -47,7 +50,8 @@ struct EchoSettings {
             Live.noise.rawValue, VG_SET_VALUE, "dB by which steady noise is lowered; false: not at all",
             default: "false", live: true),
         Setting(
-            Live.gain.rawValue, VG_SET_VALUE, "dBFS (root mean square) that speech is brought to; false: it stays as it is",
+            Live.gain.rawValue, VG_SET_VALUE,
+            "dBFS (root mean square) that speech is brought to; false: it stays as it is",
             default: "false", live: true),
     ]
 

@@ -18,7 +18,10 @@ import TestSupport
         let example = packageRoot + "/config/echo-cancel.conf"
         func rendered(_ arguments: [String] = []) async throws -> [Float] {
             let render = try Program(
-                [Program.voicegraph, "render", example, "-o", scratch.file("out.wav"), "--duration", "6", "--channels", "1"] + arguments,
+                [
+                    Program.voicegraph, "render", example, "-o", scratch.file("out.wav"), "--duration", "6",
+                    "--channels", "1",
+                ] + arguments,
                 environment: ["VOICEGRAPH_RECORDINGS": scratch.file("takes")])
             #expect(try await render.end(seconds: 120) == 0, "\(render.errors)")
             return try SoundFile(scratch.file("out.wav")).samples[0]
@@ -75,8 +78,12 @@ import TestSupport
 
     @Test(
         "A library that is not there is told at its line, with the package and what goes without it",
-        .enabled(if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/unshare"), "needs root"))
-    func missing() async throws {
+        .enabled(if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/unshare"), "needs root"),
+        arguments: [
+            ("speex", "libspeexdsp", "libspeexdsp1"),
+            ("webrtc", "libwebrtc_audio_processing", "libwebrtc-audio-processing1"),
+        ])
+    func missing(_ engine: String, _ library: String, _ package: String) async throws {
         let graph = try scratch.write(
             "missing.conf",
             """
@@ -87,22 +94,27 @@ import TestSupport
             type = "tone"
             [node.echo]
             type = "echo"
-            engine = "speex"
+            engine = "\(engine)"
             [node.out]
             type = "output"
             channels = 1
             """)
         let hide = """
-            for file in /usr/lib/*/libspeexdsp.so.1 /lib/*/libspeexdsp.so.1; do
+            for file in /usr/lib/*/\(library).so.1 /lib/*/\(library).so.1; do
                 if [ -e "$file" ]; then mount --bind /dev/null "$(readlink -f "$file")"; fi
             done
             exec "$@"
             """
         let render = try Program(
-            ["unshare", "-m", "bash", "-c", hide, "bash", Program.voicegraph, "render", graph, "-o", scratch.file("out.wav")],
+            [
+                "unshare", "-m", "bash", "-c", hide, "bash", Program.voicegraph, "render", graph, "-o",
+                scratch.file("out.wav"),
+            ],
             folder: scratch.path)
         #expect(try await render.end(seconds: 60) == 1)
-        #expect(render.errors.contains("missing.conf:8:10: error: node 'echo': cannot load libspeexdsp.so.1"), "\(render.errors)")
-        #expect(render.errors.contains("hint: apt install libspeexdsp1, or engine = \"kalman\""), "\(render.errors)")
+        #expect(
+            render.errors.contains("missing.conf:8:10: error: node 'echo': cannot load \(library).so.1"),
+            "\(render.errors)")
+        #expect(render.errors.contains("hint: apt install \(package), or engine = \"kalman\""), "\(render.errors)")
     }
 }

@@ -13,7 +13,9 @@ import TestSupport
         Array(try EchoVoice.flite.samples(rate: rate).prefix(seconds * rate))
     }
 
-    @Test("What is no number is silence, and counted; after it the echo is taken away as before", arguments: ["kalman", "speex"])
+    @Test(
+        "What is no number is silence, and counted; after it the echo is taken away as before",
+        arguments: ["kalman", "speex"])
     func noNumbers(_ engine: String) throws {
         let played = try played(8)
         var heard = mixed(EchoRoom.office.heard(played, rate: rate), roomNoise(played.count))
@@ -56,7 +58,10 @@ import TestSupport
         let same = bench.given[passed] == bench.heard[passed]
         #expect(same)
         #expect(bench.loss(8.2..<10) >= 20)
-        #expect(bench.node.capture.events("echo.state").map { $0.string("state") }.suffix(3) == ["cancelling", "idle", "cancelling"])
+        #expect(
+            bench.node.capture.events("echo.state").map { $0.string("state") }.suffix(3) == [
+                "cancelling", "idle", "cancelling",
+            ])
     }
 
     @Test("Digital silence stays silence") func silence() throws {
@@ -65,7 +70,8 @@ import TestSupport
         #expect(Signal.peak(bench.given) < 1e-6)
     }
 
-    @Test("The reference waits as long as sound takes to the loudspeaker, and the delay says how much more") func alignment() throws {
+    @Test("The reference waits as long as sound takes to the loudspeaker, and the delay says how much more")
+    func alignment() throws {
         let played = try played(8)
         let late = delayed(EchoRoom.office.heard(played, rate: rate), rate * 4 / 10)
         func loss(device: Double, delay: Double) throws -> Double {
@@ -106,6 +112,19 @@ import TestSupport
         #expect(Signal.decibels(Signal.rms(heard[span]) / Signal.rms(given[span])) > 25)
     }
 
+    @Test("The thread of WebRTC's canceller begins and ends with the node, and counts what it was too late for")
+    func thread() throws {
+        let node = try NodeHarness(pluginType("echo"), ["engine": .string("webrtc")], rate: 16000, maxBlock: 160)
+        let latency = node.instance.latency
+        // Faster than time goes: what is not there in time is silence, and lost.
+        let given = node.run(32000, inputs: [noise(32000)], plan: .fixed(160))[0]
+        #expect(given.count == 32000 && given.allSatisfy { $0.isFinite })
+        try node.prepare(Preparation(rate: 48000, maxBlock: 256))
+        #expect(node.instance.latency > 2 * latency)
+        _ = node.run(4800, inputs: [noise(4800)], plan: .fixed(256))
+        #expect(node.capture.health.isEmpty)
+    }
+
     @Test("Steady noise is lowered by as many dB as were asked for, and speech stays") func steadyNoise() throws {
         let speech = [Float](repeating: 0, count: 3 * rate) + (try played(5))
         let steady = Signal.noise(frames: speech.count, seed: 4, amplitude: 0.01)
@@ -121,7 +140,9 @@ import TestSupport
         #expect(abs(bench.loss(2..<3)) < 0.1)
     }
 
-    @Test("Speech is brought to a loudness, and nothing goes beyond full scale", arguments: [-20.0, -40]) func gain(level: Double) throws {
+    @Test("Speech is brought to a loudness, and nothing goes beyond full scale", arguments: [-20.0, -40]) func gain(
+        level: Double
+    ) throws {
         let speech = try played(12).map { $0 * Float(pow(10, (level + 26) / 20)) }
         var bench = try EchoBench(["gain_control": .number(-26)], rate: rate)
         bench.run(speech, reference: [])

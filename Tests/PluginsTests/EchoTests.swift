@@ -17,7 +17,8 @@ private func short(_ number: Double) -> String { String(format: "%.1f", number) 
     }
 
     @Test(
-        "The echo of a voice is 25 dB quieter from the second second on, in two rooms", arguments: EchoVoice.allCases, rooms)
+        "The echo of a voice is 25 dB quieter from the second second on, in two rooms", arguments: EchoVoice.allCases,
+        rooms)
     func converges(_ voice: EchoVoice, _ room: EchoRoom) throws {
         for rate in voice == .human ? [16000, 48000] : [16000] {
             let played = try voice.samples(rate: rate)
@@ -96,7 +97,9 @@ private func short(_ number: Double) -> String { String(format: "%.1f", number) 
         var bench = try EchoBench(echo("auto"), rate: rate)
         bench.run(heard, reference: played)
         let (with, without) = (try starts(bench.given), try starts(heard))
-        print("figure: \(voice.rawValue) in \(room.name): the detector hears speech at \(with) s, without the node at \(without) s")
+        print(
+            "figure: \(voice.rawValue) in \(room.name): the detector hears speech at \(with) s, without the node at \(without) s"
+        )
         #expect(!without.isEmpty)
         #expect(with.filter { $0 > 2 }.isEmpty)
         // Somebody else is heard.
@@ -106,7 +109,9 @@ private func short(_ number: Double) -> String { String(format: "%.1f", number) 
         #expect(try starts(bench.given).contains { $0 > 7.9 && $0 < 8.6 })
     }
 
-    @Test("The filter of speexdsp takes 25 dB away when it has learnt", arguments: rooms) func speex(_ room: EchoRoom) throws {
+    @Test("The filter of speexdsp takes 25 dB away when it has learnt", arguments: rooms) func speex(_ room: EchoRoom)
+        throws
+    {
         let rate = 16000
         let played = try EchoVoice.human.samples(rate: rate)
         var bench = try EchoBench(echo("speex"), rate: rate)
@@ -117,14 +122,47 @@ private func short(_ number: Double) -> String { String(format: "%.1f", number) 
         #expect(bench.loss(4..<15) >= 25)
     }
 
-    @Test("It is the same in all blocks", arguments: ["kalman", "speex"], [1, 64, 1000, 8192])
+    @Test("The canceller of WebRTC takes 25 dB away, and more of a second talker than the others", arguments: rooms)
+    func webrtc(_ room: EchoRoom) throws {
+        let played = try EchoVoice.human.samples(rate: 16000)
+        let near = [Float](repeating: 0, count: 8 * 16000) + (try EchoVoice.human.samples(rate: 16000, other: true))
+        let heard = mixed(room.heard(played, rate: 16000), roomNoise(played.count))
+        var bench = try EchoBench(echo("webrtc"))
+        bench.run(heard, reference: played)
+        let (early, late) = (bench.loss(2..<4), bench.loss(4..<15))
+        bench = try EchoBench(echo("webrtc"))
+        bench.run(mixed(heard, near), reference: played)
+        let (loss, pieces) = (bench.loss(8..<11, of: near), bench.lossInPieces(8..<11, of: near))
+        print(
+            "figure: webrtc, human in \(room.name): ERLE \(short(early)) dB until 4 s, \(short(late)) after that; a second "
+                + "talker loses \(short(loss)) dB, \(short(pieces)) dB as the mean of pieces")
+        #expect(early >= 25 && late >= 25)
+        #expect(loss < 9)
+    }
+
+    @Test("The latency of WebRTC's canceller is told as it is", arguments: [8000, 16000, 22050, 44100, 48000, 96000])
+    func webrtcLatency(_ rate: Int) throws {
+        var bench = try EchoBench(echo("webrtc"), rate: rate)
+        let voice = Array(try EchoVoice.flite.samples(rate: rate).prefix(2 * rate))
+        bench.run(voice, reference: [], block: 480)
+        func agreement(_ shift: Int) -> Double {
+            (rate / 2..<rate).reduce(0) { $0 + Double(bench.given[$1 + shift] * voice[$1]) }
+        }
+        let best = (-rate / 500...rate / 500).max { agreement($0) < agreement($1) } ?? 0
+        print("figure: webrtc at \(rate) Hz: latency \(bench.node.instance.latency), off by \(best)")
+        // A tenth of a millisecond: what it does to the sound is not the same at all frequencies.
+        #expect(abs(best) * 4000 <= rate)
+    }
+
+    @Test("It is the same in all blocks", arguments: ["kalman", "speex", "webrtc"], [1, 64, 1000, 8192])
     func blocks(_ engine: String, _ block: Int) throws {
         let rate = 16000
         let played = Array(try EchoVoice.flite.samples(rate: rate).prefix(3 * rate))
         let heard = EchoRoom.office.heard(played, rate: rate)
         func given(_ block: Int) throws -> [Float] {
             var bench = try EchoBench(
-                echo(engine).merging(["noise_suppression": .number(12), "gain_control": .number(-20)]) { $1 }, rate: rate)
+                echo(engine).merging(["noise_suppression": .number(12), "gain_control": .number(-20)]) { $1 },
+                rate: rate)
             bench.run(heard, reference: played, block: block)
             return bench.given
         }
@@ -144,7 +182,8 @@ private func short(_ number: Double) -> String { String(format: "%.1f", number) 
         #expect(latency > 0.018 && latency <= 0.02)
     }
 
-    @Test("It works at any rate", arguments: [8000, 11025, 22050, 44100, 96000, 192_000]) func rates(_ rate: Int) throws {
+    @Test("It works at any rate", arguments: [8000, 11025, 22050, 44100, 96000, 192_000]) func rates(_ rate: Int) throws
+    {
         let played = Array(try EchoVoice.flite.samples(rate: rate).prefix(5 * rate))
         let room = EchoRoom(name: "a cupboard", reverberation: 0.06, delay: 0.01, seed: 5)
         var bench = try EchoBench(["tail_ms": .number(100)], rate: rate)
