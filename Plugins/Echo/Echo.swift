@@ -42,8 +42,8 @@ final class Echo: Node {
         self.host = host
         self.settings = try EchoSettings(settings)
         layout = Self.layout(channels: self.settings.channels)
-        speex = self.settings.engine == .speex ? try vg_speex.load() : nil
         if self.settings.engine == .webrtc { try EchoWorker.requireLibrary() }
+        speex = self.settings.engine == .speex ? try vg_speex.load() : nil
         controls.initialize(to: EchoControls())
     }
 
@@ -96,9 +96,9 @@ final class Echo: Node {
 
     /// Lets the reference wait until it is heard, as far as is known.
     private func align() {
-        let wanted = host.outputLatency + Int(settings.delay * rate / 1000 + 0.5)
+        let wanted = host.outputLatency + Int(floor(settings.delay * rate / 1000 + 0.5))
         let most = Int(EchoAudio.longestDelay * rate)
-        controls.pointee.delay.store(min(wanted, most), ordering: .relaxed)
+        controls.pointee.delay.store(max(0, min(wanted, most)), ordering: .relaxed)
     }
 
     private func lose(_ frames: Int) {

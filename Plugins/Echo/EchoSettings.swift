@@ -40,8 +40,8 @@ struct EchoSettings {
             range: 20...1000, unit: "ms"),
         Setting(
             Live.delay.rawValue, VG_SET_NUMBER,
-            "how much later than the device says the echo comes; less than it is, or it cannot be taken away",
-            default: "0", range: 0...1000, unit: "ms", live: true),
+            "how much later than is known the echo comes; rather less than it is, or it cannot be taken away",
+            default: "0", range: -1000...1000, unit: "ms", live: true),
         Setting(
             Live.suppression.rawValue, VG_SET_VALUE,
             "dB by which what the filter leaves of the echo is lowered at most; false: not at all", default: "40",
@@ -72,7 +72,7 @@ struct EchoSettings {
         self.engine = engine
         channels = Int(try Self.number(settings, "reference_channels", 1...2, 1))
         tail = try Self.number(settings, "tail_ms", 20...1000, 250) / 1000
-        delay = try Self.number(settings, Live.delay.rawValue, 0...1000, 0)
+        delay = try Self.number(settings, Live.delay.rawValue, -1000...1000, 0)
         tuning = vg_echo_tuning(suppression: Self.linear(-40), noise: 1, target: 0)
         for key in [Live.suppression, .noise, .gain] {
             if let value = settings.values[key.rawValue] { try change(key.rawValue, to: value) }
@@ -83,7 +83,7 @@ struct EchoSettings {
     mutating func change(_ key: String, to value: SettingValue) throws(NodeError) {
         guard let key = Live(rawValue: key) else { return }
         switch key {
-        case .delay: delay = try Self.number(Settings([key.rawValue: value]), key.rawValue, 0...1000, 0)
+        case .delay: delay = try Self.number(Settings([key.rawValue: value]), key.rawValue, -1000...1000, 0)
         case .suppression:
             tuning.suppression = try Self.number(value, key, 1...80, "dB").map { Self.linear(-$0) } ?? 1
         case .noise: tuning.noise = try Self.number(value, key, 1...40, "dB").map { Self.linear(-$0) } ?? 1

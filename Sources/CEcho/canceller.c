@@ -93,7 +93,10 @@ void vg_echo_process(
   *measures = (vg_echo_measures){.heard = echo->last_power, .is_far = is_far};
   for (int place = 0; place < frame; place++) measures->clipped += fabsf(heard[place]) >= 0.999f;
 
-  if (echo->kalman) vg_kalman_process(echo->kalman, heard, played, echo->rest);
+  /* Without a reference there is nothing to take away, nor to learn; what is known stays known. */
+  bool rests = echo->kalman && echo->silent >= echo->tail_frames;
+  if (rests) memcpy(echo->rest, heard, (size_t)frame * sizeof(float));
+  if (echo->kalman && !rests) vg_kalman_process(echo->kalman, heard, played, echo->rest);
   if (echo->speex) vg_speex_filter_process(echo->speex, heard, played, echo->rest);
   for (int place = 0; place < frame; place++) echo->echo[place] = heard[place] - echo->rest[place];
   float rest = mean_square(echo->rest, frame);
@@ -111,7 +114,7 @@ void vg_echo_process(
   vg_suppressor_input input = {
       .rest = echo->rest,
       .echo = echo->echo,
-      .doubt = echo->kalman ? vg_kalman_doubt(echo->kalman) : NULL,
+      .doubt = echo->kalman && !rests ? vg_kalman_doubt(echo->kalman) : NULL,
       .is_far = is_far,
       .is_clear = is_sounding && is_clear,
       .certainty = certainty,
@@ -141,7 +144,6 @@ void vg_echo_process(
   }
   vg_speech_level_process(
       &echo->level, given, frame, echo->seconds, tuning->target, result.noise, result.openness > 0.3f);
-  measures->passes = passes && echo->passes && echo->level.last == 1;
   echo->passes = passes;
   echo->last_power = power;
   memcpy(echo->last_heard, heard, (size_t)frame * sizeof(float));

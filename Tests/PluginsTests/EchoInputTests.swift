@@ -155,7 +155,7 @@ import TestSupport
     @Test(
         "A setting that makes no sense is refused with its name",
         arguments: [
-            ("engine", SettingValue.string("ears")), ("tail_ms", .number(5)), ("delay_ms", .number(-1)),
+            ("engine", SettingValue.string("ears")), ("tail_ms", .number(5)), ("delay_ms", .number(-2000)),
             ("suppression", .string("much")), ("suppression", .number(200)), ("noise_suppression", .bool(true)),
             ("gain_control", .number(6)), ("reference_channels", .integer(3)),
         ])

@@ -39,7 +39,6 @@ typedef struct {
   bool is_far;          /* the reference sounds, or did within the tail */
   bool is_learnt;       /* the way of the echo is known so far that most of it is taken away */
   bool has_changed;     /* the way was found to be another than before, and is learnt anew */
-  bool passes;          /* what is given is what came in */
 } vg_echo_measures;
 
 typedef struct vg_echo vg_echo;
