@@ -141,7 +141,7 @@ let package = Package(
         tests(
             "Isolation", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime", "System"]),
         tests("Config", ["Config", "Graph", "Host"]),
-        tests("Host", ["Config", "Drivers", "Graph", "Host", "LV2", "NodeKit", "Realtime"]),
+        tests("Host", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime"]),
         tests("Control", ["Control", "Host"]),
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
         tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),

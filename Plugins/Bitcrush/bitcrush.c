@@ -12,7 +12,7 @@ typedef struct {
   float progress; /* how far the next one is, 0 to 1 */
 } bitcrush;
 
-enum { BITS = 0, KEEP = 1 }; /* the parameters, in the order of the list below */
+enum { BITS = 0, SHARE = 1 }; /* the parameters, in the order of the list below */
 
 static const vg_port ports[] = {
     {.symbol = "in", .doc = "what to crush", .kind = VG_AUDIO_PORT, .direction = VG_INPUT},
@@ -22,7 +22,7 @@ static const vg_port ports[] = {
 static const vg_parameter parameters[] = {
     [BITS] = {.key = "bits", .doc = "bits per sample, for 2^bits levels", .unit = "", .minimum = 1, .maximum = 24,
             .default_value = 8},
-    [KEEP] = {.key = "keep", .doc = "share of the samples that is kept", .unit = "", .minimum = 0.01f, .maximum = 1,
+    [SHARE] = {.key = "share", .doc = "share of the samples that is kept", .unit = "", .minimum = 0.01f, .maximum = 1,
               .default_value = 1, .scale = VG_LOGARITHMIC},
 };
 
@@ -68,7 +68,7 @@ static void process(void *processor, const vg_io *io, const vg_cycle *cycle) {
       self->held = crush(in[i], vg_ramp_at(&io->parameters[BITS], i));
       self->progress -= 1;
     }
-    self->progress += vg_ramp_at(&io->parameters[KEEP], i);
+    self->progress += vg_ramp_at(&io->parameters[SHARE], i);
     out[i] = self->held;
   }
 }

@@ -58,8 +58,8 @@ enum RecordEvent {
                 path, Field("place", VG_STRING, "what the file is called until it is complete"),
                 Field("rate", VG_NUMBER, "of the file", unit: "Hz"),
                 Field("channels", VG_INTEGER, "of the file"),
-            ]),
-        EventType(finished, "a recording is complete", fields: Take.declared),
+            ], role: .take(.partial)),
+        EventType(finished, "a recording is complete", fields: Take.declared, role: .take(.whole)),
         EventType(
             dropped, "audio was lost, because the disk is too slow",
             fields: [
@@ -71,12 +71,14 @@ enum RecordEvent {
             fields: [
                 Field("samples", VG_INTEGER, "since the last time"), Field("total", VG_INTEGER, "of this recording"),
             ]),
-        EventType(discarded, "a recording was thrown away", fields: [path, frames]),
+        EventType(discarded, "a recording was thrown away", fields: [path, frames], role: .take(.withdrawn)),
         EventType(
             limit, "the recording is as long as it may be, and ends",
             fields: [Field("seconds", VG_NUMBER, "of it, pauses left out", unit: "s")]),
         EventType(levels, "each second: what is recorded", fields: levelFields, retained: true),
-        EventType(failed, "a recording ended, because the disk refused it", fields: [path, reason, frames]),
+        EventType(
+            failed, "a recording ended, because the disk refused it", fields: [path, reason, frames],
+            role: .take(.whole)),
         EventType(
             state, "whether it records",
             fields: [

@@ -42,10 +42,17 @@ extension Action {
 extension EventType {
     /// All of it.
     public var values: [String: SettingValue] {
-        [
+        var values: [String: SettingValue] = [
             "name": .string(name), "doc": .string(doc), "retained": .bool(isRetained),
             "fields": .list(fields.map { .table($0.values) }),
         ]
+        if let role {
+            let subject = if case .text = role { "text" } else { "take" }
+            let stages: [EventRole.Stage: String] = [.partial: "partial", .whole: "whole", .withdrawn: "withdrawn"]
+            values["role"] = .string(subject)
+            values["stage"] = stages[role.stage].map { .string($0) }
+        }
+        return values
     }
 }
 

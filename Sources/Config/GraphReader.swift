@@ -122,8 +122,17 @@ struct GraphReader {
             case "name": readName(entry, document)
             case "links": readLinks(entry, document)
             case "threads": readThreads(entry, document)
+            case "archive":
+                guard entry.kind == VG_TOML_BOOL else {
+                    report(
+                        "'archive' must be true or false, not \(kindText(entry))", at: document.valueLocation(entry),
+                        hint: "false: nothing is kept, whatever nodes say with keep")
+                    continue
+                }
+                description.archive = entry.boolean
             case let key:
-                unknownKey(key, entry, document, ["name", "links", "threads"], "name, links and threads")
+                unknownKey(
+                    key, entry, document, ["name", "links", "threads", "archive"], "name, links, threads and archive")
             }
         }
     }

@@ -81,7 +81,7 @@ extension EventType {
     var c: vg_event_type {
         vg_event_type(
             name: immortal(name), doc: immortal(doc), fields: immortalList(fields.map(\.c)),
-            flags: UInt32(isRetained ? VG_EVENT_RETAINED : 0))
+            flags: UInt32(isRetained ? VG_EVENT_RETAINED : 0) | (role?.flags ?? 0))
     }
 }
 

@@ -70,6 +70,52 @@ public struct Action: Sendable {
         results: [Field("value", VG_ANY, "what it is, when that was asked")], lasting: true)
 }
 
+/// What an event is for whoever keeps what was said and recorded; see `VG_EVENT_TEXT` and `VG_EVENT_TAKE` for its fields.
+public enum EventRole: Sendable, Equatable {
+    /// How far what it tells of is.
+    public enum Stage: Sendable, Equatable {
+        /// More of it follows.
+        case partial
+        /// It is complete.
+        case whole
+        /// It is void.
+        case withdrawn
+    }
+
+    /// It tells the text of an item.
+    case text(Stage)
+    /// It tells of a recording.
+    case take(Stage)
+
+    /// How far what it tells of is.
+    public var stage: Stage {
+        switch self {
+        case .text(let stage), .take(let stage): stage
+        }
+    }
+
+    /// What `VG_EVENT_*` say; nil: they say nothing of this, or both at once.
+    public init?(flags: UInt32) {
+        func has(_ flag: Int) -> Bool { flags & UInt32(flag) != 0 }
+        let stage: Stage = has(VG_EVENT_WITHDRAWN) ? .withdrawn : has(VG_EVENT_PARTIAL) ? .partial : .whole
+        switch (has(VG_EVENT_TEXT), has(VG_EVENT_TAKE)) {
+        case (true, false): self = .text(stage)
+        case (false, true): self = .take(stage)
+        default: return nil
+        }
+    }
+
+    /// As `VG_EVENT_*`.
+    public var flags: UInt32 {
+        let subject = if case .text = self { VG_EVENT_TEXT } else { VG_EVENT_TAKE }
+        return switch stage {
+        case .partial: UInt32(subject | VG_EVENT_PARTIAL)
+        case .whole: UInt32(subject)
+        case .withdrawn: UInt32(subject | VG_EVENT_WITHDRAWN)
+        }
+    }
+}
+
 /// Something that a node publishes now and then; see `vg_event_type`.
 public struct EventType: Sendable, Equatable {
     /// "speech.started".
@@ -80,13 +126,18 @@ public struct EventType: Sendable, Equatable {
     public var fields: [Field]
     /// Whether the newest one is given to whoever begins to listen later: it tells a state.
     public var isRetained: Bool
+    /// What it is for whoever keeps things; nil: nothing.
+    public var role: EventRole?
 
     /// Describes an event.
-    public init(_ name: String, _ doc: String, fields: [Field] = [], retained isRetained: Bool = false) {
+    public init(
+        _ name: String, _ doc: String, fields: [Field] = [], retained isRetained: Bool = false, role: EventRole? = nil
+    ) {
         self.name = name
         self.doc = doc
         self.fields = fields
         self.isRetained = isRetained
+        self.role = role
     }
 }
 

@@ -62,6 +62,7 @@ struct DescribeCommand: ParsableCommand {
             throw fail("there is no node type \(type); \(hint)")
         }
         if catalog.mayBeIsolated(type) { descriptor.settings.append(NodeCatalog.isolateSetting) }
+        if descriptor.events.contains(where: { $0.role != nil }) { descriptor.settings += NodeCatalog.keepSettings }
         let text =
             json
             ? NodeListing.json(descriptor, origin: entry.origin)

@@ -29,7 +29,7 @@ import TestSupport
         let output = node.run(4000, inputs: [input])[0]
         #expect(zip(input, output).allSatisfy { ($0 * 4).rounded(.toNearestOrEven) / 4 == $1 })
         node.set("bits", 24)
-        node.set("keep", 0.25)
+        node.set("share", 0.25)
         let held = node.run(4000, inputs: [input])[0]
         let changes = (1..<4000).count { held[$0] != held[$0 - 1] }
         #expect((990...1010).contains(changes))

@@ -18,7 +18,7 @@ enum TranscribeEvent {
     static let types = [
         EventType(
             partial, "what an item says so far; replaces what was told of it before",
-            fields: [item, Field("text", VG_STRING, "the whole text")]),
+            fields: [item, Field("text", VG_STRING, "the whole text")], role: .text(.partial)),
         EventType(
             final, "what an item says in the end; blank only where a partial text has to be taken back",
             fields: [
@@ -31,8 +31,8 @@ enum TranscribeEvent {
                     "words", VG_LIST,
                     "where the engine knows them: tables with text, start and end in seconds, and confidence"),
                 Field("confidence", VG_NUMBER, "0 to 1, where the engine knows it"),
-            ]),
-        EventType(cancelled, "an item was given up", fields: [item]),
+            ], role: .text(.whole)),
+        EventType(cancelled, "an item was given up", fields: [item], role: .text(.withdrawn)),
         EventType(failed, "an item could not be recognized", fields: [item, reason]),
         EventType(
             behind, "how far recognition is behind the audio, when that becomes a second more, or nothing again",

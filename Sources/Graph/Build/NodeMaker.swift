@@ -42,7 +42,8 @@ struct NodeMaker {
         settingsOfType[node.type] = check
         var problems = check.check(node, baseFolder: baseFolder, &report)
         let isolated = isolation(of: node, entry)
-        problems = problems || isolated == nil || !checkTail(node)
+        let isKept = checkTail(node) && checkKeeping(node, entry)
+        problems = problems || isolated == nil || !isKept
         let before = report.diagnostics.count
         if !problems, let kept = playing[node.name], kept.serves(node) {
             let values = check.parameterValues(node, of: kept.instance, &report)
@@ -124,6 +125,34 @@ struct NodeMaker {
         return false
     }
 
+    /// Whether what is to be kept of the node can be; if not, it is reported.
+    private mutating func checkKeeping(_ node: NodeDescription, _ entry: NodeCatalog.Entry) -> Bool {
+        if node.keep,
+            !(declarations[entry.type] ?? NodeDeclarations(entry.type)).events.contains(where: { $0.role != nil })
+        {
+            let others = catalog.keepable
+            report.error(
+                "there is nothing to keep of node '\(node.name)': nodes of type '\(node.type)' tell neither texts nor takes",
+                at: node.location,
+                hint: others.isEmpty ? "" : "what can be kept: that of \(others.joined(separator: ", "))")
+            return false
+        }
+        guard let speaker = node.entries[speakerKey] else { return true }
+        let hint = "a name of 1 to 100 bytes without control characters, such as \"Anna\""
+        guard case .string(let name) = speaker.value else {
+            report.error(
+                "'\(speakerKey)' must be a name, not \(speaker.value.kindText)", at: speaker.valueLocation, hint: hint)
+            return false
+        }
+        guard (1...100).contains(name.utf8.count), !name.utf8.contains(where: { $0 < 32 || $0 == 127 }),
+            name.contains(where: { $0 != " " })
+        else {
+            report.error("'\(shortened(name))' cannot be a speaker's name", at: speaker.valueLocation, hint: hint)
+            return false
+        }
+        return true
+    }
+
     private mutating func checkBypass(_ node: NodeDescription, _ instance: NodeInstance) {
         guard node.bypass, let fault = instance.bypassFault else { return }
         report.error("node '\(node.name)' cannot be bypassed: \(fault)", at: node.location, hint: "mute it instead")
@@ -172,6 +201,10 @@ struct NodeMaker {
 let isolateKey = "isolate"
 /// The key by which a node that is removed sounds on.
 let tailKey = "tail"
+/// The key that has a node's texts and takes kept.
+let keepKey = "keep"
+/// The key that names who is heard in them.
+let speakerKey = "speaker"
 
 extension NodeDescription {
     /// The entry that a node's complaint is about: "key", or "table.key" for something inside a table.

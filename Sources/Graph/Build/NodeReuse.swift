@@ -39,7 +39,7 @@ extension ResolvedGraph.Node {
                 if setting.defaultValue == nil { result[key] = .bool(true) }
                 continue
             }
-            if key == tailKey || instance.isExternal && key == "connect" { continue }
+            if key == tailKey || key == speakerKey || instance.isExternal && key == "connect" { continue }
             result[key] = entry.value
             guard key == tableOfParameters, case .table(let table) = entry.value else { continue }
             // The parameter is named, so that leaving it out is a difference: what it would be then is not known.

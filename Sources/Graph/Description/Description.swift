@@ -74,6 +74,8 @@ public struct NodeDescription: Sendable, Equatable {
     public var mute = false
     /// Whether it is silenced while it gives what is not a number, infinite, or above +24 dBFS.
     public var isGuarded = true
+    /// Whether what it tells of texts and takes is kept.
+    public var keep = false
     /// Where the name stands.
     public var location: SourceLocation
     /// Where the value of `type` stands.
@@ -96,12 +98,17 @@ public struct NodeDescription: Sendable, Equatable {
 
 extension NodeDescription {
     /// Keys that nodes of every type have.
-    public static let commonKeys = ["type", isolateKey, tailKey] + flags
+    public static let commonKeys = ["type", isolateKey, tailKey, speakerKey] + flags
     /// Those of them that are true or false.
-    public static let flags = ["required", "bypass", "mute", "guard"]
+    public static let flags = ["required", "bypass", "mute", "guard", keepKey]
 
     /// Whether it sounds on when it is removed.
     public var spills: Bool { entries[tailKey]?.value == .string("spill") }
+
+    /// Who is heard in what is kept of it: what the file says, else its name.
+    public var speaker: String {
+        if case .string(let text)? = entries[speakerKey]?.value { text } else { name }
+    }
 
     /// Sets one of the `flags`.
     public mutating func setFlag(_ key: String, _ value: Bool) {
@@ -110,6 +117,7 @@ extension NodeDescription {
         case "bypass": bypass = value
         case "mute": mute = value
         case "guard": isGuarded = value
+        case keepKey: keep = value
         default: preconditionFailure("\(key) is no flag")
         }
     }
@@ -174,6 +182,8 @@ public struct GraphDescription: Sendable, Equatable {
     public var threads = Threads.one
     /// What shall call the audio.
     public var driver = DriverDescription()
+    /// Whether anything may be kept of it: what the nodes with `keep` tell.
+    public var archive = true
     /// Whether something was too faulty to be here, so that what seems to be missing is no news.
     public var isPartial = false
 

@@ -92,6 +92,22 @@ public struct NodeCatalog: @unchecked Sendable {
             default: "false", choices: ["true", "false", "\"group\""])
     }
 
+    /// The keys by which what a node tells of texts and takes is kept, none of a type's own settings.
+    public static var keepSettings: [Setting] {
+        [
+            Setting(
+                keepKey, VG_SET_BOOL,
+                "keep its texts and takes in the archive: see `voicegraph transcripts` and `voicegraph takes`",
+                default: "false"),
+            Setting(speakerKey, VG_SET_STRING, "who is heard in what is kept; otherwise the node's name"),
+        ]
+    }
+
+    /// The usable types of which something can be kept, sorted.
+    var keepable: [String] {
+        types.filter { readEvents($0.value.type.pointee.events).contains { $0.role != nil } }.keys.sorted()
+    }
+
     /// Every known name, sorted.
     public var names: [String] { (Array(types.keys) + Array(unavailable.keys)).sorted() }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+import NodeKit
 import System
 
 /// Fans out what the graph publishes. It does not hold its subscriptions: a consumer that lets go of one costs nothing.
@@ -22,6 +23,8 @@ public final class EventBus: Sendable {
     }
 
     private let state = Lock(State())
+    /// That of the graph that plays, or played last.
+    private let time = Lock<GraphTime?>(nil)
 
     /// A bus without subscribers.
     public init() {}
@@ -54,6 +57,17 @@ public final class EventBus: Sendable {
             if element.isRetained { state.retain(publication) }
             for subscriber in state.subscribers { subscriber.subscription?.offer(publication) }
         }
+    }
+
+    /// From now on a graph plays here. [control]
+    func follow(_ time: GraphTime) { self.time.withLock { $0 = time } }
+
+    /// Publishes one of `HostEvent.all` for who works for the host, as the archive does; what is none of them is left out.
+    /// [any]
+    public func tell(_ kind: EventType, _ fields: [String: SettingValue] = [:]) {
+        guard HostEvent.all.contains(kind) else { return }
+        let time = time.withLock { $0 } ?? GraphTime()
+        publish(.event(time.event(kind.name, fields: fields, retained: kind.isRetained)))
     }
 
     /// Forgets what is retained of a node. [any]

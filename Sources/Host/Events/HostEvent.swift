@@ -70,6 +70,21 @@ public enum HostEvent {
         "events.lost", "events were lost because this reader was slow", fields: [Field("count", VG_INTEGER, "how many")]
     )
 
+    /// How the archive is.
+    public static let archive = EventType(
+        "archive.state", "how what is to be kept is kept",
+        fields: [
+            Field("state", VG_STRING, "keeping, waiting (the items are held until they can be written) or ended"),
+            reason,
+            Field("path", VG_STRING, "the file"),
+            Field("waiting", VG_INTEGER, "items and takes that are not written yet"),
+            Field("lost", VG_INTEGER, "items and takes that could not be written"),
+        ], retained: true)
+    /// An archive was not usable.
+    public static let archiveSetAside = EventType(
+        "archive.set-aside", "the archive could not be used and has another name now; a new one was begun",
+        fields: [Field("path", VG_STRING, "what it is called now"), reason])
+
     // The driver.
 
     /// Another rate or block size.
@@ -111,7 +126,7 @@ public enum HostEvent {
     /// All of them.
     public static let all: [EventType] = [
         running, status, finished, health, silenced, heard, clipped, judged, log, latency, refused, changed,
-        reloadFailed,
-        failed, eventsLost, format, stalled, resumed, serverLost, serverBack, reactivated, connected, xrun, dropout,
+        reloadFailed, archive, archiveSetAside, failed, eventsLost, format, stalled, resumed, serverLost, serverBack,
+        reactivated, connected, xrun, dropout,
     ]
 }

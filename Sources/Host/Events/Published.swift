@@ -117,6 +117,8 @@ public struct Event: Sendable, Equatable {
     public var fields: [String: SettingValue]
     /// Whether it tells a state, which is given to whoever subscribes later.
     public var isRetained: Bool
+    /// What is to be kept of it; nil: nobody asked for that.
+    public var keeping: Keeping?
 
     /// Describes an event.
     public init(
@@ -129,6 +131,20 @@ public struct Event: Sendable, Equatable {
         self.wallTime = wallTime
         self.fields = fields
         self.isRetained = isRetained
+    }
+
+    /// An event of a node that says `keep`.
+    public struct Keeping: Sendable, Equatable {
+        /// What it tells of.
+        public var role: EventRole
+        /// Who is heard: what the file says, else the node's name.
+        public var speaker: String
+
+        /// Describes it.
+        public init(_ role: EventRole, speaker: String) {
+            self.role = role
+            self.speaker = speaker
+        }
     }
 
     /// A field that is text.

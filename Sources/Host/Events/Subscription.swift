@@ -56,6 +56,8 @@ public final class Subscription: AsyncSequence, Sendable {
         var ended = false
         /// Readers that found nothing, the first to come first; empty while anything is kept.
         var waiting: Deque<CheckedContinuation<Publication?, Never>> = []
+        /// Threads that wait for the next element.
+        var sleepers = 0
 
         mutating func take() -> Publication? {
             if let key = order.popFirst() { return newest.removeValue(forKey: key) }
@@ -77,8 +79,20 @@ public final class Subscription: AsyncSequence, Sendable {
     /// The same, with the encoding that all consumers share. [any]
     public func pollShared() -> Publication? { state.withLock { $0.take() } }
 
-    /// Whether it was ended. [any]
-    var isEnded: Bool { state.withLock(\.ended) }
+    /// What comes next, for which the calling thread waits until a time of `monotonicSeconds`; nil: that time, or the end,
+    /// came first. [control]
+    public func next(until deadline: Double) -> Published? {
+        state.withLock { $0.sleepers += 1 }
+        defer { state.withLock { $0.sleepers -= 1 } }
+        let found = state.wait(until: deadline) { state -> Publication?? in
+            if let first = state.take() { return .some(first) }
+            return state.ended ? .some(nil) : nil
+        }
+        return found??.element
+    }
+
+    /// Whether it was ended: what it keeps is all that comes. [any]
+    public var isEnded: Bool { state.withLock(\.ended) }
 
     /// Readers that wait for the next element. [any]
     var waitingReaders: Int { state.withLock(\.waiting.count) }
@@ -91,13 +105,16 @@ public final class Subscription: AsyncSequence, Sendable {
             return state.waiting
         }
         for reader in waiting { reader.resume(returning: nil) }
+        state.signal()
     }
 
     func offer(_ publication: Publication) {
         guard wants(publication.element) else { return }
+        var isAwaited = false
         let waiting = state.withLock { state -> CheckedContinuation<Publication?, Never>? in
             if state.ended { return nil }
             if let waiting = state.waiting.popFirst() { return waiting }
+            isAwaited = state.sleepers > 0
             switch delivery {
             case .latest:
                 let key = publication.element.key
@@ -112,6 +129,7 @@ public final class Subscription: AsyncSequence, Sendable {
             return nil
         }
         waiting?.resume(returning: publication)
+        if isAwaited { state.signal() }
     }
 
     /// The next element; nil after the end. Cancelling the task that waits ends the subscription. [any]

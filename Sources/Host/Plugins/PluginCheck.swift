@@ -161,7 +161,31 @@ private func check(events: vg_list) throws(Fault) {
             throw Fault("its event \(name) has a name of the host's own")
         }
         try check(fields: event.fields, of: "the event \(name)")
+        if let fault = roleFault(of: event) { throw Fault(fault) }
     }
+}
+
+/// What an event's role promises and its fields do not have; nil: nothing. Whoever keeps things relies on it.
+func roleFault(of event: vg_event_type) -> String? {
+    let name = event.name.map { String(cString: $0) } ?? ""
+    let subjects = event.flags & UInt32(VG_EVENT_TEXT | VG_EVENT_TAKE)
+    guard let role = EventRole(flags: event.flags) else {
+        if subjects == 0, event.flags & UInt32(VG_EVENT_PARTIAL | VG_EVENT_WITHDRAWN) == 0 { return nil }
+        return "its event \(name) must tell a text or a take, not \(subjects == 0 ? "neither" : "both")"
+    }
+    var needed = [("item", VG_INTEGER)]
+    if case .take = role {
+        needed = [("path", VG_STRING)]
+    } else if role.stage != .withdrawn {
+        needed.append(("text", VG_STRING))
+    }
+    let fields = elements(of: event.fields, as: vg_field.self)
+    for (key, kind) in needed {
+        guard fields.contains(where: { $0.name.map { String(cString: $0) } == key && $0.kind == kind }) else {
+            return "its event \(name) tells a text or a take, but has no field \(key) that says which"
+        }
+    }
+    return nil
 }
 
 private func check(series: vg_list) throws(Fault) {

@@ -15,9 +15,30 @@ final class GraphContext: Sendable {
     /// Frames from a node's output to the driver's ports, by the node's name.
     let pathLatencies = Lock<[String: Int]>([:])
 
+    /// Who is heard in what is kept of nodes, by the node's name; of others nothing is kept.
+    private let speakers = Lock<[String: String]>([:])
+
     init(_ bus: EventBus) {
         self.bus = bus
         reports = NodeReports(bus, time)
+    }
+
+    /// From now on is kept what a description wants, and the last words of nodes that it has no more. [control]
+    func keep(_ description: GraphDescription) {
+        speakers.withLock { speakers in
+            for node in description.nodes { speakers[node.name] = node.keep ? node.speaker : nil }
+            if !description.archive { speakers = [:] }
+        }
+    }
+
+    /// Says of an event that it is to be kept, if it is. [any]
+    private func marked(_ event: Event, _ type: EventType) -> Event {
+        guard let role = type.role, let node = event.node, let speaker = speakers.withLock({ $0[node] }) else {
+            return event
+        }
+        var event = event
+        event.keeping = Event.Keeping(role, speaker: speaker)
+        return event
     }
 
     /// What the host does for one node. [control]
@@ -36,7 +57,7 @@ final class GraphContext: Sendable {
         }
         let declared = Dictionary(type.events.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let undeclared = Lock<Set<String>>([])
-        services.publish = { [bus, time, log = services.log] event in
+        services.publish = { [self, log = services.log] event in
             let event = event.pointee
             let key = event.name.map { String(cString: $0) } ?? ""
             guard let kind = declared[key] else {
@@ -51,11 +72,10 @@ final class GraphContext: Sendable {
             for entry in UnsafeBufferPointer(start: event.fields, count: count) {
                 if let key = entry.key { fields[String(cString: key)] = SettingValue(entry.value) }
             }
-            bus.publish(
-                .event(
-                    time.event(
-                        key, node: name, at: event.position == 0 ? nil : event.position, fields: fields,
-                        retained: kind.isRetained)))
+            let told = time.event(
+                key, node: name, at: event.position == 0 ? nil : event.position, fields: fields,
+                retained: kind.isRetained)
+            bus.publish(.event(marked(told, kind)))
         }
         let series = type.series.map(\.name)
         services.publishFrame = { [bus, time] frame in

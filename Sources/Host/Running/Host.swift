@@ -54,6 +54,9 @@ public actor Host {
         bus.subscribe(delivery, where: wants)
     }
 
+    /// Publishes one of `HostEvent.all` for who works for the host, as the archive does. [any]
+    public nonisolated func tell(_ event: EventType, _ fields: [String: SettingValue] = [:]) { bus.tell(event, fields) }
+
     /// Reads, checks and builds a graph; returns its warnings. Throws `InvalidGraph` with all diagnostics if there is an
     /// error among them, `HostError` while another graph plays and after `close`.
     @discardableResult

@@ -64,6 +64,7 @@ extension RunningGraph {
             guard !isStopped else { throw HostError("the graph was stopped") }
             // The driver asked for another format meanwhile: what is new is prepared for that.
             if state.withLock({ $0.prepared }) != before.1 { try prepareNew(next) }
+            context.keep(next.description)
             let known = Set(before.0.nodes.map { ObjectIdentifier($0.instance) })
             for node in next.graph.nodes where !known.contains(ObjectIdentifier(node.instance)) {
                 activate(node.instance)

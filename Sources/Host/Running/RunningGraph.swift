@@ -131,6 +131,8 @@ public final class RunningGraph: @unchecked Sendable {
             State(
                 graph: prepared.graph, nodes: prepared.graph.nodes.map(\.instance), description: prepared.description))
         for node in prepared.graph.nodes { node.instance.isDriven = isDriven }
+        context.keep(prepared.description)
+        bus.follow(context.time)
         router.connect(prepared.graph)
         context.calls.connect(prepared.graph)
         for (node, reason) in prepared.degraded { reports.set(node, .failed(reason)) }

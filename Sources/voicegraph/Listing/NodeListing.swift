@@ -103,7 +103,7 @@ public enum NodeListing {
                 [[action.name, results(action), action.doc]]
                     + action.arguments.map { ["  \($0.key)=", range($0), $0.doc] }
             })
-        section("Events", type.events.map { [$0.name, $0.isRetained ? "a state" : "", $0.doc] })
+        section("Events", type.events.map { [$0.name, nature($0), $0.doc] })
         section("Series", type.series.map { [$0.name, measure($0), $0.doc] })
         return text
     }

@@ -36,6 +36,22 @@ func range(_ setting: Setting) -> String {
     return text + ", default \(value)"
 }
 
+/// What an event tells of: a state, a text or a take.
+func nature(_ event: EventType) -> String {
+    func phrase(_ thing: String, _ stage: EventRole.Stage) -> String {
+        switch stage {
+        case .partial: "begun \(thing)"
+        case .whole: thing
+        case .withdrawn: "void \(thing)"
+        }
+    }
+    return switch event.role {
+    case .text(let stage): phrase("text", stage)
+    case .take(let stage): phrase("take", stage)
+    case nil: event.isRetained ? "a state" : ""
+    }
+}
+
 /// A number as a file would have it: 440, not 440.0; a float's digits, not a double's.
 func number(_ value: Double) -> String {
     if value == value.rounded(.towardZero), abs(value) < 1e9 { return String(Int(value)) }

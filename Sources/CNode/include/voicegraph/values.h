@@ -124,6 +124,18 @@ typedef struct vg_action {
 enum {
   /* The newest one is given, before anything new, to whoever begins to listen later: it tells a state. */
   VG_EVENT_RETAINED = 1u << 0,
+  /* It tells the text of an item, for whoever keeps what was said: the field "item" (VG_INTEGER, 1 or more) says of
+   * which, "text" (VG_STRING) is the whole of it, blank where there is none after all. "start" and "end" (VG_NUMBER,
+   * seconds of the graph) say when it was said, where that is known; else it is as the event. */
+  VG_EVENT_TEXT = 1u << 1,
+  /* It tells that a take has ended, for whoever keeps takes: "path" (VG_STRING) is its file; "frames", "rate",
+   * "channels", "seconds", and "reason", why it ended if not because it was to, where they are known. */
+  VG_EVENT_TAKE = 1u << 2,
+  /* With one of these two: it is not over. The text is that of the item so far; the take has begun, and its file is
+   * called "place" until it has ended. */
+  VG_EVENT_PARTIAL = 1u << 3,
+  /* With one of these two: it is void. What was told of the item or the take is not to be kept. */
+  VG_EVENT_WITHDRAWN = 1u << 4,
 };
 
 /* Something that a node publishes now and then. */
