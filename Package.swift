@@ -49,6 +49,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         library("CLilv", "lilv-0", "liblilv-dev"),
@@ -97,13 +98,19 @@ let package = Package(
             ]),
         code("API", ["Config", "Graph", "Host", "NodeKit"]),
         code("Control", ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"]),
+        code(
+            "Archive",
+            [
+                "Graph", "Host", "NodeKit", "System", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         code("Picture", ["Graph", "NodeKit"]),
         code("Terminal", ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"]),
         .executableTarget(
             name: "voicegraph",
             dependencies: [
-                "API", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "ModelStore",
-                "NodeKit", "Picture", "System", "Terminal",
+                "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2",
+                "ModelStore", "NodeKit", "Picture", "System", "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -143,6 +150,12 @@ let package = Package(
         tests("Config", ["Config", "Graph", "Host"]),
         tests("Host", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime"]),
         tests("Control", ["Control", "Host"]),
+        tests(
+            "Archive",
+            [
+                "Archive", "Config", "Drivers", "Graph", "Host", "NodeKit", "System",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
         tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),
         tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit"]),

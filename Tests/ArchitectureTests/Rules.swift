@@ -20,11 +20,12 @@ let allowedImports: [String: Set<String>] = [
     ],
     "API": ["Config", "Graph", "Host", "NodeKit"],
     "Control": ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System", "CRealtime"],
+    "Archive": ["Graph", "Host", "NodeKit", "System", "GRDB", "GRDBSQLite"],
     "Picture": ["Graph", "NodeKit"],
     "Terminal": ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"],
     "voicegraph": [
-        "API", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "ModelStore", "NodeKit",
-        "Picture", "System", "Terminal", "ArgumentParser",
+        "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "ModelStore",
+        "NodeKit", "Picture", "System", "Terminal", "ArgumentParser",
     ],
     "Plugins": ["JSON", "Models", "NodeKit", "Resampling"],
 ]

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+
+/// The archive cannot do what was asked of it.
+public struct ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What kind of trouble it is.
+    public enum Kind: Sendable, Equatable {
+        /// Others keep it locked.
+        case locked
+        /// What the file holds is not an archive, or not all of it can be read.
+        case damaged
+        /// A later version of this program has changed it.
+        case newer
+        /// The system refuses: there is no room, no right, no folder.
+        case refused
+        /// What was asked for is not there, or makes no sense.
+        case request
+    }
+
+    /// What kind of trouble it is.
+    public var kind: Kind
+    /// What is wrong.
+    public var message: String
+    /// What to do; may be empty.
+    public var hint: String
+
+    /// Describes a failure.
+    public init(_ kind: Kind, _ message: String, hint: String = "") {
+        self.kind = kind
+        self.message = message
+        self.hint = hint
+    }
+
+    /// Message and hint.
+    public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
+
+    /// What SQLite says, in our words.
+    init(_ error: any Error) {
+        if let error = error as? ArchiveError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self.init(.refused, "\(error)")
+            return
+        }
+        let said = error.message ?? "\(error.resultCode)"
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self.init(.locked, "another program keeps it locked")
+        case .SQLITE_FULL: self.init(.refused, "there is no room left on the disk", hint: "make some")
+        case .SQLITE_READONLY: self.init(.refused, "it may not be written")
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self.init(.refused, "it cannot be opened: \(said)")
+        case .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_INTERRUPT: self.init(.refused, "the disk refuses: \(said)")
+        default: self.init(.damaged, "it is damaged: \(said)")
+        }
+    }
+}
+
+/// Runs `body` with the errors of SQLite in our words.
+func translated<Result>(_ body: () throws -> Result) throws(ArchiveError) -> Result {
+    do { return try body() } catch { throw ArchiveError(error) }
+}

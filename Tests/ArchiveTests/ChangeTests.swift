@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import Host
+import TestSupport
+
+@testable import Archive
+
+/// Searching, editing and deleting.
+@Suite struct ChangeTests {
+    private let scratch: Scratch
+    private let archive: Archive
+
+    init() throws {
+        scratch = try Scratch()
+        let telling = Telling(scratch.file("archive.sqlite"))
+        for (index, text) in [
+            "The quick brown fox", "jumps over the lazy dog", "Où est le café?", "fox and dog",
+            "naïve \"quotes\" - AND NOT",
+        ].enumerated() {
+            telling.text(Int64(index + 1), text, speaker: index % 2 == 0 ? "Anna" : "Bert", time: Double(index))
+        }
+        telling.end()
+        archive = try telling.archive()
+    }
+
+    private func found(_ words: String) throws -> [String] { try archive.search(words).map(\.text) }
+
+    @Test(
+        "All words must occur; capitals and accents make no difference; quotes and beginnings of words are understood")
+    func search() throws {
+        #expect(try found("fox") == ["fox and dog", "The quick brown fox"])
+        #expect(try found("FOX dog") == ["fox and dog"])
+        #expect(try found("cafe ou") == ["Où est le café?"])
+        #expect(try found("\"lazy dog\"") == ["jumps over the lazy dog"])
+        #expect(try found("\"dog lazy\"") == [])
+        #expect(try found("qui*") == ["The quick brown fox"])
+        #expect(try found("qui") == [])
+        #expect(try archive.search("fox", .init(speaker: "Bert")).map(\.text) == ["fox and dog"])
+        #expect(try archive.search("fox", limit: 1).map(\.text) == ["fox and dog"])
+    }
+
+    @Test(
+        "Whatever is typed is words, and no command of the search",
+        arguments: [
+            "AND", "NOT quotes", "naive OR", "quotes -", "\"quotes", "shown:quotes*", "(quotes", "quotes^2", "a NEAR b",
+            "{shown}", "'; DROP TABLE item", "\"\"\"",
+        ])
+    func typed(words: String) throws {
+        do throws(ArchiveError) { _ = try archive.search(words) } catch { #expect(error.kind == .request) }
+        #expect(try archive.items().count == 5)
+    }
+
+    @Test("Nothing to search for is said so", arguments: ["", "  ", "*", "\"\"", "- !"])
+    func noWord(words: String) throws {
+        #expect(throws: ArchiveError(.request, "there is no word to search for")) { try archive.search(words) }
+    }
+
+    @Test(
+        "V3: an item is edited: what was told stays beside it, the edited text is found, and the edit can be taken back"
+    )
+    func edit() throws {
+        let item = try #require(try archive.items().first)
+        try archive.edit(item.id, to: "The quick brown wolf")
+        try archive.edit(item.id, to: "The slow brown wolf")
+        let edited = try #require(try archive.items(.init(ids: [item.id])).first)
+        #expect(edited.text == "The slow brown wolf")
+        #expect(edited.original == "The quick brown fox")
+        #expect(try found("wolf") == ["The slow brown wolf"])
+        #expect(try found("quick") == [])
+        #expect(try archive.edits(of: item.id) == ["The quick brown wolf", "The slow brown wolf"])
+        try archive.edit(item.id, to: nil)
+        #expect(try archive.items(.init(ids: [item.id])) == [item])
+        #expect(try found("quick") == ["The quick brown fox"])
+    }
+
+    @Test("A blank text, and an item that there is not, are refused")
+    func refused() throws {
+        #expect(throws: ArchiveError.self) { try archive.edit(1, to: "  ") }
+        #expect(throws: ArchiveError(.request, "there is no item 99")) { try archive.edit(99, to: "x") }
+    }
+
+    @Test("V3: items are deleted by selection, the others stay, and a session that has nothing any more goes with them")
+    func delete() throws {
+        #expect(try archive.delete(.item, .init(ids: [1, 3, 99])) == 2)
+        #expect(texts(archive) == ["jumps over the lazy dog", "fox and dog", "naïve \"quotes\" - AND NOT"])
+        #expect(try found("quick") == [])
+        #expect(try archive.delete(.item, .init(before: 1_700_000_004)) == 2)
+        #expect(try archive.sessions().count == 1)
+        #expect(try archive.delete(.item, .init()) == 1)
+        #expect(try archive.sessions() == [])
+    }
+
+    @Test("What is deleted cannot be read in any file of the archive")
+    func gone() throws {
+        let files = ["", "-wal"].map { archive.path + $0 }
+        func holds(_ word: String) -> Bool {
+            files.contains { FileManager.default.contents(atPath: $0)?.range(of: Data(word.utf8)) != nil }
+        }
+        #expect(holds("quick brown"))
+        #expect(holds("lazy"))
+        try archive.delete(.item, .init(ids: [1]))
+        #expect(!holds("quick brown"))
+        #expect(!holds("quick"))
+        #expect(holds("lazy"))
+    }
+
+    @Test("A hundred thousand items are searched")
+    func many() throws {
+        let telling = Telling(scratch.file("many.sqlite"))
+        let words = ["red", "green", "blue", "house", "river", "mountain", "voice", "graph", "evening", "train"]
+        let clock = ContinuousClock()
+        let writing = clock.measure {
+            for item in 0..<100_000 {
+                let text = (0..<8).map { words[(item / (1 + $0 * 7) + $0) % words.count] }.joined(separator: " ")
+                telling.text(Int64(item + 1), item == 54_321 ? text + " needle" : text, time: Double(item))
+            }
+            telling.end()
+        }
+        let archive = try telling.archive()
+        #expect(try archive.sessions().first?.items == 100_000)
+        var times: [String: Double] = [:]
+        for (name, query) in [("rare", "needle"), ("common", "red"), ("two", "river mountain"), ("beginning", "ev*")] {
+            var count = 0
+            let time = try clock.measure { count = try archive.search(query).count }
+            #expect(count == (name == "rare" ? 1 : 50))
+            times[name] = Double(time.components.attoseconds) * 1e-15 + Double(time.components.seconds) * 1e3
+        }
+        let shown = times.sorted { $0.key < $1.key }.map { "\($0.key) \(($0.value * 10).rounded() / 10) ms" }
+        print("figure: 100000 items written in \(writing); searched: \(shown.joined(separator: ", "))")
+    }
+}

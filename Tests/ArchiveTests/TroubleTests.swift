@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GRDB
+import Glibc
+import Graph
+import Host
+import NodeKit
+import TestSupport
+
+@testable import Archive
+
+/// Crashes, damage, locks, disks that refuse, and several who write.
+@Suite struct TroubleTests {
+    private let scratch: Scratch
+    private let path: String
+
+    init() throws {
+        scratch = try Scratch()
+        path = scratch.file("archive.sqlite")
+    }
+
+    /// Files that were set aside.
+    private var broken: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: scratch.path)) ?? [])
+            .filter { $0.hasPrefix("archive.sqlite.broken-") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+    }
+
+    private func keep(_ texts: String...) -> ArchiveWriter.Outcome {
+        let telling = Telling(path)
+        for (index, text) in texts.enumerated() { telling.text(Int64(index + 1), text) }
+        return telling.end()
+    }
+
+    @Test(
+        "V3: a session that a kill -9 ended is closed when the next one begins, and its last partial text is kept and marked"
+    )
+    func killed() async throws {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let telling = Telling(path)
+            for item in 1...20 { telling.text(Int64(item), "item \(item)") }
+            telling.text(21, "and the last wor", .partial)
+            telling.take(
+                ["path": .string("/tmp/a.wav"), "place": .string("/tmp/a.part.wav")], .partial, node: "tape")
+            try await eventually("all is there") {
+                guard let archive = try Archive.open(path) else { return false }
+                return try archive.items().count == 21 && archive.takes().count == 1
+            }
+            kill(getpid(), SIGKILL)
+        }
+        let archive = try #require(try Archive.open(path))
+        #expect(try archive.sessions().map(\.ended) == [nil])
+        #expect(try archive.items().last?.state == .growing)
+        #expect(keep("the next").session == 2)
+        let sessions = try archive.sessions()
+        #expect(sessions.map(\.ended) == [.crashed, .ended])
+        #expect(try #require(sessions[0].end) >= sessions[0].start)
+        #expect(
+            texts(archive) == (1...20).map { "item \($0)" } + ["and the last wor (cut)", "the next"])
+        #expect(try archive.takes().map(\.file) == ["/tmp/a.part.wav"])
+        #expect(try archive.takes().map(\.state) == [.cut])
+    }
+
+    @Test("A writer that is killed leaves all that it has written, in order, without a gap", arguments: [1, 100, 1000])
+    func killedAnywhere(count: Int) async throws {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, count = count as Int] in
+            let telling = Telling(path, graph: "killed")
+            // More than it can write until then.
+            for item in 1...5000 {
+                telling.text(Int64(item), "so f", .partial, time: Double(item))
+                telling.text(Int64(item), "item \(item)", time: Double(item))
+            }
+            try await eventually("so many are there") { try Archive.open(path)?.items().count ?? 0 >= count }
+            kill(getpid(), SIGKILL)
+        }
+        #expect(keep("the next").lost == 0)
+        let archive = try #require(try Archive.open(path))
+        #expect(try archive.sessions().map(\.ended) == [.crashed, .ended])
+        let items = try archive.items(.init(sessions: [1])).filter { $0.state == .whole }.map(\.text)
+        #expect(items.count >= count - 1)
+        #expect(items == (1..<items.count + 1).map { "item \($0)" })
+        #expect(broken == [])
+        let check = try await archive.queue.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
+        #expect(check == "ok")
+    }
+
+    @Test("A file that is no database is set aside, that is told, and nothing of it is deleted")
+    func garbage() throws {
+        let garbage = String(repeating: "this is no database\n", count: 1000)
+        try scratch.write("archive.sqlite", garbage)
+        let telling = Telling(path)
+        telling.text(1, "kept")
+        #expect(telling.end().lost == 0)
+        #expect(try texts(telling.archive()) == ["kept"])
+        let name = try #require(broken.first)
+        #expect(broken.count == 1)
+        #expect(try String(contentsOfFile: scratch.file(name), encoding: .utf8) == garbage)
+        let told = telling.told(HostEvent.archiveSetAside)
+        #expect(told.map { $0.text("path") } == [scratch.file(name)])
+        #expect(told.first?.text("reason")?.hasPrefix("it is damaged") == true)
+    }
+
+    @Test(
+        "Damage that shows only while it is written is set aside too, and what was to be written goes into the new one")
+    func damagedWhileOpen() async throws {
+        let telling = Telling(path)
+        telling.text(1, "old")
+        try await eventually("it is there") { try Archive.open(path)?.items().count == 1 }
+        // Everything but the first page, with the log written into it.
+        let archive = try #require(try Archive.open(path))
+        try await archive.queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+        let size = try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.seek(toOffset: 4096)
+        try file.write(contentsOf: Data(repeating: 0x5A, count: size - 4096))
+        try file.close()
+        telling.text(2, "new")
+        try await eventually("it was set aside") { !broken.isEmpty }
+        #expect(telling.end().lost == 0)
+        let kept = try texts(telling.archive())
+        #expect(kept == ["new"])
+        #expect(telling.told(HostEvent.archiveSetAside).count == 1)
+    }
+
+    @Test("An archive that somebody keeps locked is set aside after a while, and what they do goes into that")
+    func locked() throws {
+        #expect(keep("before").lost == 0)
+        let other = try DatabaseQueue(path: path)
+        try other.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN EXCLUSIVE")
+            let telling = Telling(path)
+            telling.text(1, "kept all the same")
+            #expect(telling.end().lost == 0)
+            #expect(telling.told(HostEvent.archiveSetAside).first?.text("reason") == "another program keeps it locked")
+            let kept = try texts(telling.archive())
+            #expect(kept == ["kept all the same"])
+            try db.execute(sql: "UPDATE item SET text = 'changed'; COMMIT")
+        }
+        try other.close()
+        let name = try #require(broken.first)
+        #expect(try texts(#require(try Archive.open(scratch.file(name)))) == ["changed"])
+        // Who had the old one ends, and the new one is as it was.
+        #expect(keep("and later").lost == 0)
+        #expect(try texts(#require(try Archive.open(path))) == ["kept all the same", "and later"])
+    }
+
+    @Test("A lock that ends in time is waited for, and nothing is set aside")
+    func brieflyLocked() async throws {
+        #expect(keep("before").lost == 0)
+        let telling = Telling(path, patience: 30)
+        let other = try DatabaseQueue(path: path)
+        try await other.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            telling.text(1, "waits")
+            try db.execute(sql: "COMMIT")
+        }
+        #expect(telling.end().lost == 0)
+        #expect(broken == [])
+        #expect(try texts(telling.archive()) == ["before", "waits"])
+    }
+
+    @Test("Where no folder can be made, that is told with the reason and the number of items, and nothing waits for it")
+    func refused() throws {
+        try scratch.write("file", "")
+        let telling = Telling(scratch.file("file/voicegraph/archive.sqlite"))
+        for item in 1...5 { telling.text(Int64(item), "lost") }
+        let outcome = telling.end()
+        #expect(outcome.lost == 5)
+        #expect(outcome.reason.contains("Not a directory"))
+        #expect(outcome.session == nil)
+        let states = telling.told(HostEvent.archive)
+        #expect(states.first?.text("state") == "waiting")
+        #expect(states.last?.text("state") == "ended")
+        #expect(states.last?.fields["lost"] == .integer(5))
+        #expect(states.last?.text("reason")?.contains("Not a directory") == true)
+    }
+
+    @Test(
+        "What cannot be written is held and written when there is room again; only what is too much is lost, the oldest first"
+    )
+    func full() async throws {
+        // A file in place of the folder stands for a disk that refuses.
+        try scratch.write("disk", "")
+        let telling = Telling(scratch.file("disk/archive.sqlite"), mostHeld: 10)
+        for item in 1...15 { telling.text(Int64(item), "item \(item)", time: Double(item)) }
+        try await eventually("it is told") {
+            telling.told(HostEvent.archive).last?.fields["lost"] == .integer(5)
+        }
+        try FileManager.default.removeItem(atPath: scratch.file("disk"))
+        try await eventually("they are written") { try Archive.open(telling.path)?.items().count == 10 }
+        telling.text(16, "item 16", time: 16)
+        let outcome = telling.end()
+        #expect(outcome.lost == 5)
+        #expect(try texts(telling.archive()) == (6...16).map { "item \($0)" })
+        #expect(telling.told(HostEvent.archive).map { $0.text("state") } == ["keeping", "ended"])
+    }
+
+    @Test("A disk that becomes full while it is written loses nothing that can be written later")
+    func fullWhileOpen() async throws {
+        let telling = Telling(path)
+        telling.text(1, "before")
+        try await eventually("it is there") { try Archive.open(path)?.items().count == 1 }
+        // A database that may not grow is to SQLite what a full disk is.
+        let archive = try #require(try Archive.open(path))
+        try await archive.queue.write { db in
+            try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON item BEGIN SELECT RAISE(ROLLBACK, 'full'); END")
+        }
+        telling.text(2, "while")
+        try await archive.queue.write { db in try db.execute(sql: "DROP TRIGGER full") }
+        #expect(telling.end().lost == 0)
+        #expect(texts(archive).first == "before")
+    }
+
+    @Test("Several processes write into one archive at once, and each keeps its own session")
+    func several() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for process in 1...3 {
+                group.addTask { [path] in
+                    await #expect(processExitsWith: .success) { [path = path as String, process = process as Int] in
+                        let telling = Telling(path, graph: "talk \(process)", patience: 30)
+                        for item in 1...300 {
+                            telling.text(Int64(item), "so f", .partial, time: Double(item))
+                            telling.text(Int64(item), "\(process): \(item)", time: Double(item))
+                        }
+                        #expect(telling.end().lost == 0)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let archive = try #require(try Archive.open(path))
+        let sessions = try archive.sessions()
+        #expect(Set(sessions.map(\.graph)) == ["talk 1", "talk 2", "talk 3"])
+        #expect(sessions.map(\.ended) == [.ended, .ended, .ended])
+        for session in sessions {
+            let number = session.graph.last!
+            #expect(texts(archive, .init(sessions: [session.id])) == (1...300).map { "\(number): \($0)" })
+        }
+        #expect(broken == [])
+    }
+
+    @Test("A session that another process still writes is left open")
+    func openElsewhere() async throws {
+        let first = Telling(path)
+        first.text(1, "here", .partial)
+        try await eventually("it is there") { try Archive.open(path)?.items().count == 1 }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let telling = Telling(path)
+            telling.text(1, "there")
+            #expect(telling.end().session == 2)
+        }
+        let archive = try #require(try Archive.open(path))
+        #expect(try archive.sessions().map(\.ended) == [nil, .ended])
+        #expect(texts(archive) == ["here (growing)", "there"])
+        first.text(1, "here we are")
+        first.end()
+        #expect(try archive.sessions().map(\.ended) == [.ended, .ended])
+        #expect(texts(archive) == ["here we are", "there"])
+    }
+
+    @Test("An archive that is renamed or removed while it is written is begun anew, and what it had is in it")
+    func renamed() async throws {
+        let telling = Telling(path)
+        telling.text(1, "old")
+        try await eventually("it is there") { try Archive.open(path)?.items().count == 1 }
+        _ = try Archive.setAside(path)
+        telling.text(2, "new")
+        telling.end()
+        #expect(try texts(telling.archive()) == ["new"])
+        #expect(try texts(#require(try Archive.open(scratch.file(broken[0])))) == ["old"])
+    }
+
+    @Test("Who deletes a session or an item while it grows does not stop what comes after")
+    func deletedMeanwhile() async throws {
+        let telling = Telling(path)
+        telling.text(1, "one")
+        telling.text(2, "two so f", .partial)
+        try await eventually("they are there") { try Archive.open(path)?.items().count == 2 }
+        let archive = try telling.archive()
+        try await archive.queue.write { try $0.execute(sql: "DELETE FROM session") }
+        telling.text(2, "two so far")
+        telling.text(3, "three")
+        #expect(telling.end().lost == 0)
+        #expect(texts(archive) == ["two so far", "three"])
+    }
+}
