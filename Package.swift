@@ -159,7 +159,7 @@ let package = Package(
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
         tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),
         tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit"]),
-        tests("Command", ["CSndfile"]),
+        tests("Command", ["Archive", "CSndfile", "Graph", "Host", "NodeKit"]),
         tests("Fault", ["Control", "Graph", "JSON"]),
         tests("Architecture", []),
         // `make lv2-conformance`.

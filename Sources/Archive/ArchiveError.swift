@@ -9,6 +9,8 @@ public struct ArchiveError: Error, Sendable, Equatable, CustomStringConvertible 
         case locked
         /// What the file holds is not an archive, or not all of it can be read.
         case damaged
+        /// SQLite does not know what the file should have: somebody else has changed it.
+        case strange
         /// A later version of this program has changed it.
         case newer
         /// The system refuses: there is no room, no right, no folder.
@@ -51,7 +53,8 @@ public struct ArchiveError: Error, Sendable, Equatable, CustomStringConvertible 
         case .SQLITE_READONLY: self.init(.refused, "it may not be written")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self.init(.refused, "it cannot be opened: \(said)")
         case .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_INTERRUPT: self.init(.refused, "the disk refuses: \(said)")
-        default: self.init(.damaged, "it is damaged: \(said)")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: self.init(.damaged, "it is damaged: \(said)")
+        default: self.init(.strange, "it is not as it should be: \(said)")
         }
     }
 }

@@ -32,7 +32,7 @@ struct ArchiveFile {
         let lock = try lockFolder()
         defer { close(lock) }
         do { return (try connect(), nil) } catch {
-            guard error.kind == .damaged || error.kind == .locked else { throw error }
+            guard [.damaged, .strange, .locked].contains(error.kind) else { throw error }
             let reason = error.message
             let other = try setAside()
             return (try connect(), SetAside(path: other, reason: reason))

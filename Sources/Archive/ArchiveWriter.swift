@@ -51,6 +51,7 @@ public final class ArchiveWriter: @unchecked Sendable {
     private let tell: Tell
     private let mostHeld: Int
     private let retry: Double
+    private let opensAtOnce: Bool
     private var store: SessionStore
     private var held: [Event] = []
     private var lost = 0
@@ -70,16 +71,20 @@ public final class ArchiveWriter: @unchecked Sendable {
 
     /// Begins to keep what a host's graph will tell: attach it before the graph runs, and call `finish` when that was
     /// stopped. [control]
-    public convenience init(keeping host: Host, session: Session, path: String? = nil) {
-        self.init(host.subscribe(.lossless, where: Self.wants), session: session, path: path) { host.tell($0, $1) }
+    public convenience init(keeping host: Host, session: Session, path: String? = nil, atOnce: Bool = false) {
+        self.init(host.subscribe(.lossless, where: Self.wants), session: session, path: path, atOnce: atOnce) {
+            host.tell($0, $1)
+        }
     }
 
     /// Begins to keep what a lossless subscription gives of what it `wants`. Others may keep the file locked for `patience`
-    /// seconds. [control]
+    /// seconds. With `atOnce` the file is opened now, so that what is wrong with it is known before anything is to be kept.
+    /// [control]
     public init(
         _ events: Subscription, session: Session, path: String? = nil, patience: Double = 10,
-        mostHeld: Int = ArchiveWriter.mostHeld, retry: Double = 1, tell: @escaping Tell
+        mostHeld: Int = ArchiveWriter.mostHeld, retry: Double = 1, atOnce: Bool = false, tell: @escaping Tell
     ) {
+        opensAtOnce = atOnce
         self.events = events
         self.tell = tell
         self.mostHeld = max(1, mostHeld)
@@ -102,6 +107,7 @@ public final class ArchiveWriter: @unchecked Sendable {
     // MARK: on its thread
 
     private func run() {
+        if opensAtOnce { attempt() }
         while let first = next() {
             hold(first)
             while held.count < 1000, case .event(let event)? = events.poll() { hold(event) }
@@ -157,6 +163,10 @@ public final class ArchiveWriter: @unchecked Sendable {
             held = []
             return
         }
+        attempt()
+    }
+
+    private func attempt() {
         do throws(ArchiveError) {
             do throws(ArchiveError) { try writeHeld() } catch {
                 guard isHopeless(error) else { throw error }
@@ -178,7 +188,7 @@ public final class ArchiveWriter: @unchecked Sendable {
     private func isHopeless(_ error: ArchiveError) -> Bool {
         guard error.kind == .locked else {
             lockedSince = nil
-            return error.kind == .damaged
+            return [.damaged, .strange].contains(error.kind)
         }
         let since = lockedSince ?? monotonicSeconds()
         lockedSince = since
@@ -188,13 +198,6 @@ public final class ArchiveWriter: @unchecked Sendable {
     private func tellSetAside(_ other: ArchiveFile.SetAside?) {
         guard let other else { return }
         tell(HostEvent.archiveSetAside, ["path": .string(other.path), "reason": .string(other.reason)])
-        tell(
-            HostEvent.log,
-            [
-                "level": .string("warning"),
-                "text": .string(
-                    "the archive could not be used: \(other.reason); it is \(other.path) now, and a new one was begun"),
-            ])
     }
 
     /// Told when it changes, and when more is lost.

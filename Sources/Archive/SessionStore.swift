@@ -78,6 +78,8 @@ struct SessionStore {
                 return try Int64.fetchOne(db, sql: "SELECT id FROM session WHERE id = ?", arguments: [session]) != nil
             }
             if isThere == false { open.session = nil }
+            // The log is empty then, unless others write to it.
+            _ = try? queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         }
         let session = open.session
         close()

@@ -12,6 +12,7 @@ struct VoiceGraph: AsyncParsableCommand {
             RunCommand.self, RenderCommand.self, RecordCommand.self, SayCommand.self, SpeakCommand.self,
             VoicesCommand.self,
             TranscribeCommand.self, CheckCommand.self, GraphCommand.self, NodesCommand.self, DescribeCommand.self,
+            TranscriptsCommand.self, TakesCommand.self,
             StatusCommand.self, TopCommand.self, ControlCommand.self, LV2Command.self, ModelsCommand.self,
             PluginCommand.self, IsolatedChildCommand.self,
         ])

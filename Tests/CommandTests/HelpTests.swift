@@ -13,7 +13,7 @@ import TestSupport
                     "run", "render", "record", "transcribe", "check", "graph", "nodes", "describe", "status", "top",
                     "ctl",
                     "models",
-                    "plugin", "--version",
+                    "transcripts", "takes", "plugin", "--version",
                 ]
             ),
             (
@@ -46,6 +46,15 @@ import TestSupport
             (["models", "list", "--help"], ["--json", "--verify", "exit code is 1"]),
             (["models", "install", "--help"], ["<names>", "--all", "Ctrl-C"]),
             (["models", "remove", "--help"], ["--force"]),
+            (
+                ["transcripts", "--help"],
+                ["list", "show", "search", "edit", "delete", "export", "keep = true", "archive = false"]
+            ),
+            (["transcripts", "search", "--help"], ["--speaker", "--limit", "--json", "beginn*"]),
+            (["transcripts", "delete", "--help"], ["--older-than", "--item", "--yes", "30d"]),
+            (["transcripts", "export", "--help"], ["--format", "txt", "srt", "vtt", "json", "md", "--output"]),
+            (["takes", "--help"], ["list", "play", "export", "delete"]),
+            (["takes", "delete", "--help"], ["--older-than", "--files", "--yes"]),
         ])
     func help(_ arguments: [String], _ words: [String]) async throws {
         let help = try Program([Program.voicegraph] + arguments)

@@ -29,6 +29,14 @@ public struct Transcription: Sendable {
         public var words: [Word]
         /// 0 to 1, where it is known.
         public var confidence: Double?
+
+        /// Describes an item of which no more is known.
+        public init(text: String, start: Double, end: Double) {
+            self.text = text
+            self.start = start
+            self.end = end
+            words = []
+        }
     }
 
     /// How it ended.

@@ -41,8 +41,8 @@ func glyphs(_ text: String, unicode: Bool = true) -> [Glyph] {
     return result
 }
 
-/// Columns that a text takes.
-func columns(_ text: String, unicode: Bool = true) -> Int {
+/// Columns that a text takes on a terminal.
+public func columns(_ text: String, unicode: Bool = true) -> Int {
     glyphs(text, unicode: unicode).reduce(0) { $0 + Int($1.width) }
 }
 

@@ -80,6 +80,9 @@ public func eventText(_ event: Event) -> String? {
         return about + said + (event.name == "transcribe.final" ? "" : " ...")
     case "record.limit": return about + "the limit is reached"
     case "record.discarded": return about + "thrown away: " + path
+    case HostEvent.archiveSetAside.name:
+        let reason = event.text("reason") ?? ""
+        return "the archive could not be used: \(reason); it is called \(path) now, and a new one was begun"
     case "graph.changed":
         return "graph: "
             + changeText(

@@ -106,7 +106,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
 }
 
-/// What a person writes for a length of time: 90, 90s, 10m, 1h30m.
+/// What a person writes for a length of time: 90, 90s, 10m, 1h30m, 30d.
 struct TimeSpan: ExpressibleByArgument {
     let seconds: Double
 
@@ -118,7 +118,7 @@ struct TimeSpan: ExpressibleByArgument {
         var total = 0.0
         var digits = ""
         for letter in argument {
-            guard let unit = ["h": 3600.0, "m": 60.0, "s": 1.0][letter] else {
+            guard let unit = ["d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0][letter] else {
                 digits.append(letter)
                 continue
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Archive
 import ArgumentParser
 import Control
 import Dispatch
@@ -61,11 +62,13 @@ struct RunCommand: AsyncParsableCommand {
         let host = Host(plugins: try graph.plugins.search())
         let events = host.subscribe(.bounded(4096))
         let readAt = calendarTime()
+        let keeper: ArchiveWriter?
         do {
             report(try await host.load(graph.file, overrides: graph.overrides), json: json)
             let waiting = Task.detached { await leave(when: ended) }
             defer { waiting.cancel() }
             let graph = await host.description
+            keeper = graph.flatMap { keep($0, of: host) }
             try await host.run(audio.request(over: graph?.driver, client: graph?.name ?? "voicegraph"))
         } catch let error as InvalidGraph {
             report(error.diagnostics, json: json)
@@ -97,6 +100,7 @@ struct RunCommand: AsyncParsableCommand {
         reloader.stop()
         control?.close()
         let result = await host.stop()
+        let kept = keeper?.finish()
         await host.close()
         await reading.value
         showing.cancel()
@@ -104,6 +108,17 @@ struct RunCommand: AsyncParsableCommand {
         output.close()
         if let result { output.report(result.status, result.timings, result.dropouts, dropped: events.dropped) }
         if let failure { throw fail("\(failure)") }
+        if let kept, kept.lost > 0 {
+            throw fail("\(kept.lost) items or takes could not be kept in the archive: \(kept.reason)")
+        }
+    }
+
+    /// Keeps what nodes say is to be kept, those too that are changed while it plays.
+    private func keep(_ graph: GraphDescription, of host: Host) -> ArchiveWriter? {
+        guard graph.archive else { return nil }
+        let path = self.graph.file.hasPrefix("/") ? self.graph.file : currentFolder() + "/" + self.graph.file
+        return ArchiveWriter(
+            keeping: host, session: .init(graph: graph.name, file: path), atOnce: graph.nodes.contains(where: \.keep))
     }
 
     /// Where other programs reach this run; it plays without that, too.

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import Archive
+import ArgumentParser
+import Glibc
+import Host
+
+/// `voicegraph takes`: what was recorded, as it was kept.
+struct TakesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "takes", abstract: "List, play, export and delete what was recorded.",
+        discussion: """
+            A run keeps where the recordings of nodes with keep = true are, and what they are; the sound stays in its \
+            files. What is not there, or cannot be done, ends with exit code 1.
+            """,
+        subcommands: [List.self, PlayTakeCommand.self, Export.self, Delete.self])
+
+    /// The takes with these numbers, "last" for the newest; one that there is not is an error.
+    static func takes(_ names: [String], in archive: Archive) throws -> [ArchivedTake] {
+        let all = try ArchiveAccess.told { () throws(ArchiveError) in try archive.takes() }
+        return try names.map { name in
+            if name == "last", let last = all.last { return last }
+            if let take = all.first(where: { String($0.id) == name }) { return take }
+            throw fail("there is no take \(name); `voicegraph takes list` shows what there is")
+        }
+    }
+}
+
+extension TakesCommand {
+    /// `voicegraph takes list`: a line each.
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the takes, the newest last.")
+
+        @Option(help: ArgumentHelp("Show only so many, the newest.", valueName: "count"))
+        var limit: Int?
+
+        @Flag(help: "One JSON object a line.")
+        var json = false
+
+        func run() throws {
+            let archive = try ArchiveAccess.open()
+            let takes = try ArchiveAccess.told { () throws(ArchiveError) in
+                try archive?.takes(limit: max(0, limit ?? .max)) ?? []
+            }
+            if takes.isEmpty, !json { return ArchiveAccess.sayNothing() }
+            writeOut(json ? TakesText.json(takes) : TakesText.table(takes))
+        }
+    }
+
+    /// `voicegraph takes export TAKE... -o PLACE`: copies of the files.
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "export", abstract: "Copy the files of takes.",
+            discussion: "Nothing is written over.")
+
+        @Argument(help: "Numbers of takes, or last.")
+        var takes: [String]
+
+        @Option(
+            name: .shortAndLong, help: ArgumentHelp("A folder, or for one take a file.", valueName: "place"),
+            completion: .file())
+        var output: String
+
+        func run() throws {
+            let archive = try ArchiveAccess.opened()
+            let chosen = try TakesCommand.takes(takes, in: archive)
+            var facts = stat()
+            let isFolder = stat(output, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+            if !isFolder, chosen.count > 1 { throw fail("\(output) is no folder, and there are \(chosen.count) takes") }
+            for take in chosen {
+                let name = take.file.split(separator: "/").last.map(String.init) ?? "take"
+                try copyFile(take.file, to: isFolder ? "\(output)/\(name)" : output)
+            }
+        }
+    }
+
+    /// `voicegraph takes delete TAKE...`.
+    struct Delete: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "delete", abstract: "Forget takes, and with --files delete their files.",
+            discussion: """
+                For example: voicegraph takes delete --older-than 30d --files --yes
+                What is given together must all be true of a take. It asks before it deletes; where nobody can be asked \
+                it refuses without --yes. A take that is being recorded stays. Where there is nothing to delete it \
+                says so and ends with 0.
+                """)
+
+        @Argument(help: "Numbers of takes, or last.")
+        var takes: [String] = []
+
+        @Flag(help: "Delete the sound files as well; without this they stay.")
+        var files = false
+
+        @OptionGroup
+        var age: AgeOptions
+
+        func validate() throws {
+            if takes.isEmpty, age.olderThan == nil { throw ValidationError("name takes, or give --older-than") }
+        }
+
+        func run() throws {
+            guard let archive = try ArchiveAccess.open() else { return _ = writeOut("there is nothing to delete\n") }
+            let named = try TakesCommand.takes(takes, in: archive)
+            let filter = ArchiveFilter(ids: named.isEmpty ? nil : named.map(\.id), before: age.before)
+            let meant = try ArchiveAccess.told { () throws(ArchiveError) in try archive.takes(filter) }
+                .filter { $0.state != .growing }
+            guard !meant.isEmpty else { return _ = writeOut("there is nothing to delete\n") }
+            let what = counted(meant.count, "take")
+            try ArchiveAccess.confirm(
+                files ? "Delete \(what) and their files?" : "Forget \(what)? Their files stay.", yes: age.yes)
+            let (gone, kept) = files ? removeFiles(meant) : (meant, [])
+            _ = try ArchiveAccess.told { () throws(ArchiveError) in
+                try archive.delete(.take, .init(ids: gone.map(\.id)))
+            }
+            let done = counted(gone.count, "take")
+            writeOut(files ? "deleted \(done) and their files\n" : "forgot \(done); their files stay\n")
+            if !kept.isEmpty { throw ExitCode(1) }
+        }
+
+        /// Deletes the files; a take the file of which cannot be deleted is kept, and that is told.
+        private func removeFiles(_ takes: [ArchivedTake]) -> (gone: [ArchivedTake], kept: [ArchivedTake]) {
+            var kept: [ArchivedTake] = []
+            let gone = takes.filter { take in
+                var facts = stat()
+                guard lstat(take.file, &facts) == 0 else { return true }
+                if facts.st_mode & S_IFMT == S_IFREG, unlink(take.file) == 0 { return true }
+                let reason = facts.st_mode & S_IFMT == S_IFREG ? String(cString: strerror(errno)) : "it is no file"
+                _ = fail("\(take.file) cannot be deleted: \(reason); the take is kept")
+                kept.append(take)
+                return false
+            }
+            return (gone, kept)
+        }
+    }
+}
+
+/// Copies a file, over nothing.
+private func copyFile(_ path: String, to target: String) throws {
+    let from = open(path, O_RDONLY | O_CLOEXEC)
+    guard from >= 0 else { throw fail("\(path) cannot be read: \(String(cString: strerror(errno)))") }
+    defer { close(from) }
+    let to = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard to >= 0 else { throw fail("\(target) cannot be written: \(String(cString: strerror(errno)))") }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    var fault: Int32 = 0
+    while fault == 0 {
+        let count = read(from, &bytes, bytes.count)
+        if count == 0 { break }
+        if count < 0 {
+            if errno != EINTR { fault = errno }
+            continue
+        }
+        var done = 0
+        while done < count, fault == 0 {
+            let written = bytes.withUnsafeBytes { write(to, $0.baseAddress! + done, count - done) }
+            if written < 0, errno != EINTR { fault = errno }
+            done += max(0, written)
+        }
+    }
+    if close(to) != 0, fault == 0 { fault = errno }
+    guard fault == 0 else {
+        unlink(target)
+        throw fail("\(target) cannot be written: \(String(cString: strerror(fault)))")
+    }
+    writeOut("\(target)\n")
+}

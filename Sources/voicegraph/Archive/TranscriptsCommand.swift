@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+import Archive
+import ArgumentParser
+import Glibc
+import Host
+
+/// `voicegraph transcripts`: what was said, as it was kept.
+struct TranscriptsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "transcripts", abstract: "List, show, search, edit, delete and export what was said.",
+        discussion: """
+            A run keeps the texts of nodes with keep = true in the graph file, under the name that speaker gives; \
+            archive = false in [graph] keeps nothing. They are in archive.sqlite in voicegraph's data folder, for you \
+            alone. A SESSION is the number of a run, or "last". What is not there, or cannot be done, ends with exit \
+            code 1.
+            """,
+        subcommands: [List.self, Show.self, Search.self, Edit.self, Delete.self, Export.self])
+}
+
+extension TranscriptsCommand {
+    /// `voicegraph transcripts list`: a line for each run.
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the sessions of which texts are kept, the newest last.")
+
+        @Option(help: ArgumentHelp("Show only so many, the newest.", valueName: "count"))
+        var limit: Int?
+
+        @Flag(help: "One JSON object a line.")
+        var json = false
+
+        func run() throws {
+            let archive = try ArchiveAccess.open()
+            let sessions = try ArchiveAccess.told { () throws(ArchiveError) in
+                try archive?.sessions(of: .item, limit: max(0, limit ?? .max)) ?? []
+            }
+            if sessions.isEmpty, !json { return ArchiveAccess.sayNothing() }
+            writeOut(json ? TranscriptsText.json(sessions) : TranscriptsText.table(sessions))
+        }
+    }
+
+    /// `voicegraph transcripts show SESSION`: all of one.
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show what was said in a session.",
+            discussion: "The numbers in front are those of the items, by which edit and delete name them.")
+
+        @Argument(help: "Its number, or last.")
+        var session = "last"
+
+        @Flag(help: "One JSON object a line, with what was told where a text was edited.")
+        var json = false
+
+        func run() throws {
+            let archive = try ArchiveAccess.opened()
+            let sessions = try ArchiveAccess.sessions([session], of: .item, in: archive)
+            let items = try ArchiveAccess.told { () throws(ArchiveError) in
+                try archive.items(.init(sessions: sessions.map(\.id)))
+            }
+            writeOut(json ? TranscriptsText.json(items) : TranscriptsText.lines(items))
+        }
+    }
+
+    /// `voicegraph transcripts search WORDS...`.
+    struct Search: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "search", abstract: "Find what was said, the newest first.",
+            discussion: """
+                All words must occur. "words like this" stand in a row, beginn* is the beginning of a word; capitals and \
+                accents make no difference. Where nothing is found the exit code is 1.
+                """)
+
+        @Argument(help: "The words.")
+        var words: [String]
+
+        @Option(help: "Only what this one said.")
+        var speaker: String?
+
+        @Option(help: ArgumentHelp("So many at most.", valueName: "count"))
+        var limit = 50
+
+        @Flag(help: "One JSON object a line.")
+        var json = false
+
+        func validate() throws {
+            if limit < 1 { throw ValidationError("--limit must be above 0") }
+        }
+
+        func run() throws {
+            let archive = try ArchiveAccess.opened()
+            let items = try ArchiveAccess.told { () throws(ArchiveError) in
+                try archive.search(words.joined(separator: " "), .init(speaker: speaker), limit: limit)
+            }
+            if items.isEmpty { throw json ? ExitCode(1) : fail("nothing was found") }
+            writeOut(json ? TranscriptsText.json(items) : TranscriptsText.found(items))
+        }
+    }
+
+    /// `voicegraph transcripts edit ITEM TEXT`.
+    struct Edit: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "edit", abstract: "Give an item another text; what was told is kept beside it.")
+
+        @Argument(help: "Its number, as show and search tell it.")
+        var item: Int64
+
+        @Argument(help: "The new text.")
+        var words: [String] = []
+
+        @Flag(help: "Take back what it was edited to.")
+        var undo = false
+
+        func validate() throws {
+            if words.isEmpty != undo { throw ValidationError("give a text, or --undo") }
+        }
+
+        func run() throws {
+            let archive = try ArchiveAccess.opened()
+            try ArchiveAccess.told { () throws(ArchiveError) in
+                try archive.edit(item, to: undo ? nil : words.joined(separator: " "))
+            }
+        }
+    }
+
+    /// `voicegraph transcripts delete SESSION...`.
+    struct Delete: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "delete", abstract: "Delete texts, of whole sessions, single ones, or old ones.",
+            discussion: """
+                For example: voicegraph transcripts delete --older-than 30d --yes
+                What is given together must all be true of a text. It asks before it deletes; where nobody can be asked \
+                it refuses without --yes. Where there is nothing to delete it says so and ends with 0. Takes are \
+                deleted by `voicegraph takes delete`.
+                """)
+
+        @Argument(help: "Numbers of sessions, or last.")
+        var sessions: [String] = []
+
+        @Option(parsing: .upToNextOption, help: ArgumentHelp("Numbers of single items.", valueName: "item"))
+        var item: [Int64] = []
+
+        @OptionGroup
+        var age: AgeOptions
+
+        func validate() throws {
+            if sessions.isEmpty, item.isEmpty, age.olderThan == nil {
+                throw ValidationError("name sessions, or give --item or --older-than")
+            }
+        }
+
+        func run() throws {
+            guard let archive = try ArchiveAccess.open() else { return _ = writeOut("there is nothing to delete\n") }
+            let named = try ArchiveAccess.sessions(sessions, of: .item, in: archive)
+            let filter = ArchiveFilter(
+                ids: item.isEmpty ? nil : item, sessions: named.isEmpty ? nil : named.map(\.id), before: age.before)
+            let meant = try ArchiveAccess.told { () throws(ArchiveError) in try archive.items(filter) }
+            if let missing = item.first(where: { id in !meant.contains { $0.id == id } }), age.olderThan == nil {
+                throw fail(
+                    "there is no item \(missing)\(named.isEmpty ? "" : " in what is named"); nothing was deleted")
+            }
+            guard !meant.isEmpty else { return _ = writeOut("there is nothing to delete\n") }
+            let count = Set(meant.map(\.session)).count
+            try ArchiveAccess.confirm(
+                "Delete \(counted(meant.count, "text")) of \(counted(count, "session"))?", yes: age.yes)
+            // Those that were asked about, and none that came meanwhile.
+            let gone = try ArchiveAccess.told { () throws(ArchiveError) in
+                try archive.delete(.item, .init(ids: meant.map(\.id)))
+            }
+            writeOut("deleted \(counted(gone, "text"))\n")
+        }
+    }
+
+    /// `voicegraph transcripts export SESSION...`.
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "export", abstract: "Write what was said as text, captions, JSON or Markdown.",
+            discussion: "Captions, srt and vtt, are of one session.")
+
+        @Argument(help: "Numbers of sessions, or last; without any, all.")
+        var sessions: [String] = []
+
+        @Option(help: "What to write: txt, srt, vtt, json (one object a line) or md.")
+        var format = ExportFormat.txt
+
+        @Option(
+            name: .shortAndLong, help: ArgumentHelp("Where to write; without it standard output.", valueName: "file"),
+            completion: .file())
+        var output: String?
+
+        func run() throws {
+            let archive = try ArchiveAccess.opened()
+            let named = try ArchiveAccess.sessions(sessions, of: .item, in: archive)
+            let chosen = try ArchiveAccess.told { () throws(ArchiveError) in
+                sessions.isEmpty ? try archive.sessions(of: .item) : named
+            }
+            if format.isCaptions, chosen.count != 1 {
+                throw fail("captions are of one session, and there are \(chosen.count); name one, or last")
+            }
+            let parts = try chosen.map { session in
+                (
+                    session,
+                    try ArchiveAccess.told { () throws(ArchiveError) in try archive.items(.init(sessions: [session.id]))
+                    }
+                )
+            }
+            let text = format.text(parts)
+            guard let output else {
+                writeOut(text)
+                return
+            }
+            let file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+            let written = file >= 0 && writeOut(text, to: file)
+            if !written || close(file) != 0 {
+                throw fail("\(output) cannot be written: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import Archive
+import ArgumentParser
+import Host
+import JSON
+import Terminal
+
+/// Transcripts as text.
+enum TranscriptsText {
+    /// Sessions for people: a line each.
+    static func table(_ sessions: [ArchivedSession], now: Double = calendarTime()) -> String {
+        var table = TextTable(
+            .init("ID", number: true), .init("begun"), .init("length"), .init("state"), .init("items", number: true),
+            .init("graph"), .init("speakers"))
+        table.rows = sessions.map { session in
+            [
+                String(session.id), localTime(session.start), duration((session.end ?? now) - session.start),
+                state(session), String(session.items), session.graph, session.speakers.joined(separator: ", "),
+            ]
+        }
+        return table.text()
+    }
+
+    /// Sessions for programs: an object a line.
+    static func json(_ sessions: [ArchivedSession]) -> String {
+        sessions.map { session in
+            JSONText.object([
+                ("id", String(session.id)), ("graph", JSONText.string(session.graph)),
+                ("file", session.file.map(JSONText.string) ?? "null"),
+                ("start", JSONText.string(EventJSON.timestamp(session.start))),
+                ("end", session.end.map { JSONText.string(EventJSON.timestamp($0)) } ?? "null"),
+                ("state", JSONText.string(state(session))), ("items", String(session.items)),
+                ("takes", String(session.takes)),
+                ("speakers", "[\(session.speakers.map(JSONText.string).joined(separator: ","))]"),
+            ]) + "\n"
+        }.joined()
+    }
+
+    /// "running", "ended" or "crashed".
+    private static func state(_ session: ArchivedSession) -> String { session.ended?.rawValue ?? "running" }
+
+    /// Items of one session for people: all of their text.
+    static func lines(_ items: [ArchivedItem], width: Int? = terminalWidth()) -> String {
+        let numbers = items.map { String($0.id).count }.max() ?? 0
+        let names = min(20, items.map { columns(printable($0.speaker)) }.max() ?? 0)
+        return items.map { item in
+            let id = String(repeating: " ", count: numbers - String(item.id).count) + String(item.id)
+            let name = cut(printable(item.speaker), names)
+            let head =
+                "\(id)  \(duration(item.start))  \(name)"
+                + String(repeating: " ", count: names - columns(name)) + "  "
+            let text = printable(item.text) + marks(item)
+            guard let width, width > columns(head) + 10 else { return head + text + "\n" }
+            let indent = String(repeating: " ", count: columns(head))
+            return head + wrap(text, width - columns(head)).joined(separator: "\n" + indent) + "\n"
+        }.joined()
+    }
+
+    /// Items of many sessions for people: a line each.
+    static func found(_ items: [ArchivedItem]) -> String {
+        var table = TextTable(
+            .init("ID", number: true), .init("session", number: true), .init("begun"), .init("speaker"), .init("text"))
+        table.rows = items.map { item in
+            [
+                String(item.id), String(item.session), localTime(item.utc, seconds: true), item.speaker,
+                item.text + marks(item),
+            ]
+        }
+        return table.text()
+    }
+
+    /// Items for programs: an object a line.
+    static func json(_ items: [ArchivedItem]) -> String {
+        items.map { item in
+            JSONText.object([
+                ("id", String(item.id)), ("session", String(item.session)), ("graph", JSONText.string(item.graph)),
+                ("node", JSONText.string(item.node)), ("speaker", JSONText.string(item.speaker)),
+                ("start", JSONText.number(milliseconds(item.start))), ("end", JSONText.number(milliseconds(item.end))),
+                ("utc", JSONText.string(EventJSON.timestamp(item.utc))),
+                ("state", JSONText.string(item.state.rawValue)),
+                ("text", JSONText.string(item.text)), ("original", item.original.map(JSONText.string) ?? "null"),
+            ]) + "\n"
+        }.joined()
+    }
+
+    /// What a person should know of a text.
+    private static func marks(_ item: ArchivedItem) -> String {
+        switch item.state {
+        case .growing: " (still spoken)"
+        case .cut: " (cut off)"
+        case .whole: item.original == nil ? "" : " (edited)"
+        }
+    }
+}
+
+/// Milliseconds are as exact as anybody knows.
+func milliseconds(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }
+
+/// How transcripts are exported.
+enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
+    /// Lines of text.
+    case txt
+    /// Captions, SubRip.
+    case srt
+    /// Captions, WebVTT.
+    case vtt
+    /// One object a line.
+    case json
+    /// Markdown.
+    case md
+
+    /// Whether its times make sense for one session only.
+    var isCaptions: Bool { self == .srt || self == .vtt }
+
+    /// All of it. Who speaks is said where several do.
+    func text(_ sessions: [(session: ArchivedSession, items: [ArchivedItem])]) -> String {
+        switch self {
+        case .json: TranscriptsText.json(sessions.flatMap(\.items))
+        case .md: sessions.map { markdown($0.session, $0.items) }.joined(separator: "\n")
+        case .txt: captions(.txt, sessions)
+        case .srt: captions(.srt, sessions)
+        case .vtt: captions(.vtt, sessions)
+        }
+    }
+
+    private func captions(
+        _ format: TranscriptFormat, _ sessions: [(session: ArchivedSession, items: [ArchivedItem])]
+    ) -> String {
+        var text = format.head
+        var number = 0
+        for (session, items) in sessions {
+            for item in items {
+                number += 1
+                let line = (session.speakers.count > 1 ? "\(item.speaker): " : "") + line(item.text)
+                text += format.text(
+                    Transcription.Item(text: line, start: item.start, end: item.end), number: number, path: "")
+            }
+        }
+        return text
+    }
+
+    private func markdown(_ session: ArchivedSession, _ items: [ArchivedItem]) -> String {
+        var text = "# \(escaped(session.graph)), \(localTime(session.start))\n"
+        for item in items {
+            text += "\n**\(escaped(item.speaker))** (\(duration(item.start))): \(escaped(line(item.text)))"
+            text += item.state == .whole ? "\n" : " *(cut off)*\n"
+        }
+        return text
+    }
+
+    /// Breaks of lines would end a caption.
+    private func line(_ text: String) -> String { text.split(whereSeparator: \.isNewline).joined(separator: " ") }
+
+    /// What Markdown would take for its own (spec.commonmark.org, 2.4).
+    private func escaped(_ text: String) -> String {
+        text.map { "\\`*_[]<>#&|~".contains($0) ? "\\\($0)" : String($0) }.joined()
+    }
+}
