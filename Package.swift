@@ -35,6 +35,7 @@ let package = Package(
         .executable(name: "voicegraph", targets: ["voicegraph"]),
         .library(name: "NodeKit", targets: ["NodeKit"]),
         .library(name: "VoiceGraph", targets: ["Host"]),
+        .library(name: "VoiceGraphArchive", targets: ["Archive"]),
         plugin(product: "tts", "TTS"),
         plugin(product: "listen", "Listen"),
         plugin(product: "agent", "Agent"),

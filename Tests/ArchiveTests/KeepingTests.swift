@@ -31,14 +31,14 @@ import TestSupport
     @Test("V3: the saved list survives restarts: sessions stand one after the other, each with what was said in it")
     func restarts() throws {
         for number in 1...3 {
-            let telling = Telling(path, graph: "talk", file: "/tmp/talk.conf")
+            let telling = Telling(path, graph: "talk", file: "/sound/talk.conf")
             telling.text(1, "session \(number)")
             #expect(telling.end().session == Int64(number))
         }
         let archive = try #require(try Archive.open(path))
         let sessions = try archive.sessions()
         #expect(sessions.map(\.graph) == ["talk", "talk", "talk"])
-        #expect(sessions.map(\.file) == Array(repeating: "/tmp/talk.conf", count: 3))
+        #expect(sessions.map(\.file) == Array(repeating: "/sound/talk.conf", count: 3))
         #expect(sessions.map(\.ended) == [.ended, .ended, .ended])
         #expect(sessions.allSatisfy { $0.end! >= $0.start && $0.items == 1 })
         #expect(texts(archive) == ["session 1", "session 2", "session 3"])
@@ -146,23 +146,23 @@ import TestSupport
         func begin(_ name: String, at time: Double) {
             telling.take(
                 [
-                    "path": .string("/tmp/\(name).wav"), "place": .string("/tmp/\(name).part.wav"),
+                    "path": .string("/sound/\(name).wav"), "place": .string("/sound/\(name).part.wav"),
                     "rate": .number(48_000), "channels": .integer(2),
                 ], .partial, time: time)
         }
         begin("a", at: 1)
         begin("b", at: 3)
-        telling.take(["path": .string("/tmp/a.wav"), "frames": .integer(96_000)], .whole, time: 3)
-        telling.take(["path": .string("/tmp/b.wav")], .withdrawn, time: 4)
+        telling.take(["path": .string("/sound/a.wav"), "frames": .integer(96_000)], .whole, time: 3)
+        telling.take(["path": .string("/sound/b.wav")], .withdrawn, time: 4)
         begin("c", at: 5)
         telling.take(
-            ["path": .string("/tmp/c.wav"), "frames": .integer(480), "reason": .string("the disk is full")], .whole,
+            ["path": .string("/sound/c.wav"), "frames": .integer(480), "reason": .string("the disk is full")], .whole,
             time: 6)
         begin("d", at: 7)
         telling.end()
         let takes = try telling.archive().takes()
-        #expect(takes.map(\.path) == ["/tmp/a.wav", "/tmp/c.wav", "/tmp/d.wav"])
-        #expect(takes.map(\.file) == ["/tmp/a.wav", "/tmp/c.wav", "/tmp/d.part.wav"])
+        #expect(takes.map(\.path) == ["/sound/a.wav", "/sound/c.wav", "/sound/d.wav"])
+        #expect(takes.map(\.file) == ["/sound/a.wav", "/sound/c.wav", "/sound/d.part.wav"])
         #expect(takes.map(\.state) == [.whole, .whole, .cut])
         #expect(takes.map(\.frames) == [96_000, 480, nil])
         #expect(takes.map(\.seconds) == [2, 0.01, nil])

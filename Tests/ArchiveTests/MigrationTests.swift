@@ -36,7 +36,7 @@ import TestSupport
             state TEXT NOT NULL, reason TEXT);
         CREATE INDEX take_session ON take(session);
         CREATE INDEX take_utc ON take(utc);
-        INSERT INTO session VALUES (1, 'talk', '/tmp/talk.conf', 1000, 1100, 'ended', 'x 1 2');
+        INSERT INTO session VALUES (1, 'talk', '/sound/talk.conf', 1000, 1100, 'ended', 'x 1 2');
         INSERT INTO session VALUES (2, 'talk', NULL, 2000, NULL, NULL, 'x 1 2');
         INSERT INTO speaker VALUES (1, 'Anna');
         INSERT INTO item VALUES (1, 1, 1, 'ear', 1, 1, 2, 1001, 1002, 'whole', 'good morning', NULL);
@@ -44,7 +44,7 @@ import TestSupport
         INSERT INTO item VALUES (3, 2, 1, 'ear', 1, 1, 2, 2001, 2002, 'growing', 'good aft', NULL);
         INSERT INTO edit VALUES (1, 2, 'good night', 1050);
         INSERT INTO take VALUES (
-            1, 1, 1, 'tape', '/tmp/a.wav', NULL, 480, 48000, 1, 0.01, 1, 2, 1001, 1002, 'whole', NULL);
+            1, 1, 1, 'tape', '/sound/a.wav', NULL, 480, 48000, 1, 0.01, 1, 2, 1001, 1002, 'whole', NULL);
         """
 
     @Test("A database of the first version becomes one of this, with all that it holds, which is found")
@@ -59,7 +59,7 @@ import TestSupport
         #expect(try archive.items()[1].original == "good evening")
         #expect(try archive.search("night").map(\.id) == [2])
         #expect(try archive.search("evening") == [])
-        #expect(try archive.takes().map(\.path) == ["/tmp/a.wav"])
+        #expect(try archive.takes().map(\.path) == ["/sound/a.wav"])
         let telling = Telling(path)
         telling.text(1, "hello")
         #expect(telling.end().session == 3)

@@ -9,6 +9,15 @@ import TestSupport
 
 @testable import Archive
 
+private let mayMount: Bool =
+    geteuid() == 0
+    && {
+        // In a container root may be without the right to mount.
+        guard let scratch = try? Scratch() else { return false }
+        guard mount("none", scratch.path, "tmpfs", 0, "size=64k") == 0 else { return false }
+        return umount(scratch.path) == 0
+    }()
+
 /// Crashes, damage, locks, disks that refuse, and several who write.
 @Suite struct TroubleTests {
     private let scratch: Scratch
@@ -40,7 +49,7 @@ import TestSupport
             for item in 1...20 { telling.text(Int64(item), "item \(item)") }
             telling.text(21, "and the last wor", .partial)
             telling.take(
-                ["path": .string("/tmp/a.wav"), "place": .string("/tmp/a.part.wav")], .partial, node: "tape")
+                ["path": .string("/sound/a.wav"), "place": .string("/sound/a.part.wav")], .partial, node: "tape")
             try await eventually("all is there") {
                 guard let archive = try Archive.open(path) else { return false }
                 return try archive.items().count == 21 && archive.takes().count == 1
@@ -56,7 +65,7 @@ import TestSupport
         #expect(try #require(sessions[0].end) >= sessions[0].start)
         #expect(
             texts(archive) == (1...20).map { "item \($0)" } + ["and the last wor (cut)", "the next"])
-        #expect(try archive.takes().map(\.file) == ["/tmp/a.part.wav"])
+        #expect(try archive.takes().map(\.file) == ["/sound/a.part.wav"])
         #expect(try archive.takes().map(\.state) == [.cut])
     }
 
@@ -194,20 +203,50 @@ import TestSupport
         #expect(telling.told(HostEvent.archive).map { $0.text("state") } == ["keeping", "ended"])
     }
 
-    @Test("A disk that becomes full while it is written loses nothing that can be written later")
-    func fullWhileOpen() async throws {
-        let telling = Telling(path)
+    @Test(
+        "A disk that becomes full is told with the reason, and when there is room again all is written, in order",
+        .enabled(if: mayMount, "only root may mount"))
+    func fullDisk() async throws {
+        let place = scratch.file("disk")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        try #require(mount("none", place, "tmpfs", 0, "size=8m") == 0)
+        defer { umount2(place, Int32(MNT_DETACH)) }
+        let telling = Telling(place + "/archive.sqlite")
         telling.text(1, "before")
-        try await eventually("it is there") { try Archive.open(path)?.items().count == 1 }
-        // A database that may not grow is to SQLite what a full disk is.
-        let archive = try #require(try Archive.open(path))
-        try await archive.queue.write { db in
-            try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON item BEGIN SELECT RAISE(ROLLBACK, 'full'); END")
+        try await eventually("it is there") { try Archive.open(telling.path)?.items().count == 1 }
+        try Data(count: 7_400_000).write(to: URL(filePath: place + "/ballast"))
+        let long = (0..<400).map { "word\($0)" }.joined(separator: " ")
+        for item in 2...300 { telling.text(Int64(item), "\(item) \(long)", time: Double(item)) }
+        try await eventually("it is told") {
+            telling.told(HostEvent.archive).contains {
+                $0.text("state") == "waiting" && $0.text("reason") == "there is no room left on the disk (make some)"
+            }
         }
-        telling.text(2, "while")
-        try await archive.queue.write { db in try db.execute(sql: "DROP TRIGGER full") }
-        #expect(telling.end().lost == 0)
-        #expect(texts(archive).first == "before")
+        try FileManager.default.removeItem(atPath: place + "/ballast")
+        let outcome = telling.end()
+        #expect(outcome.lost == 0)
+        let kept = try telling.archive().items()
+        #expect(kept.count == 300)
+        #expect(kept.dropFirst().map { $0.text.prefix { $0 != " " } } == (2...300).map { "\($0)" })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place).allSatisfy { !$0.contains("broken") })
+    }
+
+    @Test(
+        "A file system that may only be read is told, and all that is told of it is counted as lost",
+        .enabled(if: mayMount, "only root may mount"))
+    func readOnly() throws {
+        #expect(keep("before").lost == 0)
+        try #require(mount(scratch.path, scratch.path, nil, UInt(MS_BIND), nil) == 0)
+        defer { umount2(scratch.path, Int32(MNT_DETACH)) }
+        try #require(
+            mount("none", scratch.path, nil, UInt(MS_BIND) | UInt(MS_REMOUNT) | UInt(MS_RDONLY), nil) == 0)
+        let telling = Telling(path)
+        for item in 1...3 { telling.text(Int64(item), "lost") }
+        let outcome = telling.end()
+        #expect(outcome.lost == 3)
+        #expect(outcome.reason.contains("Read-only file system"), "\(outcome.reason)")
+        #expect(telling.told(HostEvent.archive).last?.fields["lost"] == .integer(3))
+        #expect(broken == [])
     }
 
     @Test("Several processes write into one archive at once, and each keeps its own session")

@@ -19,7 +19,7 @@ final class KeptData: Sendable {
         let bus = EventBus()
         let writer = ArchiveWriter(
             bus.subscribe(.lossless, where: ArchiveWriter.wants),
-            session: .init(graph: graph, file: "/tmp/\(graph).conf", start: utc), path: path
+            session: .init(graph: graph, file: "/sound/\(graph).conf", start: utc), path: path
         ) { _, _ in }
         for (index, item) in items.enumerated() {
             var event = Event(

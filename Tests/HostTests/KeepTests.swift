@@ -167,7 +167,7 @@ final class Minutes: Node {
         host.publish("minutes.draft", [("item", .integer(1)), ("text", .string("good"))])
         host.publish("minutes.text", [("item", .integer(1)), ("text", .string("good morning"))])
         host.publish("minutes.void", [("item", .integer(2))])
-        host.publish("minutes.take", [("path", .string("/tmp/a.wav"))])
+        host.publish("minutes.take", [("path", .string("/sound/a.wav"))])
     }
 
     func finish() { host.publish("minutes.text", [("item", .integer(3)), ("text", .string("goodbye"))]) }
