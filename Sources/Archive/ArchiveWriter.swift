@@ -114,7 +114,7 @@ public final class ArchiveWriter: @unchecked Sendable {
             write()
         }
         for _ in 0..<2 where !held.isEmpty { write() }
-        lost += held.count(where: isKept)
+        lost += waiting
         let reason = store.fault?.message ?? ""
         store.end()
         if lost > toldLost || toldState != "" { tellState("ended", reason) }
@@ -139,6 +139,17 @@ public final class ArchiveWriter: @unchecked Sendable {
 
     private func isKept(_ event: Event) -> Bool { event.keeping != nil }
 
+    /// Items and takes that wait, each once.
+    private var waiting: Int {
+        var found: Set<String> = []
+        for event in held {
+            guard let keeping = event.keeping, keeping.role.stage != .withdrawn else { continue }
+            let key = if case .text = keeping.role { "item" } else { "path" }
+            found.insert("\(event.node ?? "") \(key) \(event.fields[key].map { "\($0)" } ?? "")")
+        }
+        return found.count
+    }
+
     /// Puts an event to those that wait; a newer text of an item takes the place of an older one.
     private func hold(_ event: Event) {
         if let keeping = event.keeping, case .text = keeping.role, held.count > 100,
@@ -151,7 +162,8 @@ public final class ArchiveWriter: @unchecked Sendable {
         }
         if event.keeping != nil || event.name != "" { held.append(event) }
         while held.count > mostHeld {
-            if held[0].keeping != nil { lost += 1 }
+            // Of what has only begun, more comes.
+            if held[0].keeping?.role.stage == .whole { lost += 1 }
             held.removeFirst()
         }
     }
@@ -217,7 +229,7 @@ public final class ArchiveWriter: @unchecked Sendable {
             HostEvent.archive,
             [
                 "state": .string(state), "reason": .string(reason), "path": .string(store.file.path),
-                "waiting": .integer(Int64(held.count(where: isKept))), "lost": .integer(Int64(lost)),
+                "waiting": .integer(Int64(waiting)), "lost": .integer(Int64(lost)),
             ])
     }
 }

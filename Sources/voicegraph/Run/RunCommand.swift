@@ -109,7 +109,7 @@ struct RunCommand: AsyncParsableCommand {
         if let result { output.report(result.status, result.timings, result.dropouts, dropped: events.dropped) }
         if let failure { throw fail("\(failure)") }
         if let kept, kept.lost > 0 {
-            throw fail("\(kept.lost) items or takes could not be kept in the archive: \(kept.reason)")
+            throw fail("\(kept.lost) of what is to be kept could not be written into the archive: \(kept.reason)")
         }
     }
 
