@@ -19,10 +19,10 @@ public final class Archive: Sendable {
         return Archive(path, queue)
     }
 
-    /// Gives an archive that is damaged another name, and returns that; the next thing that is kept begins a new one.
-    /// [control]
-    public static func setAside(_ path: String = standardPath) throws(ArchiveError) -> String {
-        try ArchiveFile(path: path, patience: 1).setAside()
+    /// Gives an archive that is damaged another name, and returns that; the next thing that is kept begins a new one. Nil: it
+    /// is not damaged, or not any more. [control]
+    public static func setAside(_ path: String = standardPath) throws(ArchiveError) -> String? {
+        try ArchiveFile(path: path, patience: 1).setAsideIfDamaged()
     }
 
     private init(_ path: String, _ queue: DatabaseQueue) {

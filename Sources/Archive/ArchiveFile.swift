@@ -34,7 +34,7 @@ struct ArchiveFile {
         do { return (try connect(), nil) } catch {
             guard [.damaged, .strange, .locked].contains(error.kind) else { throw error }
             let reason = error.message
-            let other = try setAside()
+            let other = try moveAway()
             return (try connect(), SetAside(path: other, reason: reason))
         }
     }
@@ -48,8 +48,33 @@ struct ArchiveFile {
         return try connect()
     }
 
-    /// Gives it another name; returns that. [control]
-    func setAside() throws(ArchiveError) -> String {
+    /// Gives it another name and returns that, if it is still the file that was opened; nil: another program has done so, and
+    /// has begun a new one. [control]
+    func setAside(_ opened: FileNumbers?) throws(ArchiveError) -> String? {
+        let lock = try lockFolder()
+        defer { close(lock) }
+        guard let opened, identity == opened else { return nil }
+        return try moveAway()
+    }
+
+    /// Gives it another name and returns that, if there is anything in it that cannot be read. [control]
+    func setAsideIfDamaged() throws(ArchiveError) -> String? {
+        let lock = try lockFolder()
+        defer { close(lock) }
+        let isSound: Bool
+        do throws(ArchiveError) {
+            let queue = try connect()
+            isSound = try translated {
+                try queue.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") == "ok" }
+            }
+        } catch {
+            guard error.kind == .damaged else { throw error }
+            isSound = false
+        }
+        return isSound ? nil : try moveAway()
+    }
+
+    private func moveAway() throws(ArchiveError) -> String {
         var name = "\(path).broken-\(dayAndTime())"
         var number = 1
         while access(name, F_OK) == 0 {

@@ -59,6 +59,8 @@ public final class ArchiveWriter: @unchecked Sendable {
     private var toldLost = 0
     /// Since when others keep it locked.
     private var lockedSince: Double?
+    /// When it was tried last, by the clock that only goes on.
+    private var triedAt = 0.0
     private let outcome = Lock(Outcome())
     private var thread: SystemThread?
 
@@ -110,8 +112,15 @@ public final class ArchiveWriter: @unchecked Sendable {
         if opensAtOnce { attempt() }
         while let first = next() {
             hold(first)
-            while held.count < 1000, case .event(let event)? = events.poll() { hold(event) }
+            let isWell = store.fault == nil
+            var rest = isWell ? min(1000, mostHeld) - held.count : 2 * mostHeld
+            while rest > 0, case .event(let event)? = events.poll() {
+                hold(event)
+                rest -= 1
+            }
+            guard isWell || monotonicSeconds() >= triedAt + retry else { continue }
             write()
+            triedAt = monotonicSeconds()
         }
         for _ in 0..<2 where !held.isEmpty { write() }
         lost += waiting
@@ -182,8 +191,9 @@ public final class ArchiveWriter: @unchecked Sendable {
         do throws(ArchiveError) {
             do throws(ArchiveError) { try writeHeld() } catch {
                 guard isHopeless(error) else { throw error }
-                let other = try store.setAside()
-                tellSetAside(ArchiveFile.SetAside(path: other, reason: error.message))
+                if let other = try store.setAside() {
+                    tellSetAside(ArchiveFile.SetAside(path: other, reason: error.message))
+                }
                 try writeHeld()
             }
         } catch { tellState("waiting", error.description) }

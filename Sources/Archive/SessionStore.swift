@@ -64,10 +64,11 @@ struct SessionStore {
         }
     }
 
-    /// Gives the file another name; the next call begins a new one.
-    mutating func setAside() throws(ArchiveError) -> String {
+    /// Gives the file another name, and returns that, unless another program has done so; the next call begins a new one.
+    mutating func setAside() throws(ArchiveError) -> String? {
+        let opened = opened
         close()
-        return try file.setAside()
+        return try file.setAside(opened)
     }
 
     /// Closes the session. What is growing stays as it is, marked.
@@ -101,8 +102,9 @@ struct SessionStore {
             close()
         }
         let (made, setAside) = try file.open()
+        opened = file.identity
         try translated { try made.write { try closeOrphans($0) } }
-        (queue, opened) = (made, file.identity)
+        queue = made
         return setAside
     }
 }

@@ -152,6 +152,24 @@ private let mayMount: Bool =
         #expect(try texts(#require(try Archive.open(path))) == ["kept all the same", "and later"])
     }
 
+    @Test("Of two that find it damaged one sets it aside, and both go on in the new one")
+    func damagedForTwo() async throws {
+        let both = [Telling(path, graph: "one"), Telling(path, graph: "two")]
+        for telling in both { telling.text(1, "old") }
+        try await eventually("they are there") { try Archive.open(path)?.items().count == 2 }
+        let archive = try #require(try Archive.open(path))
+        try await archive.queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+        let size = try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.seek(toOffset: 4096)
+        try file.write(contentsOf: Data(repeating: 0x5A, count: size - 4096))
+        try file.close()
+        for item in 2...50 { for telling in both { telling.text(Int64(item), "new") } }
+        for telling in both { #expect(telling.end().lost == 0) }
+        #expect(broken.count == 1)
+        #expect(try both[0].archive().items().count == 98)
+    }
+
     @Test("A lock that ends in time is waited for, and nothing is set aside")
     func brieflyLocked() async throws {
         #expect(keep("before").lost == 0)
@@ -301,7 +319,11 @@ private let mayMount: Bool =
         let telling = Telling(path)
         telling.text(1, "old")
         try await eventually("it is there") { try Archive.open(path)?.items().count == 1 }
-        _ = try Archive.setAside(path)
+        let file = ArchiveFile(path: path, patience: 1)
+        #expect(try Archive.setAside(path) == nil)
+        #expect(try file.setAside(FileNumbers(scratch.path)) == nil)
+        #expect(broken == [])
+        #expect(try file.setAside(file.identity) != nil)
         telling.text(2, "new")
         telling.end()
         #expect(try texts(telling.archive()) == ["new"])

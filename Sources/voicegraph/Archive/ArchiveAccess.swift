@@ -21,7 +21,7 @@ enum ArchiveAccess {
     static func told<Result>(_ body: () throws(ArchiveError) -> Result) throws -> Result {
         do throws(ArchiveError) { return try body() } catch {
             guard error.kind != .request else { throw fail("\(error)") }
-            guard error.kind == .damaged, let name = try? Archive.setAside() else {
+            guard error.kind == .damaged, let name = try? Archive.setAside() ?? nil else {
                 throw fail("the archive \(Archive.standardPath): \(error)")
             }
             throw fail(
