@@ -44,14 +44,14 @@ enum AgentEvent {
             fields: [
                 item, Field("text", VG_STRING, "all of it"),
                 Field("delta", VG_STRING, "what is new since the last one"),
-            ]),
+            ], role: .text(.partial)),
         EventType(
             final, "a reply has ended",
             fields: [
                 item, userItem,
                 Field("text", VG_STRING, "what was said; after an interruption what was heard of it"),
                 Field("interrupted", VG_BOOL, "whether it was interrupted"),
-            ]),
+            ], role: .text(.whole)),
         EventType(
             ignored, "something the user said is not answered",
             fields: [

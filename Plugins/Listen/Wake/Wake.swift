@@ -32,7 +32,7 @@ final class Wake: Node {
         actions: [
             Action("open", "open the gate, as the phrase does"), Action("close", "close the gate", urgent: true),
         ],
-        events: WakeEvent.types, process: wakeProcess)
+        events: WakeEvent.types, process: wakeProcess, absorb: wakeAbsorb)
 
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
@@ -40,6 +40,8 @@ final class Wake: Node {
         let untilTurn: Bool
         /// How often the gate was opened, as the last block saw it.
         var opened = 0
+        /// Whether somebody has the turn.
+        var isTurn = false
         /// Whether somebody has had the turn since then.
         var hasTurned = false
     }
@@ -144,11 +146,19 @@ enum WakeEvent {
     ]
 }
 
+/// Listens. Apart from the rest, so that the node may be part of a loop: the gate that it opens lets those be heard who tell it
+/// of turns.
+@_noLocks
+private func wakeAbsorb(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let processor = memory.assumingMemoryBound(to: Wake.Processor.self)
+    processor.pointee.pipe.write(io, cycle)
+    processor.pointee.isTurn = processor.pointee.untilTurn && io.control(0) > 0.5
+}
+
 @_noLocks
 private func wakeProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let processor = memory.assumingMemoryBound(to: Wake.Processor.self)
     let gate = processor.pointee.gate
-    processor.pointee.pipe.write(io, cycle)
     let position = cycle.pointee.position
     let opened = gate.pointee.opened.load(ordering: .acquiring)
     if opened != processor.pointee.opened {
@@ -156,7 +166,7 @@ private func wakeProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycl
         processor.pointee.hasTurned = false
     }
     let end = gate.pointee.end.load(ordering: .acquiring)
-    let isTurn = processor.pointee.untilTurn && io.control(0) > 0.5
+    let isTurn = processor.pointee.isTurn
     var isOpen = end != 0 && (position < end || processor.pointee.hasTurned)
     if isOpen, processor.pointee.untilTurn {
         if isTurn {
