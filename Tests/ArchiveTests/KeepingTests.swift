@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
 import Graph
 import Host
 import NodeKit
@@ -173,12 +174,14 @@ import TestSupport
     }
 
     @Test("File and folder are for their owner alone, whatever the mask says")
-    func permissions() throws {
-        let old = umask(0)
-        let telling = Telling(path)
-        telling.text(1, "secret")
-        telling.end()
-        umask(old)
+    func permissions() async throws {
+        // The mask is the whole process's.
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            umask(0)
+            let telling = Telling(path)
+            telling.text(1, "secret")
+            telling.end()
+        }
         func mode(_ path: String) -> Int {
             (try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int) ?? -1
         }

@@ -17,7 +17,7 @@ final class Telling: Sendable {
     let path: String
 
     init(
-        _ path: String, graph: String = "talk", file: String? = nil, patience: Double = 0.2,
+        _ path: String, graph: String = "talk", file: String? = nil, patience: Double = 10,
         mostHeld: Int = ArchiveWriter.mostHeld, retry: Double = 0.02
     ) {
         self.path = path

@@ -136,7 +136,7 @@ private let mayMount: Bool =
         let other = try DatabaseQueue(path: path)
         try other.writeWithoutTransaction { db in
             try db.execute(sql: "BEGIN EXCLUSIVE")
-            let telling = Telling(path)
+            let telling = Telling(path, patience: 0.2)
             telling.text(1, "kept all the same")
             #expect(telling.end().lost == 0)
             #expect(telling.told(HostEvent.archiveSetAside).first?.text("reason") == "another program keeps it locked")

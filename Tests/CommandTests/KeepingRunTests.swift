@@ -59,6 +59,24 @@ import TestSupport
         #expect(takes.allSatisfy { $0["exists"] as? Bool == true })
     }
 
+    @Test("A take is played to its end")
+    func play() async throws {
+        let recorded = try run("--duration", "0.3")
+        #expect(try await recorded.end() == 0, "\(recorded.errors)")
+        let play = try Program(
+            [Program.voicegraph, "takes", "play", "--driver", "dummy"],
+            environment: ["PATH": "/nowhere", "XDG_DATA_HOME": scratch.file("data")])
+        #expect(try await play.end() == 0, "\(play.errors)")
+        let take = try await objects("takes", "list")[0]
+        try scratch.write(
+            (try #require(take["path"] as? String).split(separator: "/").last.map(String.init))!, "no sound")
+        let broken = try Program(
+            [Program.voicegraph, "takes", "play", "--driver", "dummy"],
+            environment: ["PATH": "/nowhere", "XDG_DATA_HOME": scratch.file("data")])
+        #expect(try await broken.end() == 1)
+        #expect(broken.errors.hasPrefix("voicegraph: "), "\(broken.errors)")
+    }
+
     @Test("Where nothing can be kept the graph plays all the same, that is told, and the run ends with 1")
     func refused() async throws {
         try scratch.write("data", "")
