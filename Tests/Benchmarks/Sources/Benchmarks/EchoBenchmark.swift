@@ -84,7 +84,11 @@ private func cancel(
         "--duration", "\(Double(far.count) / Double(echoRate))",
     ])
     defer { child.stop() }
-    guard child.waitForEnd(seconds: 300) == 0 else { return nil }
+    if child.waitForEnd(seconds: 300) != 0 {
+        child.stop()
+        if child.lastLines.contains("cannot load") { return nil }
+        throw BenchmarkError(child.lastLines)
+    }
     return (readFloats(scratch.place("given.wav")), child.processorTime)
 }
 
@@ -167,7 +171,8 @@ private func readBytes(_ path: String) -> [UInt8] {
     fseek(file, 0, SEEK_END)
     var bytes = [UInt8](repeating: 0, count: max(0, ftell(file)))
     rewind(file)
-    return Array(bytes.prefix(fread(&bytes, 1, bytes.count, file)))
+    let count = fread(&bytes, 1, bytes.count, file)
+    return Array(bytes.prefix(count))
 }
 
 private func writeWave(_ samples: [Float], _ path: String) throws {
