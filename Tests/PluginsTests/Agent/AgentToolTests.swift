@@ -51,7 +51,7 @@ private final class Lamp: Node {
 
     private func model(_ mode: String = "tool", _ settings: [String: SettingValue] = [:]) throws -> AgentRun {
         let run = try endpoint.agent(
-            mode, ["allow": allow, "action_time": .number(0.3)].merging(settings) { $1 })
+            mode, ["allow": allow].merging(settings) { $1 })
         run.capture.neighbours = ["lamp": lamp]
         return run
     }
@@ -84,7 +84,7 @@ private final class Lamp: Node {
             ("lamp__hang {}", "did not end within 0.3 s"),
         ])
     func refused(text: String, reason: String) throws {
-        let run = try model()
+        let run = try model("tool", text.hasPrefix("lamp__hang") ? ["action_time": .number(0.3)] : [:])
         run.say(text, item: 1)
         run.play(2)
         #expect(calls(run).count == 1)
