@@ -12,15 +12,15 @@ private enum Happening: Int32 {
     /// The status, and as bytes the header Retry-After, if there is one.
     case status = 1
     case data = 2
-    /// 0: it is complete. Else what went wrong, as bytes.
+    /// 0: it is complete; 1: more came than was wanted, and it was ended. Else what went wrong, as bytes.
     case end = 3
 }
 
-/// Begins to post to an address; `headers` are names and values in turn, with NULL at the end. `told` is called from a thread
-/// of the system's until `vg_http_end` has returned. NULL: that is no address. [any]
+/// Begins to post to an address; `headers` are names and values in turn, with NULL at the end. Of the answer `most` bytes
+/// are taken. `told` is called from a thread of the system's until `vg_http_end` has returned. NULL: that is no address. [any]
 @c(vg_http_post) public func post(
     _ url: UnsafePointer<CChar>, _ headers: UnsafePointer<UnsafePointer<CChar>?>, _ body: UnsafePointer<UInt8>,
-    _ length: Int, _ context: UnsafeMutableRawPointer?, _ told: Told
+    _ length: Int, _ most: Int, _ context: UnsafeMutableRawPointer?, _ told: Told
 ) -> UnsafeMutableRawPointer? {
     guard let url = URL(string: String(cString: url)), url.host != nil else { return nil }
     var request = URLRequest(url: url)
@@ -33,8 +33,8 @@ private enum Happening: Int32 {
     }
     // Whoever asks has time limits of its own.
     request.timeoutInterval = 24 * 3600
-    let transfer = Transfer(context, told)
-    Transfers.shared.begin(request, transfer)
+    let transfer = Transfer(most, context, told)
+    Transfers.begin(request, transfer)
     return Unmanaged.passRetained(transfer).toOpaque()
 }
 
@@ -42,19 +42,23 @@ private enum Happening: Int32 {
 @c(vg_http_end) public func end(_ transfer: UnsafeMutableRawPointer) {
     let transfer = Unmanaged<Transfer>.fromOpaque(transfer).takeRetainedValue()
     transfer.detach()
-    transfer.task?.cancel()
+    transfer.owner?.end(transfer)
 }
 
 /// One request and its answer.
 private final class Transfer: @unchecked Sendable {
-    // Sendable: `lock` guards what changes; the task is set before anybody else has this.
+    // Sendable: `lock` guards what changes; task and owner are set before anybody else has this.
     private let lock = NSLock()
     private let context: UnsafeMutableRawPointer?
     private var told: Told?
     private var hasSent = false
+    private var hasEnded = false
+    private var room: Int
     var task: URLSessionDataTask?
+    var owner: Transfers?
 
-    init(_ context: UnsafeMutableRawPointer?, _ told: @escaping Told) {
+    init(_ most: Int, _ context: UnsafeMutableRawPointer?, _ told: @escaping Told) {
+        room = most
         self.context = context
         self.told = told
     }
@@ -62,27 +66,53 @@ private final class Transfer: @unchecked Sendable {
     /// Nothing is told when this has returned.
     func detach() { lock.withLock { told = nil } }
 
-    func tell(_ happening: Happening, _ number: Int = 0, _ bytes: Data = Data()) {
+    /// False: it has ended, or does with this.
+    @discardableResult
+    func tell(_ happening: Happening, _ number: Int = 0, _ bytes: Data = Data()) -> Bool {
         lock.withLock {
-            if happening == .sent, hasSent { return }
+            if hasEnded || told == nil { return false }
+            if happening == .sent, hasSent { return true }
             hasSent = true
+            if happening == .data { room -= bytes.count }
+            if room < 0 {
+                hasEnded = true
+                told?(context, Happening.end.rawValue, 1, nil, 0)
+                return false
+            }
+            hasEnded = happening == .end
             bytes.withUnsafeBytes {
                 told?(context, happening.rawValue, number, $0.bindMemory(to: UInt8.self).baseAddress, $0.count)
             }
+            return !hasEnded
         }
     }
 }
 
-/// The session of this process, which keeps connections for the next request.
+/// A session, which keeps connections for the next request.
 private final class Transfers: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    // Sendable: `lock` guards the table.
-    static let shared = Transfers()
+    // Sendable: locks guard what changes.
+
+    private static let newest = Newest()
+    private final class Newest: @unchecked Sendable {
+        // Sendable: the lock guards it.
+        let lock = NSLock()
+        var transfers: Transfers?
+    }
 
     private let lock = NSLock()
     private var transfers: [Int: Transfer] = [:]
     private var session: URLSession?
 
-    func begin(_ request: URLRequest, _ transfer: Transfer) {
+    /// Begins a request, in the newest session.
+    static func begin(_ request: URLRequest, _ transfer: Transfer) {
+        newest.lock.withLock {
+            let transfers = newest.transfers ?? Transfers()
+            newest.transfers = transfers
+            transfers.begin(request, transfer)
+        }
+    }
+
+    private func begin(_ request: URLRequest, _ transfer: Transfer) {
         let task = lock.withLock {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.urlCache = nil
@@ -92,9 +122,18 @@ private final class Transfers: NSObject, URLSessionDataDelegate, @unchecked Send
             let task = session.dataTask(with: request)
             transfers[task.taskIdentifier] = transfer
             transfer.task = task
+            transfer.owner = self
             return task
         }
         task.resume()
+    }
+
+    /// Ends a transfer. What one that is not complete still brings must keep none waiting: the next has another session.
+    func end(_ transfer: Transfer) {
+        guard let task = transfer.task, self.transfer(task) != nil else { return }
+        Self.newest.lock.withLock { if Self.newest.transfers === self { Self.newest.transfers = nil } }
+        task.cancel()
+        lock.withLock { session }?.finishTasksAndInvalidate()
     }
 
     private func transfer(_ task: URLSessionTask) -> Transfer? { lock.withLock { transfers[task.taskIdentifier] } }
@@ -125,7 +164,8 @@ private final class Transfers: NSObject, URLSessionDataDelegate, @unchecked Send
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        transfer(dataTask)?.tell(.data, 0, data)
+        // Pieces wait here as fast as they come: one that is too long is ended at once.
+        if transfer(dataTask)?.tell(.data, 0, data) == false { dataTask.cancel() }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -8,7 +8,7 @@ final class HTTPLibrary: Sendable {
     typealias Told = @convention(c) (UnsafeMutableRawPointer?, Int32, Int, UnsafePointer<UInt8>?, Int) -> Void
     typealias Post =
         @convention(c) (
-            UnsafePointer<CChar>, UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UInt8>, Int,
+            UnsafePointer<CChar>, UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UInt8>, Int, Int,
             UnsafeMutableRawPointer?, Told
         ) -> UnsafeMutableRawPointer?
     typealias End = @convention(c) (UnsafeMutableRawPointer) -> Void
@@ -50,7 +50,6 @@ final class HTTPTransfer: @unchecked Sendable {
 
     private struct State {
         var events: [Event] = []
-        var bytes = 0
         var isTooLong = false
     }
 
@@ -68,7 +67,7 @@ final class HTTPTransfer: @unchecked Sendable {
         let pointers = texts.map { UnsafePointer($0) } + [nil]
         // Unretained: `end` is called before this goes away, and nothing is told after that.
         let context = Unmanaged.passUnretained(self).toOpaque()
-        transfer = library.post(url, pointers, body, body.count, context) { context, kind, number, bytes, count in
+        transfer = library.post(url, pointers, body, body.count, most, context) { context, kind, number, bytes, count in
             Unmanaged<HTTPTransfer>.fromOpaque(context!).takeUnretainedValue().take(
                 kind, number, UnsafeBufferPointer(start: bytes, count: count))
         }
@@ -88,12 +87,9 @@ final class HTTPTransfer: @unchecked Sendable {
             switch kind {
             case 0: state.events.append(.sent)
             case 1: state.events.append(.status(number, retryAfter: String(decoding: bytes, as: UTF8.self)))
-            case 2:
-                state.bytes += bytes.count
-                if state.bytes > most { state.isTooLong = true } else { state.events.append(.data(Array(bytes))) }
+            case 2: state.events.append(.data(Array(bytes)))
+            case _ where number == 1: state.isTooLong = true
             default:
-                // Of one that is too long nobody has all.
-                if state.isTooLong { break }
                 state.events.append(.end(reason: number == 0 ? nil : String(decoding: bytes, as: UTF8.self)))
             }
         }

@@ -17,7 +17,7 @@ static void told(void *context, int32_t what, long number, const uint8_t *bytes,
 }
 
 int main(int count, char **arguments) {
-  typedef void *(*post_function)(const char *, const char *const *, const uint8_t *, long, void *,
+  typedef void *(*post_function)(const char *, const char *const *, const uint8_t *, long, long, void *,
                                  void (*)(void *, int32_t, long, const uint8_t *, long));
   if (count != 3) return 64;
   void *library = dlopen(arguments[1], RTLD_NOW);
@@ -28,7 +28,7 @@ int main(int count, char **arguments) {
   }
   sem_init(&ended, 0, 0);
   const char *headers[] = {NULL};
-  if (!post(arguments[2], headers, (const uint8_t *)"{}", 2, NULL, told)) return 2;
+  if (!post(arguments[2], headers, (const uint8_t *)"{}", 2, 1 << 20, NULL, told)) return 2;
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
   end.tv_sec += 60;
