@@ -72,6 +72,14 @@ struct ReadmeTests {
     func names() throws {
         let text = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
         for match in text.matches(of: /\]\(([^)]+)\)/) where !match.1.hasPrefix("http") {
+            if match.1.hasPrefix("#") {
+                // A section, by its heading in small letters and with hyphens.
+                let headings = text.matches(of: /\n#+ ([^\n]+)/).map {
+                    $0.1.lowercased().filter { $0.isLetter || $0.isNumber || $0 == " " }.replacing(" ", with: "-")
+                }
+                #expect(headings.contains(String(match.1.dropFirst())), "\(match.1)")
+                continue
+            }
             #expect(
                 FileManager.default.fileExists(atPath: Self.root.appending(path: String(match.1)).path), "\(match.1)")
         }

@@ -55,7 +55,7 @@ public enum PluginLoader {
             throw fail.opening(dlerror().map { String(cString: $0) } ?? "cannot be opened")
         }
         guard let symbol = dlsym(handle, VG_PLUGIN_ENTRY_SYMBOL) else {
-            dlclose(handle)
+            // It stays loaded: what is of Swift in it the runtime would still look through.
             throw fail(
                 "exports no \(VG_PLUGIN_ENTRY_SYMBOL)", hint: "it is not a voicegraph plugin; move it out of the folder"
             )
