@@ -33,6 +33,8 @@ struct ReadmeTests {
             // Whatever models this user has.
             "XDG_DATA_HOME": folder.path + "/data",
         ]
+        try FileManager.default.createSymbolicLink(
+            at: folder.appending(path: "config"), withDestinationURL: Self.root.appending(path: "config"))
         var commands = 0
         for block in try blocks() {
             if block.language == "toml" {

@@ -45,23 +45,29 @@ enum FreshMemory {
     /// What is freed is filled with the complement, 0 stands for nothing at all.
     private static func fill(with byte: UInt8) { mallopt(M_PERTURB, Int32(~byte)) }
 
-    /// The pieces of 128 to 1032 bytes that would be given as they are: of each size, until two in a row are filled.
+    /// The pieces of 128 to 1032 bytes that would be given as they are: of each size, until two in a row are filled. What is
+    /// left of a larger piece may be of a size that was looked at before, so it is done again until there is none.
     private static func takeRecycled() -> [UnsafeMutableRawPointer] {
         var taken: [UnsafeMutableRawPointer] = []
-        taken.reserveCapacity(1024)
+        taken.reserveCapacity(4096)
         let mark: UInt64 = 0xA5A5_A5A5_A5A5_A5A5
         fill(with: UInt8(truncatingIfNeeded: mark))
-        for size in stride(from: 136, through: 1032, by: 16) {
-            var filled = 0
-            for _ in 0..<64 where filled < 2 {
-                guard let piece = malloc(size) else { return taken }
-                taken.append(piece)
-                // A look at two places: it must not take longer than most plugins need to be made.
-                let ends = (
-                    piece.load(fromByteOffset: 32, as: UInt64.self),
-                    piece.load(fromByteOffset: size - 8, as: UInt64.self)
-                )
-                filled = ends == (mark, mark) ? filled + 1 : 0
+        var isClean = false
+        for _ in 0..<8 where !isClean {
+            isClean = true
+            for size in stride(from: 1032, through: 136, by: -16) {
+                var filled = 0
+                for _ in 0..<64 where filled < 2 {
+                    guard let piece = malloc(size) else { return taken }
+                    taken.append(piece)
+                    // A look at two places: it must not take longer than most plugins need to be made.
+                    let ends = (
+                        piece.load(fromByteOffset: 32, as: UInt64.self),
+                        piece.load(fromByteOffset: size - 8, as: UInt64.self)
+                    )
+                    filled = ends == (mark, mark) ? filled + 1 : 0
+                    if filled == 0 { isClean = false }
+                }
             }
         }
         return taken
