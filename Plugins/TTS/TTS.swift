@@ -201,8 +201,8 @@ func ttsProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let frames = processor.pointee.player.play(io, cycle, isHeld: isHeld)
     let end = cycle.pointee.position + UInt64(cycle.pointee.frames)
     shared.pointee.now.store(end, ordering: .releasing)
-    let isPaused = isHeld || processor.pointee.player.isPaused
-    let expectsMore = shared.pointee.isSpeaking.load(ordering: .acquiring) && !isPaused
+    // What is held is not over: who waits for its end would take it for heard.
+    let expectsMore = shared.pointee.isSpeaking.load(ordering: .acquiring) && !processor.pointee.player.isPaused
     io.pointee.control_out[0]?.pointee = frames > 0 || expectsMore ? 1 : 0
 }
 

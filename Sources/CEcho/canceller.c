@@ -124,10 +124,12 @@ void vg_echo_process(
   if (is_sounding && echo->age < FRAMES_OF_YOUTH) echo->age++;
   if (result.agreement < 1.5f && result.agreement > agrees) echo->is_known = true;
   echo->apart = echo->is_known && is_far && result.agreement < disagrees ? echo->apart + 1 : 0;
-  echo->loud = is_sounding && echo->left > 1.5f * echo->heard ? echo->loud + 1 : 0;
+  /* A microphone that hears nothing at all is no other way. */
+  bool is_louder = echo->left > audible && echo->left > 1.5f * echo->heard;
+  echo->loud = is_sounding && is_louder ? echo->loud + 1 : 0;
   if (echo->age >= FRAMES_OF_START && (echo->apart >= FRAMES_OF_CHANGE || echo->loud >= FRAMES_OF_CHANGE)) {
+    measures->has_changed = echo->is_known;
     forget(echo);
-    measures->has_changed = true;
   }
   measures->is_learnt = echo->is_known;
 

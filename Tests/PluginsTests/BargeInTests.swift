@@ -27,7 +27,8 @@ import TestSupport
         let states = node.capture.events("speech.state")
         #expect(states.last?.bool("paused") == true && states.last?.bool("speaking") == true)
         #expect(states.last?.frame == 24 * 1024)
-        #expect(node.controlOutputs.last == [0])
+        // It has not ended.
+        #expect(node.controlOutputs.last == [1])
         // It goes on half a second after that.
         node.controlInputs = [0]
         let rest = node.render(24000, block: block)[0]
