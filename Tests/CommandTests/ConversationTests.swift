@@ -27,29 +27,6 @@ import TestSupport
         return run
     }
 
-    /// Says something into the microphone of an example, and returns when it was said.
-    private func say(_ text: String, to example: String, on server: Jackd) async throws {
-        let file = scratch.file("said.wav")
-        let flite = try await runTool(["flite", "-voice", "kal16", "-t", text, "-o", file])
-        #expect(flite.status == 0, "\(flite.output)")
-        let speaker = try scratch.write(
-            "speaker.conf",
-            """
-            [graph]
-            name = "speaker"
-            links = ["file -> out"]
-            [node.file]
-            type = "file"
-            path = "said.wav"
-            [node.out]
-            type = "output"
-            channels = 1
-            connect = ["\(example):mic_1"]
-            """)
-        let player = try voicegraph("run", speaker, "--server", server.name, "--until-idle")
-        #expect(try await player.end(seconds: 60) == 0, "\(player.errors)")
-    }
-
     private func named(_ name: String, _ run: Program) throws -> [[String: Any]] {
         try run.events().filter { $0["event"] as? String == name }
     }
@@ -77,13 +54,13 @@ import TestSupport
     func bargeIn() async throws {
         let server = try await Jackd.start(block: 256)
         let run = try await converse("assistant", on: server)
-        try await say("what will the weather be", to: "assistant", on: server)
+        try await say("what will the weather be", to: "assistant:mic_1", on: server)
         // In its first seconds the echo canceller would rather lose who speaks than let an echo pass.
         try await until("some words are heard", run) { events in
             events.count { $0["event"] as? String == "speech.word" } >= 14
         }
         let first = try #require(try named("speech.started", run).first?["item"] as? Int)
-        try await say("please stop and go forward ten meters", to: "assistant", on: server)
+        try await say("please stop and go forward ten meters", to: "assistant:mic_1", on: server)
         try await until("another reply", run) { events in
             events.contains { $0["event"] as? String == "speech.started" && $0["item"] as? Int != first }
         }
@@ -106,7 +83,7 @@ import TestSupport
         let server = try await Jackd.start(block: 256)
         let run = try await converse("assistant", on: server)
         _ = try await server.tool("jack_connect", "assistant:speakers_1", "assistant:mic_1")
-        try await say("what will the weather be", to: "assistant", on: server)
+        try await say("what will the weather be", to: "assistant:mic_1", on: server)
         try await until("all was heard", run) { events in
             events.contains { $0["event"] as? String == "agent.final" }
                 && events.contains { $0["event"] as? String == "speech.finished" }
@@ -125,13 +102,13 @@ import TestSupport
         let runtime = try Scratch()
         let run = try await converse("push-to-talk", on: server)
         _ = runtime
-        try await say("go forward ten meters", to: "push-to-talk", on: server)
+        try await say("go forward ten meters", to: "push-to-talk:mic_1", on: server)
         func press(_ action: String) async throws {
             let call = try voicegraph("ctl", "do", "talk", action, "--client", "push-to-talk")
             #expect(try await call.end() == 0, "\(call.errors)")
         }
         try await press("press")
-        try await say("seven of clubs", to: "push-to-talk", on: server)
+        try await say("seven of clubs", to: "push-to-talk:mic_1", on: server)
         try await press("release")
         try await until("it is answered", run) { $0.contains { $0["event"] as? String == "speech.started" } }
         #expect(try named("transcribe.final", run).map { $0["text"] as? String } == ["seven of clubs"])

@@ -12,9 +12,6 @@ import TestSupport
 
     @Test("What is said into the microphone on a JACK server becomes text") func dictation() async throws {
         let phrase = "go forward ten meters"
-        let spoken = scratch.file("spoken.wav")
-        let flite = try await runTool(["flite", "-voice", "kal16", "-t", phrase, "-o", spoken])
-        #expect(flite.status == 0, "\(flite.output)")
         let server = try await Jackd.start(block: 1024)
         let listener = try voicegraph(
             "run", example("dictation.conf"), "--server", server.name, "--json", "--set",
@@ -22,22 +19,7 @@ import TestSupport
         try await eventually("it has its port", seconds: 60) {
             try await server.tool("jack_lsp").contains("dictation:mic_1")
         }
-        let speaker = try scratch.write(
-            "speaker.conf",
-            """
-            [graph]
-            name = "speaker"
-            links = ["file -> out"]
-            [node.file]
-            type = "file"
-            path = "spoken.wav"
-            [node.out]
-            type = "output"
-            channels = 1
-            connect = ["dictation:mic_1"]
-            """)
-        let player = try voicegraph("run", speaker, "--server", server.name, "--until-idle")
-        #expect(try await player.end(seconds: 60) == 0, "\(player.errors)")
+        try await say(phrase, to: "dictation:mic_1", on: server)
         try await eventually("its text is there", seconds: 60) {
             try listener.events().contains { $0["event"] as? String == "transcribe.final" }
         }

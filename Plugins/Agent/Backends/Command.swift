@@ -66,8 +66,8 @@ final class CommandProcess {
         ]
         poll(&entries, 3, 20)
         if entries[0].revents != 0 { feed() }
-        if entries[2].revents != 0, let bytes = Self.read(&errors), complaint.count < 1000 { complaint += bytes }
-        if entries[1].revents != 0, let bytes = Self.read(&output) { unread += bytes }
+        if entries[2].revents != 0, let bytes = takeBytes(from: &errors), complaint.count < 1000 { complaint += bytes }
+        if entries[1].revents != 0, let bytes = takeBytes(from: &output) { unread += bytes }
         if let line = try takeLine() { return .line(line) }
         return output < 0 ? lastLine() : .nothing
     }
@@ -120,20 +120,6 @@ final class CommandProcess {
         }
     }
 
-    /// What has come; nil: nothing more does, and the end is closed.
-    private static func read(_ descriptor: inout Int32) -> [UInt8]? {
-        var count = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: 65536) { buffer, used in
-            count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            used = max(0, count)
-        }
-        if count > 0 { return bytes }
-        if count < 0, errno == EINTR || errno == EAGAIN { return [] }
-        close(descriptor)
-        descriptor = -1
-        return nil
-    }
-
     /// Waits for its end until a moment; how it ended, nil: well. Where it stays, it is ended by force.
     func ending(by deadline: Double) -> String? {
         while status == nil, monotonicSeconds() < deadline {
@@ -144,7 +130,9 @@ final class CommandProcess {
                 usleep(2000)
             }
         }
-        while errors >= 0, complaint.count < 1000, let bytes = Self.read(&errors), !bytes.isEmpty { complaint += bytes }
+        while errors >= 0, complaint.count < 1000, let bytes = takeBytes(from: &errors), !bytes.isEmpty {
+            complaint += bytes
+        }
         guard let status else {
             end()
             return "stays when it has closed its output"

@@ -18,29 +18,10 @@ final class CommandBackend: Backend {
 
     init(_ settings: Settings, _ host: NodeHost) throws(NodeError) {
         self.host = host
-        let hint = "as in command = [\"./answer\", \"--short\"]"
-        var command = settings.strings("command")
-        guard let first = command.first, !first.isEmpty else {
-            throw NodeError("the backend \"command\" needs the command", hint: hint, key: "command")
-        }
-        if case .string(let line)? = settings.values["command"] { command = ["/bin/sh", "-c", line] }
-        guard let path = Self.path(command[0], host) else {
-            throw NodeError("there is no program \(first)", hint: hint, key: "command")
-        }
-        self.command = [path] + command.dropFirst()
+        command = try settings.command(
+            for: "the backend \"command\"", hint: "as in command = [\"./answer\", \"--short\"]", host: host)
         perTurn = settings.bool("per_turn") ?? false
         limit = settings.number("time_limit") ?? 30
-    }
-
-    /// A program by its path, or where PATH says.
-    private static func path(_ name: String, _ host: NodeHost) -> String? {
-        func isProgram(_ path: String) -> Bool { access(path, X_OK) == 0 }
-        if name.contains("/") {
-            let path = host.resolve(name)
-            return isProgram(path) ? path : nil
-        }
-        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-        return folders.split(separator: ":").map { "\($0)/\(name)" }.first(where: isProgram)
     }
 
     func forget() { drop() }

@@ -11,29 +11,10 @@ final class CommandRecognizer: Recognizer {
         /// Seconds that it may take for one segment.
         let limit: Double
 
-        /// One text is a line for the shell, several are a program and its arguments. [control]
-        init(_ settings: Settings) throws(NodeError) {
-            let words = settings.strings("command")
-            guard let first = words.first, !trimmed(first).isEmpty else {
-                throw NodeError(
-                    "the engine \"command\" needs a `command`",
-                    hint: "give a program that reads WAV and writes text", key: "command")
-            }
+        init(_ settings: Settings, host: NodeHost) throws(NodeError) {
+            arguments = try settings.command(
+                for: "the engine \"command\"", hint: "a program that reads WAV and writes text", host: host)
             limit = settings.number("time_limit") ?? 30
-            if words.count == 1 {
-                arguments = ["/bin/sh", "-c", first]
-                return
-            }
-            guard let program = Self.find(first) else {
-                throw NodeError("there is no program \"\(first)\"", hint: "look at $PATH", key: "command")
-            }
-            arguments = [program] + words.dropFirst()
-        }
-
-        private static func find(_ name: String) -> String? {
-            if name.contains("/") { return access(name, X_OK) == 0 ? name : nil }
-            let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-            return folders.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
         }
     }
 

@@ -70,7 +70,7 @@ struct RecognizerChoice: @unchecked Sendable {
             name = "moonshine"
             load = { () throws(NodeError) in try Moonshine(choice, abort: abort) }
         case "command":
-            let command = try CommandRecognizer.Command(settings)
+            let command = try CommandRecognizer.Command(settings, host: host)
             name = "command"
             load = { () throws(NodeError) in CommandRecognizer(command, abort: abort) }
         default:

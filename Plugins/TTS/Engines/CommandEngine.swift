@@ -15,28 +15,9 @@ struct CommandEngine: VoiceEngine {
     private let limit: Double
 
     init(_ settings: Settings, _ host: NodeHost) throws(NodeError) {
-        let hint = "as in command = [\"espeak-ng\", \"--stdout\"]"
-        var command = settings.strings("command")
-        guard let first = command.first, !first.isEmpty else {
-            throw NodeError("the engine \"command\" needs the command", hint: hint, key: "command")
-        }
-        if case .string(let line)? = settings.values["command"] { command = ["/bin/sh", "-c", line] }
-        guard let path = Self.path(command[0], host) else {
-            throw NodeError("there is no program \(first)", hint: hint, key: "command")
-        }
-        self.command = [path] + command.dropFirst()
+        command = try settings.command(
+            for: "the engine \"command\"", hint: "as in command = [\"espeak-ng\", \"--stdout\"]", host: host)
         limit = settings.number("time_limit") ?? 30
-    }
-
-    /// A program by its path, or where PATH says.
-    private static func path(_ name: String, _ host: NodeHost) -> String? {
-        func isProgram(_ path: String) -> Bool { access(path, X_OK) == 0 }
-        if name.contains("/") {
-            let path = host.resolve(name)
-            return isProgram(path) ? path : nil
-        }
-        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-        return folders.split(separator: ":").map { "\($0)/\(name)" }.first(where: isProgram)
     }
 
     func find(_ voice: String) throws(NodeError) -> (name: String, instead: String?) { (voice, nil) }
@@ -140,9 +121,11 @@ private struct CommandRun {
             ]
             poll(&entries, 3, 20)
             if entries[0].revents != 0 { feed() }
-            if entries[2].revents != 0, let bytes = Self.read(&errors), complaint.count < 1000 { complaint += bytes }
+            if entries[2].revents != 0, let bytes = takeBytes(from: &errors), complaint.count < 1000 {
+                complaint += bytes
+            }
             var samples: [Float] = []
-            if entries[1].revents != 0, let bytes = Self.read(&output) {
+            if entries[1].revents != 0, let bytes = takeBytes(from: &output) {
                 samples = try reader.take(bytes)
             }
             if !hasBegun, reader.rate > 0 {
@@ -162,19 +145,5 @@ private struct CommandRun {
             close(input)
             input = -1
         }
-    }
-
-    /// What has come; nil: nothing more does, and the end is closed.
-    private static func read(_ descriptor: inout Int32) -> [UInt8]? {
-        var count = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: 65536) { buffer, used in
-            count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            used = max(0, count)
-        }
-        if count > 0 { return bytes }
-        if count < 0, errno == EINTR || errno == EAGAIN { return [] }
-        close(descriptor)
-        descriptor = -1
-        return nil
     }
 }

@@ -70,7 +70,7 @@ private func render(
 }
 
 /// Seconds of a WAV file, by the bytes that its header says a second takes; what is before the samples is next to nothing.
-private func soundLength(_ path: String) -> Double {
+func soundLength(_ path: String) -> Double {
     guard let file = fopen(path, "r") else { return 0 }
     defer { fclose(file) }
     var header = [UInt8](repeating: 0, count: 256)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+extension Settings {
+    /// The program that the setting `command` names, and its arguments: a text is a line for the shell, a list a program,
+    /// by its path from the graph's folder or where $PATH has it. `user` needs it, as in "the engine \"command\"". [control]
+    public func command(for user: String, hint: String, host: NodeHost) throws(NodeError) -> [String] {
+        let words = strings("command")
+        guard let first = words.first, !trimmed(first).isEmpty else {
+            throw NodeError("\(user) needs the command", hint: hint, key: "command")
+        }
+        if case .string(let line)? = values["command"] { return ["/bin/sh", "-c", line] }
+        guard let path = programPath(first, host) else {
+            throw NodeError("there is no program \(first)", hint: hint, key: "command")
+        }
+        return [path] + words.dropFirst()
+    }
+}
+
+private func programPath(_ name: String, _ host: NodeHost) -> String? {
+    func isProgram(_ path: String) -> Bool {
+        var entry = stat()
+        return stat(path, &entry) == 0 && entry.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+    }
+    if name.contains("/") {
+        let path = host.resolve(name)
+        return isProgram(path) ? path : nil
+    }
+    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    return folders.split(separator: ":").map { "\($0)/\(name)" }.first(where: isProgram)
+}
