@@ -130,7 +130,7 @@ public final class TerminalView: DeviceView {
             guard let text = eventText(event), failed || !event.name.hasPrefix("speech.") else { return }
             let level = event.text("level") ?? (failed ? "error" : event.name == "dropout" ? "warning" : "")
             // A text that grows is one line.
-            let isText = ["transcribe.partial", "transcribe.final"].contains(event.name)
+            let isText = event.isPartialText || event.isWholeText
             inner.state.note(
                 text, level == "error" ? .error : level == "warning" ? .warning : .plain,
                 key: isText ? "\(node) \(event.integer("item") ?? 0)" : nil)

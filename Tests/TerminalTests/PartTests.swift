@@ -265,8 +265,20 @@ import TestSupport
                         "done_ms": .number(13.2), "seconds": .number(0.0132),
                     ]), "graph: +low, 2 links added; heard after 2.7 ms, done after 13.2 ms"
             ),
-            (Event("transcribe.partial", node: "t", fields: ["text": .string("go for")]), "t: go for ..."),
-            (Event("transcribe.final", node: "t", fields: ["text": .string("go forward")]), "t: go forward"),
+            (
+                Event("transcribe.partial", node: "t", fields: ["item": .integer(1), "text": .string("go for")]),
+                "t: go for ..."
+            ),
+            (
+                Event("agent.final", node: "a", fields: ["item": .integer(1), "text": .string("Hello.")]), "a: Hello."
+            ),
+            (
+                Event("agent.user", node: "a", fields: ["typed": .bool(true), "text": .string("hi")]), "typed: hi"
+            ),
+            (
+                Event("agent.ignored", node: "a", fields: ["reason": .string("backchannel"), "text": .string("mhm")]),
+                "a: not answered (backchannel): mhm"
+            ),
             (Event("other", fields: ["b": .integer(2), "a": .string("x")]), "other a x b 2"),
         ])
     func eventSentences(event: Event, text: String) {
@@ -276,7 +288,9 @@ import TestSupport
     @Test("What the screen shows better is no line") func hiddenEvents() {
         #expect(eventText(Event("speech.word", node: "tts")) == nil)
         #expect(eventText(Event("running")) == nil)
-        for name in ["turn.asked", "vad.started", "transcribe.state"] { #expect(eventText(Event(name)) == nil) }
+        for name in ["turn.asked", "vad.started", "transcribe.state", "agent.user"] {
+            #expect(eventText(Event(name)) == nil)
+        }
     }
 
     @Test("A text that grows is one line of the log") func growingText() {

@@ -17,6 +17,11 @@ extension Event {
         }
     }
 
+    /// Whether it tells the text of an item, which grows until it is whole.
+    public var isPartialText: Bool { name.hasSuffix(".partial") && isText }
+    var isWholeText: Bool { name.hasSuffix(".final") && isText }
+    private var isText: Bool { integer("item") != nil && text("text") != nil }
+
     /// A field that is a whole number within reason.
     func integer(_ key: String) -> Int? { number(key).flatMap { Int(exactly: $0.rounded(.down)) } }
 }
@@ -60,6 +65,10 @@ public func eventText(_ event: Event) -> String? {
     else { return nil }
     let about = event.node.map { "\($0): " } ?? ""
     let path = event.text("path") ?? ""
+    if event.isPartialText || event.isWholeText {
+        guard let said = event.text("text"), !said.isEmpty else { return nil }
+        return about + said + (event.isWholeText ? "" : " ...")
+    }
     switch event.name {
     case "dropout":
         let cycles = event.integer("cycles") ?? 1
@@ -75,9 +84,11 @@ public func eventText(_ event: Event) -> String? {
     case "record.started": return about + "recording to " + path
     case "record.finished":
         return about + "recorded " + (event.number("seconds").map { "\(clock($0)) to " } ?? "") + path
-    case "transcribe.partial", "transcribe.final":
-        guard let said = event.text("text"), !said.isEmpty else { return nil }
-        return about + said + (event.name == "transcribe.final" ? "" : " ...")
+    // What was said is shown by whoever has heard it.
+    case "agent.user":
+        guard case .bool(true)? = event.fields["typed"] else { return nil }
+        return "typed: " + (event.text("text") ?? "")
+    case "agent.ignored": return about + "not answered (\(event.text("reason") ?? "")): \(event.text("text") ?? "")"
     case "record.limit": return about + "the limit is reached"
     case "record.discarded": return about + "thrown away: " + path
     case HostEvent.archiveSetAside.name:

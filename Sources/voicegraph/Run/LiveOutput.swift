@@ -58,7 +58,7 @@ final class LiveOutput: Sendable {
         case (.lines, .frame(let frame)): line.withLock { $0.update(frame) }
         case (.lines, .event(let event)):
             // A text that grows is told when it is whole.
-            if event.name != "transcribe.partial", let text = eventText(event) { writeOut(text + "\n") }
+            if !event.isPartialText, let text = eventText(event) { writeOut(text + "\n") }
         default: break
         }
     }
