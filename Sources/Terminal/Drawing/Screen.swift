@@ -38,7 +38,12 @@ struct Screen {
     private func notes(_ canvas: inout Canvas, _ rest: inout Area, _ state: FaceState, height: Int) {
         let failed = state.degraded
         let shownFailed = height >= 6 ? min(failed.count, height >= 40 ? 6 : height >= 20 ? 3 : 1) : 0
-        let lines = height >= 40 ? 6 : height >= 24 ? 2 : height >= 16 ? 1 : 0
+        var lines = height >= 40 ? 6 : height >= 24 ? 2 : height >= 16 ? 1 : 0
+        if lines > 0, !state.nodes.contains(where: { $0.style != nil }) {
+            // Without pictures most of the screen is free: a conversation can be read.
+            let others = MeterPanel.rows(state, compact: false) + shownFailed + (state.speech == nil ? 2 : 9)
+            lines = max(lines, min(24, rest.height - others))
+        }
         let log = state.log.suffix(lines)
         for entry in log.reversed() {
             let area = rest.takeBottom(1)

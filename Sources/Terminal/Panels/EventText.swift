@@ -59,6 +59,8 @@ func timesText(_ times: ChangeTimes) -> String {
 public func eventText(_ event: Event) -> String? {
     let quiet: Set = [
         "status", "running", "speech.word", "speech.sentence", "record.levels", "xrun", "visualizer",
+        // What is wrong is said by a line of the log.
+        "input.judged",
     ]
     guard !quiet.contains(event.name), !event.name.hasPrefix("vad."), !event.name.hasPrefix("turn."),
         !event.name.hasSuffix(".state")
