@@ -100,7 +100,7 @@ import TestSupport
 
     @Test(
         "A node that allocates without end ends alone, and is named for it",
-        .disabled(if: Sanitizers.areLoaded, "a sanitizer needs all addresses"))
+        .disabled(if: Sanitizer.takesAddresses, "a sanitizer needs all addresses"))
     func memory() throws {
         // Code and stacks take addresses too, so that only a part of the limit is ever in use.
         let run = try IsolatedRun(unrulyGraph(), policy: testPolicy { $0.memory = 1 << 30 })

@@ -22,9 +22,3 @@ func contents(_ path: String) -> String {
         bytes += piece[..<count]
     }
 }
-
-/// The sanitizers that may be loaded into the tests.
-enum Sanitizers {
-    /// Whether one is that takes terabytes of addresses.
-    static let areLoaded = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
-}

@@ -25,12 +25,6 @@ func needs(_ uris: String..., package: String) -> any TestTrait & SuiteTrait {
         if: missing.isEmpty, "needs \(missing.joined(separator: ", ")) of the package \(package)")
 }
 
-/// The sanitizers that may be loaded into the tests.
-enum Sanitizer {
-    private static let entries: [String] = ["__rtsan_realtime_enter", "__asan_init", "__tsan_init"]
-    static let isLoaded = entries.contains { dlsym(nil, $0) != nil }
-}
-
 /// The settings of an lv2 node.
 func settings(
     _ plugin: String, params: [String: SettingValue] = [:], preset: String? = nil, state: String? = nil

@@ -41,7 +41,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .reconnect: "from a JACK server's return until the graph plays again"
         case .start: "from the start of the process to the first audio cycle"
         case .speech: "speaking and listening, engine by engine: time, memory, word error rate"
-        case .conversation: "from the end of what is said to the reply; and an echo that is taken away, engine by engine"
+        case .conversation: "from what is said to the reply; echo cancellers, engine by engine"
         case .say: "from a message to the first sound at the output"
         case .memory: "of a small graph that runs"
         case .offline: "files through plugins, beside lv2apply and lv2file"
