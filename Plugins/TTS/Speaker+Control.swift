@@ -11,6 +11,7 @@ extension Speaker {
         let (stopped, current, position) = monitor.locked {
             let stopped = unfinished
             if given != 0 { stoppedItem = given }
+            clock.countStop()
             resumePipe()
             if stopped.isEmpty { return ([Speech](), Speech?.none, UInt64?.none) }
             let current = heard

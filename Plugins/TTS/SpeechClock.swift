@@ -14,6 +14,8 @@ final class SpeechClock: @unchecked Sendable {
         /// Whether the control input `hold` holds it, and the frame since when that is so.
         let isHeld = Atomic<Bool>(false)
         let heldSince = Atomic<UInt64>(0)
+        /// How often all speech was stopped.
+        let stops = Atomic<Int>(0)
     }
 
     /// The processor's end.
@@ -37,6 +39,9 @@ final class SpeechClock: @unchecked Sendable {
 
     /// The frame of the graph since when that is so, or not. [any]
     var heldSince: UInt64 { shared.pointee.heldSince.load(ordering: .acquiring) }
+
+    /// All speech was stopped. [control]
+    func countStop() { shared.pointee.stops.wrappingAdd(1, ordering: .releasing) }
 
     func setSpeaking(_ isSpeaking: Bool) { shared.pointee.isSpeaking.store(isSpeaking, ordering: .releasing) }
 }

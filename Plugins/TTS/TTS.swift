@@ -185,8 +185,11 @@ private func wordsPerMinute(_ rate: Double) -> Int? {
 @_noLocks
 func ttsAbsorb(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let processor = memory.assumingMemoryBound(to: TTS.Processor.self)
-    let isUp = io.control(0) > 0.5
-    processor.pointee.isHeld = processor.pointee.hold.take(isUp, frames: Int(cycle.pointee.frames))
+    let shared = processor.pointee.shared
+    processor.pointee.isHeld = processor.pointee.hold.take(
+        io.control(0) > 0.5, frames: Int(cycle.pointee.frames),
+        isSpeaking: shared.pointee.isSpeaking.load(ordering: .acquiring),
+        stops: shared.pointee.stops.load(ordering: .acquiring))
 }
 
 @_noLocks

@@ -57,6 +57,21 @@ import TestSupport
         #expect(node.capture.events("speech.state").last?.bool("paused") == true)
     }
 
+    @Test("A text that comes when nothing was held, or after a stop, does not wait for the release") func next() throws
+    {
+        let node = try speaker()
+        node.controlInputs = [1]
+        _ = node.render(9600)
+        node.controlInputs = [0]
+        node.instance.receive(Message(.text("one two three"), item: 1), port: 0)
+        #expect(node.render(9600)[0].contains { $0 != 0 })
+        node.controlInputs = [1]
+        _ = node.render(9600)
+        node.controlInputs = [0]
+        node.instance.receive(Message(.text("four five"), item: 2), port: 0)
+        #expect(node.render(9600)[0][480...].contains { $0 != 0 })
+    }
+
     @Test("What was heard of a text that was stopped is sent on, to the last whole word") func stopped() throws {
         let node = try speaker()
         node.instance.receive(Message(.text("first part."), item: 5, partial: true), port: 0)
