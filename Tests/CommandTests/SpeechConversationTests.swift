@@ -86,6 +86,44 @@ import TestSupport
         server.stop()
     }
 
+    /// An interrupted reply is void for whoever speaks it. The first reply of the agent that takes its place is another one.
+    @Test("An agent whose settings change is heard again, though its last reply was interrupted")
+    func changed() async throws {
+        let rules = try scratch.write("long.rules", Self.talkative)
+        let talk = """
+            [graph]
+            links = ["agent.text -> voice.text", "voice.speaking -> agent.speaking", "voice -> out"]
+            [node.agent]
+            type = "agent"
+            rules = "\(rules)"
+            [node.voice]
+            type = "tts"
+            queue = true
+            [node.out]
+            type = "output"
+            """
+        let file = try scratch.write("talk.conf", talk)
+        let environment = ["XDG_RUNTIME_DIR": scratch.path]
+        let run = try Program(
+            [Program.voicegraph, "run", file, "--driver", "dummy", "--json", "--watch"], environment: environment)
+        try await run.wait("it runs") { try named("running", $0).count == 1 }
+        func act(_ arguments: String...) async throws {
+            let ctl = try Program([Program.voicegraph, "ctl", "do", "agent"] + arguments, environment: environment)
+            #expect(try await ctl.end() == 0, "\(ctl.errors)")
+        }
+        try await act("send", "text=hello")
+        try await until("the first reply is heard", run) { $0.contains { $0["event"] as? String == "speech.word" } }
+        try await act("interrupt")
+        try await until("it is stopped", run) { $0.contains { $0["event"] as? String == "speech.stopped" } }
+        try scratch.write("talk.conf", talk.replacing("[node.voice]", with: "history_turns = 5\n[node.voice]"))
+        try await run.wait("it is reloaded") { try named("graph.changed", $0).count == 1 }
+        try await act("send", "text=hello")
+        try await until("the second reply is heard", run) {
+            $0.count { $0["event"] as? String == "speech.started" } == 2
+        }
+        try await end(run)
+    }
+
     /// What the voice gives comes back into the microphone as loud as it is, 20 ms later. Anything that it took for somebody
     /// would hold or stop it, so that other samples came out. WebRTC's detector takes what is left of the first words for
     /// somebody.

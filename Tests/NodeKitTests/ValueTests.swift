@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import NodeKit
 import TestSupport
 
@@ -124,5 +125,21 @@ import TestSupport
         #expect(!vg_midi_write(&midi, 3, note, 0))  // no room for a third event
         #expect(midi.dropped == 2)
         #expect(midi.count == 2)
+    }
+}
+
+@Suite struct ItemNumberTests {
+    @Test(
+        "Numbers grow; those of an instance that takes another's place are new, and offline every render has the same")
+    func numbers() {
+        var (first, second) = (ItemNumbers(), ItemNumbers())
+        let given = (0..<3).map { _ in first.next(offline: false) }
+        #expect(given == [given[0], given[0] + 1, given[0] + 2])
+        usleep(4000)
+        #expect(second.next(offline: false) > given[2] && second.last > given[2])
+        for _ in 0..<2 {
+            var numbers = ItemNumbers()
+            #expect(numbers.last == 0 && numbers.next(offline: true) == 1 && numbers.next(offline: true) == 2)
+        }
     }
 }

@@ -18,8 +18,8 @@ final class Conversation: @unchecked Sendable {
     let options: AgentOptions
     let clock: AgentClock
     var history: History
-    /// The newest number of the agent's own, and the newest reply's.
-    var numbers: UInt64 = 0
+    /// The agent's own numbers, and the newest reply's.
+    private var numbers = ItemNumbers()
     var lastReply: UInt64 = 0
     /// The newest items of the user.
     var items: [UserItem] = []
@@ -50,10 +50,7 @@ final class Conversation: @unchecked Sendable {
     }
 
     /// A number of its own, for a reply or for what was typed.
-    func nextNumber() -> UInt64 {
-        numbers += 1
-        return numbers
-    }
+    func nextNumber() -> UInt64 { numbers.next(offline: clock.isOffline) }
 
     /// Whether the user hears it, or will: what is said now interrupts it.
     var isHeard: Bool {

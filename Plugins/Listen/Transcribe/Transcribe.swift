@@ -152,7 +152,7 @@ final class Transcribe: Node {
                 let text = try transcriber.stop(number)
                 call?.put("text", .string(text))
                 call?.put("items", .integer(Int64(transcriber.items)))
-                call?.put("item", .integer(Int64(transcriber.item)))
+                call?.put("item", .integer(Int64(transcriber.numbers.last)))
                 call?.finish()
             } catch {
                 call?.fail(error)

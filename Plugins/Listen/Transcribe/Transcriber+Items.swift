@@ -15,8 +15,9 @@ extension Transcriber {
     /// Begins an item, with samples that it has already.
     func beginItem(at start: Double, _ samples: [Float], from position: Double) {
         guard let recognizer else { return }
-        item += 1
-        segment = Segment(item: item, start: start, position: position, samples: samples, partials: options.partials)
+        segment = Segment(
+            item: numbers.next(offline: isOffline), start: start, position: position, samples: samples,
+            partials: options.partials)
         watch?.begin()
         trying { () throws(NodeError) in
             try recognizer.begin(isLive: isLive)
@@ -54,10 +55,9 @@ extension Transcriber {
             let place = quietestPlace(growing.samples, in: (longest - held)..<growing.samples.count)
             let position = growing.position + Double(place) * rate / speechRate
             try finish(recognizer, at: place, end: position)
-            item += 1
             segment = Segment(
-                item: item, start: position, position: position, samples: Array(growing.samples[place...]),
-                partials: options.partials)
+                item: numbers.next(offline: isOffline), start: position, position: position,
+                samples: Array(growing.samples[place...]), partials: options.partials)
             try recognizer.begin(isLive: isLive)
             tell(.hearing)
         }

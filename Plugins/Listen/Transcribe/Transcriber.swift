@@ -44,7 +44,7 @@ final class Transcriber {
     var segment: Segment?
     /// Where the gate decides: whether somebody speaks in an item; nil: nobody knows.
     var watch: SpeechWatch?
-    var item: UInt64 = 0
+    var numbers = ItemNumbers()
     /// The final texts of this session.
     var said = ""
     var items = 0

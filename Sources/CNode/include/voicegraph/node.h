@@ -99,7 +99,8 @@ typedef struct vg_message {
   const char *text; /* `length` bytes, also NUL-terminated for text */
   size_t length;
   double number;
-  uint64_t item;     /* what belongs together: an utterance, a reply; 0: this message alone */
+  uint64_t item;     /* what belongs together: an utterance, a reply; 0: this message alone. A node never uses a number
+                        again, nor does an instance that takes its place: live, begin with the time. */
   uint64_t position; /* frame of the graph that it is about; 0: none */
   uint32_t flags;    /* VG_MESSAGE_* */
 } vg_message;
