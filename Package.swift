@@ -39,8 +39,6 @@ let package = Package(
         plugin(product: "tts", "TTS"),
         plugin(product: "listen", "Listen"),
         plugin(product: "agent", "Agent"),
-        // No plugin: the agent loads it when it needs it.
-        .library(name: "voicegraph-http", type: .dynamic, targets: ["AgentHTTP"]),
         plugin(product: "echo", "Echo"),
         plugin(product: "file", "File"),
         plugin(product: "record", "Record"),
@@ -68,6 +66,7 @@ let package = Package(
         .target(name: "CJack"),
         // Loads the engines' libraries itself.
         .target(name: "CSpeech"),
+        .target(name: "CHTTP"),
         // Optimized in debug builds too: it works in every block of every test. Loads the engines' libraries itself.
         .target(
             name: "CEcho", cSettings: [.unsafeFlags(["-O2"])],
@@ -124,9 +123,7 @@ let package = Package(
         plugin("Listen", ["CKissfft", "CSpeech", "Models", "Resampling"]),
         plugin("Echo", ["CEcho", "Models"]),
         plugin("TTS", ["CEspeak", "CSpeech", "JSON", "Models", "Resampling"], exclude: ["LICENSE"]),
-        plugin("Agent", ["JSON", "Models"]),
-        .target(
-            name: "AgentHTTP", path: "Plugins/AgentHTTP", exclude: ["README.md"], swiftSettings: strict),
+        plugin("Agent", ["CHTTP", "JSON"]),
         plugin("File", ["CSndfile", "Resampling"]),
         plugin("Record", ["CEbur128", "CSndfile", "Resampling"]),
         plugin("Tremolo"),

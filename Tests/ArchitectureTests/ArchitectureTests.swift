@@ -74,7 +74,6 @@ import TestSupport
             ("Sources/Unknown/A.swift", "import Host"),
             ("Plugins/Echo/A.swift", "import Host"),
             ("Plugins/Echo/A.swift", "import CJack"), ("Plugins/Agent/A.swift", "import FoundationNetworking"),
-            ("Plugins/AgentHTTP/A.swift", "import Host"),
         ])
     func foundImports(path: String, line: String) {
         let file = SourceFile(path: path, text: "// SPDX-License-Identifier: Apache-2.0\n\(line)\n")
@@ -88,7 +87,7 @@ import TestSupport
             ("Sources/Graph/A.swift", "import NodeKit"), ("Sources/Graph/A.swift", "import Glibc"),
             ("Sources/Graph/A.swift", "/// Some import Host example"),
             ("Sources/voicegraph/A.swift", "import Foundation"),
-            ("Plugins/TTS/A.swift", "import CEspeak"), ("Plugins/AgentHTTP/A.swift", "import Foundation"),
+            ("Plugins/TTS/A.swift", "import CEspeak"),
             ("Sources/Graph/A.swift", "let important = 1"),
         ])
     func allowed(path: String, line: String) {

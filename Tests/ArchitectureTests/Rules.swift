@@ -40,9 +40,6 @@ let withoutFoundation: Set<String> = [
     "Plugins",
 ]
 
-/// The one folder of `Plugins` that may: no plugin, but a library that the agent loads when an endpoint is asked.
-let foundationFolder = "Plugins/AgentHTTP/"
-
 /// A source file, by its path from the package's root.
 struct SourceFile {
     var path: String
@@ -76,7 +73,6 @@ func importViolations(_ file: SourceFile) -> [String] {
         guard let module = words.first(where: { !kinds.contains($0) }).map(String.init) else { return nil }
         let place = "\(file.path):\(index + 1): "
         if module == "Foundation" || module.hasPrefix("Foundation") {
-            if file.path.hasPrefix(foundationFolder) { return nil }
             return withoutFoundation.contains(file.layer) ? place + "\(file.layer) must not import Foundation" : nil
         }
         if line.contains("@_exported"), !allowedExports[file.layer, default: []].contains(module) {

@@ -98,9 +98,14 @@ extension Conversation {
         }
     }
 
-    /// Answers again what could not be answered. [control]
+    /// Answers again what could not be answered; what waits to be tried again is tried at once. [control]
     func retry() throws(NodeError) -> UInt64 {
         try monitor.locked { () throws(NodeError) in
+            if retryIn != nil, let current {
+                current.isRetriedNow = true
+                monitor.signal()
+                return current.number
+            }
             guard let failed, failure != nil else { throw NodeError("nothing has failed") }
             if current != nil || pending != nil {
                 throw NodeError("another item is being answered", hint: "wait for it, or interrupt it")
@@ -151,7 +156,8 @@ extension Conversation {
     /// There is audio again, and no thread yet. [control]
     func reopen() { monitor.locked { isEnding = false } }
 
-    private func clearFailure() {
+    /// What went wrong is over. With the monitor.
+    func clearFailure() {
         failure = nil
         failed = nil
         retryIn = nil

@@ -17,7 +17,8 @@ extension Conversation {
     /// Nobody wants more of a reply; what was heard of it is told yet, if anybody tells.
     func stop(_ turn: Turn) {
         turn.isStopped = true
-        retryIn = nil
+        // It is not tried again, so nothing would end that state.
+        if retryIn != nil { clearFailure() }
         monitor.signal()
         if turn.isOver || turn.settlesBy != nil { return }
         if turn.pieces.isEmpty { return conclude(turn, interrupted: true) }

@@ -40,8 +40,9 @@ struct Reply {
             conversation.retryIn = seconds
             let end = monotonicSeconds() + seconds
             turn.deadline = end
+            turn.isRetriedNow = false
             conversation.tellState()
-            while !turn.isStopped {
+            while !turn.isStopped, !turn.isRetriedNow {
                 let rest = end - monotonicSeconds()
                 if rest <= 0 { break }
                 monitor.wait(milliseconds: Int(min(rest, 1) * 1000) + 1)

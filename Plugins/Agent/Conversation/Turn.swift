@@ -61,6 +61,8 @@ final class Turn: @unchecked Sendable {
     var forgets = false
     /// Nobody wants more of it.
     var isStopped = false
+    /// Whoever waits to try it again is not to wait any longer.
+    var isRetriedNow = false
     /// Everything of it was told.
     var isOver = false
     var hasFailed = false

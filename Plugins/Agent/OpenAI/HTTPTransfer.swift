@@ -1,44 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+import CHTTP
 import Glibc
-import Models
 import NodeKit
 
-/// The library that posts over HTTP. It is loaded when somebody needs it, as it brings Foundation with it.
-final class HTTPLibrary: Sendable {
-    typealias Told = @convention(c) (UnsafeMutableRawPointer?, Int32, Int, UnsafePointer<UInt8>?, Int) -> Void
-    typealias Post =
-        @convention(c) (
-            UnsafePointer<CChar>, UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UInt8>, Int, Int,
-            UnsafeMutableRawPointer?, Told
-        ) -> UnsafeMutableRawPointer?
-    typealias End = @convention(c) (UnsafeMutableRawPointer) -> Void
+/// What posts to endpoints, and keeps connections for the next time. It loads libcurl. Used by one thread at a time.
+final class HTTPClient {
+    fileprivate let http: OpaquePointer
 
-    let post: Post
-    let end: End
-
-    private static let loaded = Lock<HTTPLibrary?>(nil)
-
-    private init() throws(NodeError) {
-        // It stands beside this plugin, which is where the loader looks first.
-        let library = try Library(["libvoicegraph-http.so"], package: "libcurl4")
-        post = try library.function("vg_http_post")
-        end = try library.function("vg_http_end")
-    }
-
-    /// Loads it, once a process. [control]
-    static func load() throws(NodeError) -> HTTPLibrary {
-        try loaded.withLock { loaded throws(NodeError) in
-            if let loaded { return loaded }
-            let library = try HTTPLibrary()
-            loaded = library
-            return library
+    /// Throws when libcurl is not there. [control]
+    init() throws(NodeError) {
+        var error = [CChar](repeating: 0, count: Int(VG_HTTP_ERROR))
+        guard let http = vg_http_open(&error) else {
+            let reason = String(decoding: error.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            throw NodeError("cannot load libcurl: \(reason)", hint: "apt install libcurl4")
         }
+        self.http = http
     }
+
+    deinit { vg_http_close(http) }
 }
 
-/// A request and what comes back of it.
-final class HTTPTransfer: @unchecked Sendable {
-    // Sendable: what changes is behind a lock; `transfer` is of one thread.
+/// A request and what comes back of it, of one thread.
+final class HTTPTransfer {
     enum Event: Equatable {
         case sent
         /// The status, and what the server says of trying again.
@@ -48,62 +31,45 @@ final class HTTPTransfer: @unchecked Sendable {
         case end(reason: String?)
     }
 
-    private struct State {
-        var events: [Event] = []
-        var isTooLong = false
-    }
-
-    private let library: HTTPLibrary
-    private let state = Lock(State())
+    private let client: HTTPClient
+    private let post: OpaquePointer
+    /// Bytes that may still come.
+    private var room: Int
     private let most: Int
-    private var transfer: UnsafeMutableRawPointer?
 
     /// Begins; of what comes back `most` bytes are taken. Throws if that is no address. [worker]
-    init(_ url: String, headers: [(String, String)], body: [UInt8], most: Int) throws(NodeError) {
-        library = try HTTPLibrary.load()
+    init(
+        _ client: HTTPClient, _ url: String, headers: [(String, String)], body: [UInt8], most: Int
+    ) throws(NodeError) {
+        self.client = client
         self.most = most
-        let texts = headers.flatMap { [strdup($0.0), strdup($0.1)] }
-        defer { for text in texts { free(text) } }
-        let pointers = texts.map { UnsafePointer($0) } + [nil]
-        // Unretained: `end` is called before this goes away, and nothing is told after that.
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        transfer = library.post(url, pointers, body, body.count, most, context) { context, kind, number, bytes, count in
-            Unmanaged<HTTPTransfer>.fromOpaque(context!).takeUnretainedValue().take(
-                kind, number, UnsafeBufferPointer(start: bytes, count: count))
+        room = most
+        let lines = headers.map { strdup("\($0.0): \($0.1)") }
+        defer { for line in lines { free(line) } }
+        let pointers = lines.map { UnsafePointer($0) } + [nil]
+        guard let post = vg_http_post(client.http, url, pointers, body, body.count) else {
+            throw NodeError("'\(url)' is no address", key: "url")
         }
-        if transfer == nil { throw NodeError("'\(url)' is no address", key: "url") }
+        self.post = post
     }
 
-    deinit { end() }
+    deinit { vg_post_end(post) }
 
-    /// Nothing more of it is wanted. [worker]
-    func end() {
-        if let transfer { library.end(transfer) }
-        transfer = nil
-    }
-
-    private func take(_ kind: Int32, _ number: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
-        state.withLock { state in
-            switch kind {
-            case 0: state.events.append(.sent)
-            case 1: state.events.append(.status(number, retryAfter: String(decoding: bytes, as: UTF8.self)))
-            case 2: state.events.append(.data(Array(bytes)))
-            case _ where number == 1: state.isTooLong = true
-            default:
-                state.events.append(.end(reason: number == 0 ? nil : String(decoding: bytes, as: UTF8.self)))
-            }
-        }
-        state.signal()
-    }
-
-    /// What comes next; nil: nothing until a moment. [worker]
+    /// What comes next; nil: nothing until a moment. Throws when more comes than is taken. [worker]
     func next(until deadline: Double) throws(AgentFault) -> Event? {
-        let (event, isTooLong): (Event?, Bool) =
-            state.wait(until: deadline) { state in
-                if !state.events.isEmpty { return (state.events.removeFirst(), false) }
-                return state.isTooLong ? (nil, true) : nil
-            } ?? (nil, false)
-        if isTooLong { throw AgentFault(.other, "the answer does not end: \(most) bytes came") }
-        return event
+        let wait = max(0, deadline - monotonicSeconds())
+        let event = vg_post_next(post, Int32((wait * 1000).rounded(.up)))
+        var text: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: event.text, count: event.length) }
+        switch event.kind {
+        case VG_POST_SENT: return .sent
+        case VG_POST_STATUS: return .status(event.number, retryAfter: String(decoding: text, as: UTF8.self))
+        case VG_POST_DATA:
+            room -= event.length
+            if room < 0 { throw AgentFault(.other, "the answer does not end: \(most) bytes came") }
+            return .data(Array(text))
+        case VG_POST_END:
+            return .end(reason: event.number == 0 ? nil : String(decoding: text, as: UTF8.self))
+        default: return nil
+        }
     }
 }

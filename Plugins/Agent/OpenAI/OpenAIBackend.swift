@@ -12,13 +12,14 @@ final class OpenAIBackend: Backend {
     private let options: ChatOptions
     private let key: SecretKey?
     private let tools: Tools
+    private let client: HTTPClient
 
     init(_ settings: Settings, _ host: NodeHost, _ tools: Tools) throws(NodeError) {
         self.host = host
         self.tools = tools
         options = try ChatOptions(settings)
         key = try SecretKey(settings, host)
-        _ = try HTTPLibrary.load()
+        client = try HTTPClient()
         if key != nil, options.url.hasPrefix("http://"), !options.isLocal {
             host.log(VG_LOG_WARNING, "the key is sent without encryption: the url begins with http://")
         }
@@ -90,7 +91,7 @@ final class OpenAIBackend: Backend {
         var wait = options.retryWait
         for attempt in 0... {
             if reply.isStopped { return nil }
-            var run = ChatRun(options, reply)
+            var run = ChatRun(client, options, reply)
             do throws(AgentFault) {
                 return try run.stream(body, key?.header)
             } catch {
@@ -107,6 +108,7 @@ final class OpenAIBackend: Backend {
 
 /// One request.
 private struct ChatRun {
+    private let client: HTTPClient
     private let options: ChatOptions
     private let reply: Reply
     private var chat = ChatStream()
@@ -117,7 +119,8 @@ private struct ChatRun {
     private var status = 0
     private var complaint: [UInt8] = []
 
-    init(_ options: ChatOptions, _ reply: Reply) {
+    init(_ client: HTTPClient, _ options: ChatOptions, _ reply: Reply) {
+        self.client = client
         self.options = options
         self.reply = reply
     }
@@ -129,12 +132,11 @@ private struct ChatRun {
         do throws(NodeError) {
             // Each word comes in an object of its own.
             transfer = try HTTPTransfer(
-                options.url, headers: headers + (authorization.map { [$0] } ?? []), body: body,
+                client, options.url, headers: headers + (authorization.map { [$0] } ?? []), body: body,
                 most: (1 << 20) + 200 * options.longestAnswer)
         } catch {
             throw AgentFault(.initialization, error.message)
         }
-        defer { transfer.end() }
         var limit = (seconds: options.connectTime, what: "cannot connect to the endpoint")
         var deadline = monotonicSeconds() + limit.seconds
         mayRetry = true

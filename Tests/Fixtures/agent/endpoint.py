@@ -2,7 +2,7 @@
 #
 # A chat-completions endpoint that does what real ones do wrong: endpoint.py FOLDER [CERTIFICATE KEY]
 # Prints its port, and writes each request as a line of JSON to FOLDER/requests. The first part of the path says what it
-# does; it ends with its standard input.
+# does, or `told`: then the file FOLDER/mode does. It ends with its standard input.
 import json
 import os
 import socket
@@ -99,14 +99,14 @@ def serve(answer, mode, body, count, authorization):
             answer.chunk(bytes([byte]))
         answer.raw("0\r\n\r\n")
     elif mode == "busy":
-        if count < 2:
+        if count % 3 < 2:
             answer.whole("429 Too Many Requests", {"error": {"message": "slow down"}}, ["Retry-After: 0"])
         else:
             answer.stream(*say)
     elif mode == "broken":
         answer.whole("500 Internal Server Error", {"error": {"message": "it hurts"}})
     elif mode == "once":
-        if count == 0:
+        if count % 2 == 0:
             answer.whole("503 Service Unavailable", {})
         else:
             answer.stream(*say)
@@ -175,6 +175,9 @@ def serve(answer, mode, body, count, authorization):
             time.sleep(0.1)
         answer.event("[DONE]")
         answer.raw("0\r\n\r\n")
+    elif mode == "long":
+        answer.stream("The weather will be fine today, ", "and tomorrow. The day after ", "that it will rain in all parts ",
+                      "of the country but one. There ", "the sun will shine from the ", "morning until late at night.")
     elif mode == "step":
         # Each further piece when the test makes a file.
         answer.chunked()
@@ -208,6 +211,9 @@ def handle(connection):
         path = lines[0].split()[1]
         mode = path.split("/")[1]
         body = json.loads(body)
+        if mode == "told":
+            with open(os.path.join(folder, "mode")) as file:
+                mode = file.read()
         with lock:
             count = counts.get(mode, 0)
             counts[mode] = count + 1

@@ -1,36 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * post LIBRARY URL: posts with libvoicegraph-http.so, and prints what is told of it, a line each. */
-#include <dlfcn.h>
-#include <semaphore.h>
-#include <stdint.h>
+ * post URL: posts two bytes, and prints what happens, a line each. Built with Sources/CHTTP. */
 #include <stdio.h>
 #include <time.h>
 
-static sem_t ended;
-
-static void told(void *context, int32_t what, long number, const uint8_t *bytes, long count) {
-  (void)context;
-  const char *names[] = {"sent", "status", "data", "end"};
-  printf("%s %ld %.*s\n", names[what], number, what == 3 ? (int)count : 0, (const char *)bytes);
-  if (what == 3) sem_post(&ended);
-}
+#include "http.h"
 
 int main(int count, char **arguments) {
-  typedef void *(*post_function)(const char *, const char *const *, const uint8_t *, long, long, void *,
-                                 void (*)(void *, int32_t, long, const uint8_t *, long));
-  if (count != 3) return 64;
-  void *library = dlopen(arguments[1], RTLD_NOW);
-  post_function post = library ? (post_function)dlsym(library, "vg_http_post") : NULL;
-  if (!post) {
-    printf("%s\n", dlerror());
+  if (count != 2) return 64;
+  char error[VG_HTTP_ERROR];
+  vg_http *http = vg_http_open(error);
+  if (!http) {
+    printf("%s\n", error);
     return 1;
   }
-  sem_init(&ended, 0, 0);
   const char *headers[] = {NULL};
-  if (!post(arguments[2], headers, (const uint8_t *)"{}", 2, 1 << 20, NULL, told)) return 2;
-  struct timespec end;
-  clock_gettime(CLOCK_REALTIME, &end);
-  end.tv_sec += 60;
-  return sem_timedwait(&ended, &end) == 0 ? 0 : 3;
+  vg_post *post = vg_http_post(http, arguments[1], headers, "{}", 2);
+  if (!post) return 2;
+  const char *names[] = {"", "sent", "status", "data", "end"};
+  time_t end = time(NULL) + 60;
+  vg_post_event event = {VG_POST_NOTHING, 0, "", 0};
+  while (event.kind != VG_POST_END && time(NULL) < end) {
+    event = vg_post_next(post, 100);
+    if (event.kind) printf("%s %ld %.*s\n", names[event.kind], event.number, (int)event.length, event.text);
+  }
+  vg_post_end(post);
+  vg_http_close(http);
+  return event.kind == VG_POST_END ? 0 : 3;
 }

@@ -70,3 +70,16 @@ struct AgentRun {
 extension Message {
     var plainText: String { if case .text(let text) = content { text } else { "" } }
 }
+
+extension ChatEndpoint {
+    /// An agent that asks it.
+    func agent(
+        _ mode: String, _ settings: [String: SettingValue] = [:], offline: Bool = true, host: String = "localhost"
+    ) throws -> AgentRun {
+        try AgentRun(
+            [
+                "backend": .string("openai"), "url": .string(url(mode, host: host)), "model": .string("small"),
+                "retries": .integer(0), "retry_wait": .number(0.01),
+            ].merging(settings) { $1 }, offline: offline, folder: scratch.path)
+    }
+}

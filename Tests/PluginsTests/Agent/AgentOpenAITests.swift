@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 @Suite("The agent's endpoint", .timeLimit(.minutes(5))) struct AgentOpenAITests {
-    private let endpoint: Endpoint
+    private let endpoint: ChatEndpoint
 
-    init() throws { endpoint = try Endpoint() }
+    init() throws { endpoint = try ChatEndpoint() }
 
     private func texts(_ run: AgentRun) -> [String] { run.finals.compactMap { $0.string("text") } }
 
@@ -109,9 +109,26 @@ import Testing
         #expect(run.capture.health.last == .ok)
     }
 
+    @Test("T2: Who interrupts while it waits to be tried again ends the error with it, and can type on")
+    func interruptedRetry() async throws {
+        let run = try endpoint.agent(
+            "broken", ["retries": .integer(3), "retry_wait": .number(10)], offline: false)
+        try run.node.perform("send", ["text": .string("Hello")])
+        try await run.until("it waits to try again") { $0.events("agent.state").last?.number("retry") == 10 }
+        let refusal = try #require(throws: NodeError.self) { try run.node.perform("send", ["text": .string("One")]) }
+        #expect(refusal.hint == "it tries again by itself")
+        try run.node.perform("retry")
+        try await run.until("it was tried again at once, and waits longer") {
+            $0.events("agent.state").last?.number("retry") == 20
+        }
+        try run.node.perform("interrupt")
+        #expect(run.state?.string("state") == "idle")
+        try run.node.perform("send", ["text": .string("Two")])
+    }
+
     @Test("T2: A lost connection shows an error with retry, which connects again")
     func lost() throws {
-        let free = try Endpoint().port
+        let free = try ChatEndpoint().port
         let run = try endpoint.agent(
             "good", ["url": .string("http://localhost:\(free)/v1"), "retries": .integer(2)])
         run.say("Hello", item: 1)
@@ -205,7 +222,7 @@ import Testing
 
     @Test("A certificate that nobody trusts is refused, and nothing is sent to it")
     func certificate() throws {
-        let secure = try Endpoint(certificateFor: "localhost")
+        let secure = try ChatEndpoint(certificateFor: "localhost")
         let run = try secure.agent("good")
         run.say("Hello", item: 1)
         #expect(run.failures.first?.string("kind") == "connection")

@@ -34,7 +34,7 @@ import Testing
 
     @Test("What is said is answered aloud, and the render ends by itself", arguments: [false, true])
     func rendered(asksEndpoint: Bool) throws {
-        let endpoint = try Endpoint()
+        let endpoint = try ChatEndpoint()
         let scratch = endpoint.scratch
         let agent =
             asksEndpoint ? "backend = \"openai\"\nurl = \"\(endpoint.url("good"))\"\nmodel = \"small\"" : ""

@@ -38,11 +38,11 @@ private final class Lamp: Node {
 }
 
 @Suite("The agent's tools", .timeLimit(.minutes(5))) struct AgentToolTests {
-    private let endpoint: Endpoint
+    private let endpoint: ChatEndpoint
     private let lamp: NodeInstance
 
     init() throws {
-        endpoint = try Endpoint()
+        endpoint = try ChatEndpoint()
         lamp = try NodeInstance(type: makeNodeType(Lamp.self), name: "lamp", settings: Settings())
         try lamp.prepare(Preparation(rate: 48000, maxBlock: 64))
     }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import NodeKit
-import TestSupport
-import Testing
 
 /// A real server on this machine that answers like a chat-completions endpoint, well or badly as the path says. It ends
 /// with this object.
-final class Endpoint {
-    let scratch: Scratch
-    let port: Int
+public final class ChatEndpoint {
+    /// Where its files are.
+    public let scratch: Scratch
+    /// Where it listens, on this machine.
+    public let port: Int
     private let process = Process()
     private let input = Pipe()
     private let isSecure: Bool
 
     /// Begins; with the name of a host it speaks TLS, with a certificate that it made for that name itself.
-    init(certificateFor name: String? = nil) throws {
+    public init(certificateFor name: String? = nil) throws {
         scratch = try Scratch()
         isSecure = name != nil
         var arguments = ["python3", packageRoot + "/Tests/Fixtures/agent/endpoint.py", scratch.path]
@@ -51,24 +50,13 @@ final class Endpoint {
     }
 
     /// Where it behaves in one way.
-    func url(_ mode: String, host: String = "localhost") -> String {
+    public func url(_ mode: String, host: String = "localhost") -> String {
         "\(isSecure ? "https" : "http")://\(host):\(port)/\(mode)/v1"
     }
 
     /// What it was asked so far, as lines of JSON.
-    var requests: [String] {
+    public var requests: [String] {
         let text = (try? String(contentsOfFile: scratch.file("requests"), encoding: .utf8)) ?? ""
         return text.split(separator: "\n").map(String.init)
-    }
-
-    /// An agent that asks it.
-    func agent(
-        _ mode: String, _ settings: [String: SettingValue] = [:], offline: Bool = true, host: String = "localhost"
-    ) throws -> AgentRun {
-        try AgentRun(
-            [
-                "backend": .string("openai"), "url": .string(url(mode, host: host)), "model": .string("small"),
-                "retries": .integer(0), "retry_wait": .number(0.01),
-            ].merging(settings) { $1 }, offline: offline, folder: scratch.path)
     }
 }
