@@ -173,6 +173,26 @@ import TestSupport
     }
 
     @Test(
+        "A gate that closes while no audio comes is known to be closed when it comes back", arguments: [48000.0, 44100])
+    func gateAfterPause(rate: Double) throws {
+        let node = try transcribe(["engine": .string("pocketsphinx"), "gated": .bool(true)])
+        node.controlInputs[0] = 1
+        try node.hear(spoken(Self.phrase))
+        // The server was lost, and whoever opened the gate begins anew.
+        node.controlInputs[0] = 0
+        try node.prepare(Preparation(rate: rate, maxBlock: 1024, offline: true))
+        try node.hear(silence(0.5))
+        #expect(node.capture.events("transcribe.final").map { $0.string("text") } == [Self.phrase])
+        #expect(node.capture.events("transcribe.state").last?.string("state") == "listening")
+        // One that stays open has been open all the time.
+        node.controlInputs[0] = 1
+        try node.hear(spoken(Self.phrase) + silence(0.2))
+        try node.prepare(Preparation(rate: rate, maxBlock: 1024, offline: true))
+        try node.hear(silence(0.2))
+        #expect(node.capture.events("transcribe.state").last?.string("state") == "hearing")
+    }
+
+    @Test(
         "Moonshine understands what people read",
         .enabled(if: TestModels.have("moonshine-base-en", "onnxruntime"), "its model is not installed"))
     func moonshine() throws {

@@ -36,8 +36,8 @@ final class Transcribe: Node {
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
         let marks: RingWriter<GateMark>
-        /// Whether the gate was open in the last block.
-        var isOpen = false
+        /// Whether the gate was open in the last block; nil: there was none, and nobody knows of the audio before.
+        var isOpen: Bool?
     }
 
     /// Seconds that the final text may take when the audio has ended; all nodes together have five.

@@ -177,6 +177,7 @@ final class Transcriber {
         if hasBegun { beginItem(at: position) }
         while let mark = known.first, Double(mark.position) < place {
             known.removeFirst()
+            if mark.isOpen == isGateOpen { continue }
             isGateOpen = mark.isOpen
             if mark.isOpen {
                 problem = nil
