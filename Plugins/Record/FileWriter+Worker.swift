@@ -17,7 +17,7 @@ extension FileWriter {
             if let audio {
                 if isRecording {
                     isUnsaved = true
-                    store(audio.samples, audio.frames)
+                    store(audio.samples, audio.frames, at: audio.position)
                     tellLevels(audio)
                 } else {
                     before.add(audio)
@@ -48,12 +48,13 @@ extension FileWriter {
 
     /// Writes frames to the file, or to the next one where it is full, and ends the recording at its limit. By whoever has
     /// the file.
-    func store(_ samples: UnsafePointer<Float>, _ frames: Int) {
+    func store(_ samples: UnsafePointer<Float>, _ frames: Int, at position: UInt64) {
         var start = 0
         while start < frames, let file = monitor.locked({ self.file }) {
             let count = min(frames - start, framesToLimit, framesToNext)
             if count > 0 {
                 if let reason = file.write(samples + start * channels, count) { return fail(reason, file.path) }
+                subscribers?.publish(samples + start * channels, count, at: position + UInt64(start), rate)
                 active += count
                 start += count
             }
@@ -108,6 +109,8 @@ struct Preroll {
     let length: Int
     private let channels: Int
     private var samples: [Float] = []
+    /// The frame of the graph after the newest.
+    private var end: UInt64 = 0
 
     init(frames: Int, channels: Int) {
         length = frames
@@ -118,14 +121,16 @@ struct Preroll {
     mutating func add(_ audio: CapturePipe.Audio) {
         if length == 0 { return }
         samples += UnsafeBufferPointer(start: audio.samples, count: audio.frames * channels)
+        end = audio.position + UInt64(audio.frames)
         // Now and then, so that each sample is moved once.
         if samples.count > 2 * length * channels { samples.removeFirst(samples.count - length * channels) }
     }
 
-    /// Gives the newest frames, interleaved, and forgets them. [control]
-    mutating func take() -> [Float] {
+    /// Gives the newest frames, interleaved, with the position of the first, and forgets them. [control]
+    mutating func take() -> (samples: [Float], position: UInt64) {
         defer { samples = [] }
-        return Array(samples.suffix(length * channels))
+        let newest = Array(samples.suffix(length * channels))
+        return (newest, end - min(end, UInt64(newest.count / channels)))
     }
 }
 

@@ -4,6 +4,8 @@ import NodeKit
 /// How recordings are made, as settings say.
 struct RecordOptions: Sendable {
     let overwrites: Bool
+    /// Whether subscribers get what is recorded.
+    let publishes: Bool
     /// Seconds of what came before a recording begins that it has.
     let preroll: Double
     /// Seconds and bytes after which the next file begins; nil: never.
@@ -12,6 +14,7 @@ struct RecordOptions: Sendable {
 
     init(_ settings: Settings) {
         overwrites = settings.bool("overwrite") ?? false
+        publishes = settings.bool("publish") ?? false
         preroll = settings.number("preroll") ?? 0
         longest = settings.number("split").flatMap { $0 > 0 ? $0 : nil }
         largest = settings.number("split_size").flatMap { $0 > 0 ? Int($0 * 1_000_000) : nil }
@@ -45,6 +48,8 @@ final class FileWriter: @unchecked Sendable {
     private(set) var began = 0.0
     var before = Preroll(frames: 0, channels: 1)
     var history = LevelHistory(channels: 1, rate: 48000)
+    /// Who gets what is recorded besides the file; nil: nobody.
+    let subscribers: TakeAudio?
     var isWell = true
     /// The state that was told last.
     var toldState = ""
@@ -62,6 +67,7 @@ final class FileWriter: @unchecked Sendable {
         self.channels = channels
         self.options = options
         self.host = host
+        subscribers = options.publishes ? TakeAudio(channels: channels, host: host) : nil
     }
 
     /// What is recorded to; nil: nothing is recorded. [any]
@@ -139,7 +145,9 @@ final class FileWriter: @unchecked Sendable {
         pipe.isOpen = true
         do throws(NodeError) {
             let known = before.take()
-            if !known.isEmpty { known.withUnsafeBufferPointer { store($0.baseAddress!, known.count / channels) } }
+            known.samples.withUnsafeBufferPointer {
+                if let first = $0.baseAddress, !$0.isEmpty { store(first, $0.count / channels, at: known.position) }
+            }
             try startWorker()
         } catch {
             if let file { file.remove() }

@@ -22,6 +22,9 @@ final class Record: Node {
             Setting("autostart", VG_SET_BOOL, "records from the first block on, not from `start`", default: "true"),
             Setting("limit", VG_SET_NUMBER, "ends the recording; 0: never", default: "0", range: 0...1e9, unit: "s"),
             Setting(
+                "publish", VG_SET_BOOL, "gives out what is recorded as audio too, for programs that subscribe to it",
+                default: "false"),
+            Setting(
                 "preroll", VG_SET_NUMBER, "of what came before `start`, a recording has so much", default: "0",
                 range: 0...600, unit: "s"),
             Setting(

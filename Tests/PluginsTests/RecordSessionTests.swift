@@ -72,6 +72,43 @@ import TestSupport
         #expect(try SoundFile(scratch.file("take.wav")).samples == [Array(signal[..<10_000] + signal[20_000...])])
     }
 
+    @Test("R3, R5: who subscribes gets what is recorded, with rate, channels and positions, without pauses")
+    func audio()
+        throws
+    {
+        let node = try recorder([
+            "publish": .bool(true), "channels": .integer(2), "autostart": .bool(false), "preroll": .number(0.05),
+            "limit": .number(0.5),
+        ])
+        let (left, right) = (noise(60_000, seed: 1), noise(60_000, seed: 2))
+        func hear(_ frames: Range<Int>) {
+            _ = node.render(frames.count, inputs: [Array(left[frames]), Array(right[frames])])
+        }
+        hear(0..<10_000)
+        #expect(node.capture.audio.isEmpty)
+        try node.perform("start")
+        hear(10_000..<20_000)
+        try node.perform("pause")
+        hear(20_000..<30_000)
+        try node.perform("resume")
+        hear(30_000..<60_000)
+        node.instance.wait(frames: 1)
+        node.instance.finish()
+        // From the preroll, 2400 frames, on to the limit, 24 000 in all.
+        let recorded = Array(7_600..<20_000) + Array(30_000..<41_600)
+        let audio = node.capture.audio
+        #expect(audio.allSatisfy { $0.rate == 48000 && $0.channels.count == 2 })
+        #expect(audio.flatMap { $0.channels[0] } == recorded.map { left[$0] })
+        #expect(audio.flatMap { $0.channels[1] } == recorded.map { right[$0] })
+        #expect(audio.flatMap { $0.channels[0].indices.map(Int($0.position).advanced) } == recorded)
+        #expect(
+            try SoundFile(scratch.file("take.wav")).samples
+                == audio.reduce(into: [[], []]) {
+                    $0[0] += $1.channels[0]
+                    $0[1] += $1.channels[1]
+                })
+    }
+
     @Test("R2: the file has the rate and the channels that are asked for", arguments: [8000, 44100, 96000])
     func shape(rate: Int) throws {
         let node = try recorder([
