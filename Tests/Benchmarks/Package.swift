@@ -17,6 +17,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CPeers", .product(name: "VoiceGraph", package: "voicegraph"),
+                .product(name: "VoiceGraphArchive", package: "voicegraph"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6)]),

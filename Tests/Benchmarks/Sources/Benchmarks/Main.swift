@@ -24,8 +24,7 @@ struct Effort {
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
     case schedule, parallel, instructions, ring, meter, dsp, isolation, chain, edit, reconnect, start, say, speech,
-        conversation, memory,
-        offline, check
+        conversation, record, archive, memory, offline, check
 
     var summary: String {
         switch self {
@@ -42,6 +41,8 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .start: "from the start of the process to the first audio cycle"
         case .speech: "speaking and listening, engine by engine: time, memory, word error rate"
         case .conversation: "from what is said to the reply; echo cancellers, engine by engine"
+        case .record: "64 channels to a file, beside jack-record"
+        case .archive: "100 000 items, kept and searched"
         case .say: "from a message to the first sound at the output"
         case .memory: "of a small graph that runs"
         case .offline: "files through plugins, beside lv2apply and lv2file"
@@ -65,6 +66,8 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .say: try sayBenchmark(effort)
         case .speech: try speechBenchmark(effort)
         case .conversation: try conversationBenchmark(effort) + echoBenchmark(effort)
+        case .record: try recordBenchmark(effort)
+        case .archive: try archiveBenchmark(effort)
         case .memory: try memoryBenchmark(effort)
         case .offline: try offlineBenchmark(effort)
         case .check: try checkBenchmark(effort)
