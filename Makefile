@@ -11,7 +11,7 @@ RELEASE = .build/release
 
 .DEFAULT_GOAL := help
 .PHONY: help run test build debug setup setup-test models install format lint docs bench
-.PHONY: lv2-conformance lv2-example soak clean
+.PHONY: lv2-conformance lv2-example soak soak-voice clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,12 @@ soak: setup-test ## edit at random and break things under load for SECONDS (600)
 	$(SWIFT) build --build-tests
 	VOICEGRAPH_SOAK_SECONDS=$(SECONDS) VOICEGRAPH_SOAK_SEED=$(SEED) \
 		$(SWIFT) test --skip-build --no-parallel --filter FaultTests.SoakTests
+
+soak-voice: SECONDS = 900
+soak-voice: setup-test ## talk with the assistant at random while everything fails, for SECONDS (900); SEED=... as above
+	$(SWIFT) build --build-tests
+	VOICEGRAPH_SOAK_SECONDS=$(SECONDS) VOICEGRAPH_SOAK_SEED=$(SEED) \
+		$(SWIFT) test --skip-build --no-parallel --filter FaultTests.ConversationSoakTests
 
 clean: ## remove what was built
 	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench

@@ -64,18 +64,20 @@ import TestSupport
         let server = try await Jackd.start(block: 256)
         let run = try await converse("assistant", on: server)
         try await say("what will the weather be", to: "assistant:mic_1", on: server)
-        // In its first seconds the echo canceller would rather lose who speaks than let an echo pass.
-        try await until("some words are heard", run) { events in
-            events.count { $0["event"] as? String == "speech.word" } >= 14
+        // In its first seconds the echo canceller would rather lose who speaks than let an echo pass. On a machine that is
+        // busy what was said may come in two turns, the second of which stops the reply to the first.
+        @Sendable func heardReply(_ events: [[String: Any]]) -> Int? {
+            let words = events.filter { $0["event"] as? String == "speech.word" }.compactMap { $0["item"] as? Int }
+            return words.last { item in words.count { $0 == item } >= 14 }
         }
-        let first = try #require(try named("speech.started", run).first?["item"] as? Int)
+        try await until("some words of a reply are heard", run) { heardReply($0) != nil }
+        let first = try #require(heardReply(try run.events()))
         try await say("please stop and go forward ten meters", to: "assistant:mic_1", on: server)
         try await until("another reply", run) { events in
-            events.contains { $0["event"] as? String == "speech.started" && $0["item"] as? Int != first }
+            events.last { $0["event"] as? String == "speech.started" }.map { $0["item"] as? Int != first } ?? false
         }
         #expect(try named("speech.state", run).contains { $0["paused"] as? Bool == true })
-        let stopped = try #require(try named("speech.stopped", run).first)
-        #expect(stopped["item"] as? Int == first)
+        let stopped = try #require(try named("speech.stopped", run).first { $0["item"] as? Int == first })
         let reply = try #require(try named("agent.final", run).first { $0["item"] as? Int == first })
         let said = try #require(reply["text"] as? String)
         let text = try #require(stopped["text"] as? String)

@@ -35,7 +35,7 @@ struct SoakFigures {
         return "\(sorted.count) times, \(sorted[0]) / \(sorted[sorted.count / 2]) / \(sorted[sorted.count - 1]) ms"
     }
 
-    private static func list(_ counts: [String: Int]) -> String {
+    static func list(_ counts: [String: Int]) -> String {
         counts.isEmpty
             ? "none" : counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     }
