@@ -32,6 +32,44 @@ import TestSupport
         server.stop()
     }
 
+    /// The recording begins with the graph, so the file is the beginning of what the microphone was given.
+    @Test("R8: one session is written to a file, transcribed and shown at once") func atOnce() async throws {
+        let said = scratch.file("said.wav")
+        let flite = try await runTool(["flite", "-voice", "kal16", "-t", "go forward ten meters", "-o", said])
+        #expect(flite.status == 0, "\(flite.output)")
+        let graph = try scratch.write(
+            "all.conf",
+            """
+            [graph]
+            links = ["sound -> take", "sound -> text", "sound -> orb"]
+            [node.sound]
+            type = "file"
+            path = "said.wav"
+            [node.take]
+            type = "record"
+            path = "take.wav"
+            [node.text]
+            type = "transcribe"
+            engine = "pocketsphinx"
+            [node.orb]
+            type = "visualizer"
+            """)
+        let run = try voicegraph("run", graph, "--driver", "dummy", "--json", "--until-idle")
+        #expect(try await run.end(seconds: 60) == 0, "\(run.errors)")
+        let events = try run.events()
+        func first(_ name: String, _ node: String) -> [String: Any]? {
+            events.first { $0["event"] as? String == name && $0["node"] as? String == node }
+        }
+        #expect(first("transcribe.final", "text")?["text"] as? String == "go forward ten meters")
+        let shown = events.filter { $0["event"] as? String == "series" && $0["node"] as? String == "orb" }
+        #expect(shown.compactMap { ($0["orb"] as? [Double])?.first }.contains { $0 > 0.5 })
+        let written = try SoundFile(scratch.file("take.wav")).samples[0]
+        let played = try SoundFile(said)
+        #expect(first("record.finished", "take")?["frames"] as? Int == written.count)
+        #expect(abs(written.count - played.samples[0].count * 48000 / played.rate) < 3 * 48000)
+        #expect(abs(Signal.rms(written[..<48000]) / Signal.rms(played.samples[0][..<(played.rate)]) - 1) < 0.02)
+    }
+
     /// What the duck takes away is what is louder without it: nothing of the voice, and all but -18 dB of the music.
     @Test("Music is lower while a voice announces something, and then as it was") func announcement() async throws {
         func rendered(_ depth: Int) async throws -> [Float] {

@@ -13,7 +13,7 @@ private func withSamples(_ frames: Int, offset: Int, _ body: (UnsafeMutablePoint
 }
 
 @Suite("Measure") struct MeasureTests {
-    @Test("Peak is exact and the sum right at every length and alignment", arguments: lengths)
+    @Test("R9: In vectors the peak is exact and the sum right at every length and alignment", arguments: lengths)
     func values(frames: Int) {
         for offset in 0..<5 {
             withSamples(frames, offset: offset) { samples in

@@ -162,7 +162,18 @@ private func costRows(_ effort: Effort) throws -> [Row] {
         return [.missing("processor, a whole assistant, nobody speaks", "auto")]
     }
     let share = (long.processorTime - short.processorTime) / span * 100
+    // What is said, and answered, over and over: the same seconds with a microphone in which somebody speaks.
+    progress("conversation: somebody speaks all the time")
+    guard let recording = Recording.all().prose.first,
+        let talk = try told(
+            effort, assistant("type = \"file\"\npath = \"\(recording.path)\"\nloop = true", engine: "auto"),
+            seconds: 3 + span)
+    else { return [.missing("processor, a whole assistant, somebody speaks", "auto")] }
+    let talking = (talk.child.processorTime - short.processorTime) / span * 100
+    let dropouts = Double(talk.lines.count { $0.name == "dropout" })
     return [
+        Row("processor, a whole assistant, somebody speaks", "auto", [talking], "%"),
+        Row("dropouts meanwhile", "auto", [dropouts], "").aiming("0", dropouts == 0),
         Row("processor, a whole assistant, nobody speaks", "auto", [share], "%").aiming("< 6", share < 6),
         Row("most memory, a whole assistant", "auto", [long.peakMemory], "MiB"),
     ]
