@@ -5,6 +5,7 @@ import NodeKit
 enum AgentEvent {
     static let state = "agent.state"
     static let user = "agent.user"
+    static let typed = "agent.typed"
     static let partial = "agent.partial"
     static let final = "agent.final"
     static let ignored = "agent.ignored"
@@ -39,6 +40,12 @@ enum AgentEvent {
                 Field("typed", VG_BOOL, "whether it was typed"),
                 Field("replaced", VG_BOOL, "whether it takes the place of an earlier text of this item"),
             ]),
+        EventType(
+            typed, "the user has typed something; what was said is told by whoever heard it",
+            fields: [
+                Field("item", VG_INTEGER, "the agent's own"), Field("text", VG_STRING, "what was typed"),
+                Field("speaker", VG_STRING, "who typed, as the setting `user` says"),
+            ], role: .text(.whole)),
         EventType(
             partial, "a reply so far",
             fields: [

@@ -8,6 +8,8 @@ struct AgentOptions: Sendable {
     let longestAnswer: Int
     /// As `SpokenWord.plain` has them.
     let backchannel: Set<String>
+    /// Who types.
+    let user: String
     let thinkingLabel: String
     let waitingLabel: String
     /// Seconds by which a state may outlive what it tells of.
@@ -19,6 +21,7 @@ struct AgentOptions: Sendable {
         longestAnswer = settings.integer("longest_answer") ?? 100_000
         let given = settings.values["backchannel"] == nil ? Self.usual : settings.strings("backchannel")
         backchannel = Set(given.map { SpokenWord.words(of: $0).map(\.plain).joined(separator: " ") })
+        user = settings.string("user") ?? "you"
         thinkingLabel = settings.string("label_thinking") ?? "Thinking..."
         waitingLabel = settings.string("label_waiting") ?? "Speak to interrupt"
         watchdog = settings.number("watchdog") ?? 10

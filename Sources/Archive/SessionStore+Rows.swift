@@ -18,7 +18,7 @@ extension SessionStore.Open {
         guard let keeping = event.keeping, let node = event.node else { return try heed(event, db) }
         let told = Told(event, node: node)
         switch keeping.role {
-        case .text(let stage): try text(told, stage, keeping.speaker, about, db)
+        case .text(let stage): try text(told, stage, event.text("speaker") ?? keeping.speaker, about, db)
         case .take(let stage): try take(told, stage, keeping.speaker, about, db)
         }
     }

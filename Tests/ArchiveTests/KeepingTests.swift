@@ -29,6 +29,15 @@ import TestSupport
         #expect(try texts(telling.archive()) == ["something"])
     }
 
+    @Test("Who has said something is who its event names, or else whom the file names")
+    func named() throws {
+        let telling = Telling(path)
+        telling.text(1, "hello", speaker: "assistant")
+        telling.text(2, "hi", speaker: "assistant", saidBy: "you")
+        telling.end()
+        #expect(try telling.archive().items().map(\.speaker) == ["assistant", "you"])
+    }
+
     @Test("V3: the saved list survives restarts: sessions stand one after the other, each with what was said in it")
     func restarts() throws {
         for number in 1...3 {

@@ -34,11 +34,12 @@ final class Telling: Sendable {
     /// Tells the text of an item.
     func text(
         _ item: Int64, _ text: String, _ stage: EventRole.Stage = .whole, node: String = "a", speaker: String? = nil,
-        time: Double = 1
+        saidBy: String? = nil, time: Double = 1
     ) {
         var event = Event(
             "minutes.text", node: node, time: time, wallTime: 1_700_000_000 + time,
             fields: ["item": .integer(item), "text": .string(text)])
+        if let saidBy { event.fields["speaker"] = .string(saidBy) }
         event.keeping = .init(.text(stage), speaker: speaker ?? node)
         bus.publish(.event(event))
     }

@@ -56,6 +56,7 @@ struct Telling {
             heard += 1
             texts.append(Text(node: "text", item: item, text: text))
         case "agent.user": said[item] = text
+        case "agent.typed": texts.append(Text(node: "agent", item: item, text: text))
         case "agent.final":
             let user = event["user"] as? Int ?? 0
             replies.insert(user)

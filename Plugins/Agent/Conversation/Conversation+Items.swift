@@ -43,6 +43,9 @@ extension Conversation {
     private func tell(_ user: UserItem, replaced: Bool) {
         host.publish(
             AgentEvent.user, user.fields + [("typed", .bool(user.isTyped)), ("replaced", .bool(replaced))])
+        if user.isTyped {
+            host.publish(AgentEvent.typed, user.fields + [("speaker", .string(options.user))])
+        }
     }
 
     private func isBackchannel(_ text: String) -> Bool {

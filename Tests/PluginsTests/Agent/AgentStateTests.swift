@@ -91,6 +91,10 @@ import Testing
         let item = try run.node.perform("send", ["text": .string("  short \n")])["item"]
         let echo = try #require(run.capture.events("agent.user").first)
         #expect(echo.string("text") == "short" && echo.bool("typed") == true)
+        // Whoever keeps what was said keeps it as the user's.
+        let typed = try #require(run.capture.events("agent.typed").first)
+        #expect(typed.string("text") == "short" && typed.string("speaker") == "you")
+        #expect(typed.integer("item") == echo.integer("item"))
         #expect(run.sent.map(\.text) == ["Yes."])
         #expect(item == .integer(Int64(run.sent[0].item)))
         #expect(throws: NodeError.self) { try run.node.perform("send", ["text": .string(" \t")]) }
