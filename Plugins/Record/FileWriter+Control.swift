@@ -22,7 +22,7 @@ extension FileWriter {
         guard path != nil, isPaused else { throw NodeError("is not paused") }
         isPaused = false
         open()
-        tell("recording", monitor.locked { file })
+        tellAgain()
     }
 
     /// Sets or clears what the recording may have at most. [control]

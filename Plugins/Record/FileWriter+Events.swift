@@ -19,11 +19,20 @@ extension FileWriter {
         if let file, !isPaused { tell("interrupted", file, reason: "no audio comes") }
     }
 
-    /// The audio is back.
+    /// Nothing can be heard any more, and why, or something can again: then it goes on, unless the user has paused it.
+    /// [control]
+    func follow(source isThere: Bool, _ reason: String) {
+        silence = isThere ? nil : reason
+        open()
+        settle()
+        tellAgain()
+    }
+
+    /// Tells how it stands, where that has changed: the audio is back, or what is heard, or gone.
     func tellAgain() {
         guard let file = monitor.locked({ file }) else { return }
-        let state = isPaused ? "paused" : "recording"
-        if toldState != state { tell(state, file) }
+        let state = isPaused ? "paused" : silence == nil ? "recording" : "interrupted"
+        if toldState != state { tell(state, file, reason: state == "interrupted" ? silence ?? "" : "") }
     }
 
     /// Tells of samples that were beyond full scale where they became integers. By whoever has the file.

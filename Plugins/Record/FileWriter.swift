@@ -39,6 +39,8 @@ final class FileWriter: @unchecked Sendable {
     var target: RecordTarget?
     /// Whether the user has paused it.
     var isPaused = false
+    /// Why nothing can be heard, though audio comes; nil: something can.
+    var silence: String?
     /// Seconds of audio that the recording has at most; nil: as many as come.
     var limit: Double?
     /// Seconds that were recorded at rates before the one now, and frames at this one.
@@ -108,7 +110,7 @@ final class FileWriter: @unchecked Sendable {
 
     /// Lets the audio in, if anybody wants it.
     func open() {
-        pipe?.isOpen = path != nil && !isPaused || path == nil && before.length > 0
+        pipe?.isOpen = silence == nil && (path != nil ? !isPaused : before.length > 0)
     }
 
     /// Goes on with what was recorded when it was prepared anew, or begins with `first`. [control]
@@ -142,7 +144,7 @@ final class FileWriter: @unchecked Sendable {
         (told, dropped, earlier, active) = (0, 0, 0, 0)
         (self.limit, isPaused) = (limit, false)
         try begin(target)
-        pipe.isOpen = true
+        open()
         do throws(NodeError) {
             let known = before.take()
             known.samples.withUnsafeBufferPointer {
@@ -157,6 +159,7 @@ final class FileWriter: @unchecked Sendable {
         }
         if !isWell { host.health(.ok) }
         isWell = true
+        if silence != nil { tellAgain() }
     }
 
     /// Makes the next file.

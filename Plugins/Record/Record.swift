@@ -50,6 +50,7 @@ final class Record: Node {
                 results: [Field("path", VG_STRING, "the file")]),
             Action("pause", "leave out what comes, until `resume`"),
             Action("resume", "go on after a pause"),
+            .source,
             Action("discard", "end the recording and throw its file away"),
             Action(
                 "limit", "let the recording end after so much of it, pauses left out; without `seconds`: never",
@@ -142,6 +143,8 @@ final class Record: Node {
         case "resume": try writer.proceed()
         case "discard": try writer.discard()
         case "limit": try writer.set(limit: arguments.number("seconds"))
+        case VG_ACTION_SOURCE:
+            writer.follow(source: arguments.bool("there") ?? true, arguments.string("reason") ?? "")
         case "levels": for (name, value) in writer.levels { call.put(name, value) }
         default:
             for (name, value) in try writer.finish(after: arguments.integer("frames")).fields { call.put(name, value) }

@@ -172,4 +172,6 @@ public enum DriverEvent: Sendable, Equatable {
     case reactivated
     /// A desired connection stands.
     case connected(from: String, to: String)
+    /// Nothing is connected any more to the ports that bring a node audio, or something is again.
+    case source(node: String, isThere: Bool)
 }

@@ -60,6 +60,14 @@ public struct Action: Sendable {
         VG_ACTION_PRESET, "go over to a preset without a click",
         arguments: [Setting("preset", VG_SET_STRING, "its label or URI", required: true)], lasting: true)
 
+    /// `VG_ACTION_SOURCE`: what to do when whatever is heard is unplugged, and when it is back.
+    public static let source = Action(
+        VG_ACTION_SOURCE, "know whether anything is connected that it could hear; the host does this",
+        arguments: [
+            Setting("there", VG_SET_BOOL, "whether there is", required: true),
+            Setting("reason", VG_SET_STRING, "why there is not"),
+        ])
+
     /// `VG_ACTION_PROPERTY`: sets or asks for what is turned while running and is no number that could ramp.
     public static let property = Action(
         VG_ACTION_PROPERTY, "set a property, or tell it",

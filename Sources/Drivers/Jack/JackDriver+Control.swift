@@ -11,6 +11,7 @@ extension JackDriver {
     func control() {
         var announced = 0
         var retry = 20
+        var looked = monotonicSeconds()
         while !stopping.load(ordering: .acquiring) {
             // A connection that cannot be made yet (its owner is not active) is tried again soon, then less often.
             let idle = lock.locked { pending.isEmpty }
@@ -20,18 +21,24 @@ extension JackDriver {
             announceXruns(&announced)
             if signals.lost.load(ordering: .acquiring) {
                 recover()
+                looked = monotonicSeconds()
                 continue
             }
             if signals.silent.exchange(false, ordering: .acquiringAndReleasing), revive() { emit(.reactivated) }
-            let made = lock.locked {
+            // Not while connections are being made: whoever looks at them then waits for a block.
+            let looks = monotonicSeconds() - looked > 0.2
+            if looks { looked = monotonicSeconds() }
+            let (made, sources) = lock.locked {
                 removeLeaving()
                 if let client, latencies.update({ name in ports.index(of: name).map { ports.entries[$0].slot } }) {
                     jack_recompute_total_latencies(client)
                 }
                 if let client { loadBits.store((jack_cpu_load(client) / 100).bitPattern, ordering: .relaxed) }
-                return connect()
+                let made = connect()
+                return (made, looks && made.isEmpty ? changedSources() : [])
             }
             for pair in made { emit(.connected(from: pair.from, to: pair.to)) }
+            for source in sources { emit(.source(node: source.node, isThere: source.isThere)) }
         }
     }
 

@@ -119,6 +119,20 @@ extension JackDriver {
         return others(client).audioSources.isEmpty ? .missing : .unconnected
     }
 
+    /// Nodes whose source came back or went since the last call. One that has had none yet can lose none.
+    func changedSources() -> [(node: String, isThere: Bool)] {
+        var now: [String: Bool] = [:]
+        for entry in ports.entries where entry.port.isCapture && !entry.port.isMIDI {
+            guard let port = ports.jackPort(entry.slot) else { continue }
+            now[entry.port.node] = now[entry.port.node] == true || jack_port_connected(port) > 0
+        }
+        let before = sources
+        sources = now.filter { before[$0.key] != nil || $0.value }
+        return now.compactMap { node, isThere in
+            before[node].map { $0 != isThere } ?? false ? (node, isThere) : nil
+        }
+    }
+
     private func join(_ client: OpaquePointer, _ pair: JackConnections.Pair) -> (from: String, to: String)? {
         guard let index = ports.index(of: pair.own), let port = ports.jackPort(ports.entries[index].slot),
             let name = portName(port)
@@ -126,7 +140,12 @@ extension JackDriver {
         let (from, to) = pair.isCapture ? (pair.other, name) : (name, pair.other)
         // Not asked for before: until the last connection is in force, more than a block, jackd lets whoever asks wait.
         let failed = jack_connect(client, from, to)
-        if failed == 0 { return (from, to) }
+        if failed == 0 {
+            let ours = ports.entries[index].port
+            // One that was lost is told to be back by whoever looks next.
+            if ours.isCapture, !ours.isMIDI, sources[ours.node] == nil { sources[ours.node] = true }
+            return (from, to)
+        }
         // jackd tells failures with negative numbers, PipeWire with positive ones.
         if failed != EEXIST { pending.insert(pair) }
         return nil

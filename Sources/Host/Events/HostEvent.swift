@@ -108,6 +108,11 @@ public enum HostEvent {
     public static let connected = EventType(
         "connected", "a connection was made",
         fields: [Field("from", VG_STRING, "the source"), Field("to", VG_STRING, "the target")])
+    /// An input has nothing to hear any more.
+    public static let sourceLost = EventType(
+        "source.lost", "nothing is connected to an input any more, as when a microphone is unplugged")
+    /// It has again.
+    public static let sourceBack = EventType("source.back", "something is connected to that input again")
     /// What the server reported.
     public static let xrun = EventType(
         "xrun", "the server reports a dropout",
@@ -127,6 +132,6 @@ public enum HostEvent {
     public static let all: [EventType] = [
         running, status, finished, health, silenced, heard, clipped, judged, log, latency, refused, changed,
         reloadFailed, archive, archiveSetAside, failed, eventsLost, format, stalled, resumed, serverLost, serverBack,
-        reactivated, connected, xrun, dropout,
+        reactivated, connected, sourceLost, sourceBack, xrun, dropout,
     ]
 }

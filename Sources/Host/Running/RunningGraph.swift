@@ -84,6 +84,8 @@ public final class RunningGraph: @unchecked Sendable {
         /// The latencies that the driver knows, and whose they are.
         var routes: [LatencyRoute]?
         var toldOf: Int?
+        /// Inputs to which nothing is connected any more.
+        var lostInputs: Set<String> = []
         /// Nodes that are silenced because of what they give.
         var silenced: Set<String> = []
         /// The loudest sample at the outputs since somebody asked.
@@ -273,6 +275,7 @@ public final class RunningGraph: @unchecked Sendable {
         case .serverBack: tell(HostEvent.serverBack)
         case .reactivated: tell(HostEvent.reactivated)
         case .connected(let from, let to): tell(HostEvent.connected, ["from": .string(from), "to": .string(to)])
+        case .source(let node, let isThere): followSource(of: node, isThere: isThere)
         }
     }
 }

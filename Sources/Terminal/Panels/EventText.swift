@@ -58,7 +58,7 @@ func timesText(_ times: ChangeTimes) -> String {
 /// An event as a line for people; nil for those that other parts of a face show better.
 public func eventText(_ event: Event) -> String? {
     let quiet: Set = [
-        "status", "running", "speech.word", "speech.sentence", "record.levels", "xrun", "visualizer",
+        "status", "running", "speech.word", "speech.sentence", "record.levels", "xrun", "visualizer", "agent.typed",
         // What is wrong is said by a line of the log.
         "input.judged",
     ]
@@ -91,6 +91,8 @@ public func eventText(_ event: Event) -> String? {
         guard case .bool(true)? = event.fields["typed"] else { return nil }
         return "typed: " + (event.text("text") ?? "")
     case "agent.ignored": return about + "not answered (\(event.text("reason") ?? "")): \(event.text("text") ?? "")"
+    case HostEvent.sourceLost.name: return about + "nothing is connected to it any more"
+    case HostEvent.sourceBack.name: return about + "something is connected to it again"
     case "record.limit": return about + "the limit is reached"
     case "record.discarded": return about + "thrown away: " + path
     case HostEvent.archiveSetAside.name:

@@ -86,11 +86,16 @@ final class RecordSession {
             }
         case "record.failed": problem = "the recording ended: \(event.text("reason") ?? "")"
         case "record.state" where ["finished", "failed"].contains(event.text("state")): isOver = true
-        case HostEvent.log.name where event.text("level") != "debug":
-            guard !json, let text = eventText(event) else { break }
-            writeOut((isTerminal ? "\r\u{1B}[K" : "") + text + "\n", to: STDERR_FILENO)
+        case HostEvent.log.name where event.text("level") != "debug": say(event)
+        case HostEvent.sourceLost.name, HostEvent.sourceBack.name: say(event)
         default: break
         }
+    }
+
+    /// Says above the line what has happened.
+    private func say(_ event: Event) {
+        guard !json, let text = eventText(event) else { return }
+        writeOut((isTerminal ? "\r\u{1B}[K" : "") + text + "\n", to: STDERR_FILENO)
     }
 
     private func draw() {

@@ -139,7 +139,8 @@ def serve(answer, mode, body, count, authorization):
         answer.raw("0\r\n\r\n")
     elif mode == "garbage":
         answer.chunked()
-        answer.chunk(os.urandom(20000))
+        # What begins with a brace is taken for an object.
+        answer.chunk(b"x" + os.urandom(20000))
         answer.raw("0\r\n\r\n")
     elif mode == "json":
         answer.chunked()

@@ -118,6 +118,10 @@ typedef struct vg_action {
 #define VG_ACTION_PRESET "preset"
 /* Sets the property "key" to "value", or without that returns its "value". */
 #define VG_ACTION_PROPERTY "property"
+/* Done by the host to a node that hears nothing but what comes from outside: "there" (VG_SET_BOOL) is false when nothing is
+ * connected to any of those inputs any more, as when a microphone is unplugged, with the "reason"; true when something is
+ * again. */
+#define VG_ACTION_SOURCE "source"
 /* Says "text"; `voicegraph ctl say` calls it. */
 #define VG_ACTION_SPEAK "speak"
 
@@ -126,7 +130,8 @@ enum {
   VG_EVENT_RETAINED = 1u << 0,
   /* It tells the text of an item, for whoever keeps what was said: the field "item" (VG_INTEGER, 1 or more) says of
    * which, "text" (VG_STRING) is the whole of it, blank where there is none after all. "start" and "end" (VG_NUMBER,
-   * seconds of the graph) say when it was said, where that is known; else it is as the event. */
+   * seconds of the graph) say when it was said, where that is known; else it is as the event. "speaker" (VG_STRING) says
+   * who has said it, where that is another than the file says of the node. */
   VG_EVENT_TEXT = 1u << 1,
   /* It tells that a take has ended, for whoever keeps takes: "path" (VG_STRING) is its file; "frames", "rate",
    * "channels", "seconds", and "reason", why it ended if not because it was to, where they are known. */

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+
+/// What is recorded may be unplugged, and plugged in again.
+@Suite("Sources that go", .serialized, .timeLimit(.minutes(3))) struct SourceTests {
+    private static let graph = """
+        [graph]
+        name = "faulted"
+        links = ["mic -> take", "mic -> both", "tone -> both"]
+        [node.mic]
+        type = "input"
+        connect = ["player:out_1"]
+        [node.tone]
+        type = "tone"
+        level_db = -40
+        [node.take]
+        type = "record"
+        path = "take.wav"
+        [node.both]
+        type = "record"
+        path = "both.wav"
+        """
+
+    private func states(_ node: String, _ session: Session) throws -> [String] {
+        try session.run.lines.filter { $0.hasPrefix("{\"event\":\"record.state\"") }.compactMap { line in
+            let event = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let reason = event["reason"] as? String ?? ""
+            guard event["node"] as? String == node, let state = event["state"] as? String else { return nil }
+            return reason.isEmpty ? state : "\(state): \(reason)"
+        }
+    }
+
+    @Test(
+        "R7: a recording waits while its source is gone, unless something else is heard, and as long as the user says")
+    func gone() async throws {
+        let server = try await Jackd.start()
+        let session = try Session(Self.graph, server: server.name)
+        try await session.plays()
+        let noise = Signal.noise(frames: 48000, seed: 7, amplitude: 0.5)
+        var told = ["recording"]
+        func plug() throws -> JackPeer { try JackPeer("player", server: server, plays: [noise]) }
+        func until(_ what: String, _ event: String, _ count: Int) async throws {
+            try await session.run.wait(what) { _ in session.count(event) == count }
+        }
+        var player = try plug()
+        try await until("it is connected", "connected", 1)
+        player.close()
+        try await until("the loss is told", "source.lost", 1)
+        told.append("interrupted: nothing is connected to mic any more")
+        try await session.run.wait("the recording waits") { [told] _ in try states("take", session) == told }
+        player = try plug()
+        try await until("it is back", "source.back", 1)
+        told.append("recording")
+        try await session.run.wait("the recording goes on") { [told] _ in try states("take", session) == told }
+        try await session.done("ctl", "do", "take", "pause")
+        player.close()
+        try await until("the next loss is told", "source.lost", 2)
+        player = try plug()
+        try await until("it is back again", "source.back", 2)
+        told.append("paused")
+        #expect(try states("take", session) == told)
+        try await session.done("ctl", "do", "take", "resume")
+        player.close()
+        try await session.end()
+        told.append("recording")
+        // At the end nothing is connected for the third time, which may be told yet.
+        #expect(try states("take", session).starts(with: told))
+        #expect(try states("take", session).last == "finished")
+        #expect(try states("both", session) == ["recording", "finished"])
+        let (take, both) = try (
+            SoundFile(session.scratch.file("take.wav")).samples[0],
+            SoundFile(session.scratch.file("both.wav")).samples[0]
+        )
+        #expect(take.count > 0 && take.count < both.count)
+        server.stop()
+    }
+}
