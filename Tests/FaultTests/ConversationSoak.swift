@@ -46,7 +46,7 @@ final class ConversationSoak {
         let scratch = try Scratch()
         graph = try Self.graph(endpoint.url("told"))
         server = try await Jackd.start(block: 256)
-        try Self.lendModels(to: scratch)
+        figures.hasModels = try Self.lendModels(to: scratch)
         session = try Session(
             graph, ["--watch"], server: server.name, environment: ["XDG_DATA_HOME": scratch.file("data")], in: scratch)
         try await session.plays()
@@ -73,7 +73,7 @@ final class ConversationSoak {
                 silence_time = 1
                 retries = 2
                 retry_wait = 0.05
-                longest_answer = 2000
+                longest_answer = 400
                 history_turns = 5
                 """
             ),
@@ -86,14 +86,15 @@ final class ConversationSoak {
     }
 
     /// The run keeps what was said in a folder of its own. It has the models of this user, if there are any.
-    private static func lendModels(to scratch: Scratch) throws {
+    private static func lendModels(to scratch: Scratch) throws -> Bool {
         let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? NSHomeDirectory() + "/.local/share"
         let models = data + "/voicegraph/models"
         try FileManager.default.createDirectory(
             atPath: scratch.file("data/voicegraph"), withIntermediateDirectories: true)
-        guard FileManager.default.fileExists(atPath: models) else { return }
+        guard FileManager.default.fileExists(atPath: models) else { return false }
         try FileManager.default.createSymbolicLink(
             atPath: scratch.file("data/voicegraph/models"), withDestinationPath: models)
+        return true
     }
 
     /// Lets it happen for so long.

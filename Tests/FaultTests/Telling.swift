@@ -102,6 +102,8 @@ struct ConversationFigures {
     var ignored = 0
     var kept = 0
     var compared = 0
+    /// Whether speech was recognized by a model, which keeps memory for the longest that it has heard.
+    var hasModels = false
     var calmTimes: [Duration] = []
     /// Kilobytes after each round.
     var memory: [Int] = []
