@@ -110,7 +110,7 @@ final class ConversationSoak {
             }
             figures.memory.append(session.resources.kilobytes)
             // What engines keep for the longest that they have heard is not there in the first rounds.
-            if figures.settled == nil || ContinuousClock.now < end - .seconds(seconds / 2) {
+            if figures.settled == nil || ContinuousClock.now < end - .seconds(seconds / 3) {
                 figures.settled = session.resources
             }
         }

@@ -74,13 +74,15 @@ struct Telling {
 }
 
 extension Session {
-    /// What the archive has of its last run, in the order in which it shows that.
+    /// What the archive has of its last run, in the order in which it shows that. What was cut off, as when the agent became
+    /// another one in the middle of its reply, is no text that was told in the end.
     func kept() async throws -> [(node: String, text: String)] {
         let program = try Program([Program.voicegraph, "transcripts", "show", "--json"], environment: environment)
         let code = try await program.end()
         #expect(code == 0, "\(program.errors)")
-        return try program.lines.filter { !$0.isEmpty }.map { line in
+        return try program.lines.filter { !$0.isEmpty }.compactMap { line in
             let item = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            if item["state"] as? String == "cut" { return nil }
             #expect(item["state"] as? String == "whole", "\(line)")
             return (item["node"] as? String ?? "", item["text"] as? String ?? "")
         }
