@@ -27,66 +27,69 @@ struct NetworkTests {
         try await server.end()
     }
 
-    /// What the master's jack_lsp says.
-    private func list(_ arguments: String...) async throws -> ToolResult {
-        try await runTool(
-            ["jack_lsp"] + arguments,
-            environment: ["JACK_DEFAULT_SERVER": Self.names[0], "JACK_NO_START_SERVER": "1"])
+    /// What the master's jack_lsp says. One that waits for the server for ever, as it does now and then while a slave
+    /// joins, is killed: then nil, as when it fails.
+    private func list(_ arguments: String...) async throws -> String? {
+        let environment = ["JACK_DEFAULT_SERVER": Self.names[0], "JACK_NO_START_SERVER": "1"]
+        do {
+            let result = try await runTool(["jack_lsp"] + arguments, environment: environment, seconds: 10)
+            return result.status == 0 ? result.output : nil
+        } catch is NeverHappened {
+            print("figure: the master left jack_lsp without an answer")
+            return nil
+        }
     }
 
     private func isJoined() async throws -> Bool {
-        let output = try await list("-c", "near").output
+        guard let output = try await list("-c", "near") else { return false }
         return ["near:out_1\n   far", "near:out_2\n   far", "near:mic_1\n   far"].allSatisfy(output.contains)
     }
 
     /// Whether the server at this end has the ports of the one at the other end: NetJACK's doing, not ours.
     private func isAttached() async throws -> Bool {
-        try await list("far").output.contains("to_slave_2")
+        try await list("far")?.contains("to_slave_2") == true
     }
 
-    /// Waits until the servers are joined and the runs at both ends hear each other. NetJACK does not always manage to
-    /// join them by itself, or parts them again: then its user starts the slave again, and the master where that takes no
-    /// clients any more (jackd 1.9.21 can keep a slave of which half is gone). What is ours is what follows once it has
-    /// joined them. Returns how often the master was started again.
-    @discardableResult
-    private func healed(
-        _ what: String, _ near: inout Program, _ far: inout Program, _ network: Network, _ sessions: [Session]
-    ) async throws -> Int {
-        /// Since when they are joined.
-        var start: ContinuousClock.Instant?
-        var failures = 0
-        var masters = 0
-        while true {
-            if (try? await eventually("the slave is attached", seconds: 25) { try await isAttached() }) != nil {
-                start = start ?? .now
-                if (try? await eventually("they hear each other", seconds: 20) { try await isJoined() }) != nil {
-                    break
-                }
-            }
-            failures += 1
-            if failures == 4 {
-                let all = try await list("-c").output
-                throw NeverHappened(description: "\(what): connections are back; there are:\n\(all)")
-            }
-            // Attached, and still nobody hears anything: another try is for us alone.
-            if try await isAttached() { continue }
-            start = nil
-            if try await list("far").status != 0 {
-                print("figure: the master takes no clients any more; it is started again")
-                try await die(near)
-                near = try await master(network)
-                masters += 1
-            }
-            print("figure: NetJACK did not join the servers; the slave is started again")
-            try await die(far)
-            far = try slave(network)
+    /// Waits until NetJACK has joined the servers, which it does not always manage.
+    private func attach() async throws {
+        do {
+            try await eventually("the slave is attached", seconds: 25) { try await isAttached() }
+        } catch is NeverHappened {
+            throw NetJACKFailed(description: "it did not join the servers")
+        }
+    }
+
+    /// Waits until the runs at both ends hear each other. What is ours is what follows once the servers are joined.
+    private func healed(_ what: String, _ sessions: [Session]) async throws {
+        try await attach()
+        let start = ContinuousClock.now
+        do {
+            try await eventually("\(what): they hear each other", seconds: 20) { try await isJoined() }
+        } catch is NeverHappened {
+            guard try await isAttached() else { throw NetJACKFailed(description: "it parted the servers again") }
+            let all = try await list("-c") ?? ""
+            guard Connections(all).areMutual else { throw NetJACKFailed(description: "it mixed up ports:\n\(all)") }
+            throw NeverHappened(description: "\(what): connections are back; there are:\n\(all)")
         }
         for session in sessions {
             let blocks = try await session.status().blocks
             try await session.until("\(what): cycles come") { $0.state == "running" && $0.blocks > blocks }
         }
-        within(3, (start ?? .now).duration(to: .now), what)
-        return masters
+        within(3, start.duration(to: .now), what)
+    }
+
+    /// Waits until a run at the unplugged end stands still. Where the server calls it on and on, that is not its doing.
+    private func standsStill(_ session: Session) async throws {
+        do {
+            try await eventually("it has noticed") { session.count("stalled") > 0 }
+        } catch is NeverHappened {
+            let blocks = try await session.status().blocks
+            try await Task.sleep(for: .seconds(1))
+            guard try await session.status().blocks == blocks else {
+                throw NetJACKFailed(description: "the slave's cycles went on without a link")
+            }
+            throw NeverHappened(description: "no cycle came, and it was not told")
+        }
     }
 
     private func goesOn(_ session: Session) async throws {
@@ -99,40 +102,52 @@ struct NetworkTests {
         .enabled(
             if: Network.isPossible, "needs root, the command ip and a kernel that lets it make network namespaces"))
     func heals() async throws {
+        // jackd 1.9.21 fails at this by itself now and then: then all begins anew.
+        for attempt in 1...5 {
+            do {
+                try await pass()
+                return
+            } catch let failure as NetJACKFailed where attempt < 5 {
+                print("figure: NetJACK failed, all begins anew: \(failure)")
+            }
+        }
+    }
+
+    private func pass() async throws {
         let network = try Network()
-        var near = try await master(network)
-        var far = try slave(network)
+        var (near, far) = (try await master(network), try slave(network))
+        try await attach()
         let local = try Session(
             toneGraph("local", to: "system:playback_*", from: "system:capture_1"), server: Self.names[0])
         let joined = try Session(
             toneGraph("near", to: "far*:to_slave_*", from: "far*:from_slave_1"), server: Self.names[0])
-        try await eventually("the slave is attached", seconds: 60) { try await isJoined() }
+        for session in [local, joined] { try await session.plays() }
+        try await healed("attached at the start", [local, joined])
         let remote = try Session(
             toneGraph("remote", to: "system:playback_*", from: "system:capture_1"), server: Self.names[1])
-        for session in [local, joined, remote] { try await session.plays() }
+        try await remote.plays()
 
         try await die(far)
         try await remote.run.wait("the loss is told") { _ in remote.count("server.lost") == 1 }
         try await goesOn(local)
         far = try slave(network)
-        var masters = try await healed("attached after a slave's return", &near, &far, network, [joined, remote])
+        try await healed("attached after a slave's return", [joined, remote])
 
         try network.unplug(1)
-        try await eventually("the other end is away") { try await !isJoined() }
-        try await remote.run.wait("it has noticed") { _ in remote.count("stalled") > 0 }
+        try await eventually("the other end is away", seconds: 60) { try await !isJoined() }
+        try await standsStill(remote)
         try await goesOn(local)
         try network.plug(1)
-        masters += try await healed("attached after the link's return", &near, &far, network, [joined, remote])
+        try await healed("attached after the link's return", [joined, remote])
         // Whoever waits for a network that is away stands still for seconds, as the joined one does.
-        #expect(local.count("stalled") == 0 && local.count("server.lost") == masters)
+        #expect(local.count("stalled") == 0 && local.count("server.lost") == 0)
 
-        let losses = [local, joined].map { ($0, $0.count("server.lost")) }
         try await die(near)
-        for (session, losses) in losses {
-            try await session.run.wait("the loss is told") { _ in session.count("server.lost") == losses + 1 }
+        for session in [local, joined] {
+            try await session.run.wait("the loss is told") { _ in session.count("server.lost") > 0 }
         }
         near = try await master(network)
-        try await healed("attached after a master's return", &near, &far, network, [local, joined, remote])
+        try await healed("attached after a master's return", [local, joined, remote])
         for session in [local, joined, remote] { try await session.end() }
         try await die(far)
         try await die(near)
@@ -140,5 +155,31 @@ struct NetworkTests {
         where Self.names.contains(where: { name.contains("_\($0)_") }) {
             try FileManager.default.removeItem(atPath: "/dev/shm/" + name)
         }
+    }
+}
+
+/// What jackd did, and no run of ours can mend.
+private struct NetJACKFailed: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Who is connected to whom, as `jack_lsp -c` prints it: a port, and indented below it those at its other end.
+private struct Connections {
+    private var peers: [Substring: Set<Substring>] = [:]
+
+    init(_ list: String) {
+        var port: Substring = ""
+        for line in list.split(separator: "\n") {
+            if line.hasPrefix("   ") {
+                peers[port, default: []].insert(line.dropFirst(3))
+            } else {
+                port = line
+            }
+        }
+    }
+
+    /// Whether each port that hears another is also named there.
+    var areMutual: Bool {
+        peers.allSatisfy { port, others in others.allSatisfy { peers[$0]?.contains(port) == true } }
     }
 }
