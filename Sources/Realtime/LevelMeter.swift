@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRealtime
 
-/// Measures levels on the audio thread: plain data, to be held by a processor.
+/// Measures levels on the audio thread, and moves needles if asked for: plain data, to be held by a processor.
 ///
 /// Every 60th of a second of audio it writes one record into the ring of the `LevelQueue` that made it and must outlive
 /// it. Records depend on the audio alone, not on how it is cut into blocks (sums differ by rounding only). When the
@@ -26,14 +26,18 @@ public struct LevelMeter: BitwiseCopyable {
     private let peaks: UnsafeMutablePointer<Float>
     private let sums: UnsafeMutablePointer<Double>
     private let words: UnsafeMutablePointer<UInt32>
+    private let needle: Needle?
+    private let needles: UnsafeMutablePointer<Needle.State>
     private var intervalFrames = 0
     private var windowFrames = 0
     private var windowSum = 0.0
 
-    init(channels: Int, interval: Int, writer: RingWriter<UInt32>, memory: LevelMemory) {
+    init(channels: Int, interval: Int, needle: Needle?, writer: RingWriter<UInt32>, memory: LevelMemory) {
         self.channels = channels
         self.interval = interval
+        self.needle = needle
         self.writer = writer
+        needles = memory.needles
         peaks = memory.peaks
         sums = memory.sums
         words = memory.words
@@ -48,12 +52,15 @@ public struct LevelMeter: BitwiseCopyable {
         var start = 0
         while start < frames {
             let length = min(frames &- start, min(interval &- intervalFrames, Self.orbWindow &- windowFrames))
-            if let inputs {
-                var channel = 0
-                while channel < count, channel < channels {
-                    if let samples = inputs[channel] { take(samples + start, length, channel) }
-                    channel &+= 1
+            var channel = 0
+            while channel < channels {
+                if let inputs, channel < count, let samples = inputs[channel] {
+                    take(samples + start, length, channel)
+                    if let needle { needle.take(samples + start, frames: length, needles + channel) }
+                } else if let needle {
+                    needle.take(nil, frames: length, needles + channel)
                 }
+                channel &+= 1
             }
             start &+= length
             windowFrames &+= length
@@ -90,12 +97,16 @@ public struct LevelMeter: BitwiseCopyable {
             words[LevelMemory.header &+ channel] = peaks[channel].bitPattern
             let rms = Float(vg_root(sums[channel] / Double(interval)))
             words[LevelMemory.header &+ channels &+ channel] = rms.bitPattern
+            if let needle {
+                words[LevelMemory.header &+ 2 &* channels &+ channel] = needle.takeMost(needles + channel).bitPattern
+            }
             peaks[channel] = 0
             sums[channel] = 0
             channel &+= 1
         }
         intervalFrames = 0
-        if !writer.append(words, count: LevelMemory.recordSize(channels: channels)) { dropped &+= 1 }
+        let size = LevelMemory.recordSize(channels: channels, hasNeedle: needle != nil)
+        if !writer.append(words, count: size) { dropped &+= 1 }
     }
 }
 
@@ -103,25 +114,29 @@ public struct LevelMeter: BitwiseCopyable {
 struct LevelMemory {
     /// Words before the channels: position (2), orb, dropped.
     static let header = 4
-    static func recordSize(channels: Int) -> Int { header + 2 * channels }
+    static func recordSize(channels: Int, hasNeedle: Bool) -> Int { header + (hasNeedle ? 3 : 2) * channels }
 
     let peaks: UnsafeMutablePointer<Float>
     let sums: UnsafeMutablePointer<Double>
     let words: UnsafeMutablePointer<UInt32>
+    let needles: UnsafeMutablePointer<Needle.State>
 
     init(channels: Int) {
-        let size = Self.recordSize(channels: channels)
+        let size = Self.recordSize(channels: channels, hasNeedle: true)
         peaks = .allocate(capacity: channels)
         sums = .allocate(capacity: channels)
         words = .allocate(capacity: size)
         peaks.initialize(repeating: 0, count: channels)
         sums.initialize(repeating: 0, count: channels)
         words.initialize(repeating: 0, count: size)
+        needles = .allocate(capacity: channels)
+        needles.initialize(repeating: Needle.State(), count: channels)
     }
 
     func free() {
         peaks.deallocate()
         sums.deallocate()
         words.deallocate()
+        needles.deallocate()
     }
 }

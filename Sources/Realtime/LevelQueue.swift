@@ -8,6 +8,8 @@ public struct LevelRecord: Sendable, Equatable {
     public var peak: [Float]
     /// Root mean square per channel, linear; NaN if a sample was.
     public var rms: [Float]
+    /// What the needle of each channel showed at most, linear, 1 for a sine of full scale; empty: there is none.
+    public var needle: [Float] = []
     /// 0...1, of the newest complete window of 1024 frames; always a number.
     public var orb: Float
     /// Records lost since the start because nobody took them in time.
@@ -31,15 +33,17 @@ public final class LevelQueue: @unchecked Sendable {
     private var words: [UInt32]
 
     /// Makes a meter of `channels` (1...`LevelMeter.maxChannels`; other values are clamped) for `rate` in Hz, with room
-    /// for at least `records` records: 60 are a second. [control]
-    public init(channels: Int, rate: Double, records: Int = 64) {
+    /// for at least `records` records: 60 are a second. With a needle each channel has one. [control]
+    public init(channels: Int, rate: Double, records: Int = 64, needle: Needle.Kind? = nil) {
         let channels = max(1, min(channels, LevelMeter.maxChannels))
         let interval = rate > 60 && rate < 1e9 ? Int(rate / 60 + 0.5) : 1
-        let size = LevelMemory.recordSize(channels: channels)
+        let size = LevelMemory.recordSize(channels: channels, hasNeedle: needle != nil)
         ring = Ring(minimumCapacity: max(1, records) * size)
         memory = LevelMemory(channels: channels)
         words = Array(repeating: 0, count: size)
-        meter = LevelMeter(channels: channels, interval: interval, writer: ring.writer, memory: memory)
+        meter = LevelMeter(
+            channels: channels, interval: interval, needle: needle.map { Needle($0, rate: rate) }, writer: ring.writer,
+            memory: memory)
     }
 
     deinit { memory.free() }
@@ -51,9 +55,10 @@ public final class LevelQueue: @unchecked Sendable {
         guard ring.reader.read(into: &words, count: words.count) == words.count else { return nil }
         let peaks = words[LevelMemory.header...].prefix(channels)
         let rms = words[(LevelMemory.header + channels)...].prefix(channels)
+        let needle = words[(LevelMemory.header + 2 * channels)...].prefix(channels)
         return LevelRecord(
             position: UInt64(words[0]) | UInt64(words[1]) << 32,
             peak: peaks.map(Float.init(bitPattern:)), rms: rms.map(Float.init(bitPattern:)),
-            orb: Float(bitPattern: words[2]), dropped: Int(words[3]))
+            needle: needle.map(Float.init(bitPattern:)), orb: Float(bitPattern: words[2]), dropped: Int(words[3]))
     }
 }

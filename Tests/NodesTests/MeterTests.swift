@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import NodeKit
 import TestSupport
 
@@ -101,6 +102,50 @@ extension NodeCapture {
     @Test("Unknown ballistics are refused") func unknownBallistics() throws {
         let error = #expect(throws: NodeError.self) { try NodeHarness(type("meter"), ["ballistics": .string("x")]) }
         #expect(error?.key == "ballistics")
+        #expect(error?.hint == "use peak, vu, ppm1, ppm2, k12, k14, k20")
+    }
+
+    /// What the needle of the first channel shows, frame by frame.
+    private func needle(_ harness: NodeHarness) -> [Float] { harness.capture.frames.compactMap { $0.rows[3]?.first } }
+
+    @Test("At its reference a sine shows 0 on every needle", arguments: ["vu", "ppm1", "ppm2", "k20"], testRates)
+    func needle(_ ballistics: String, _ rate: Double) throws {
+        for reference in [-18.0, -9] {
+            let harness = try NodeHarness(
+                type("meter"), ["ballistics": .string(ballistics), "reference": .number(reference)], rate: rate)
+            let frames = Int(rate) * 2
+            let signal = Signal.sine(1000, rate: rate, frames: frames, amplitude: pow(10, -18 / 20))
+            #expect(harness.run(frames, inputs: [signal], plan: .random(max: 512, seed: 3)) == [signal])
+            let shown = needle(harness)
+            #expect(shown.count == 120)
+            #expect(abs(try #require(shown.last) - Float(-18 - reference)) < 0.3)
+        }
+    }
+
+    @Test("Where no reference is given it is that of the standard", arguments: [("vu", -18), ("k12", -12), ("k14", -14), ("k20", -20.0)])
+    func defaultReference(_ meter: (name: String, reference: Double)) throws {
+        let harness = try NodeHarness(type("meter"), ["ballistics": .string(meter.name)])
+        let signal = Signal.sine(1000, rate: 48000, frames: 96_000, amplitude: pow(10, meter.reference / 20))
+        _ = harness.run(96_000, inputs: [signal])
+        #expect(abs(try #require(needle(harness).last)) < 0.1)
+    }
+
+    @Test("In silence a needle falls, and each channel has its own") func needlesFall() throws {
+        let harness = try NodeHarness(type("meter"), ["ballistics": .string("ppm2"), "channels": .integer(2)])
+        let signal = Signal.sine(1000, rate: 48000, frames: 48000, amplitude: 1)
+        _ = harness.run(48000, inputs: [signal, Signal.constant(0, frames: 48000)])
+        let loud = try #require(harness.capture.frames.last?.rows[3])
+        #expect(abs(loud[0] - 18) < 0.3 && loud[1] < -100)
+        _ = harness.run(134_400)
+        #expect(abs(try #require(needle(harness).last) - loud[0] + 24) < 0.3)
+    }
+
+    @Test("Without ballistics there is no needle, and nothing that a reference is for") func noNeedle() throws {
+        let harness = try NodeHarness(type("meter"))
+        _ = harness.run(4800, inputs: [Signal.constant(0.5, frames: 4800)])
+        #expect(harness.capture.frames.count == 6 && needle(harness).isEmpty)
+        let error = #expect(throws: NodeError.self) { try NodeHarness(type("meter"), ["reference": .number(-20)]) }
+        #expect(error?.key == "reference")
     }
 }
 

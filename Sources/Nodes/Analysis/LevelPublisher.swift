@@ -9,18 +9,23 @@ final class LevelPublisher {
 
     private let channels: Int
     private let host: NodeHost
+    private let needle: Needle.Kind?
+    /// What the needles' 0 is, in dBFS of a sine's amplitude.
+    private let reference: Double
     private var queue: LevelQueue?
     /// Frames of the series that nobody took in time, as told.
     private var dropped = 0
 
-    init(channels: Int, host: NodeHost) {
+    init(channels: Int, host: NodeHost, needle: Needle.Kind? = nil, reference: Double = 0) {
         self.channels = channels
         self.host = host
+        self.needle = needle
+        self.reference = reference
     }
 
     /// Starts measuring anew. The processor made before must not run any more. [control]
     func prepare(_ preparation: Preparation) -> Processor {
-        let queue = LevelQueue(channels: channels, rate: preparation.rate)
+        let queue = LevelQueue(channels: channels, rate: preparation.rate, needle: needle)
         self.queue = queue
         dropped = 0
         return Processor(meter: queue.meter)
@@ -29,11 +34,14 @@ final class LevelPublisher {
     /// Publishes what was measured since the last time. [control]
     func poll() {
         while let record = queue?.next() {
-            host.publish([record.peak, record.rms, [record.orb]], at: record.position)
+            let levels = [record.peak, record.rms, [record.orb]]
+            host.publish(needle == nil ? levels : levels + [record.needle.map(decibels)], at: record.position)
             if record.dropped > dropped { host.count("dropped_levels", record.dropped - dropped) }
             dropped = record.dropped
         }
     }
+
+    private func decibels(_ level: Float) -> Float { 20 * vg_log10(max(level, 1e-7)) - Float(reference) }
 }
 
 extension [Series] {

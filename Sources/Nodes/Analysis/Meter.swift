@@ -1,30 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// Lets audio through unchanged and publishes its levels 60 times a second: peak and RMS per channel, orb level.
+/// Lets audio through unchanged and publishes its levels 60 times a second: peak and RMS per channel, orb level, and a
+/// needle per channel where a standard's ballistics are asked for.
 final class Meter: Node {
     static let calls: NodeCalls = .poll
     static let descriptor = NodeDescriptor(
         "meter", "lets audio through and shows its levels",
+        doc: "ballistics: peak has no needle; vu is the volume unit meter of IEC 60268-17, ppm1 and ppm2 are the peak "
+            + "programme meters of IEC 60268-10, type I (DIN) and type II (BBC, EBU); k12, k14 and k20 are the averaging "
+            + "meters of the K-System. A sine whose peak is at reference shows 0. Where it is not given, it is -18, the "
+            + "alignment level of EBU R 68, or -12, -14 and -20. On the scale of the BBC 0 dB is PPM 4, and a mark is 4 "
+            + "dB.",
         ports: Layout.unchanged(channels: 1).ports,
         settings: [
             .channels(),
             Setting(
-                "ballistics", VG_SET_STRING, "how the levels move: peak shows every 60th of a second as it is",
-                default: "\"peak\"", choices: ["peak"]),
+                "ballistics", VG_SET_STRING, "adds a needle that moves as a standard asks", default: "\"peak\"",
+                choices: ballistics),
+            Setting(
+                "reference", VG_SET_NUMBER, "the peak of a sine at which the needle shows 0", range: -60...0,
+                unit: "dBFS"),
         ],
-        series: .levels, flags: VG_IN_PLACE, process: levelsProcess)
+        series: .levels + [
+            Series("needle", "what the needle of each channel shows, above reference", unit: "dB", rate: 60)
+        ], flags: VG_IN_PLACE, process: levelsProcess)
+
+    private static let ballistics = ["peak"] + Needle.Kind.allCases.map(\.rawValue)
 
     let layout: Layout
     private let levels: LevelPublisher
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         let channels = try settings.channels()
-        if let name = settings.string("ballistics"), name != "peak" {
-            throw NodeError("has no ballistics \"\(name)\"", hint: "use peak", key: "ballistics")
+        let name = settings.string("ballistics") ?? "peak"
+        let needle = Needle.Kind(rawValue: name)
+        guard needle != nil || name == "peak" else {
+            throw NodeError(
+                "has no ballistics \"\(name)\"", hint: "use " + Self.ballistics.joined(separator: ", "),
+                key: "ballistics")
         }
+        guard needle != nil || settings.values["reference"] == nil else {
+            throw NodeError(
+                "has no needle that a reference is for", hint: "set ballistics to vu, ppm2, k20 or another", key: "reference")
+        }
+        let reference = try settings.finite("reference", default: needle?.reference ?? 0, in: -60...0)
         layout = .unchanged(channels: channels)
-        levels = LevelPublisher(channels: channels, host: host)
+        levels = LevelPublisher(channels: channels, host: host, needle: needle, reference: reference)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> LevelPublisher.Processor {
