@@ -134,6 +134,7 @@ package final class ServerProcess: @unchecked Sendable {
         let opening = JackOpening()
         defer { opening.end() }
         JackMetadata.repair()
+        JackMetadata.removeUnused()
         let started = Wakeup()
         do throws(SystemError) {
             // Unowned: `stop` and `deinit` wait for the thread's end.

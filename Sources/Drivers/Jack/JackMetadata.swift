@@ -2,9 +2,10 @@
 import Glibc
 import System
 
-/// The database in which jackd's clients keep what they say of their ports, shared by all of a user. A client that is
-/// killed while it makes the database leaves an empty file in it, after which every other client, of any program, ends
-/// with a bus error (libjack of jackd 1.9.21, Berkeley DB 5.3).
+/// The database in which jackd's clients keep what they say of their ports, shared by all servers and clients of a user. A
+/// client that is killed while it makes the database leaves an empty file in it, after which every other client, of any
+/// program, ends with a bus error. A server that is killed while it looks into the database leaves a lock in it, for which
+/// every other server waits for ever as soon as a client leaves it (jackd 1.9.21, Berkeley DB 5.3).
 enum JackMetadata {
     /// Where jackd keeps it.
     static var folder: String { "/dev/shm/jack_db-\(getuid())" }
@@ -22,6 +23,34 @@ enum JackMetadata {
         guard hasEmptyRegion(folder) else { return false }
         for region in regions(folder) { unlink(region) }
         return true
+    }
+
+    /// Removes the database's shared regions where no program of this user has them any more: locks of the dead are in
+    /// them. For who starts a server. Returns whether it did. [control]
+    @discardableResult
+    static func removeUnused(_ folder: String = folder) -> Bool {
+        let files = regions(folder)
+        // Somebody may be about to open what he has just made.
+        guard !files.isEmpty, files.allSatisfy({ isOlder($0, seconds: 1) }), !isUsed(folder) else { return false }
+        for region in files { unlink(region) }
+        return true
+    }
+
+    private static func isOlder(_ path: String, seconds: Double) -> Bool {
+        var (facts, now) = (stat(), timespec())
+        guard stat(path, &facts) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return false }
+        return Double(now.tv_sec - facts.st_mtim.tv_sec) + Double(now.tv_nsec - facts.st_mtim.tv_nsec) / 1e9 >= seconds
+    }
+
+    /// Whether a process has mapped a region; a server that does not let itself be looked at, as one with capabilities of
+    /// its own, counts as if it had.
+    private static func isUsed(_ folder: String) -> Bool {
+        names(in: "/proc").contains { process in
+            guard pid_t(process) != nil else { return false }
+            let maps = textOfFile("/proc/\(process)/maps")
+            if !maps.isEmpty { return maps.contains(folder + "/__db.") }
+            return textOfFile("/proc/\(process)/comm").hasPrefix("jack")
+        }
     }
 
     private static func hasEmptyRegion(_ folder: String) -> Bool {

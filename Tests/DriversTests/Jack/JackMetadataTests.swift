@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import System
+import TestSupport
+
+@testable import Drivers
+
+@Suite("The database of jackd's clients") struct JackMetadataTests {
+    private let scratch: Scratch
+    private let regions: [String]
+
+    init() throws {
+        let scratch = try Scratch()
+        self.scratch = scratch
+        regions = try (1...3).map { try scratch.write("__db.00\($0)", String(repeating: "x", count: 8192)) }
+        _ = try scratch.write("metadata.db", "what was said")
+    }
+
+    private func age(seconds: Double) throws {
+        for region in regions {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -seconds)], ofItemAtPath: region)
+        }
+    }
+
+    private var left: [String] { regions.filter { access($0, F_OK) == 0 } }
+
+    @Test("Regions that nobody has any more are removed, and nothing else") func unused() throws {
+        try age(seconds: 5)
+        #expect(JackMetadata.removeUnused(scratch.path))
+        #expect(left.isEmpty && access(scratch.file("metadata.db"), F_OK) == 0)
+        #expect(!JackMetadata.removeUnused(scratch.path))
+    }
+
+    @Test("Regions of a process that lives stay") func used() throws {
+        try age(seconds: 5)
+        let file = open(regions[1], O_RDONLY)
+        defer { close(file) }
+        let memory = mmap(nil, 8192, PROT_READ, MAP_SHARED, file, 0)
+        #expect(!JackMetadata.removeUnused(scratch.path))
+        #expect(left == regions)
+        munmap(memory, 8192)
+        #expect(JackMetadata.removeUnused(scratch.path))
+    }
+
+    @Test("Regions that were made just now stay: their maker may not have them yet") func young() throws {
+        #expect(!JackMetadata.removeUnused(scratch.path))
+        #expect(left == regions)
+    }
+
+    @Test("A server that was killed leaves nothing that the next one waits for") func nextServer() async throws {
+        let server = try await Jackd.start()
+        defer { server.stop() }
+        let made = names(in: JackMetadata.folder).filter { $0.hasPrefix("__db.") }
+        #expect(!made.isEmpty)
+        #expect(!JackMetadata.removeUnused(), "it is used by \(server.name)")
+        server.crash()
+    }
+}
