@@ -85,7 +85,7 @@ let package = Package(
             swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
         code("NodeKit", ["CNode", "Realtime", "System"]),
         code("Graph", ["JSON", "NodeKit", "Realtime", "System"]),
-        code("Nodes", ["NodeKit", "Realtime", "System"]),
+        code("Nodes", ["CEbur128", "CKissfft", "NodeKit", "Realtime", "System"]),
         code("LV2", ["CLilv", "NodeKit", "Realtime", "System"]),
         code("Drivers", ["CJack", "CNode", "Graph", "Realtime", "System"]),
         code("Isolation", ["CNode", "Graph", "NodeKit", "Realtime", "System"]),

@@ -61,7 +61,7 @@ extension Series {
     public var values: [String: SettingValue] {
         [
             "name": .string(name), "doc": .string(doc), "unit": .string(unit), "rate": .number(rate),
-            "width": .integer(Int64(width)),
+            "width": .integer(Int64(width)), "on_request": .bool(isOnRequest),
         ]
     }
 }

@@ -113,7 +113,12 @@ extension HostCall {
     /// these names or all.
     public static let events = (
         name: "events", doc: "what happens from now on, one event after another; first the states that there are",
-        arguments: [Setting("only", VG_SET_STRINGS, "names of events; all without it")]
+        arguments: [
+            Setting("only", VG_SET_STRINGS, "names of events; all without it"),
+            Setting(
+                "series", VG_SET_STRINGS,
+                "series that are measured only for whoever asks for them: bands, or face.bands"),
+        ]
     )
 }
 

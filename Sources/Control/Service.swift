@@ -162,7 +162,8 @@ extension Service {
         connection.lossesTold = 0
         connection.lossesCounted = 0
         connection.statusDue = 0
-        connection.subscription = host.subscribe(.bounded(Self.eventLimit)) { published in
+        let series = Set(Settings(given).strings("series"))
+        connection.subscription = host.subscribe(.bounded(Self.eventLimit), series: series) { published in
             switch published {
             case .audio: false
             case .frame: wanted?.contains("series") ?? true

@@ -88,6 +88,7 @@ extension EventType {
 extension Series {
     var c: vg_series {
         vg_series(
-            name: immortal(name), doc: immortal(doc), unit: immortal(unit), rate: rate, width: UInt32(clamping: width))
+            name: immortal(name), doc: immortal(doc), unit: immortal(unit), rate: rate, width: UInt32(clamping: width),
+            flags: UInt32(isOnRequest ? VG_SERIES_ON_REQUEST : 0))
     }
 }

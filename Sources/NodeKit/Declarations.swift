@@ -161,14 +161,20 @@ public struct Series: Sendable, Equatable {
     public var rate: Double
     /// Numbers a frame; 0: one a channel, or as many as there are.
     public var width: Int
+    /// Whether it is measured only while somebody asks for it by its name; see `NodeHost.wants`.
+    public var isOnRequest: Bool
 
     /// Describes a series.
-    public init(_ name: String, _ doc: String, unit: String = "", rate: Double = 0, width: Int = 0) {
+    public init(
+        _ name: String, _ doc: String, unit: String = "", rate: Double = 0, width: Int = 0,
+        onRequest isOnRequest: Bool = false
+    ) {
         self.name = name
         self.doc = doc
         self.unit = unit
         self.rate = rate
         self.width = width
+        self.isOnRequest = isOnRequest
     }
 }
 

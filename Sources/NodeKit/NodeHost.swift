@@ -31,6 +31,18 @@ public struct NodeHost: @unchecked Sendable {
     /// Frames from a sample that leaves this node until it is heard: what follows it in the graph, and the device. [any]
     public var outputLatency: Int { Int(host.pointee.output_latency?(host.pointee.handle) ?? 0) }
 
+    /// Whether somebody reads the series of this index among those that the descriptor declares. Only of those on request it
+    /// may be false. [any]
+    public func wants(series index: Int) -> Bool {
+        index > 63 || wantedSeries >> UInt64(index) & 1 == 1
+    }
+
+    /// The same of the first 64 series: bit i of the series of index i. [any]
+    public var wantedSeries: UInt64 {
+        guard has(\.wanted), let wanted = host.pointee.wanted else { return .max }
+        return wanted(host.pointee.handle)
+    }
+
     /// Writes to the host's log. [any]
     public func log(_ level: vg_log_level, _ text: String) {
         text.withCString { host.pointee.log?(host.pointee.handle, level, $0) }
@@ -52,16 +64,21 @@ public struct NodeHost: @unchecked Sendable {
     /// Publishes one frame of the series that the descriptor declares, all of them in their order; `position`: the first
     /// frame of the graph after what was measured. [any]
     public func publish(_ rows: [[Float]], at position: UInt64) {
+        publish(rows.enumerated().map { (series: $0.offset, values: $0.element) }, at: position)
+    }
+
+    /// Publishes one frame of some of the series that the descriptor declares, each by its index. [any]
+    public func publish(_ rows: [(series: Int, values: [Float])], at position: UInt64) {
         var start = 0
-        var places: [(start: Int, count: Int)] = []
+        var places: [(series: Int, start: Int, count: Int)] = []
         for row in rows {
-            places.append((start, row.count))
-            start += row.count
+            places.append((row.series, start, row.values.count))
+            start += row.values.count
         }
-        rows.flatMap { $0 }.withUnsafeBufferPointer { values in
-            let rows = places.enumerated().map { index, place in
+        rows.flatMap(\.values).withUnsafeBufferPointer { values in
+            let rows = places.map { place in
                 vg_row(
-                    series: UInt32(index), count: UInt32(place.count),
+                    series: UInt32(place.series), count: UInt32(place.count),
                     values: values.baseAddress.map { $0 + place.start })
             }
             rows.withUnsafeBufferPointer { rows in
@@ -127,7 +144,13 @@ public typealias CallResult = Result<[String: SettingValue], NodeError>
 /// What is done to other nodes of the graph.
 extension NodeHost {
     /// Whether the host knows these calls: it may be older.
-    private var callsActions: Bool { host.pointee.size >= MemoryLayout<vg_host>.size }
+    private var callsActions: Bool { has(\.call_action) }
+
+    /// Whether the host is new enough to have a member.
+    private func has<T>(_ member: KeyPath<vg_host, T>) -> Bool {
+        guard let offset = MemoryLayout<vg_host>.offset(of: member) else { return false }
+        return Int(host.pointee.size) >= offset + MemoryLayout<T>.size
+    }
 
     /// What another node declares that can be done to it; nil: there is no such node, or nothing is known of it here.
     /// [any]

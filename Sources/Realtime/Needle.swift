@@ -64,12 +64,13 @@ public struct Needle: BitwiseCopyable, Sendable {
 
     /// Samples beyond count as this, +60 dBFS: one that is damaged does not hold the needle for minutes.
     private static let most: Float = 1000
-    /// What is less is nothing: -180 dBFS of a mean square.
-    private static let least = 1e-18
+    /// What is less is nothing: -180 dBFS.
+    private let least: Double
 
     /// A movement for audio of `rate` frames a second. [control]
     public init(_ kind: Kind, rate: Double) {
         movement = kind.movement
+        least = movement == .averages ? 1e-18 : 1e-9
         // A system of second order; damping and frequency were solved for 99 % at 300 ms and 1.25 % beyond.
         let (damping, frequency) = (0.8127, 13.512)
         let turned = frequency * (1 - damping * damping).squareRoot()
@@ -108,7 +109,7 @@ public struct Needle: BitwiseCopyable, Sendable {
                 move(&now, magnitude <= Self.most ? Double(magnitude) : magnitude > Self.most ? Double(Self.most) : 0)
                 frame &+= 1
             }
-        } else if now.first.magnitude > Self.least || now.second.magnitude > Self.least {
+        } else if now.first.magnitude > least || now.second.magnitude > least {
             var frame = 0
             while frame < frames {
                 move(&now, 0)

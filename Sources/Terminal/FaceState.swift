@@ -11,6 +11,8 @@ struct NodeFace: Sendable {
     var meters: [Ballistics] = []
     var ease = LevelEase()
     var bars = BarsEase()
+    /// The bands as they were measured last; empty: none were.
+    private(set) var bands: [Float] = []
     var loudAt = -Double.infinity
     private var last: SeriesFrame?
 
@@ -35,14 +37,26 @@ struct NodeFace: Sendable {
         return true
     }
 
+    /// Takes bands; false: they say what was known already.
+    mutating func update(bands: [Float]) -> Bool {
+        defer { self.bands = bands }
+        return bands != self.bands
+    }
+
+    /// The series on request that its picture needs.
+    var series: [String] { style == .bars ? ["\(name).bands"] : [] }
+
     /// The state of its picture. `speaking`: whether anything in the graph speaks.
     mutating func picture(speaking: Bool, at time: Double) -> PictureState {
         let active = speaking || time - loudAt < 0.5
         if ease.flag.target != (active ? 1 : 0) {
             if active { ease.set(speaking: true, at: time) } else { ease.end(at: time) }
         }
+        if style == .bars, !bands.isEmpty {
+            return PictureState(ease, bands: bands.map(BarValues.shown), at: time)
+        }
         if style == .bars {
-            // A new guess each time the bars have arrived at the last one.
+            // Nothing was measured. A new guess each time the bars have arrived at the last one.
             let tick = UInt64(max(0, time / BarsEase.time))
             bars.set(BarValues.guess(level: Float(ease.level.target), seed: tick), at: Double(tick) * BarsEase.time)
         }

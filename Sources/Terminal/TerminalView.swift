@@ -76,12 +76,18 @@ public final class TerminalView: DeviceView {
         }
     }
 
-    /// Takes levels. [any]
+    /// The series on request that its pictures need, as `Subscription.ask` takes them. [any]
+    public var series: Set<String> { inner.withLock { Set($0.state.nodes.flatMap(\.series)) } }
+
+    /// Takes levels and bands. [any]
     public func update(levels: SeriesFrame, at time: Double) {
         inner.withLock { inner in
-            // Other series have no picture here yet.
-            guard !levels.peak.isEmpty, !inner.gone.contains(levels.node) else { return }
+            guard !inner.gone.contains(levels.node) else { return }
             let index = inner.state.nodes.firstIndex { $0.name == levels.node }
+            let bands = levels["bands"]
+            if !bands.isEmpty, let index, inner.state.nodes[index].update(bands: bands) { inner.changedAt = time }
+            // Other series have no picture here yet.
+            guard !levels.peak.isEmpty else { return }
             if index == nil { inner.state.nodes.append(NodeFace(name: levels.node)) }
             let changed = inner.state.nodes[index ?? inner.state.nodes.count - 1].update(levels, at: time)
             if changed || index == nil { inner.changedAt = time }

@@ -37,6 +37,36 @@ extension Subscription {
         #expect(subscription.dropped == dropped)
     }
 
+    /// A frame of a series on request, as a node's context publishes it.
+    private func onRequest(_ series: String) -> Published {
+        var frame = SeriesFrame(node: "v", time: 1, rows: [SeriesFrame.Row(series, [1])])
+        frame.isOnRequest = true
+        return .frame(frame)
+    }
+
+    @Test("A series on request goes to those who have named it, and is wanted while they read") func namedSeries() {
+        func wanted(of node: String = "v") -> [Bool] { bus.wanted(["peak", "bands", "spectrum"], of: node) }
+        #expect(wanted() == [false, false, false])
+        let all = bus.subscribe(.lossless)
+        let one = bus.subscribe(.lossless, series: ["bands"])
+        #expect(wanted() == [false, true, false])
+        for published in [onRequest("bands"), onRequest("spectrum"), numbered(1)] { bus.publish(published) }
+        #expect(all.drain() == [numbered(1)])
+        #expect(one.drain() == [onRequest("bands"), numbered(1)])
+        one.ask(for: ["v.spectrum"])
+        #expect(wanted() == [false, false, true] && wanted(of: "w") == [false, false, false])
+        for series in ["bands", "spectrum"] { bus.publish(onRequest(series)) }
+        #expect(one.drain() == [onRequest("spectrum")])
+        one.cancel()
+        #expect(wanted() == [false, false, false])
+        var other: Subscription? = bus.subscribe(.latest, series: ["bands", "spectrum"])
+        // What nobody measures any more is not told as if it were now.
+        #expect(other?.drain() == [])
+        #expect(wanted() == [false, true, true])
+        other = nil
+        #expect(wanted() == [false, false, false])
+    }
+
     @Test("Room that was made by reading is used again") func roomAgain() {
         let subscription = bus.subscribe(.bounded(3))
         for value in 0..<5 { bus.publish(numbered(value)) }

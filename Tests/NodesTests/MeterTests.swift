@@ -122,7 +122,9 @@ extension NodeCapture {
         }
     }
 
-    @Test("Where no reference is given it is that of the standard", arguments: [("vu", -18), ("k12", -12), ("k14", -14), ("k20", -20.0)])
+    @Test(
+        "Where no reference is given it is that of the standard",
+        arguments: [("vu", -18), ("k12", -12), ("k14", -14), ("k20", -20.0)])
     func defaultReference(_ meter: (name: String, reference: Double)) throws {
         let harness = try NodeHarness(type("meter"), ["ballistics": .string(meter.name)])
         let signal = Signal.sine(1000, rate: 48000, frames: 96_000, amplitude: pow(10, meter.reference / 20))

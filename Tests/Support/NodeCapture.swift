@@ -75,6 +75,7 @@ public final class NodeCapture: Sendable {
         var messages: [CapturedMessage] = []
         var acceptsMessages = true
         var outputLatency = 0
+        var wanted: UInt64 = 0
         var neighbours: [String: NodeInstance] = [:]
     }
 
@@ -107,6 +108,12 @@ public final class NodeCapture: Sendable {
     public var outputLatency: Int {
         get { state.withLock { $0.outputLatency } }
         set { state.withLock { $0.outputLatency = newValue } }
+    }
+
+    /// Which series on request are read, by their index; none at first.
+    public var wanted: Set<Int> {
+        get { state.withLock { state in Set((0..<64).filter { state.wanted >> UInt64($0) & 1 == 1 }) } }
+        set { state.withLock { $0.wanted = newValue.reduce(0) { $0 | 1 << UInt64($1) } } }
     }
 
     /// Other nodes whose actions the node may call, by their names.
@@ -173,6 +180,7 @@ public final class NodeCapture: Sendable {
         }
         services.health = { health in self.state.withLock { $0.health.append(health) } }
         services.outputLatency = { self.outputLatency }
+        services.wanted = { self.state.withLock(\.wanted) }
         services.actions = { self.neighbours[$0]?.type.pointer(to: \.actions) }
         services.call = { node, action, arguments, seconds, done in
             guard let instance = self.neighbours[node] else {

@@ -75,7 +75,8 @@ func readSeries(_ list: vg_list) -> [Series] {
     elements(of: list, as: vg_series.self).compactMap { c in
         guard let name = c.name else { return nil }
         return Series(
-            String(cString: name), text(c.doc), unit: text(c.unit), rate: c.rate, width: Int(c.width))
+            String(cString: name), text(c.doc), unit: text(c.unit), rate: c.rate, width: Int(c.width),
+            onRequest: c.flags & UInt32(VG_SERIES_ON_REQUEST) != 0)
     }
 }
 

@@ -27,6 +27,8 @@ public struct NodeServices: Sendable {
     public var send: (@Sendable (Int, Message) -> Bool)?
     /// Tells frames from a sample that leaves the node until it is heard.
     public var outputLatency: (@Sendable () -> Int)?
+    /// Tells which of its series somebody reads, by their index; without it all are.
+    public var wanted: (@Sendable () -> UInt64)?
     /// Finds what another node declares that can be done to it, in memory that stays.
     public var actions: (@Sendable (String) -> UnsafePointer<vg_list>?)?
     /// Does an action of another node: its name, the action, the arguments, how many seconds that may take, and who is
@@ -117,6 +119,7 @@ final class HostMemory {
             node.flatMap { ServicesBox.of(handle).actions?(String(cString: $0)) }
         }
         host.pointee.call_action = callAction
+        host.pointee.wanted = { ServicesBox.of($0).wanted?() ?? .max }
         host.pointee.output_latency = { UInt32(clamping: ServicesBox.of($0).outputLatency?() ?? 0) }
     }
 

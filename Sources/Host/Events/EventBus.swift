@@ -30,11 +30,13 @@ public final class EventBus: Sendable {
     public init() {}
 
     /// Subscribes to what `wants` lets through; first come the newest frames and states that there are, once. On a bus that
-    /// has finished, the subscription has ended. `wants` is called with locks held: it only looks at what it is given. [any]
+    /// has finished, the subscription has ended. `wants` is called with locks held: it only looks at what it is given.
+    /// `series`: as `Subscription.ask` takes them. [any]
     public func subscribe(
-        _ delivery: Delivery, where wants: @escaping @Sendable (Published) -> Bool = { _ in true }
+        _ delivery: Delivery, series: Set<String> = [],
+        where wants: @escaping @Sendable (Published) -> Bool = { _ in true }
     ) -> Subscription {
-        let subscription = Subscription(delivery, wants)
+        let subscription = Subscription(delivery, series: series, wants)
         let finished = state.withLock { state in
             state.subscribers.removeAll { $0.subscription?.isEnded ?? true }
             if !state.finished {
@@ -57,6 +59,12 @@ public final class EventBus: Sendable {
             if element.isRetained { state.retain(publication) }
             for subscriber in state.subscribers { subscriber.subscription?.offer(publication) }
         }
+    }
+
+    /// Which of these series on request of a node somebody reads. [any]
+    func wanted(_ series: [String], of node: String) -> [Bool] {
+        let subscriptions = state.withLock { $0.subscribers.compactMap(\.subscription) }.filter { !$0.isEnded }
+        return series.map { name in subscriptions.contains { $0.asks(for: name, of: node) } }
     }
 
     /// From now on a graph plays here. [control]

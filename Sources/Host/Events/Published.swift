@@ -13,7 +13,7 @@ public enum Published: Sendable, Equatable {
     /// Whether the newest one is given to whoever subscribes later.
     var isRetained: Bool {
         switch self {
-        case .frame: true
+        case .frame(let frame): !frame.isOnRequest
         case .audio: false
         case .event(let event): event.isRetained
         }
@@ -60,6 +60,8 @@ public struct SeriesFrame: Sendable, Equatable {
     public var time: Double
     /// In the order of the node's declaration.
     public var rows: [Row]
+    /// Whether it goes only to those who have asked for its series by name; it has one row then.
+    var isOnRequest = false
 
     /// Describes a frame.
     public init(node: String, time: Double, rows: [Row]) {

@@ -45,6 +45,8 @@ public final class Subscription: AsyncSequence, Sendable {
 
     private let delivery: Delivery
     private let wants: @Sendable (Published) -> Bool
+    /// Series on request that its reader asks for: "bands" of all nodes, "face.bands" of one.
+    private let series: Lock<Set<String>>
     private let state = Lock(State())
 
     private struct State {
@@ -65,9 +67,21 @@ public final class Subscription: AsyncSequence, Sendable {
         }
     }
 
-    init(_ delivery: Delivery, _ wants: @escaping @Sendable (Published) -> Bool) {
+    init(
+        _ delivery: Delivery, series: Set<String> = [], _ wants: @escaping @Sendable (Published) -> Bool = { _ in true }
+    ) {
         self.delivery = delivery
+        self.series = Lock(series)
         self.wants = wants
+    }
+
+    /// From now on the reader asks for these series on request, and for no others: "bands" of all nodes, "face.bands" of
+    /// one. [any]
+    public func ask(for series: Set<String>) { self.series.withLock { $0 = series } }
+
+    /// Whether its reader asks for a series of a node. [any]
+    func asks(for series: String, of node: String) -> Bool {
+        self.series.withLock { !$0.isEmpty && ($0.contains(series) || $0.contains("\(node).\(series)")) }
     }
 
     /// How many elements were lost because the reader was slow. [any]
@@ -109,6 +123,11 @@ public final class Subscription: AsyncSequence, Sendable {
     }
 
     func offer(_ publication: Publication) {
+        if case .frame(let frame) = publication.element, frame.isOnRequest,
+            !frame.rows.contains(where: { asks(for: $0.name, of: frame.node) })
+        {
+            return
+        }
         guard wants(publication.element) else { return }
         var isAwaited = false
         let waiting = state.withLock { state -> CheckedContinuation<Publication?, Never>? in

@@ -77,18 +77,37 @@ final class GraphContext: Sendable {
                 retained: kind.isRetained)
             bus.publish(.event(marked(told, kind)))
         }
-        let series = type.series.map(\.name)
+        let series = type.series
         services.publishFrame = { [bus, time] frame in
             let frame = frame.pointee
             let rows = UnsafeBufferPointer(start: frame.rows, count: frame.rows == nil ? 0 : Int(frame.row_count))
                 .filter { Int($0.series) < series.count }
                 .map { row in
-                    SeriesFrame.Row(
-                        series[Int(row.series)],
-                        Array(UnsafeBufferPointer(start: row.values, count: row.values == nil ? 0 : Int(row.count))))
+                    let count = row.values == nil ? 0 : Int(row.count)
+                    return (
+                        row: SeriesFrame.Row(
+                            series[Int(row.series)].name, Array(UnsafeBufferPointer(start: row.values, count: count))),
+                        isOnRequest: series[Int(row.series)].isOnRequest
+                    )
                 }
-            guard !rows.isEmpty else { return }
-            bus.publish(.frame(SeriesFrame(node: name, time: time.seconds(at: frame.position), rows: rows)))
+            let seconds = time.seconds(at: frame.position)
+            let usual = rows.filter { !$0.isOnRequest }.map(\.row)
+            if !usual.isEmpty { bus.publish(.frame(SeriesFrame(node: name, time: seconds, rows: usual))) }
+            // Each by itself: those who have asked for one get that one.
+            for asked in rows where asked.isOnRequest {
+                var frame = SeriesFrame(node: name, time: seconds, rows: [asked.row])
+                frame.isOnRequest = true
+                bus.publish(.frame(frame))
+            }
+        }
+        let names = series.map(\.name)
+        let always = series.enumerated().reduce(UInt64(0)) {
+            $1.offset < 64 && !$1.element.isOnRequest ? $0 | 1 << UInt64($1.offset) : $0
+        }
+        services.wanted = { [bus] in
+            bus.wanted(names, of: name).prefix(64).enumerated().reduce(always) {
+                $1.element ? $0 | 1 << UInt64($1.offset) : $0
+            }
         }
         services.publishAudio = { [bus] audio in
             let audio = audio.pointee

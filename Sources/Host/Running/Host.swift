@@ -47,11 +47,13 @@ public actor Host {
     }
 
     /// One consumer's view of what this and every later graph publishes, from now until `close`. Subscribe before
-    /// `run` to miss nothing. [any]
+    /// `run` to miss nothing. `series`: those that are measured only for whoever asks for them, as
+    /// `Subscription.ask` takes them. [any]
     public nonisolated func subscribe(
-        _ delivery: Delivery, where wants: @escaping @Sendable (Published) -> Bool = { _ in true }
+        _ delivery: Delivery, series: Set<String> = [],
+        where wants: @escaping @Sendable (Published) -> Bool = { _ in true }
     ) -> Subscription {
-        bus.subscribe(delivery, where: wants)
+        bus.subscribe(delivery, series: series, where: wants)
     }
 
     /// Publishes one of `HostEvent.all` for who works for the host, as the archive does. [any]

@@ -48,8 +48,8 @@ final class ChildLine: Sendable {
         return frame
     }
 
-    /// The host, as the node sees it. `outputLatency` is asked from any thread.
-    func services(outputLatency: @escaping @Sendable () -> Int) -> NodeServices {
+    /// The host, as the node sees it. `surroundings` is asked from any thread.
+    func services(_ surroundings: @escaping @Sendable () -> Surroundings) -> NodeServices {
         var services = NodeServices()
         let node = node
         services.log = { [self] level, text in
@@ -76,7 +76,8 @@ final class ChildLine: Sendable {
             frame.put(message)
             return tell(frame, orCount: "lost messages")
         }
-        services.outputLatency = outputLatency
+        services.outputLatency = { Int(surroundings().outputLatency) }
+        services.wanted = { surroundings().wanted }
         return services
     }
 }

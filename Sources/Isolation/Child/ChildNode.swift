@@ -4,6 +4,7 @@ import Graph
 import NodeKit
 import Realtime
 import Synchronization
+import System
 
 /// A node in a child: the real one. Its calls are made here one after another, on the child's control thread; what it
 /// tells its host goes through the channel. [control]
@@ -20,10 +21,7 @@ final class ChildNode {
     private var taken: UInt32
     private var told: (taken: UInt32, isIdle: Bool)?
     private let ears: Ears
-    private let outputLatency: OutputLatency
-
-    /// What the host told last of the way from here to the ear, in frames.
-    private final class OutputLatency: Sendable { let frames = Atomic<UInt32>(0) }
+    private let surroundings: Lock<Surroundings>
 
     /// Whether parameters that the node turns stay as they are, because the host's values are newer than what is done
     /// again after a restart. Plugins may turn them somewhat later than in the call, and from any thread.
@@ -53,7 +51,7 @@ final class ChildNode {
         var baseFolder: String
         var graphName: String
         var folders: UserFolders
-        var outputLatency: UInt32
+        var surroundings: Surroundings
         /// What the host has sent to the node already, to another child.
         var taken: UInt32
         var settings: Settings
@@ -65,10 +63,9 @@ final class ChildNode {
         self.line = line
         self.page = page
         taken = birth.taken
-        let (ears, latency) = (Ears(), OutputLatency())
-        (self.ears, outputLatency) = (ears, latency)
-        latency.frames.store(birth.outputLatency, ordering: .relaxed)
-        var services = line.services { Int(latency.frames.load(ordering: .relaxed)) }
+        let (ears, surroundings) = (Ears(), Lock(birth.surroundings))
+        (self.ears, self.surroundings) = (ears, surroundings)
+        var services = line.services { surroundings.withLock { $0 } }
         services.graphName = birth.graphName
         services.folders = birth.folders
         instance = try NodeInstance(
@@ -133,7 +130,7 @@ final class ChildNode {
         if let scheduling { audio?.schedule(policy: scheduling.policy, priority: scheduling.priority) }
     }
 
-    func setOutputLatency(_ frames: UInt32) { outputLatency.frames.store(frames, ordering: .relaxed) }
+    func set(_ surroundings: Surroundings) { self.surroundings.withLock { $0 = surroundings } }
 
     func receive(_ message: Message, port: Int) {
         defer { taken &+= 1 }

@@ -155,10 +155,10 @@ private final class ChildService {
         let id = frame.node
         let (type, path, name, baseFolder) = (frame.text(), frame.text(), frame.text(), frame.text())
         var birth = ChildNode.Birth(
-            name: name, baseFolder: baseFolder, graphName: frame.text(), folders: UserFolders(), outputLatency: 0,
-            taken: 0, settings: Settings())
+            name: name, baseFolder: baseFolder, graphName: frame.text(), folders: UserFolders(),
+            surroundings: Surroundings(), taken: 0, settings: Settings())
         (birth.folders.data, birth.folders.cache, birth.folders.models) = (frame.text(), frame.text(), frame.text())
-        (birth.outputLatency, birth.taken) = (frame.number(), frame.number())
+        (birth.surroundings, birth.taken) = (frame.surroundings(), frame.number())
         birth.settings = Settings(frame.table())
         return try page.doing(.create, id, type) { () throws(NodeError) in
             try ChildNode(try find(type, path), birth, ChildLine(id, channel), page)
@@ -173,12 +173,12 @@ private final class ChildService {
             let preparation = Preparation(
                 rate: task.frame.number(), maxBlock: Int(task.frame.number(UInt32.self)),
                 offline: task.frame.number(UInt8.self) != 0)
-            node.setOutputLatency(task.frame.number())
+            node.set(task.frame.surroundings())
             try node.prepare(preparation, memory: task.descriptor)
         case .activate: try node.activate(scheduling)
         case .finish: node.finish()
         case .deactivate: node.deactivate()
-        case .outputLatency: node.setOutputLatency(task.frame.number())
+        case .surroundings: node.set(task.frame.surroundings())
         case .receive:
             let port = Int(task.frame.number(UInt32.self))
             node.receive(task.frame.message(), port: port)

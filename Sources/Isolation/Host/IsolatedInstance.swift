@@ -44,8 +44,8 @@ final class IsolatedInstance: @unchecked Sendable {
     /// lowest bit whether the node is idle.
     let sent = Atomic<UInt32>(0)
     let told = Atomic<UInt64>(1)
-    /// The way from the node to the ear, in frames, as the child was told last.
-    let outputLatency = Atomic<UInt32>(0)
+    /// What the child was told last of the node's surroundings.
+    let surroundings = Lock(Surroundings())
 
     // With the supervisor's lock for calls.
     var layout = Layout()

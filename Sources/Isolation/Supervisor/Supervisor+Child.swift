@@ -128,7 +128,7 @@ extension Supervisor {
                 recipe.type, recipe.path, recipe.name, host.baseFolder, host.graphName, host.dataFolder,
                 host.cacheFolder, host.modelFolder,
             ] { frame.put(text) }
-            frame.put(newOutputLatency(instance))
+            frame.put(newSurroundings(instance))
             frame.put(sent)
             frame.put(.table(settings))
             return frame
@@ -136,21 +136,21 @@ extension Supervisor {
         instance.layout = answer.layout()
     }
 
-    /// The way from the node to the ear, which the child is told now. [control]
-    private func newOutputLatency(_ instance: IsolatedInstance) -> UInt32 {
-        let frames = instance.withHost { UInt32(clamping: $0.outputLatency) } ?? 0
-        instance.outputLatency.store(frames, ordering: .relaxed)
-        return frames
+    /// The node's surroundings, which the child is told now. [control]
+    private func newSurroundings(_ instance: IsolatedInstance) -> Surroundings {
+        let now = instance.withHost { Surroundings($0) } ?? Surroundings()
+        instance.surroundings.withLock { $0 = now }
+        return now
     }
 
-    /// Tells the child how long the way from the node to the ear is, if that has changed. [control]
-    func tellOutputLatency(_ instance: IsolatedInstance, _ child: ChildProcess) {
-        let told = instance.outputLatency.load(ordering: .relaxed)
-        let frames = newOutputLatency(instance)
-        guard frames != told else { return }
-        var frame = FrameWriter(.outputLatency, node: instance.id)
-        frame.put(frames)
-        if !child.post(frame) { instance.outputLatency.store(told, ordering: .relaxed) }
+    /// Tells the child of the node's surroundings, if they have changed. [control]
+    func tellSurroundings(_ instance: IsolatedInstance, _ child: ChildProcess) {
+        let told = instance.surroundings.withLock { $0 }
+        let now = newSurroundings(instance)
+        guard now != told else { return }
+        var frame = FrameWriter(.surroundings, node: instance.id)
+        frame.put(now)
+        if !child.post(frame) { instance.surroundings.withLock { $0 = told } }
     }
 
     func prepare(
@@ -162,7 +162,7 @@ extension Supervisor {
             frame.put(preparation.rate)
             frame.put(UInt32(clamping: preparation.maxBlock))
             frame.put(UInt8(preparation.offline ? 1 : 0))
-            frame.put(newOutputLatency(instance))
+            frame.put(newSurroundings(instance))
             return frame
         }
     }
@@ -170,7 +170,7 @@ extension Supervisor {
     func activate(_ instance: IsolatedInstance, _ child: ChildProcess) throws(ChildProcess.Silence) {
         instance.blocksBefore = instance.blocks
         tellScheduling(instance, child)
-        tellOutputLatency(instance, child)
+        tellSurroundings(instance, child)
         _ = try child.call(seconds: patience) { FrameWriter(.activate, node: instance.id, call: $0) }
     }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// What meter and visualizer share: measuring on the audio thread, publishing on the control thread.
+/// What meter and visualizer share: levels measured on the audio thread, all else on the control thread, which publishes.
 final class LevelPublisher {
     struct Processor: BitwiseCopyable {
         var meter: LevelMeter
+        var pipe: CapturePipe.Writer
     }
 
     private let channels: Int
@@ -12,11 +13,17 @@ final class LevelPublisher {
     private let needle: Needle.Kind?
     /// What the needles' 0 is, in dBFS of a sine's amplitude.
     private let reference: Double
+    private let analyzer: Analyzer
     private var queue: LevelQueue?
     /// Frames of the series that nobody took in time, as told.
     private var dropped = 0
 
-    init(channels: Int, host: NodeHost, needle: Needle.Kind? = nil, reference: Double = 0) {
+    /// `analysis`: of the first series of the analyzer among those of the node.
+    init(
+        channels: Int, host: NodeHost, analysis: Int, bands: BandRange = BandRange(), needle: Needle.Kind? = nil,
+        reference: Double = 0
+    ) {
+        analyzer = Analyzer(channels: channels, host: host, first: analysis, bands: bands)
         self.channels = channels
         self.host = host
         self.needle = needle
@@ -28,7 +35,7 @@ final class LevelPublisher {
         let queue = LevelQueue(channels: channels, rate: preparation.rate, needle: needle)
         self.queue = queue
         dropped = 0
-        return Processor(meter: queue.meter)
+        return Processor(meter: queue.meter, pipe: analyzer.prepare(preparation))
     }
 
     /// Publishes what was measured since the last time. [control]
@@ -39,6 +46,7 @@ final class LevelPublisher {
             if record.dropped > dropped { host.count("dropped_levels", record.dropped - dropped) }
             dropped = record.dropped
         }
+        analyzer.poll()
     }
 
     private func decibels(_ level: Float) -> Float { 20 * vg_log10(max(level, 1e-7)) - Float(reference) }
@@ -62,5 +70,6 @@ func levelsProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     state.pointee.meter.feed(
         isSilent ? nil : io.pointee.audio_in, count: io.inputCount, frames: cycle.frames,
         position: cycle.pointee.position)
+    state.pointee.pipe.write(io, cycle)
     passThrough(io, cycle.frames)
 }

@@ -22,10 +22,10 @@ final class Meter: Node {
                 "reference", VG_SET_NUMBER, "the peak of a sine at which the needle shows 0", range: -60...0,
                 unit: "dBFS"),
         ],
-        series: .levels + [
-            Series("needle", "what the needle of each channel shows, above reference", unit: "dB", rate: 60)
-        ], flags: VG_IN_PLACE, process: levelsProcess)
+        series: ownSeries + .analysis, flags: VG_IN_PLACE, process: levelsProcess)
 
+    private static let ownSeries: [Series] =
+        .levels + [Series("needle", "what the needle of each channel shows, above reference", unit: "dB", rate: 60)]
     private static let ballistics = ["peak"] + Needle.Kind.allCases.map(\.rawValue)
 
     let layout: Layout
@@ -42,11 +42,13 @@ final class Meter: Node {
         }
         guard needle != nil || settings.values["reference"] == nil else {
             throw NodeError(
-                "has no needle that a reference is for", hint: "set ballistics to vu, ppm2, k20 or another", key: "reference")
+                "has no needle that a reference is for", hint: "set ballistics to vu, ppm2, k20 or another",
+                key: "reference")
         }
         let reference = try settings.finite("reference", default: needle?.reference ?? 0, in: -60...0)
         layout = .unchanged(channels: channels)
-        levels = LevelPublisher(channels: channels, host: host, needle: needle, reference: reference)
+        levels = LevelPublisher(
+            channels: channels, host: host, analysis: Self.ownSeries.count, needle: needle, reference: reference)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> LevelPublisher.Processor {

@@ -16,6 +16,9 @@ final class Visualizer: Node {
                 "preset", VG_SET_STRING,
                 "colours: verdant, twilight, bloom, mystic, flare or glacier, in any case; verdant for other names",
                 default: "\"verdant\""),
+            Setting("bands", VG_SET_INTEGER, "bars: bands of the series bands", default: "10", range: 1...512),
+            Setting("low", VG_SET_NUMBER, "where they begin", default: "50.0", range: 10...20_000, unit: "Hz"),
+            Setting("high", VG_SET_NUMBER, "where they end", default: "10000.0", range: 20...96_000, unit: "Hz"),
         ],
         events: [
             EventType(
@@ -24,7 +27,7 @@ final class Visualizer: Node {
                     Field("style", VG_STRING, "orb, wave or bars"), Field("preset", VG_STRING, "the colours"),
                 ], retained: true)
         ],
-        series: .levels, flags: VG_IN_PLACE, process: levelsProcess)
+        series: .levels + .analysis, flags: VG_IN_PLACE, process: levelsProcess)
 
     private static let styles = ["orb", "wave", "bars"]
     private static let presets = ["verdant", "twilight", "bloom", "mystic", "flare", "glacier"]
@@ -44,8 +47,17 @@ final class Visualizer: Node {
         }
         let wanted = settings.string("preset")?.lowercased() ?? ""
         preset = Self.presets.contains(wanted) ? wanted : "verdant"
+        var bands = BandRange()
+        bands.count = try settings.whole("bands", default: bands.count, in: 1...512)
+        bands.low = try settings.finite("low", default: bands.low, in: 10...20_000)
+        bands.high = try settings.finite("high", default: bands.high, in: 20...96_000)
+        guard bands.low < bands.high else {
+            throw NodeError(
+                "has bands from \(bands.low) to \(bands.high) Hz", hint: "low must be below high", key: "low")
+        }
         layout = .unchanged(channels: channels)
-        levels = LevelPublisher(channels: channels, host: host)
+        levels = LevelPublisher(
+            channels: channels, host: host, analysis: [Series].levels.count, bands: bands)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> LevelPublisher.Processor {

@@ -96,17 +96,22 @@ struct EventsCall: ParsableCommand {
         commandName: "events", abstract: "Print what happens as JSON, one object a line, until the run ends.",
         discussion: """
             The lines are those of `voicegraph run --json`. The states that there are \
-            come first. What is lost because they are not read in time is told.
+            come first. What is lost because they are not read in time is told. What takes \
+            time to measure is measured for whoever asks: --series bands. `voicegraph \
+            describe TYPE` says "on request" of such series.
             """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
     @Argument(help: "Names of events, for example series or speech.started; without any, all.") var only: [String] = []
 
+    @Option(help: ArgumentHelp("A series on request; may be given again.", valueName: "name")) var series: [String] = []
+
     func run() throws {
         let connection = try connect(target.client ?? parent.target.client)
         do throws(HostError) {
-            let wanted: [String: JSON] = only.isEmpty ? [:] : ["only": .list(only.map(JSON.string))]
+            var wanted: [String: JSON] = only.isEmpty ? [:] : ["only": .list(only.map(JSON.string))]
+            if !series.isEmpty { wanted["series"] = .list(series.map(JSON.string)) }
             _ = try connection.call("events", wanted)
             while let line = try connection.nextLine(patiently: true) {
                 if !writeOut(String(decoding: line, as: UTF8.self) + "\n") { return }

@@ -161,7 +161,8 @@ public enum NodeListing {
     private static func measure(_ series: Series) -> String {
         let width = series.width == 0 ? "one a channel" : "\(series.width) wide"
         let rate = series.rate == 0 ? "" : ", \(number(series.rate)) a second"
-        return width + rate + (series.unit.isEmpty ? "" : ", " + series.unit)
+        let unit = series.unit.isEmpty ? "" : ", " + series.unit
+        return width + rate + unit + (series.isOnRequest ? ", on request" : "")
     }
 
     private static func folder(of path: String) -> String {

@@ -42,6 +42,9 @@ final class LiveOutput: Sendable {
         }
     }
 
+    /// The series on request that it shows.
+    var series: Set<String> { if case .view(_, let view) = face { view.series } else { [] } }
+
     /// Draws the view until it is cancelled; true: the user asks to quit.
     func draw() async -> Bool {
         guard case .view(let device, let view) = face else { return false }

@@ -81,6 +81,7 @@ struct RunCommand: AsyncParsableCommand {
         let reloader = try makeReloader(of: host, ended, readAt)
         let output = LiveOutput(description, json: json)
         output.begin(status)
+        events.ask(for: output.series)
         let reading = Task {
             while let published = await events.nextShared() {
                 output.show(published)
@@ -88,6 +89,7 @@ struct RunCommand: AsyncParsableCommand {
                     let graph = await host.description
                 {
                     output.update(graph)
+                    events.ask(for: output.series)
                 }
             }
         }

@@ -197,6 +197,9 @@ typedef struct vg_host {
    * done after so many seconds, if VG_MOST_CALLS are under way, or if the node runs where it can call nothing. [any] */
   void (*call_action)(void *handle, const char *node, const char *action, const vg_value *arguments, double seconds,
                       void *context, vg_answer_function answer);
+  /* Which of the node's series somebody reads now: bit i for the series of index i, of which those above 63 always are.
+   * Those that are not VG_SERIES_ON_REQUEST always are. May be asked as often as the node is polled. [any] */
+  uint64_t (*wanted)(void *handle);
 } vg_host;
 
 /* ---- calls of a node ------------------------------------------------------ */

@@ -151,6 +151,12 @@ typedef struct vg_event_type {
   uint32_t flags; /* VG_EVENT_* */
 } vg_event_type;
 
+enum {
+  /* Measured only while somebody asks for it by its name, which vg_host.wanted tells: it takes time, or room. Its frames
+   * are not retained. */
+  VG_SERIES_ON_REQUEST = 1u << 0,
+};
+
 /* A row of numbers that a node publishes regularly. The newest frame is retained. */
 typedef struct vg_series {
   const char *name; /* "peak", "bands" */
@@ -158,6 +164,7 @@ typedef struct vg_series {
   const char *unit; /* "dBFS", "LUFS", "" (linear) */
   double rate;      /* frames a second; 0: irregular */
   uint32_t width;   /* numbers a frame; 0: one a channel, or as many as there are */
+  uint32_t flags;   /* VG_SERIES_* */
 } vg_series;
 
 #endif

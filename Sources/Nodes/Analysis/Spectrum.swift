@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import CKissfft
+import Glibc
+
+/// The power spectrum of the last 12th of a second or so, by kissfft, through a Hann window: the mean of all channels. By one
+/// thread at a time.
+final class Spectrum {
+    /// Samples of one transform, a power of two.
+    let size: Int
+    /// Hz from one bin to the next.
+    let step: Double
+
+    private let channels: Int
+    private let transform: kiss_fftr_cfg
+    private let window: [Float]
+    /// The last samples of each channel, the oldest first.
+    private let history: Samples
+    private let block: Samples
+    private var bins: [kiss_fft_cpx]
+    private var powers: [Float]
+    private var isFresh = false
+
+    /// For `rate` in Hz; nil: there is no memory.
+    init?(channels: Int, rate: Double) {
+        var size = 256
+        while Double(size) < rate / 14, size < 65_536 { size *= 2 }
+        guard let transform = kiss_fftr_alloc(Int32(size), 0, nil, nil) else { return nil }
+        self.transform = transform
+        self.size = size
+        self.channels = channels
+        step = rate / Double(size)
+        // Periodic; divided by its mean and by half, so that a sine shows its amplitude.
+        window = (0..<size).map { Float((1 - cos(2 * .pi * Double($0) / Double(size))) * 2 / Double(size)) }
+        history = Samples(count: size * channels)
+        block = Samples(count: size)
+        bins = Array(repeating: kiss_fft_cpx(), count: size / 2 + 1)
+        powers = Array(repeating: 0, count: size / 2 + 1)
+    }
+
+    deinit { free(UnsafeMutableRawPointer(transform)) }
+
+    /// Takes frames, channel after channel.
+    func add(_ samples: UnsafePointer<Float>, frames: Int) {
+        let taken = min(frames, size)
+        for channel in 0..<channels {
+            let start = history.pointer + channel * size
+            start.update(from: start + taken, count: size - taken)
+            (start + size - taken).update(from: samples + channel * frames + frames - taken, count: taken)
+        }
+        isFresh = false
+    }
+
+    /// The squared amplitude of a sine at each multiple of `step`, from 0 to half the rate.
+    var power: [Float] {
+        if isFresh { return powers }
+        for bin in powers.indices { powers[bin] = 0 }
+        for channel in 0..<channels {
+            let start = history.pointer + channel * size
+            for place in 0..<size { block.pointer[place] = start[place] * window[place] }
+            kiss_fftr(transform, block.pointer, &bins)
+            for bin in powers.indices {
+                powers[bin] += (bins[bin].r * bins[bin].r + bins[bin].i * bins[bin].i) / Float(channels)
+            }
+        }
+        isFresh = true
+        return powers
+    }
+
+    /// The same in dBFS, -140 at least.
+    var decibels: [Float] { power.map { 10 * log10(max($0, 1e-14)) } }
+}

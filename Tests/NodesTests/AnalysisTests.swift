@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import TestSupport
+
+@Suite struct AnalysisTests {
+    private static let requested = [
+        "true_peak", "lufs_m", "lufs_s", "lufs_i", "lra", "correlation", "goniometer", "waveform", "bands", "spectrum",
+    ]
+
+    @Test("What is measured on request says so, at meters and visualizers", arguments: ["meter", "visualizer"])
+    func declared(_ name: String) throws {
+        let series = try NodeHarness(type(name)).instance.declarations.series
+        #expect(series.filter(\.isOnRequest).map(\.name) == Self.requested)
+    }
+
+    @Test("What nobody reads is not measured; what somebody reads is, until he has gone") func demand() throws {
+        let harness = try meter([])
+        let signal = Signal.sine(1000, rate: 48000, frames: 4800, amplitude: 0.5)
+        func measured() -> Set<String> { Set(Self.requested.filter { !harness.series($0).isEmpty }) }
+        _ = harness.run(4800, inputs: [signal, signal])
+        #expect(measured().isEmpty && harness.capture.levels.count == 6)
+        let names = harness.instance.declarations.series.map(\.name)
+        harness.capture.wanted = [names.firstIndex(of: "correlation")!, names.firstIndex(of: "waveform")!]
+        _ = harness.run(4800, inputs: [signal, signal])
+        #expect(measured() == ["correlation", "waveform"])
+        harness.capture.wanted = []
+        _ = harness.run(1024, inputs: [signal, signal])
+        harness.capture.clear()
+        _ = harness.run(4800, inputs: [signal, signal])
+        #expect(measured().isEmpty)
+        #expect(harness.capture.counts.isEmpty)
+    }
+
+    @Test("There are sixty frames a second, at the positions of the levels", arguments: testRates)
+    func frames(_ rate: Double) throws {
+        let harness = try meter(Self.requested, rate: rate)
+        let noise = Signal.noise(frames: Int(rate), seed: 1, amplitude: 0.1)
+        let output = harness.run(Int(rate), inputs: [noise, noise], plan: .random(max: 512, seed: 5))
+        #expect(output == [noise, noise])
+        for name in Self.requested { #expect(harness.series(name).count == 60, "\(name)") }
+        let levels = harness.capture.levels.map(\.position)
+        let index = harness.instance.declarations.series.firstIndex { $0.name == "bands" }!
+        #expect(harness.capture.frames.filter { $0.rows[index] != nil }.map(\.position) == levels)
+    }
+
+    @Test(
+        "Correlation and goniometer tell alike, apart and inverted",
+        arguments: [(1.0, 1.0, 1.0), (1, -1, -1), (1, 0, 0)])
+    func stereo(_ one: (left: Double, right: Double, correlation: Double)) throws {
+        let harness = try meter(["correlation", "goniometer"])
+        let signal = Signal.sine(997, rate: 48000, frames: 24000, amplitude: 0.5)
+        _ = harness.run(
+            24000, inputs: [signal.map { $0 * Float(one.left) }, signal.map { $0 * Float(one.right) }])
+        #expect(abs(Double(try #require(harness.series("correlation").last)[0]) - one.correlation) < 0.001)
+        let points = try #require(harness.series("goniometer").last)
+        #expect(points.count == 200)
+        let side = stride(from: 0, to: 200, by: 2).map { abs(points[$0]) }.max() ?? 0
+        let middle = stride(from: 1, to: 200, by: 2).map { abs(points[$0]) }.max() ?? 0
+        #expect(abs(side - Float(abs(one.right - one.left) * 0.5 * 0.5.squareRoot())) < 0.02)
+        #expect(abs(middle - Float(abs(one.right + one.left) * 0.5 * 0.5.squareRoot())) < 0.02)
+    }
+
+    @Test("Noise of two sources is not correlated") func unrelated() throws {
+        let harness = try meter(["correlation"])
+        _ = harness.run(
+            48000, inputs: [Signal.noise(frames: 48000, seed: 1), Signal.noise(frames: 48000, seed: 2)])
+        #expect(abs(try #require(harness.series("correlation").last)[0]) < 0.05)
+    }
+
+    @Test("A waveform has the least and the largest sample of each of its columns") func waveform() throws {
+        let harness = try meter(["waveform"], channels: 1)
+        _ = harness.run(800, inputs: [(0..<800).map { Float($0) / 800 }])
+        let shown = try #require(harness.series("waveform").first)
+        #expect(shown.count == 32)
+        for column in 0..<16 {
+            #expect(abs(shown[2 * column] - Float(column) / 16) < 1e-6)
+            #expect(abs(shown[2 * column + 1] - Float(column * 50 + 49) / 800) < 1e-6)
+        }
+    }
+
+    @Test("The spectrum shows a sine at its place with its amplitude", arguments: testRates, [100.0, 1000, 3000])
+    func spectrum(_ rate: Double, _ frequency: Double) throws {
+        let harness = try meter(["spectrum"], channels: 1, rate: rate)
+        // At the middle of a bin.
+        _ = harness.run(1, inputs: [[0]])
+        let frames = Int(rate / 2)
+        let bins = 2 * (try size(of: harness, frames: frames) - 1)
+        let exact = (frequency * Double(bins) / rate).rounded() * rate / Double(bins)
+        _ = harness.run(frames, inputs: [Signal.sine(exact, rate: rate, frames: frames, amplitude: 0.1)])
+        let shown = try #require(harness.series("spectrum").last)
+        let peak = try #require(shown.indices.max { shown[$0] < shown[$1] })
+        #expect(abs(Double(peak) * rate / Double(bins) - exact) < 0.01)
+        #expect(abs(shown[peak] + 20) < 0.05)
+        // The window's side lobes.
+        #expect(shown.indices.filter { abs($0 - peak) > 20 }.allSatisfy { shown[$0] < -100 })
+    }
+
+    private func size(of harness: NodeHarness, frames: Int) throws -> Int {
+        _ = harness.run(frames, inputs: [Signal.constant(0, frames: frames)])
+        return try #require(harness.series("spectrum").last).count
+    }
+
+    /// A visualizer of which the bands are read.
+    private func bands(_ settings: [String: SettingValue] = [:], _ signal: [Float]) throws -> [[Float]] {
+        let harness = try NodeHarness(type("visualizer"), settings)
+        let names = harness.instance.declarations.series.map(\.name)
+        harness.capture.wanted = [names.firstIndex(of: "bands")!]
+        try harness.prepare(harness.preparation)
+        _ = harness.run(signal.count, inputs: [signal])
+        return harness.series("bands")
+    }
+
+    @Test("80 Hz and 8 kHz are at other ends of the bands, and as high, whatever their level", arguments: [0.01, 0.5])
+    func bandsDiffer(_ amplitude: Double) throws {
+        for (frequency, band) in [(80.0, 2), (700, 15), (8000, 30)] {
+            let signal = Signal.sine(frequency, rate: 48000, frames: 96000, amplitude: amplitude)
+            let shown = try #require(try bands(["bands": .integer(32)], signal).last)
+            #expect(shown.count == 32)
+            let highest = try #require(shown.indices.max { shown[$0] < shown[$1] })
+            #expect(abs(highest - band) <= 1, "\(frequency) Hz")
+            #expect(shown[highest] > 0.95)
+            #expect(shown.indices.filter { abs($0 - highest) > 6 }.allSatisfy { shown[$0] < 0.1 })
+        }
+    }
+
+    @Test("Bands have the number and the edges that were asked for") func bandEdges() throws {
+        let signal = Signal.sine(300, rate: 48000, frames: 48000, amplitude: 0.5)
+        let shown = try #require(
+            try bands(["bands": .integer(4), "low": .number(100), "high": .number(1600)], signal).last)
+        #expect(shown.count == 4)
+        #expect(shown[1] > 0.95 && shown[0] < 0.1 && shown[2] < 0.1 && shown[3] < 0.1)
+        let error = #expect(throws: NodeError.self) {
+            try NodeHarness(type("visualizer"), ["low": .number(2000), "high": .number(200)])
+        }
+        #expect(error?.key == "low")
+    }
+
+    @Test("Bars fall as something that drops, and lie still in silence") func gravity() throws {
+        let tone = Signal.sine(1000, rate: 48000, frames: 48000, amplitude: 0.5)
+        let shown = try bands([:], tone + Signal.constant(0, frames: 48000))
+        let heights = shown.compactMap { $0.max() }
+        let falling = Array(heights[66..<100])
+        #expect(zip(falling, falling.dropFirst()).allSatisfy { $0 >= $1 })
+        let (early, late) = (falling[2] - falling[6], falling[18] - falling[22])
+        #expect(early > 0 && late > 1.5 * early)
+        #expect(heights.last == 0)
+    }
+
+    @Test("What is no number does not stay in any analysis") func nonsense() throws {
+        let harness = try meter(Self.requested)
+        let broken: [Float] = [.nan, .infinity, -.infinity] + Signal.constant(0, frames: 797)
+        _ = harness.run(800, inputs: [broken, broken])
+        let signal = Signal.sine(1000, rate: 48000, frames: 48000, amplitude: 0.5)
+        _ = harness.run(48000, inputs: [signal, signal])
+        for name in Self.requested {
+            #expect(harness.series(name).allSatisfy { $0.allSatisfy(\.isFinite) }, "\(name)")
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+import TestSupport
+
+/// A level in dBFS for so long.
+typealias Part = (level: Double, seconds: Double)
+
+private func again(_ parts: [Part], _ count: Int) -> [Part] { (0..<count).flatMap { _ in parts } }
+
+/// A sine of 1 kHz in such parts.
+private func tones(_ parts: [Part], rate: Double) -> [Float] {
+    var phase = 0
+    return parts.flatMap { part in
+        (0..<Int((part.seconds * rate).rounded())).map { _ in
+            phase += 1
+            return Float(pow(10, part.level / 20) * sin(2 * .pi * 1000 * Double(phase - 1) / rate))
+        }
+    }
+}
+
+/// A meter of which some series are read.
+func meter(_ wanted: [String], channels: Int = 2, rate: Double = 48000) throws -> NodeHarness {
+    let harness = try NodeHarness(type("meter"), ["channels": .integer(Int64(channels))], rate: rate)
+    let names = harness.instance.declarations.series.map(\.name)
+    harness.capture.wanted = Set(wanted.map { name in names.firstIndex(of: name)! })
+    try harness.prepare(harness.preparation)
+    return harness
+}
+
+extension NodeHarness {
+    /// The frames of a series, in order.
+    func series(_ name: String) -> [[Float]] {
+        let index = instance.declarations.series.firstIndex { $0.name == name }
+        return capture.frames.compactMap { frame in index.flatMap { frame.rows[$0] } }
+    }
+}
+
+/// The signals are those of EBU Tech 3341 and 3342, synthesized; so are the numbers, within their tolerance of 0.1 LU (1 LU
+/// for the range). Longer ones at a lower rate: what is asked does not depend on it.
+@Suite struct LoudnessTests {
+    @Test("EBU Tech 3341, cases 1 and 2: a steady tone on all three scales", arguments: [-23.0, -33])
+    func steady(_ level: Double) throws {
+        let harness = try meter(["lufs_m", "lufs_s", "lufs_i"])
+        let signal = tones([(level, 20)], rate: 48000)
+        _ = harness.run(signal.count, inputs: [signal, signal])
+        for name in ["lufs_m", "lufs_s", "lufs_i"] {
+            let shown = try #require(harness.series(name).last)
+            #expect(shown.count == 1 && abs(Double(shown[0]) - level) <= 0.1, "\(name)")
+        }
+        #expect(harness.series("lra").isEmpty)
+    }
+
+    private static let integrated: [(number: Int, parts: [Part])] = [
+        (3, [(-36, 10), (-23, 60), (-36, 10)]),
+        (4, [(-72, 10), (-36, 10), (-23, 60), (-36, 10), (-72, 10)]),
+        (5, [(-26, 20), (-20, 20.1), (-26, 20)]),
+    ]
+
+    @Test("EBU Tech 3341, cases 3 to 5: what is quiet is gated", arguments: integrated)
+    func gated(_ one: (number: Int, parts: [Part])) throws {
+        let harness = try meter(["lufs_i"], rate: 8000)
+        let signal = tones(one.parts, rate: 8000)
+        _ = harness.run(signal.count, inputs: [signal, signal])
+        #expect(abs(try #require(harness.series("lufs_i").last)[0] + 23) <= 0.1)
+    }
+
+    @Test("EBU Tech 3341, case 6: five channels have their weights") func surround() throws {
+        let harness = try meter(["lufs_i"], channels: 5, rate: 8000)
+        let signals = [-28.0, -28, -24, -30, -30].map { tones([($0, 20)], rate: 8000) }
+        _ = harness.run(signals[0].count, inputs: signals)
+        #expect(abs(try #require(harness.series("lufs_i").last)[0] + 23) <= 0.1)
+    }
+
+    @Test("EBU Tech 3341, case 9: short-term loudness is steady where each 3 s are alike") func shortTerm() throws {
+        let harness = try meter(["lufs_s"], rate: 8000)
+        let signal = tones(again([(-20, 1.34), (-30, 1.66)], 5), rate: 8000)
+        _ = harness.run(signal.count, inputs: [signal, signal])
+        #expect(harness.series("lufs_s").dropFirst(190).allSatisfy { abs($0[0] + 23) <= 0.1 })
+    }
+
+    @Test("EBU Tech 3341, case 12: momentary loudness is steady where each 400 ms are alike") func momentary() throws {
+        let harness = try meter(["lufs_m"], rate: 8000)
+        let signal = tones(again([(-20, 0.18), (-30, 0.22)], 25), rate: 8000)
+        _ = harness.run(signal.count, inputs: [signal, signal])
+        #expect(harness.series("lufs_m").dropFirst(70).allSatisfy { abs($0[0] + 23) <= 0.1 })
+    }
+
+    private static let peaks: [(number: Int, divisor: Double, degrees: Double, amplitude: Double, expected: Float)] = [
+        (15, 4, 0, 0.5, -6), (16, 4, 45, 0.5, -6), (17, 6, 60, 0.5, -6), (18, 8, 67.5, 0.5, -6),
+        (19, 4, 45, 1.41, 3),
+    ]
+
+    @Test("EBU Tech 3341, cases 15 to 19: peaks between the samples", arguments: peaks)
+    func truePeak(
+        _ one: (number: Int, divisor: Double, degrees: Double, amplitude: Double, expected: Float)
+    ) throws {
+        let harness = try meter(["true_peak"])
+        // Faded in and out, as the document asks: an edge has peaks of its own.
+        let frames = 48000
+        let signal = (0..<frames).map { frame in
+            let fade = min(1, Double(min(frame, frames - frame)) / 4800)
+            let phase = 2 * .pi * Double(frame) / one.divisor + one.degrees * .pi / 180
+            return Float(fade * one.amplitude * sin(phase))
+        }
+        _ = harness.run(frames, inputs: [signal, Signal.constant(0, frames: frames)])
+        let shown = harness.series("true_peak")
+        #expect(shown.count == 60)
+        let most = try #require(shown.map { $0[0] }.max())
+        #expect(most <= one.expected + 0.2 && most >= one.expected - 0.4)
+        #expect(shown.allSatisfy { $0[1] < -100 })
+    }
+
+    private static let ranges: [(number: Int, levels: [Double], range: Float)] = [
+        (1, [-20, -30], 10), (2, [-20, -15], 5), (3, [-40, -20], 20), (4, [-50, -35, -20, -35, -50], 15),
+    ]
+
+    @Test("EBU Tech 3342, cases 1 to 4: the range", arguments: ranges)
+    func range(_ one: (number: Int, levels: [Double], range: Float)) throws {
+        let harness = try meter(["lra"], rate: 8000)
+        let signal = tones(one.levels.map { ($0, 20) }, rate: 8000)
+        _ = harness.run(signal.count, inputs: [signal, signal])
+        #expect(abs(try #require(harness.series("lra").last)[0] - one.range) <= 1)
+    }
+
+    @Test("Silence, and what is no number, is as quiet as can be") func nothing() throws {
+        let harness = try meter(["lufs_m", "lufs_s", "lufs_i", "lra", "true_peak"])
+        let signal = [Float](repeating: .nan, count: 4800) + Signal.constant(0, frames: 4800)
+        _ = harness.run(9600, inputs: [signal, signal])
+        for name in ["lufs_m", "lufs_s", "lufs_i"] { #expect(harness.series(name).last == [-70]) }
+        #expect(harness.series("lra").last == [0])
+        #expect(harness.series("true_peak").last == [-140, -140])
+    }
+}
