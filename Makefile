@@ -58,6 +58,8 @@ docs: setup ## make the documentation of NodeKit and Host, without a network: .b
 	@scripts/docs
 
 bench: setup-test build ## measure beside peers (jackd, ecasound, jalv, C); ARGS="--only ring", --help for more
+	@# SwiftPM does not see that a package which it depends on by its path has new files.
+	@rm -f .build-bench/*.yaml
 	$(SWIFT) run -c release --package-path Tests/Benchmarks --scratch-path .build-bench Benchmarks $(ARGS)
 
 lv2-conformance: ## run every LV2 plugin of the distribution, each in its own process; ARGS="--block 64", --help for more

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CEcho
 import Glibc
-import Models
 import NodeKit
 
 /// Takes out of a microphone what it hears of the loudspeakers.

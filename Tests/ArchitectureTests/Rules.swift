@@ -9,7 +9,7 @@ let allowedImports: [String: Set<String>] = [
     "ModelStore": ["JSON", "System"],
     "NodeKit": ["CNode", "Realtime", "System"],
     "Graph": ["JSON", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
-    "Nodes": ["CEbur128", "CKissfft", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
+    "Nodes": ["NodeKit", "Realtime", "System", "CNode", "CRealtime"],
     "LV2": ["CLilv", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
     "Drivers": ["CJack", "CNode", "Graph", "Realtime", "System", "CRealtime"],
     "Isolation": ["Graph", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],

@@ -156,6 +156,27 @@ import TestSupport
         #expect(try events.events().allSatisfy { ["graph.changed", "series"].contains($0["event"] as? String) })
     }
 
+    @Test("A series on request is printed for whoever asks for it, and for nobody else") func seriesOnRequest()
+        async throws
+    {
+        let run = try await start("--json")
+        func listen(_ arguments: [String]) throws -> Program {
+            try Program(
+                [Program.voicegraph, "ctl", "events", "series"] + arguments,
+                environment: ["XDG_RUNTIME_DIR": scratch.path])
+        }
+        let (plain, asking) = (try listen([]), try listen(["--series", "meter.lufs_m", "--series", "spectrum"]))
+        for series in ["lufs_m", "spectrum"] {
+            try await asking.wait(series) { $0.lines.contains { $0.contains("\"\(series)\":[") } }
+        }
+        try await plain.wait("levels") { $0.lines.count > 20 }
+        try await end(run)
+        for program in [plain, asking, run] {
+            if program.isRunning { _ = try await program.end() }
+            #expect(program.lines.contains { $0.contains("\"lufs_m\"") } == (program === asking))
+        }
+    }
+
     @Test("A run that watches follows its files, and keeps playing when they are faulty") func watching() async throws {
         let part = try scratch.write("part.conf", "[node.more]\ntype = \"gain\"\ngain_db = -3\n")
         try scratch.write("graph.conf", "include = \"part.conf\"\n" + endless)

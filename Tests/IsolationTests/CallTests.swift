@@ -48,16 +48,22 @@ import Testing
         #expect(try node.who()["history"] == .string("word slow, hush now, preset 3"))
     }
 
-    @Test("What the host knows reaches the node, and the way to the ear also when it changes")
+    @Test("What the host knows reaches the node, and the way to the ear and what is read also when they change")
     func host() throws {
         let node = try LoneNode()
         #expect(
             try node.perform("host")
-                == ["graph": .string("lone"), "models": .string("/models of a test"), "latency": .integer(64)])
+                == [
+                    "graph": .string("lone"), "models": .string("/models of a test"), "latency": .integer(64),
+                    "wanted": .integer(5),
+                ])
         node.told.withLock { $0.outputLatency = 480 }
         try waitUntil("the new latency is told") { try node.perform("host")["latency"] == .integer(480) }
+        node.told.withLock { $0.wanted = 6 }
+        try waitUntil("what is read is told") { try node.perform("host")["wanted"] == .integer(6) }
         try node.crash()
-        #expect(try node.perform("host")["latency"] == .integer(480))
+        let known = try node.perform("host")
+        #expect(known["latency"] == .integer(480) && known["wanted"] == .integer(6))
     }
 
     @Test("A live setting is changed or refused, and changed again after a crash")

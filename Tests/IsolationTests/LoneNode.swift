@@ -19,6 +19,7 @@ final class LoneNode: Sendable {
         var messages: [Message] = []
         var lines: [String] = []
         var outputLatency = 64
+        var wanted: UInt64 = 5
     }
 
     let instance: NodeInstance
@@ -41,6 +42,7 @@ final class LoneNode: Sendable {
         services.graphName = "lone"
         services.folders.models = "/models of a test"
         services.outputLatency = { told.withLock(\.outputLatency) }
+        services.wanted = { told.withLock(\.wanted) }
         services.log = { _, line in told.withLock { $0.lines.append(line) } }
         services.publish = { event in
             let fields = UnsafeBufferPointer(start: event.pointee.fields, count: Int(event.pointee.field_count))

@@ -123,6 +123,37 @@ extension NodeHarness {
         #expect(abs(try #require(harness.series("lra").last)[0] - one.range) <= 1)
     }
 
+    @Test("A report tells loudness, range, true peak and clips since the start or a reset") func report() throws {
+        let harness = try NodeHarness(type("meter"), ["channels": .integer(2), "report": .bool(true)], rate: 8000)
+        let signal = tones([(-20, 20), (-30, 20)], rate: 8000)
+        _ = harness.run(signal.count, inputs: [signal, signal])
+        _ = harness.run(800, inputs: [Signal.constant(1, frames: 800), Signal.constant(0, frames: 800)])
+        func number(_ name: String) throws -> Double {
+            guard case .number(let number) = try harness.perform("report")[name] else { return .nan }
+            return number
+        }
+        #expect(abs(try number("range") - 10) <= 1)
+        #expect(abs(try number("seconds") - 40.1) < 0.1)
+        #expect(try number("true_peak") >= 0)
+        #expect(try harness.perform("report")["clips"] == .integer(800))
+        _ = try harness.perform("reset")
+        let quiet = tones([(-33, 20)], rate: 8000)
+        _ = harness.run(quiet.count, inputs: [quiet, quiet])
+        #expect(abs(try number("integrated") + 33) <= 0.1)
+        #expect(abs(try number("true_peak") + 33) <= 0.4)
+        #expect(try harness.perform("report")["clips"] == .integer(0))
+        // Nobody reads the series.
+        #expect(harness.series("lufs_i").isEmpty)
+    }
+
+    @Test("Without the setting there is no report, and it says how there is one") func noReport() throws {
+        let harness = try NodeHarness(type("meter"))
+        for action in ["report", "reset"] {
+            let error = #expect(throws: NodeError.self) { try harness.perform(action) }
+            #expect(error?.hint.contains("report = true") == true)
+        }
+    }
+
     @Test("Silence, and what is no number, is as quiet as can be") func nothing() throws {
         let harness = try meter(["lufs_m", "lufs_s", "lufs_i", "lra", "true_peak"])
         let signal = [Float](repeating: .nan, count: 4800) + Signal.constant(0, frames: 4800)

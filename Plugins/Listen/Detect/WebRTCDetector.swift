@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Models
 import NodeKit
 
 /// The voice activity detector of WebRTC (Gaussian mixtures of six bands), which needs no model. It says yes or no, of

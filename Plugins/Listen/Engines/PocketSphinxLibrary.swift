@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSpeech
 import Glibc
-import Models
 import NodeKit
 
 /// The libraries of PocketSphinx, loaded when they are needed.

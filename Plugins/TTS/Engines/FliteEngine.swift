@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import CSpeech
 import Glibc
-import Models
 import NodeKit
 
 /// flite: five English voices in libraries of their own. It speaks sentence by sentence.

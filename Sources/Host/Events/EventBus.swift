@@ -23,6 +23,7 @@ public final class EventBus: Sendable {
     }
 
     private let state = Lock(State())
+    private let requests = SeriesRequests()
     /// That of the graph that plays, or played last.
     private let time = Lock<GraphTime?>(nil)
 
@@ -36,7 +37,8 @@ public final class EventBus: Sendable {
         _ delivery: Delivery, series: Set<String> = [],
         where wants: @escaping @Sendable (Published) -> Bool = { _ in true }
     ) -> Subscription {
-        let subscription = Subscription(delivery, series: series, wants)
+        let subscription = Subscription(delivery, requests, wants)
+        subscription.ask(for: series)
         let finished = state.withLock { state in
             state.subscribers.removeAll { $0.subscription?.isEnded ?? true }
             if !state.finished {
@@ -61,8 +63,9 @@ public final class EventBus: Sendable {
         }
     }
 
-    /// Which of these series on request of a node somebody reads. [any]
+    /// Which of these series on request of a node somebody reads; empty: none. [any]
     func wanted(_ series: [String], of node: String) -> [Bool] {
+        guard requests.wereMade.load(ordering: .relaxed) else { return [] }
         let subscriptions = state.withLock { $0.subscribers.compactMap(\.subscription) }.filter { !$0.isEnded }
         return series.map { name in subscriptions.contains { $0.asks(for: name, of: node) } }
     }

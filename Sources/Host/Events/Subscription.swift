@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DequeModule
 import Graph
+import Synchronization
 import System
 
 /// Something that was published, with its encoding, which is made once for all who want it.
@@ -26,6 +27,11 @@ public final class Publication: Sendable {
     }
 }
 
+/// Whether anybody has ever asked a bus for a series on request: until then nodes learn without a lock that nobody does.
+final class SeriesRequests: Sendable {
+    let wereMade = Atomic(false)
+}
+
 /// What a subscription does when its reader is slower than the graph.
 public enum Delivery: Sendable, Equatable {
     /// Keeps the newest of each kind of each node: its frames, its audio, its events of one name. What is replaced counts as
@@ -46,7 +52,8 @@ public final class Subscription: AsyncSequence, Sendable {
     private let delivery: Delivery
     private let wants: @Sendable (Published) -> Bool
     /// Series on request that its reader asks for: "bands" of all nodes, "face.bands" of one.
-    private let series: Lock<Set<String>>
+    private let series = Lock<Set<String>>([])
+    private let requests: SeriesRequests
     private let state = Lock(State())
 
     private struct State {
@@ -68,16 +75,20 @@ public final class Subscription: AsyncSequence, Sendable {
     }
 
     init(
-        _ delivery: Delivery, series: Set<String> = [], _ wants: @escaping @Sendable (Published) -> Bool = { _ in true }
+        _ delivery: Delivery, _ requests: SeriesRequests = SeriesRequests(),
+        _ wants: @escaping @Sendable (Published) -> Bool = { _ in true }
     ) {
         self.delivery = delivery
-        self.series = Lock(series)
+        self.requests = requests
         self.wants = wants
     }
 
     /// From now on the reader asks for these series on request, and for no others: "bands" of all nodes, "face.bands" of
     /// one. [any]
-    public func ask(for series: Set<String>) { self.series.withLock { $0 = series } }
+    public func ask(for series: Set<String>) {
+        self.series.withLock { $0 = series }
+        if !series.isEmpty { requests.wereMade.store(true, ordering: .relaxed) }
+    }
 
     /// Whether its reader asks for a series of a node. [any]
     func asks(for series: String, of node: String) -> Bool {

@@ -16,20 +16,26 @@ final class Analyzer {
     /// Of the first of its series among those of the node.
     private let first: Int
     private let bandRange: BandRange
+    /// Whether the report is measured, whoever reads what.
+    private let reports: Bool
     private var pipe: CapturePipe?
     private var rate = 0.0
     /// One 60th of a second, channel after channel, and how much of it is there.
     private var samples = Samples(count: 0)
     private var interval = 1
     private var filled = 0
+    /// Why something is not measured.
+    private var failures: [String] = []
 
     private var loudness: Loudness?
     private var truePeak: TruePeakMeter?
     private var stereo: StereoField?
     private var spectrum: Spectrum?
     private var bands: Bands?
+    private(set) var report: MeterReport?
 
-    init(channels: Int, host: NodeHost, first: Int, bands: BandRange = BandRange()) {
+    init(channels: Int, host: NodeHost, first: Int, bands: BandRange = BandRange(), reports: Bool = false) {
+        self.reports = reports
         self.channels = channels
         self.host = host
         self.first = first
@@ -44,13 +50,20 @@ final class Analyzer {
         forget()
         let pipe = CapturePipe(channels: channels, frames: Int(rate / 5), maxBlock: preparation.maxBlock)
         self.pipe = pipe
-        pipe.isOpen = !wanted().isEmpty
+        pipe.isOpen = reports || !wanted().isEmpty
+        report = nil
+        resetReport()
         return pipe.writer
     }
 
     private func wanted() -> Set<Measure> {
         let wanted = host.wantedSeries
         return Set(Measure.allCases.filter { wanted >> UInt64(first + $0.rawValue) & 1 == 1 })
+    }
+
+    /// The report begins anew.
+    func resetReport() {
+        if reports { report = made { () throws(NodeError) in try MeterReport(channels: channels, rate: rate) } }
     }
 
     private func forget() {
@@ -62,7 +75,7 @@ final class Analyzer {
     func poll() {
         guard let pipe else { return }
         let wanted = wanted()
-        if wanted.isEmpty {
+        if wanted.isEmpty, !reports {
             guard pipe.isOpen else { return }
             pipe.isOpen = false
             while pipe.take() != nil {}
@@ -78,12 +91,28 @@ final class Analyzer {
     /// What nobody asks for any more begins anew with the next who does.
     private func choose(_ wanted: Set<Measure>) {
         let isLoud = !wanted.isDisjoint(with: [.momentary, .shortTerm, .integrated, .range])
-        loudness = isLoud ? loudness ?? Loudness(channels: channels, rate: rate) : nil
-        truePeak = wanted.contains(.truePeak) ? truePeak ?? TruePeakMeter(channels: channels, rate: rate) : nil
+        loudness =
+            isLoud ? loudness ?? made { () throws(NodeError) in try Loudness(channels: channels, rate: rate) } : nil
+        truePeak =
+            wanted.contains(.truePeak)
+            ? truePeak ?? made { () throws(NodeError) in try TruePeakMeter(channels: channels, rate: rate) } : nil
         stereo = wanted.contains(.correlation) ? stereo ?? StereoField(rate: rate) : nil
         let isSpectral = !wanted.isDisjoint(with: [.bands, .spectrum])
-        spectrum = isSpectral ? spectrum ?? Spectrum(channels: channels, rate: rate) : nil
+        spectrum =
+            isSpectral ? spectrum ?? made { () throws(NodeError) in try Spectrum(channels: channels, rate: rate) } : nil
         bands = wanted.contains(.bands) ? bands ?? spectrum.map { Bands(bandRange, of: $0) } : nil
+    }
+
+    /// What a library measures; where that is missing, the node says so, and measures the rest.
+    private func made<T>(_ make: () throws(NodeError) -> T) -> T? {
+        do throws(NodeError) { return try make() } catch {
+            let text = error.hint.isEmpty ? error.message : "\(error.message) (\(error.hint))"
+            if !failures.contains(text) {
+                failures.append(text)
+                host.health(.degraded(failures.joined(separator: "; ")))
+            }
+            return nil
+        }
     }
 
     private func take(_ audio: CapturePipe.Audio, _ wanted: Set<Measure>) {
@@ -97,6 +126,7 @@ final class Analyzer {
                 // One that is no number would stay in every filter and transform.
                 for frame in 0..<length where !target[frame].isFinite { target[frame] = 0 }
             }
+            report?.add(samples.pointer + filled, frames: length, stride: interval)
             start += length
             filled += length
             if filled == interval {
@@ -129,7 +159,7 @@ final class Analyzer {
                 }
             return values.map { (first + measure.rawValue, $0) }
         }
-        host.publish(rows, at: position)
+        if !rows.isEmpty { host.publish(rows, at: position) }
     }
 
     /// Columns of a waveform in one 60th of a second.

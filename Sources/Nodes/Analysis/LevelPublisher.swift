@@ -13,7 +13,7 @@ final class LevelPublisher {
     private let needle: Needle.Kind?
     /// What the needles' 0 is, in dBFS of a sine's amplitude.
     private let reference: Double
-    private let analyzer: Analyzer
+    let analyzer: Analyzer
     private var queue: LevelQueue?
     /// Frames of the series that nobody took in time, as told.
     private var dropped = 0
@@ -21,9 +21,9 @@ final class LevelPublisher {
     /// `analysis`: of the first series of the analyzer among those of the node.
     init(
         channels: Int, host: NodeHost, analysis: Int, bands: BandRange = BandRange(), needle: Needle.Kind? = nil,
-        reference: Double = 0
+        reference: Double = 0, reports: Bool = false
     ) {
-        analyzer = Analyzer(channels: channels, host: host, first: analysis, bands: bands)
+        analyzer = Analyzer(channels: channels, host: host, first: analysis, bands: bands, reports: reports)
         self.channels = channels
         self.host = host
         self.needle = needle

@@ -4,7 +4,7 @@ import NodeKit
 /// Lets audio through unchanged and publishes its levels 60 times a second: peak and RMS per channel, orb level, and a
 /// needle per channel where a standard's ballistics are asked for.
 final class Meter: Node {
-    static let calls: NodeCalls = .poll
+    static let calls: NodeCalls = [.poll, .perform]
     static let descriptor = NodeDescriptor(
         "meter", "lets audio through and shows its levels",
         doc: "ballistics: peak has no needle; vu is the volume unit meter of IEC 60268-17, ppm1 and ppm2 are the peak "
@@ -21,6 +21,14 @@ final class Meter: Node {
             Setting(
                 "reference", VG_SET_NUMBER, "the peak of a sine at which the needle shows 0", range: -60...0,
                 unit: "dBFS"),
+            Setting(
+                "report", VG_SET_BOOL, "measures all the time what the action report tells", default: "false"),
+        ],
+        actions: [
+            Action("reset", "begin the report anew"),
+            Action(
+                "report", "loudness, true peak and clips since the start, the last change of rate, or reset",
+                results: MeterReport.declared),
         ],
         series: ownSeries + .analysis, flags: VG_IN_PLACE, process: levelsProcess)
 
@@ -48,7 +56,8 @@ final class Meter: Node {
         let reference = try settings.finite("reference", default: needle?.reference ?? 0, in: -60...0)
         layout = .unchanged(channels: channels)
         levels = LevelPublisher(
-            channels: channels, host: host, analysis: Self.ownSeries.count, needle: needle, reference: reference)
+            channels: channels, host: host, analysis: Self.ownSeries.count, needle: needle, reference: reference,
+            reports: settings.bool("report") ?? false)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> LevelPublisher.Processor {
@@ -56,4 +65,16 @@ final class Meter: Node {
     }
 
     func poll() { levels.poll() }
+
+    func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        // What has come until now counts to what was before.
+        levels.poll()
+        guard let report = levels.analyzer.report else {
+            throw NodeError("measures no report", hint: "set report = true in the file, and see the node's health")
+        }
+        switch action {
+        case "reset": levels.analyzer.resetReport()
+        default: for (name, value) in report.fields { call.put(name, value) }
+        }
+    }
 }

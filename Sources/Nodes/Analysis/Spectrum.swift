@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CKissfft
 import Glibc
+import NodeKit
 
 /// The power spectrum of the last 12th of a second or so, by kissfft, through a Hann window: the mean of all channels. By one
 /// thread at a time.
@@ -11,20 +11,25 @@ final class Spectrum {
     let step: Double
 
     private let channels: Int
-    private let transform: kiss_fftr_cfg
+    private let functions: KissFunctions
+    private let transform: OpaquePointer
     private let window: [Float]
     /// The last samples of each channel, the oldest first.
     private let history: Samples
     private let block: Samples
-    private var bins: [kiss_fft_cpx]
+    /// Real and imaginary parts.
+    private var bins: [Float]
     private var powers: [Float]
     private var isFresh = false
 
-    /// For `rate` in Hz; nil: there is no memory.
-    init?(channels: Int, rate: Double) {
+    /// For `rate` in Hz. Throws where the library is missing.
+    init(channels: Int, rate: Double) throws(NodeError) {
+        functions = try KissFunctions.loaded.get()
         var size = 256
         while Double(size) < rate / 14, size < 65_536 { size *= 2 }
-        guard let transform = kiss_fftr_alloc(Int32(size), 0, nil, nil) else { return nil }
+        guard let transform = functions.create(Int32(size), 0, nil, nil) else {
+            throw NodeError("no memory for a Fourier transform")
+        }
         self.transform = transform
         self.size = size
         self.channels = channels
@@ -33,7 +38,7 @@ final class Spectrum {
         window = (0..<size).map { Float((1 - cos(2 * .pi * Double($0) / Double(size))) * 2 / Double(size)) }
         history = Samples(count: size * channels)
         block = Samples(count: size)
-        bins = Array(repeating: kiss_fft_cpx(), count: size / 2 + 1)
+        bins = Array(repeating: 0, count: size + 2)
         powers = Array(repeating: 0, count: size / 2 + 1)
     }
 
@@ -57,9 +62,9 @@ final class Spectrum {
         for channel in 0..<channels {
             let start = history.pointer + channel * size
             for place in 0..<size { block.pointer[place] = start[place] * window[place] }
-            kiss_fftr(transform, block.pointer, &bins)
+            functions.transform(transform, block.pointer, &bins)
             for bin in powers.indices {
-                powers[bin] += (bins[bin].r * bins[bin].r + bins[bin].i * bins[bin].i) / Float(channels)
+                powers[bin] += (bins[2 * bin] * bins[2 * bin] + bins[2 * bin + 1] * bins[2 * bin + 1]) / Float(channels)
             }
         }
         isFresh = true
@@ -68,4 +73,20 @@ final class Spectrum {
 
     /// The same in dBFS, -140 at least.
     var decibels: [Float] { power.map { 10 * log10(max($0, 1e-14)) } }
+}
+
+/// What is used of kissfft, which computes with single precision: a complex number is two floats.
+private struct KissFunctions: @unchecked Sendable {
+    // Sendable: functions of a library that stays loaded.
+    let create: @convention(c) (Int32, Int32, UnsafeMutableRawPointer?, UnsafeMutablePointer<Int>?) -> OpaquePointer?
+    let transform: @convention(c) (OpaquePointer, UnsafePointer<Float>, UnsafeMutablePointer<Float>) -> Void
+
+    /// Loaded once.
+    static let loaded = Result { () throws(NodeError) in try KissFunctions() }
+
+    private init() throws(NodeError) {
+        let library = try Library(["libkissfft-float.so.131", "libkissfft-float.so"], package: "libkissfft-float131")
+        create = try library.function("kiss_fftr_alloc")
+        transform = try library.function("kiss_fftr")
+    }
 }

@@ -246,7 +246,9 @@ static void tell_host(unruly *node, const vg_call *call) {
   vg_value latency = INTEGER(host->output_latency(host->handle));
   call->put(call->handle, "graph", &graph);
   call->put(call->handle, "models", &models);
+  vg_value wanted = INTEGER((int64_t)(host->wanted(host->handle) & 0xffff));
   call->put(call->handle, "latency", &latency);
+  call->put(call->handle, "wanted", &wanted);
 }
 
 static vg_outcome perform(void *data, const char *action, const vg_value *arguments, const vg_call *call, vg_error *error) {
@@ -323,6 +325,7 @@ static const vg_field host_results[] = {
     {.name = "graph", .doc = "its name", .kind = VG_STRING},
     {.name = "models", .doc = "their folder", .kind = VG_STRING},
     {.name = "latency", .doc = "frames to the ear", .kind = VG_INTEGER},
+    {.name = "wanted", .doc = "series that are read, a bit each", .kind = VG_INTEGER},
 };
 static const vg_action actions[] = {
     {.name = VG_ACTION_SAVE, .doc = "writes the number", .arguments = VG_ARRAY(save_arguments)},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import NodeKit
 
 /// A C library that is loaded when it is first needed, so that nothing needs it to be there. It stays loaded.
 public final class Library: @unchecked Sendable {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NodeKit
+
+/// What a meter has measured since its start, or since it was reset: what a broadcast is delivered with. By one thread at a
+/// time.
+final class MeterReport {
+    static let declared = [
+        Field("integrated", VG_NUMBER, "integrated loudness (EBU R 128); -70 where all was quieter", unit: "LUFS"),
+        Field("range", VG_NUMBER, "loudness range (EBU Tech 3342)", unit: "LU"),
+        Field("true_peak", VG_NUMBER, "the largest value of all channels, also between samples", unit: "dBTP"),
+        Field("clips", VG_INTEGER, "samples at full scale or beyond"),
+        Field("seconds", VG_NUMBER, "how long it was measured", unit: "s"),
+    ]
+
+    private let channels: Int
+    private let rate: Double
+    private let meter: EburMeter
+    private var largest: Float = -140
+    private var clips = 0
+    private var frames = 0
+
+    /// For `rate` in Hz. Throws where the library is missing.
+    init(channels: Int, rate: Double) throws(NodeError) {
+        self.channels = channels
+        self.rate = rate
+        meter = try EburMeter(
+            channels: channels, rate: rate, mode: [.integrated, .range, .truePeak, .histogram])
+    }
+
+    /// Takes frames, channel after channel, which begin `stride` samples apart.
+    func add(_ samples: UnsafePointer<Float>, frames: Int, stride: Int) {
+        meter.add(samples, frames: frames, stride: stride)
+        for channel in 0..<channels {
+            largest = max(largest, Float(20 * log10(max(meter.lastTruePeak(channel), 1e-7))))
+            for frame in 0..<frames where samples[channel * stride + frame].magnitude >= 1 { clips += 1 }
+        }
+        self.frames += frames
+    }
+
+    /// What was measured.
+    var fields: [String: SettingValue] {
+        [
+            "integrated": .number(Double(meter.read(\.integrated) ?? Loudness.floor)),
+            "range": .number(Double(meter.read(\.range, least: 0) ?? 0)),
+            "true_peak": .number(Double(largest)), "clips": .integer(Int64(clips)),
+            "seconds": .number(Double(frames) / rate),
+        ]
+    }
+}
