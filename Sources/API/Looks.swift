@@ -16,10 +16,11 @@ extension HostCall {
             return [("status", .table(Dictionary(fields.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })))]
         },
         HostCall(
-            "nodes", "the graph as it is: nodes with settings and parameters, and links", change: false,
+            "nodes", "the graph as it is: nodes with settings, parameters and ports, and links", change: false,
             results: [
                 Field("graph", VG_STRING, "its name"), Field("nodes", VG_LIST, "its nodes"),
-                Field("links", VG_LIST, "its links"),
+                Field("links", VG_LIST, "its links, as they are written"),
+                Field("wires", VG_LIST, "what they come to: from a port of a node to a port or parameter"),
             ]
         ) { host, _ in await graph(of: host) },
         HostCall(
@@ -28,6 +29,20 @@ extension HostCall {
         ) { host, _ in
             let timings = await host.timings.map { ($0.node, SettingValue.table($0.fields)) }
             return [("timings", .table(Dictionary(timings, uniquingKeysWith: { $1 })))]
+        },
+        HostCall(
+            "levels", "listen to every node, and say how loud each is", change: false,
+            arguments: [
+                Setting("seconds", VG_SET_NUMBER, "how long", default: "0.3", range: 0.01...10, unit: "s")
+            ],
+            results: [
+                Field(
+                    "levels", VG_TABLE,
+                    "by node, the loudest sample, linear; not of nodes that only make louder or quieter")
+            ]
+        ) { host, given in
+            let levels = try await host.levels(seconds: given.number("seconds") ?? 0.3)
+            return [("levels", .table(levels.mapValues { SettingValue($0) }))]
         },
         HostCall(
             "dropouts", "the last hundred dropouts, with their causes", change: false,
@@ -91,11 +106,15 @@ extension HostCall {
         let description = await host.description ?? GraphDescription()
         let parameters = await host.parameters
         let degraded = await host.status?.degraded ?? [:]
+        let wiring = await host.wiring ?? ResolvedGraph()
+        let ports = Dictionary(
+            wiring.nodes.map { ($0.instance.name, $0.instance.ports.map(\.fields)) }, uniquingKeysWith: { $1 })
         let nodes = description.nodes.map { node in
             var fields: [String: SettingValue] = [
                 "name": .string(node.name), "type": .string(node.type), "bypass": .bool(node.bypass),
                 "mute": .bool(node.mute), "settings": .table(node.entries.mapValues(\.value)),
                 "parameters": .list((parameters[node.name] ?? []).map(\.values)),
+                "ports": .list(ports[node.name] ?? []),
             ]
             if let reason = degraded[node.name] { fields["degraded"] = .string(reason) }
             return SettingValue.table(fields)
@@ -105,7 +124,30 @@ extension HostCall {
                 "from": .string($0.from.description), "to": .string($0.to.description), "gain_db": .number($0.gainDB),
             ])
         }
-        return [("graph", .string(description.name)), ("nodes", .list(nodes)), ("links", .list(links))]
+        return [
+            ("graph", .string(description.name)), ("nodes", .list(nodes)), ("links", .list(links)),
+            ("wires", .list(wiring.links.map { wire($0, wiring.nodes.map(\.instance)) })),
+        ]
+    }
+
+    private static func wire(_ link: ResolvedGraph.Link, _ nodes: [NodeInstance]) -> SettingValue {
+        let (from, to) = (nodes[link.fromNode], nodes[link.toNode])
+        let input =
+            switch link.target {
+            case .port(let index): to.ports[index].symbol
+            case .parameter(let index): to.parameters[index].key
+            }
+        return .table([
+            "from": .string(from.name), "output": .string(from.ports[link.fromPort].symbol), "to": .string(to.name),
+            "input": .string(input), "kind": .string(kindName(link.portKind)), "gain": SettingValue(link.gain),
+        ])
+    }
+}
+
+extension Port {
+    /// Its symbol, what it carries, and whether something goes in there.
+    fileprivate var fields: SettingValue {
+        .table(["symbol": .string(symbol), "kind": .string(kindName(kind)), "input": .bool(direction == VG_INPUT)])
     }
 }
 

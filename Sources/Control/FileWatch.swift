@@ -40,22 +40,31 @@ public final class FileWatch: @unchecked Sendable {
 
     deinit { source?.cancel() }
 
+    /// Now, by the clock with which the kernel stamps files; see `watch`. [any]
+    public static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME_COARSE, &time)
+        return seconds(time)
+    }
+
     /// From now on these files are watched, and no others. Those that are not there are told when they come. What has
-    /// changed since `time`, in seconds of the calendar, is told as well. [any]
+    /// changed since `time`, as `now` was before they were read, is told as well. [any]
     public func watch(_ files: [String], since time: Double = .infinity) {
         queue.sync {
             self.files = files
             arm()
-            // A rename leaves the time of the text and changes that of the entry; the kernel's clock for it is coarse.
-            if files.contains(where: { Self.changeTime($0) > time - 0.02 }) { settle() }
+            // A rename leaves the time of the text and changes that of the entry.
+            if files.contains(where: { Self.changeTime($0) >= time }) { settle() }
         }
     }
 
     private static func changeTime(_ file: String) -> Double {
         var entry = stat()
         guard stat(file, &entry) == 0 else { return -.infinity }
-        return Double(entry.st_ctim.tv_sec) + Double(entry.st_ctim.tv_nsec) * 1e-9
+        return seconds(entry.st_ctim)
     }
+
+    private static func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9 }
 
     private func arm() {
         var wanted: [Int32: Set<String>] = [:]

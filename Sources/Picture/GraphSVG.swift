@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension GraphSketch {
-    /// The drawing as an SVG file of its own: follows the reader's light or dark preference, loads nothing.
-    public func svg() -> String {
+    /// The drawing as an SVG file of its own, in plain attributes that every renderer knows; browsers follow the reader's
+    /// light or dark preference. It loads nothing.
+    public func svg() -> String { drawing().svg }
+
+    /// The same, with its width and height.
+    func drawing() -> (svg: String, size: SIMD2<Double>) {
         let layout = GraphLayout(self)
-        let used = Kind.allCases.filter { kind in layout.links.contains { $0.kind == kind } }
-        let legend = used.isEmpty ? 0.0 : 34.0
+        let kinds = kinds
+        let legend = kinds.isEmpty ? 0.0 : 34.0
         let head = 40.0
-        let legendWidth = used.reduce(GraphLayout.Measure.margin * 2) { $0 + textWidth($1.rawValue, 12) + 52 }
+        let legendWidth = kinds.reduce(GraphLayout.Measure.margin * 2) { $0 + textWidth($1.rawValue, 12) + 52 }
         let width = max(layout.width, legendWidth, textWidth(name, 17) + 56)
         let height = layout.height + head + legend
         var out = """
@@ -15,64 +19,71 @@ extension GraphSketch {
             height="\(px(height))" role="img" font-family="Inter, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif">
             <title>\(xml(name))</title>
             <style>
-            \(style)
+            \(GraphColors.style)
             </style>
-            <rect class="ground" width="100%" height="100%"/>
-            <text class="graph" x="\(px(GraphLayout.Measure.margin))" y="34">\(xml(name))</text>
+            <rect class="ground"\(fill(.ground)) width="100%" height="100%"/>
+            \(text(name, "text", .text, GraphLayout.Measure.margin, 34, size: 17, isBold: true))
             <g transform="translate(\(px((width - layout.width) / 2)) \(px(head)))">
 
             """
-        for (index, link) in layout.links.enumerated() { out += edge(link, layout, layout.bends[index]) }
+        for (index, link) in layout.links.enumerated() { out += wire(link, layout.routes[index]) }
         for (index, node) in nodes.enumerated() { out += box(node, layout.boxes[index]) }
         out += gains(layout)
         out += "</g>\n"
         var x = GraphLayout.Measure.margin
-        for kind in used {
+        for kind in kinds {
             let y = height - 24
-            out += "<path class=\"link \(kind)\" d=\"M\(px(x)) \(px(y))h24\"/>"
-            out += "<text class=\"legend\" x=\"\(px(x + 32))\" y=\"\(px(y + 4))\">\(kind)</text>\n"
+            out += "<path class=\"link \(kind)\"\(stroke(kind)) d=\"M\(px(x)) \(px(y))h24\"/>"
+            out += text(kind.rawValue, "quiet", .quiet, x + 32, y + 4, size: 12) + "\n"
             x += textWidth(kind.rawValue, 12) + 52
         }
-        return out + "</svg>\n"
+        return (out + "</svg>\n", SIMD2(width, height))
     }
 
-    private func edge(_ link: Link, _ layout: GraphLayout, _ bends: [SIMD2<Double>]) -> String {
-        let start = layout.port(link.from, link.output, output: true)
-        let end = layout.port(link.to, link.input, output: false)
-        var path = "M\(px(start.x)) \(px(start.y))"
-        if end.x <= start.x {
-            // Against the stream: around below the boxes.
-            let low =
-                max(
-                    layout.boxes[link.from].y + layout.boxes[link.from].height,
-                    layout.boxes[link.to].y + layout.boxes[link.to].height) + 18
-            let middle = (start.x + end.x) / 2
-            path += "C\(px(start.x + 44)) \(px(start.y)) \(px(start.x + 44)) \(px(low)) \(px(middle)) \(px(low))"
-            path += "S\(px(end.x - 44)) \(px(end.y)) \(px(end.x)) \(px(end.y))"
-        } else {
-            var last = start
-            for point in bends + [end] {
-                let reach = min(max((point.x - last.x) / 2, 24), 140)
-                path += "C\(px(last.x + reach)) \(px(last.y)) \(px(point.x - reach)) \(px(point.y)) "
-                path += "\(px(point.x)) \(px(point.y))"
-                last = point
-            }
-        }
+    private func wire(_ link: Link, _ route: GraphLayout.Route) -> String {
         let from = "\(nodes[link.from].name).\(nodes[link.from].outputs[link.output].name)"
         let to = "\(nodes[link.to].name).\(nodes[link.to].inputs[link.input].name)"
         let label = gainLabel(link.gain).map { ", \($0)" } ?? ""
-        return
-            "<path class=\"link \(link.kind)\" d=\"\(path)\"><title>\(xml("\(from) → \(to): \(link.kind)\(label)"))</title></path>\n"
+        return "<path class=\"link \(link.kind)\"\(stroke(link.kind)) d=\"\(path(route))\"><title>"
+            + xml("\(from) → \(to): \(link.kind)\(label)") + "</title></path>\n"
+    }
+
+    private func path(_ route: GraphLayout.Route) -> String {
+        switch route {
+        case .forward(let pieces):
+            var path = ""
+            for (index, piece) in pieces.enumerated() {
+                if index == 0 {
+                    path = "M\(px(piece.left)) \(px(piece.y))"
+                } else {
+                    let last = pieces[index - 1]
+                    let reach = (piece.left - last.right) / 2
+                    path += "C\(px(last.right + reach)) \(px(last.y)) \(px(piece.left - reach)) \(px(piece.y)) "
+                    path += "\(px(piece.left)) \(px(piece.y))"
+                }
+                if piece.right > piece.left { path += "H\(px(piece.right))" }
+            }
+            return path
+        case .back(let corners):
+            guard let first = corners.first, let last = corners.last else { return "" }
+            var path = "M\(px(first.x)) \(px(first.y))"
+            for (index, corner) in corners.enumerated().dropFirst().dropLast() {
+                // Round, as far as the ways to and from the corner allow.
+                let (before, after) = (corners[index - 1] - corner, corners[index + 1] - corner)
+                let radius = min(10, length(before) / 2, length(after) / 2)
+                let (start, end) = (corner + unit(before) * radius, corner + unit(after) * radius)
+                path += "L\(px(start.x)) \(px(start.y))Q\(px(corner.x)) \(px(corner.y)) \(px(end.x)) \(px(end.y))"
+            }
+            return path + "L\(px(last.x)) \(px(last.y))"
+        }
     }
 
     /// The gains that change something: where the wires begin, or on their way if one output has several gains.
     private func gains(_ layout: GraphLayout) -> String {
         struct Output: Hashable { var node, port: Int }
-        var labels: [Output: [String]] = [:]
+        var labels: [Output: Set<String>] = [:]
         for link in layout.links {
-            let output = Output(node: link.from, port: link.output)
-            let label = gainLabel(link.gain) ?? ""
-            if labels[output]?.contains(label) != true { labels[output, default: []].append(label) }
+            labels[Output(node: link.from, port: link.output), default: []].insert(gainLabel(link.gain) ?? "")
         }
         var out = ""
         var written: Set<Output> = []
@@ -81,63 +92,130 @@ extension GraphSketch {
             let output = Output(node: link.from, port: link.output)
             if labels[output]?.count == 1 {
                 guard written.insert(output).inserted else { continue }
-                let start = layout.port(link.from, link.output, output: true)
-                out += "<text class=\"gain\" x=\"\(px(start.x + 9))\" y=\"\(px(start.y - 7))\">\(xml(label))</text>\n"
+                let start = layout.boxes[link.from].port(link.output, output: true)
+                out += gain(label, start.x + 9, start.y - 7, anchor: "start")
             } else {
-                let start = layout.port(link.from, link.output, output: true)
-                let end = layout.port(link.to, link.input, output: false)
-                let place = layout.bends[index].first ?? (start + end) / 2
-                out += "<text class=\"gain mid\" x=\"\(px(place.x))\" y=\"\(px(place.y - 6))\">\(xml(label))</text>\n"
+                let place = layout.routes[index].middle
+                out += gain(label, place.x, place.y - 6, anchor: "middle")
             }
         }
         return out
     }
 
+    private func gain(_ label: String, _ x: Double, _ y: Double, anchor: String) -> String {
+        "<text class=\"text halo\" x=\"\(px(x))\" y=\"\(px(y))\" font-size=\"11\" text-anchor=\"\(anchor)\""
+            + "\(fill(.text)) stroke=\"\(GraphColors.light(.ground))\" stroke-width=\"4\" paint-order=\"stroke\">"
+            + xml(label) + "</text>\n"
+    }
+
     private func box(_ node: Node, _ box: GraphLayout.Box) -> String {
         let middle = box.x + box.width / 2
-        var out = "<g><title>\(xml("\(node.name): \(node.type)" + (node.failure.map { ", \($0)" } ?? "")))</title>\n"
-        out += "<rect class=\"box\(node.failure == nil ? "" : " failed")\" x=\"\(px(box.x))\" y=\"\(px(box.y))\" "
-        out += "width=\"\(px(box.width))\" height=\"\(px(box.height))\" rx=\"10\"/>\n"
-        out += "<text class=\"name\" x=\"\(px(middle))\" y=\"\(px(box.y + 20))\">\(xml(node.name))</text>\n"
-        out += "<text class=\"type\" x=\"\(px(middle))\" y=\"\(px(box.y + 36))\">\(xml(node.type))</text>\n"
-        for (ports, x, side, shift) in [
-            (node.inputs, box.x, "in", 10.0), (node.outputs, box.x + box.width, "out", -10.0),
-        ] {
+        let isFailed = node.failure != nil
+        var out = "<g><title>\(xml(node.sentence))</title>\n"
+        out += "<rect class=\"\(isFailed ? "box failed" : "box")\"\(fill(.box)) "
+        out += "stroke=\"\(GraphColors.light(isFailed ? .failed : .edge))\" stroke-width=\"1.25\""
+        out += isFailed ? " stroke-dasharray=\"5 4\"" : ""
+        out +=
+            " x=\"\(px(box.x))\" y=\"\(px(box.y))\" width=\"\(px(box.width))\" height=\"\(px(box.height))\" rx=\"10\"/>\n"
+        out += text(node.name, "text", .text, middle, box.y + 20, size: 14, isBold: true, anchor: "middle") + "\n"
+        out += text(node.kindText, "quiet", .quiet, middle, box.y + 36, size: 11, anchor: "middle") + "\n"
+        for (ports, isOutput) in [(node.inputs, false), (node.outputs, true)] {
             for (index, port) in ports.enumerated() {
-                let y = box.y + GraphLayout.Measure.header + (Double(index) + 0.5) * GraphLayout.Measure.row
-                out += "<circle class=\"port \(port.kind)\" cx=\"\(px(x))\" cy=\"\(px(y))\" r=\"4.5\"/>"
-                out +=
-                    "<text class=\"symbol \(side)\" x=\"\(px(x + shift))\" y=\"\(px(y + 3.5))\">\(xml(port.name))</text>\n"
+                let place = box.port(index, output: isOutput)
+                out += "<circle class=\"port \(port.kind)\"\(fill(port.kind.role)) "
+                out += "stroke=\"\(GraphColors.light(.ground))\" stroke-width=\"1.5\" "
+                out += "cx=\"\(px(place.x))\" cy=\"\(px(place.y))\" r=\"4.5\"/>"
+                out += text(
+                    port.name, "quiet", .quiet, place.x + (isOutput ? -10 : 10), place.y + 3.5, size: 10.5,
+                    anchor: isOutput ? "end" : "start")
+                out += "\n"
             }
         }
+        if let live = node.live { out += activity(live, box) }
         return out + "</g>\n"
     }
 
-    private var style: String {
-        """
-        svg{--ground:#fff;--box:#f7f8fa;--edge:#cfd5de;--text:#1b2330;--quiet:#6b7686;--failed:#c9510c;\
-        --audio:#0f9d76;--control:#c98a00;--midi:#8a4fd3;--message:#2474d8}
-        @media (prefers-color-scheme:dark){svg{--ground:#14171c;--box:#1e232b;--edge:#3a424e;--text:#e8ebf0;\
-        --quiet:#96a0af;--failed:#ff9f5a;--audio:#3fd6a4;--control:#f2bd4b;--midi:#bb8cff;--message:#6cb0ff}}
-        .ground{fill:var(--ground)}
-        .graph{font-size:17px;font-weight:600;fill:var(--text)}
-        .box{fill:var(--box);stroke:var(--edge);stroke-width:1.25}
-        .failed{stroke:var(--failed);stroke-dasharray:5 4}
-        .name{font-size:14px;font-weight:600;text-anchor:middle;fill:var(--text)}
-        .type{font-size:11px;text-anchor:middle;fill:var(--quiet)}
-        .symbol{font-size:10.5px;fill:var(--quiet)}
-        .out{text-anchor:end}.mid{text-anchor:middle}
-        .link{fill:none;stroke-width:2;stroke-linecap:round;stroke-opacity:.85}
-        .link:hover{stroke-width:3.5;stroke-opacity:1}
-        .port{stroke:var(--ground);stroke-width:1.5}
-        .link.audio{stroke:var(--audio)}.link.control{stroke:var(--control);stroke-dasharray:2 5}
-        .link.midi{stroke:var(--midi);stroke-dasharray:9 5}.link.message{stroke:var(--message);stroke-dasharray:1 5 7 5}
-        .port.audio{fill:var(--audio)}.port.control{fill:var(--control)}
-        .port.midi{fill:var(--midi)}.port.message{fill:var(--message)}
-        .gain{font-size:11px;fill:var(--text);stroke:var(--ground);stroke-width:4;paint-order:stroke}
-        .legend{font-size:12px;fill:var(--quiet)}
-        """
+    /// Level from -60 to 0 dBFS as a bar, with its number, and the share of a block.
+    private func activity(_ live: Live, _ box: GraphLayout.Box) -> String {
+        let (left, right) = (box.x + 12, box.x + box.width - 12)
+        let y = box.y + box.height - 14
+        let load = live.load.map { tenths($0 * 100) + " %" } ?? ""
+        var out = ""
+        if let level = live.level {
+            let end = right - 92
+            let share = min(max((level + 60) / 60, 0), 1)
+            let role: GraphColors.Role = level >= -1 ? .failed : level >= -9 ? .control : .audio
+            out += "<rect class=\"track\"\(fill(.edge)) x=\"\(px(left))\" y=\"\(px(y - 3))\" "
+            out += "width=\"\(px(end - left))\" height=\"6\" rx=\"3\"/>"
+            out += "<rect class=\"level \(role)\"\(fill(role)) x=\"\(px(left))\" y=\"\(px(y - 3))\" "
+            out += "width=\"\(px((end - left) * share))\" height=\"6\" rx=\"3\"/>"
+            let number = level <= -120 ? "silent" : "\(Int(level.rounded())) dB"
+            out += text(number, "quiet", .quiet, end + 46, y + 3.5, size: 10.5, anchor: "end")
+        }
+        return out + text(load, "quiet", .quiet, right, y + 3.5, size: 10.5, anchor: "end") + "\n"
     }
+
+    private func text(
+        _ words: String, _ style: String, _ role: GraphColors.Role, _ x: Double, _ y: Double, size: Double,
+        isBold: Bool = false, anchor: String = "start"
+    ) -> String {
+        guard !words.isEmpty else { return "" }
+        return "<text class=\"\(style)\"\(fill(role)) x=\"\(px(x))\" y=\"\(px(y))\" font-size=\"\(px(size))\""
+            + (isBold ? " font-weight=\"600\"" : "") + (anchor == "start" ? "" : " text-anchor=\"\(anchor)\"")
+            + ">\(xml(words))</text>"
+    }
+
+    private func fill(_ role: GraphColors.Role) -> String { " fill=\"\(GraphColors.light(role))\"" }
+
+    private func stroke(_ kind: Kind) -> String {
+        let dashes =
+            switch kind {
+            case .audio: ""
+            case .control: " stroke-dasharray=\"2 5\""
+            case .midi: " stroke-dasharray=\"9 5\""
+            case .message: " stroke-dasharray=\"1 5 7 5\""
+            }
+        return " fill=\"none\" stroke=\"\(GraphColors.light(kind.role))\" stroke-width=\"2\" stroke-linecap=\"round\""
+            + " stroke-opacity=\"0.85\"\(dashes)"
+    }
+}
+
+extension GraphSketch.Node {
+    /// What a reader is told who points at it.
+    fileprivate var sentence: String {
+        var facts = ["\(name): \(kindText)"]
+        if let failure { facts.append(failure) }
+        if let level = live?.level { facts.append("peak \(tenths(level)) dBFS") }
+        if let load = live?.load { facts.append("\(tenths(load * 100)) % of a block") }
+        return facts.joined(separator: ", ")
+    }
+}
+
+extension GraphLayout.Route {
+    /// Where a label may stand.
+    fileprivate var middle: SIMD2<Double> {
+        switch self {
+        case .forward(let pieces):
+            if pieces.count > 2 { return SIMD2((pieces[1].left + pieces[1].right) / 2, pieces[1].y) }
+            guard let first = pieces.first, let last = pieces.last else { return .zero }
+            return SIMD2((first.right + last.left) / 2, (first.y + last.y) / 2)
+        case .back(let corners):
+            return corners.count > 3 ? (corners[2] + corners[3]) / 2 : .zero
+        }
+    }
+}
+
+private func length(_ way: SIMD2<Double>) -> Double { (way * way).sum().squareRoot() }
+
+private func unit(_ way: SIMD2<Double>) -> SIMD2<Double> {
+    let length = length(way)
+    return length > 0 ? way / length : .zero
+}
+
+/// A number with one decimal.
+private func tenths(_ value: Double) -> String {
+    let whole = Int((value * 10).rounded())
+    return "\(whole < 0 ? "-" : "")\(abs(whole) / 10).\(abs(whole) % 10)"
 }
 
 /// A coordinate with one decimal at most.

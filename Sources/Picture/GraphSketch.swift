@@ -36,6 +36,14 @@ public struct GraphSketch: Sendable, Equatable {
         public var outputs: [Port]
         /// Why it does not run; nil if it does.
         public var failure: String?
+        /// What an LV2 plugin calls itself.
+        public var plugin: String?
+        /// Its output is cut off.
+        public var isMuted = false
+        /// Its input goes past it.
+        public var isBypassed = false
+        /// What it does now; nil: the drawing is of a file.
+        public var live: Live?
 
         /// Describes a box.
         public init(
@@ -46,6 +54,20 @@ public struct GraphSketch: Sendable, Equatable {
             self.inputs = inputs
             self.outputs = outputs
             self.failure = failure
+        }
+    }
+
+    /// What a node that runs does.
+    public struct Live: Sendable, Equatable {
+        /// The loudest sample that came out a moment ago, in dBFS; nil: nobody listens to it.
+        public var level: Double?
+        /// Its share of a block, 0...1; nil: it has no blocks.
+        public var load: Double?
+
+        /// Describes a node that runs.
+        public init(level: Double? = nil, load: Double? = nil) {
+            self.level = level
+            self.load = load
         }
     }
 
@@ -90,8 +112,11 @@ public struct GraphSketch: Sendable, Equatable {
     }
 
     /// The drawing of a checked graph. Nodes of the description that the graph had to leave out are shown apart, with
-    /// the reason given in `degraded`.
-    public init(resolved: ResolvedGraph, description: GraphDescription, degraded: [String: String] = [:]) {
+    /// the reason given in `degraded`. `plugins`: what the plugins of LV2 nodes call themselves, by node.
+    public init(
+        resolved: ResolvedGraph, description: GraphDescription, degraded: [String: String] = [:],
+        plugins: [String: String] = [:]
+    ) {
         self.init(name: description.name)
         // Where each port of a layout went among the inputs or outputs of the drawing.
         var places: [[Int]] = []
@@ -135,6 +160,19 @@ public struct GraphSketch: Sendable, Equatable {
         for node in description.nodes where !present.contains(node.name) {
             nodes.append(Node(node.name, node.type, failure: degraded[node.name] ?? "left out"))
         }
+        let described = Dictionary(description.nodes.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        for index in nodes.indices {
+            let name = nodes[index].name
+            nodes[index].plugin = plugins[name]
+            nodes[index].isMuted = described[name]?.mute == true
+            nodes[index].isBypassed = described[name]?.bypass == true
+        }
+    }
+
+    /// The kinds that occur, as wires or as ports.
+    var kinds: [Kind] {
+        let all = nodes.flatMap { $0.inputs + $0.outputs }.map(\.kind)
+        return Kind.allCases.filter(all.contains)
     }
 
     /// Wires that have both ends.
@@ -143,6 +181,14 @@ public struct GraphSketch: Sendable, Equatable {
             nodes.indices.contains($0.from) && nodes.indices.contains($0.to)
                 && nodes[$0.from].outputs.indices.contains($0.output) && nodes[$0.to].inputs.indices.contains($0.input)
         }
+    }
+}
+
+extension GraphSketch.Node {
+    /// What stands below its name: its type, an LV2 plugin's own name, and what is done to it.
+    var kindText: String {
+        let kind = plugin.map { "\(type): \($0)" } ?? type
+        return kind + (isMuted ? ", muted" : "") + (isBypassed ? ", bypassed" : "")
     }
 }
 

@@ -39,17 +39,19 @@ extension GraphSketch {
         func escaped(_ text: String) -> String { String(quoted(text).dropFirst().dropLast()) }
         var out = "digraph \(quoted(name)) {\n  rankdir=LR;\n"
         out +=
-            "  node [shape=box, style=\"rounded,filled\", fillcolor=\"#f7f8fa\", color=\"#cfd5de\", fontname=\"sans-serif\"];\n"
+            "  node [shape=box, style=\"rounded,filled\", fillcolor=\"\(GraphColors.light(.box))\", color=\"\(GraphColors.light(.edge))\", fontname=\"sans-serif\"];\n"
         out += "  edge [fontname=\"sans-serif\", fontsize=10];\n"
         for (index, node) in nodes.enumerated() {
-            let failed = node.failure == nil ? "" : ", style=\"rounded,dashed\", color=\"#c9510c\""
-            out += "  n\(index) [label=\"\(escaped(node.name))\\n\(escaped(node.type))\"\(failed)];\n"
+            let failed =
+                node.failure == nil ? "" : ", style=\"rounded,dashed\", color=\"\(GraphColors.light(.failed))\""
+            out += "  n\(index) [label=\"\(escaped(node.name))\\n\(escaped(node.kindText))\"\(failed)];\n"
         }
         for bundle in bundles {
             let label = bundle.label.isEmpty ? "" : ", label=\(quoted(bundle.label))"
             let style = bundle.link.kind == .audio ? "solid" : bundle.link.kind == .midi ? "dashed" : "dotted"
             out += "  n\(bundle.link.from) -> n\(bundle.link.to) "
-            out += "[color=\"\(bundle.link.kind.color)\", style=\(style), tooltip=\"\(bundle.link.kind)\"\(label)];\n"
+            out +=
+                "[color=\"\(GraphColors.light(bundle.link.kind.role))\", style=\(style), tooltip=\"\(bundle.link.kind)\"\(label)];\n"
         }
         return out + "}\n"
     }
@@ -58,7 +60,7 @@ extension GraphSketch {
     public func mermaid() -> String {
         var out = "flowchart LR\n"
         for (index, node) in nodes.enumerated() {
-            out += "  n\(index)[\"<b>\(entities(node.name))</b><br/>\(entities(node.type))\"]\n"
+            out += "  n\(index)[\"<b>\(entities(node.name))</b><br/>\(entities(node.kindText))\"]\n"
         }
         let bundles = bundles
         for bundle in bundles {
@@ -69,10 +71,10 @@ extension GraphSketch {
                 "  n\(bundle.link.from) \(arrow)\(label.isEmpty ? "" : "|\"\(entities(label))\"|") n\(bundle.link.to)\n"
         }
         for (index, bundle) in bundles.enumerated() {
-            out += "  linkStyle \(index) stroke:\(bundle.link.kind.color)\n"
+            out += "  linkStyle \(index) stroke:\(GraphColors.light(bundle.link.kind.role))\n"
         }
         for (index, node) in nodes.enumerated() where node.failure != nil {
-            out += "  style n\(index) stroke:#c9510c,stroke-dasharray:5 4\n"
+            out += "  style n\(index) stroke:\(GraphColors.light(.failed)),stroke-dasharray:5 4\n"
         }
         return out
     }
@@ -96,17 +98,5 @@ extension GraphSketch {
             result.append(scalar)
         }
         return String(result)
-    }
-}
-
-extension GraphSketch.Kind {
-    /// The colour on light and dark ground alike.
-    fileprivate var color: String {
-        switch self {
-        case .audio: "#0f9d76"
-        case .control: "#c98a00"
-        case .midi: "#8a4fd3"
-        case .message: "#2474d8"
-        }
     }
 }

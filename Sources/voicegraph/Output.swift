@@ -14,8 +14,14 @@ private let outputFault = Atomic<Int32>(0)
 /// and needs no word.
 @discardableResult
 func writeOut(_ text: String, to descriptor: Int32 = STDOUT_FILENO) -> Bool {
+    writeOut(Array(text.utf8), to: descriptor)
+}
+
+/// The same of any bytes.
+@discardableResult
+func writeOut(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) -> Bool {
     if descriptor == STDOUT_FILENO, outputFault.load(ordering: .relaxed) != 0 { return false }
-    var rest = Array(text.utf8)[...]
+    var rest = bytes[...]
     while !rest.isEmpty {
         let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if written < 0, errno == EINTR { continue }

@@ -118,6 +118,45 @@ import TestSupport
         try await end(run)
     }
 
+    @Test("`graph --live` draws what plays, with levels and load; levels come for who asks for them") func liveGraph()
+        async throws
+    {
+        let run = try await start("--json")
+        #expect(try await call("ctl", "add", "low", "gain", "gain_db=-20", "mute=true").code == 0)
+        #expect(try await call("ctl", "link", "tone -> low -> out").code == 0)
+        // The first of them come when the block after the question is played.
+        try await eventually("the tone is heard") {
+            let svg = try await call("graph", "--live")
+            return svg.code == 0 && svg.output.contains(/<title>tone: tone, peak -\d+\.\d dBFS, \d+\.\d % of a block</)
+        }
+        let svg = try await call("graph", "--live", "--client", "endless").output
+        #expect(svg.contains("tone.out → low.in: audio") && svg.contains(">gain, muted</text>"))
+        let picture = scratch.file("live.png")
+        #expect(try await call("graph", "--live", "--output", picture).code == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: picture)).prefix(4).elementsEqual([0x89, 0x50, 0x4E, 0x47]))
+        let events = try Program(
+            [Program.voicegraph, "ctl", "events", "series", "--series", "tone.output"],
+            environment: ["XDG_RUNTIME_DIR": scratch.path])
+        try await events.wait("how loud the tone is") {
+            $0.lines.contains { $0.contains("\"node\":\"tone\"") && $0.contains("\"output\":[0.") }
+        }
+        #expect(!events.lines.contains { $0.contains("\"node\":\"out\"") && $0.contains("\"output\"") })
+        events.signal(SIGINT)
+        _ = try await events.end()
+        for (arguments, code, message) in [
+            (["graph"], 64, "name a graph file, or give --live"), (["graph", "--live", "x.conf"], 64, "or --live"),
+            (["graph", "--live", "--client", "nobody"], 1, "no host 'nobody' is running"),
+            (["graph", "x.conf", "--client", "endless"], 64, "--client is for --live"),
+            (["graph", "--live", "--scale", "0"], 64, "between 0.1 and 16"),
+            (["graph", "--live", "--output", scratch.path + "/no/x.png"], 1, "cannot be written: No such file"),
+        ] as [([String], Int32, String)] {
+            let refused = try await call(arguments)
+            #expect(refused.code == code && refused.errors.contains(message), "\(arguments): \(refused.errors)")
+        }
+        try await end(run)
+        #expect(try await call("graph", "--live").errors.contains("no host is running"))
+    }
+
     @Test("`top` and `status` tell what nodes take") func topAndStatus() async throws {
         let run = try await start("--json")
         try await run.wait("blocks are timed") { $0.lines.contains { $0.contains("\"event\":\"status\"") } }

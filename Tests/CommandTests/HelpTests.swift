@@ -38,7 +38,7 @@ import TestSupport
                 ["--engine", "--language", "--format", "--output", "srt", "vtt", "json", "ends with 1"]
             ),
             (["check", "--help"], ["--format", "--set", "exit code"]),
-            (["graph", "--help"], ["--format", "svg", "dot", "mermaid"]),
+            (["graph", "--help"], ["--format", "svg", "png", "dot", "mermaid", "--live", "--dark"]),
             (["nodes", "--help"], ["--plugin-path", "--json"]),
             (["describe", "--help"], ["<type>", "<plugin>", "lv2 info"]),
             (["plugin", "new", "--help"], ["--language", "swift", "c"]),

@@ -125,7 +125,9 @@ import TestSupport
         try await act("interrupt")
         try await until("it is stopped", run) { $0.contains { $0["event"] as? String == "speech.stopped" } }
         try scratch.write("talk.conf", talk.replacing("[node.voice]", with: "history_turns = 5\n[node.voice]"))
-        try await run.wait("it is reloaded") { try named("graph.changed", $0).count == 1 }
+        try await run.wait("it is reloaded") {
+            try named("graph.changed", $0).contains { $0["added"] as? [String] == ["agent"] }
+        }
         try await act("send", "text=hello")
         try await until("the second reply is heard", run) {
             $0.count { $0["event"] as? String == "speech.started" } == 2

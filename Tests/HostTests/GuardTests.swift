@@ -92,6 +92,35 @@ struct GuardTests {
         #expect(Double(largest) < 0.2512 * EditTests.steepest, "it was faded")
     }
 
+    @Test("Each who listens to a node hears all that came since the last time, whoever else listens") func listeners()
+        throws
+    {
+        let run = try OfflineRun(
+            Self.graph().replacing("bad -> out", with: "bad -> low -> out") + "\n[node.low]\ntype = \"gain\"",
+            block: 480)
+        let node = try #require(run.graph.nodes.first { $0.name == "bad" })
+        let low = try #require(run.graph.nodes.first { $0.name == "low" }).listen()
+        func isLoud(_ peak: Float?) -> Bool { peak.map { abs($0 - 0.2512) < 0.001 } == true }
+        var one: PeakListener? = node.listen()
+        #expect(one?.take() == nil)
+        run.play(480 * 10)
+        let other = node.listen()
+        #expect(isLoud(one?.take()) && other.take() == nil)
+        run.play(480 * 10)
+        #expect(isLoud(other.take()) && isLoud(one?.take()))
+        #expect(one?.take() == nil, "no block came since")
+        run.play(480 * 10)
+        one = nil
+        #expect(isLoud(other.take()))
+        // Of silence it is heard that there is some.
+        try run.graph.set("bad", "fault", to: 1)
+        run.play(480 * 10)
+        _ = other.take()
+        run.play(480 * 10)
+        #expect(other.take() == 0)
+        #expect(low.take() == nil, "a light node has no guard")
+    }
+
     @Test("One bad sample silences for a tenth of a second and a fade, the same at any block")
     func sameAtAnyBlock() throws {
         func heard(_ block: Int) throws -> [Float] {

@@ -4,6 +4,7 @@ import Foundation
 import FoundationXML
 import Graph
 import Host
+import NodeKit
 import TestSupport
 
 @testable import Picture
@@ -48,6 +49,7 @@ private let sample = GraphSketch(
                 .count == 14)
         #expect(try document.nodes(forXPath: "//*[local-name()='circle']").count == 21)
         #expect(try document.nodes(forXPath: "//*[local-name()='rect'][contains(@class,'box')]").count == 11)
+        #expect(!svg.contains("var("), "plain attributes")
         for text in [
             "mic.out → denoise.in: audio", "-20 dB", "voice &lt;&quot;demo&quot;&gt; &amp; more",
             "prefers-color-scheme",
@@ -74,6 +76,116 @@ private let sample = GraphSketch(
         for link in sample.links where link.from != 9 {
             #expect(layout.boxes[link.from].layer < layout.boxes[link.to].layer)
         }
+    }
+
+    /// Two feedback links of a chain, the longer one around the shorter one, and boxes below that are in the way.
+    private var loops: GraphSketch {
+        var sketch = GraphSketch(
+            nodes: (0..<4).map {
+                .init(
+                    "n\($0)", "gain", inputs: [.init("in", .audio), .init("back", .audio)],
+                    outputs: [.init("out", .audio), .init("side", .audio)])
+            })
+        sketch.nodes += (4..<7).map { .init("below\($0)", "meter", inputs: [.init("in", .audio)]) }
+        sketch.links = [.init(0, 0, to: 1, 0), .init(1, 0, to: 2, 0), .init(2, 0, to: 3, 0)]
+        sketch.links += [.init(3, 1, to: 0, 1), .init(2, 1, to: 1, 1), .init(3, 1, to: 3, 1)]
+        sketch.links += (4..<7).map { .init($0 - 4, 0, to: $0, 0) }
+        return sketch
+    }
+
+    @Test("No wire runs behind a box, and no two against the stream lie on each other") func around() throws {
+        for sketch in [sample, loops] {
+            let layout = GraphLayout(sketch)
+            var lows: [Double] = []
+            for (link, route) in zip(layout.links, layout.routes) {
+                let pieces: [(SIMD2<Double>, SIMD2<Double>)]
+                switch route {
+                case .forward(let parts):
+                    pieces = parts.map { (SIMD2($0.left, $0.y), SIMD2($0.right, $0.y)) }
+                    // What is between the pieces is between the columns.
+                    for (part, next) in zip(parts, parts.dropFirst()) {
+                        for box in layout.boxes {
+                            #expect(box.x + box.width <= part.right + 0.01 || box.x >= next.left - 0.01)
+                        }
+                    }
+                case .back(let corners):
+                    pieces = Array(zip(corners, corners.dropFirst()))
+                    lows.append(try #require(corners.map(\.y).max()))
+                    #expect(corners.allSatisfy { $0.x >= 0 && $0.x <= layout.width && $0.y <= layout.height })
+                }
+                for (a, b) in pieces {
+                    for (index, box) in layout.boxes.enumerated() {
+                        let isApart =
+                            max(a.x, b.x) <= box.x + 0.01 || min(a.x, b.x) >= box.x + box.width - 0.01
+                            || max(a.y, b.y) <= box.y + 0.01 || min(a.y, b.y) >= box.y + box.height - 0.01
+                        #expect(isApart, "\(link) behind \(sketch.nodes[index].name)")
+                    }
+                }
+            }
+            #expect(Set(lows).count == lows.count)
+        }
+    }
+
+    @Test("Parts that nothing joins stand beside each other, as many in a row as there is room for") func parts() {
+        var sketch = GraphSketch(
+            nodes: (0..<12).map {
+                .init("n\($0)", "gain", inputs: [.init("in", .audio)], outputs: [.init("out", .audio)])
+            })
+        sketch.links = (0..<6).map { .init(2 * $0, 0, to: 2 * $0 + 1, 0) }
+        let layout = GraphLayout(sketch)
+        for (index, box) in layout.boxes.enumerated() {
+            let nearest = layout.boxes.enumerated().filter { $0.offset / 2 != index / 2 }.map { _, other in
+                let across = max(0, max(box.x, other.x) - min(box.x + box.width, other.x + other.width))
+                let down = max(0, max(box.y, other.y) - min(box.y + box.height, other.y + other.height))
+                return max(across, down)
+            }.min()
+            #expect(nearest.map { $0 <= 41 } == true)
+        }
+        #expect(layout.width < 1100 && layout.height < 300)
+    }
+
+    @Test("The legend names every kind that occurs, also of ports without wires") func legend() {
+        let svg = GraphSketch(
+            nodes: [.init("keys", "midi-input", outputs: [.init("midi", .midi), .init("pedal", .control)])]
+        ).svg()
+        #expect(svg.contains(">midi</text>") && svg.contains(">control</text>"))
+        #expect(!svg.contains(">message</text>") && !svg.contains(">audio</text>"))
+    }
+
+    @Test("Every renderer has its colours: on white, and on dark where that is asked for", arguments: [false, true])
+    func picture(isDark: Bool) throws {
+        var sketch = sample
+        sketch.nodes[1].live = .init(level: -12, load: 0.012)
+        sketch.nodes[2].live = .init(level: 0, load: 0.5)
+        let file = try sketch.png(scale: 1, isDark: isDark)
+        if let folder = ProcessInfo.processInfo.environment["VOICEGRAPH_LOOK"] {
+            try Data(file).write(to: URL(fileURLWithPath: folder + "/graph\(isDark ? "-dark" : "").png"))
+        }
+        let (width, height, pixels) = try readPNG(file)
+        let size = sketch.drawing().size
+        #expect(width == Int(size.x.rounded(.up)) && height == Int(size.y.rounded(.up)))
+        #expect(Array(pixels[0].prefix(3)) == (isDark ? [0x14, 0x17, 0x1C] : [255, 255, 255]))
+        func share(_ color: [UInt8]) -> Double {
+            Double(pixels.count { zip($0, color).allSatisfy { abs(Int($0) - Int($1)) < 4 } }) / Double(pixels.count)
+        }
+        let (box, audio): ([UInt8], [UInt8]) =
+            isDark ? ([0x1E, 0x23, 0x2B], [0x3F, 0xD6, 0xA4]) : ([0xF7, 0xF8, 0xFA], [0x0F, 0x9D, 0x76])
+        #expect((0.1...0.6).contains(share(box)) && (0.0005...0.05).contains(share(audio)))
+    }
+
+    @Test("A picture that is too large is refused") func tooLarge() {
+        #expect(throws: NodeError.self) { try sample.png(scale: 40) }
+        #expect(throws: NodeError.self) { try VectorImage(svg: "<svg") }
+    }
+
+    @Test("A box says what is done to its node, and what its plugin calls itself") func state() {
+        var node = GraphSketch.Node("eq", "lv2")
+        (node.plugin, node.isMuted, node.isBypassed) = ("Parametric <EQ>", true, true)
+        node.live = .init(level: -20.04, load: 0.0123)
+        let svg = GraphSketch(nodes: [node]).svg()
+        #expect(svg.contains(">lv2: Parametric &lt;EQ&gt;, muted, bypassed</text>"))
+        #expect(svg.contains(", peak -20.0 dBFS, 1.2 % of a block</title>"))
+        #expect(svg.contains(">-20 dB</text>") && svg.contains(">1.2 %</text>"))
     }
 
     @Test("A chain of any length is drawn, also when it is a ring", arguments: [0, 1, 2, 3000])

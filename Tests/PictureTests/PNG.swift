@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import NodeKit
 import Picture
 
 extension PixelImage {
@@ -61,4 +62,51 @@ private func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
         for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
     }
     return bigEndian(UInt32(body.count)) + checked + bigEndian(~crc)
+}
+
+/// Width, height and the straight colours, 0...255, of a PNG file with 8 bits of red, green and blue, and perhaps alpha.
+func readPNG(_ file: [UInt8]) throws -> (width: Int, height: Int, pixels: [[UInt8]]) {
+    func number(_ place: Int) -> Int { file[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
+    var (place, stream): (Int, [UInt8]) = (8, [])
+    while place + 8 < file.count {
+        let count = number(place)
+        if file[place + 4..<place + 8].elementsEqual("IDAT".utf8) { stream += file[place + 8..<place + 8 + count] }
+        place += 12 + count
+    }
+    let (width, height, samples) = (number(16), number(20), file[25] == 6 ? 4 : 3)
+    typealias Uncompress =
+        @convention(c) (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt>, UnsafePointer<UInt8>, UInt) -> Int32
+    let uncompress: Uncompress = try Library(["libz.so.1"], package: "zlib1g").function("uncompress")
+    let row = width * samples
+    var bytes = [UInt8](repeating: 0, count: height * (row + 1))
+    var size = UInt(bytes.count)
+    guard uncompress(&bytes, &size, stream, UInt(stream.count)) == 0, size == bytes.count else {
+        throw NodeError("the PNG cannot be read")
+    }
+    var lines: [[UInt8]] = []
+    for y in 0..<height {
+        let filter = bytes[y * (row + 1)]
+        var line = Array(bytes[y * (row + 1) + 1..<(y + 1) * (row + 1)])
+        for x in line.indices {
+            let left = x >= samples ? Int(line[x - samples]) : 0
+            let up = y > 0 ? Int(lines[y - 1][x]) : 0
+            let corner = x >= samples && y > 0 ? Int(lines[y - 1][x - samples]) : 0
+            let guess = left + up - corner
+            let (a, b, c) = (abs(guess - left), abs(guess - up), abs(guess - corner))
+            let add =
+                switch filter {
+                case 1: left
+                case 2: up
+                case 3: (left + up) / 2
+                case 4: a <= b && a <= c ? left : b <= c ? up : corner
+                default: 0
+                }
+            line[x] = line[x] &+ UInt8(truncatingIfNeeded: add)
+        }
+        lines.append(line)
+    }
+    let pixels = lines.flatMap { line in
+        stride(from: 0, to: row, by: samples).map { Array(line[$0..<$0 + samples]) }
+    }
+    return (width, height, pixels)
 }

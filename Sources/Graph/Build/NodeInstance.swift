@@ -30,6 +30,8 @@ public final class NodeInstance: @unchecked Sendable {
     /// What the guard behind it saw.
     let guardFindings: UnsafeMutablePointer<GuardFindings>
     let guardState: UnsafeMutablePointer<GuardState>
+    /// Who listens how loud it is, and what each has not taken yet; see `PeakListener`.
+    let heard = Lock<[ObjectIdentifier: UInt32]>([:])
 
     let node: UnsafeMutableRawPointer
     let queue = NodeQueue()

@@ -15,8 +15,11 @@ struct GuardFindings: ~Copyable {
     let worst = Atomic<UInt32>(0)
     /// Whether the node is silenced now.
     let isClosed = Atomic<Bool>(false)
-    /// The loudest sample since somebody wants to know how loud the node is, as bits.
-    let loudest = Atomic<UInt32>(0)
+    /// The loudest sample since somebody looked, as bits; `nothing`: no block was measured.
+    let loudest = Atomic<UInt32>(nothing)
+
+    /// More than the bits of any sample without its sign.
+    static var nothing: UInt32 { @_noLocks get { .max } }
 }
 
 /// The reasons why more than a check of the block is needed. The step in C sees only whether there is any.
@@ -65,21 +68,6 @@ public struct GuardReading: Sendable, Equatable {
 }
 
 extension NodeInstance {
-    /// The loudest sample that came out since the last call, linear; nil at the first call. Only of nodes that are
-    /// guarded, other than light ones. [control]
-    public func takePeak() -> Float? {
-        let peak = guardFindings.pointee.loudest.exchange(0, ordering: .relaxed)
-        let before = guardFindings.pointee.attention.bitwiseOr(
-            GuardAttention.any | GuardAttention.measured, ordering: .relaxed
-        ).oldValue
-        return before & GuardAttention.measured != 0 ? Float(bitPattern: peak) : nil
-    }
-
-    /// Nobody wants to know any more how loud the node is. [control]
-    public func stopMeasuring() {
-        _ = guardFindings.pointee.attention.bitwiseAnd(~GuardAttention.measured, ordering: .relaxed)
-    }
-
     /// What the guard behind this node found. [any]
     public var guardReading: GuardReading {
         let worst = Float(bitPattern: guardFindings.pointee.worst.load(ordering: .relaxed))
@@ -128,7 +116,6 @@ func guardBlock(_ memory: UnsafeMutableRawPointer, _ frames: UInt32) {
     let node = state.pointee.node
     let attention = node.pointee.findings.pointee.attention.load(ordering: .relaxed)
     var isBad = false
-    if attention & GuardAttention.measured != 0 { measure(state, Int(frames)) }
     for channel in 0..<state.pointee.count where state.pointee.silent[channel].unsafelyUnwrapped.pointee == 0 {
         let samples = state.pointee.channels[channel].unsafelyUnwrapped
         if vg_call_unfit(state.pointee.isUnfit, samples, frames) { isBad = true }
@@ -137,10 +124,11 @@ func guardBlock(_ memory: UnsafeMutableRawPointer, _ frames: UInt32) {
         for channel in 0..<state.pointee.count {
             node.pointee.last[channel] = state.pointee.channels[channel].unsafelyUnwrapped[Int(frames) &- 1]
         }
-        return
+    } else {
+        replace(state, isBad, Int(frames))
+        tell(node)
     }
-    replace(state, isBad, Int(frames))
-    tell(node)
+    if attention & GuardAttention.measured != 0 { measure(state, Int(frames)) }
 }
 
 /// Whether the next block needs this function too, or the short check is enough.
@@ -164,9 +152,12 @@ private func tell(_ node: UnsafeMutablePointer<GuardState>) {
 
 @_noLocks
 private func measure(_ state: UnsafeMutablePointer<GuardStepState>, _ frames: Int) {
-    var largest = state.pointee.node.pointee.findings.pointee.loudest.load(ordering: .relaxed)
+    let before = state.pointee.node.pointee.findings.pointee.loudest.load(ordering: .relaxed)
+    var largest = before == GuardFindings.nothing ? 0 : before
     for channel in 0..<state.pointee.count {
-        largest = max(largest, largestBits(state.pointee.channels[channel].unsafelyUnwrapped, frames))
+        // What is heard of it, in the place of which a capture node's own buffer stays as it is.
+        let samples = state.pointee.slots[channel]?.pointee.bound ?? state.pointee.channels[channel]
+        largest = max(largest, largestBits(samples.unsafelyUnwrapped, frames))
     }
     state.pointee.node.pointee.findings.pointee.loudest.store(largest, ordering: .relaxed)
 }

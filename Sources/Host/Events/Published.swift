@@ -63,6 +63,13 @@ public struct SeriesFrame: Sendable, Equatable {
     /// Whether it goes only to those who have asked for its series by name; it has one row then.
     var isOnRequest = false
 
+    /// The same for those only who have asked for its series.
+    var onRequest: SeriesFrame {
+        var frame = self
+        frame.isOnRequest = true
+        return frame
+    }
+
     /// Describes a frame.
     public init(node: String, time: Double, rows: [Row]) {
         self.node = node

@@ -95,9 +95,7 @@ final class GraphContext: Sendable {
             if !usual.isEmpty { bus.publish(.frame(SeriesFrame(node: name, time: seconds, rows: usual))) }
             // Each by itself: those who have asked for one get that one.
             for asked in rows where asked.isOnRequest {
-                var frame = SeriesFrame(node: name, time: seconds, rows: [asked.row])
-                frame.isOnRequest = true
-                bus.publish(.frame(frame))
+                bus.publish(.frame(SeriesFrame(node: name, time: seconds, rows: [asked.row]).onRequest))
             }
         }
         let names = series.map(\.name)

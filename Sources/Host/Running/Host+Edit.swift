@@ -208,9 +208,11 @@ extension Host {
             let clock = ContinuousClock()
             let end = clock.now + .seconds(Self.longestTail)
             var quiet = 0
+            let listener = instance.listen()
             while clock.now < end, quiet < Self.quietLooks, !graph.isStopped {
                 try? await Task.sleep(for: .milliseconds(50))
-                if let peak = instance.takePeak() { quiet = peak < Self.inaudible ? quiet + 1 : 0 }
+                // Nodes that nobody can listen to have no tail of their own.
+                quiet = (listener.take() ?? 0) < Self.inaudible ? quiet + 1 : 0
             }
             await self?.faded(name)
             _ = try? await self?.edit { description in

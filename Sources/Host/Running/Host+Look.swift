@@ -14,6 +14,9 @@ extension Host {
     /// The file that the graph was read from; nil before.
     public var path: String? { source?.path }
 
+    /// The nodes that play, or will when a change is done, and what joins their ports; nil unless a graph plays.
+    public var wiring: ResolvedGraph? { running?.state.withLock(\.graph) }
+
     /// The parameters of every node, by the node's name; empty unless a graph plays.
     public var parameters: [String: [ParameterState]] {
         guard let graph = try? graph() else { return [:] }

@@ -110,14 +110,12 @@ extension Host {
         }
         guard seconds >= 0.1, seconds <= 60 else { throw HostError("\(seconds) is not between 0.1 and 60 seconds") }
         var peak: Float?
-        defer { input.stopMeasuring() }
-        // What came before is not meant.
-        _ = input.takePeak()
+        let listener = input.listen()
         let start = graph.engine.counters.position
         while Double(graph.engine.counters.position - start) < seconds * graph.driver.info.rate {
             try? await Task.sleep(for: .milliseconds(50))
             if graph.isStopped { throw HostError("the graph has ended") }
-            if let heard = input.takePeak() { peak = max(peak ?? 0, heard) }
+            if let heard = listener.take() { peak = max(peak ?? 0, heard) }
         }
         let ports = (1...max(1, input.ports.count { $0.kind == VG_AUDIO_PORT })).map { "\(node)_\($0)" }
         let judgement = InputJudgement(peak: peak, sources: graph.driver.sources(of: ports))

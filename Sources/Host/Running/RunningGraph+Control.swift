@@ -111,28 +111,6 @@ extension RunningGraph {
         }
     }
 
-    /// Looks how loud the outputs are: what is beyond full scale is clipped by the sound card, if not before. Told at most
-    /// once a second and output.
-    func watchOutputs() {
-        for node in nodes where node.typeName == "output" {
-            guard let peak = node.takePeak() else { continue }
-            let name = node.name
-            let isNews = state.withLock { state in
-                state.outputPeak = max(state.outputPeak, peak)
-                guard peak > 1 else { return false }
-                state.clippedPeaks[name] = max(state.clippedPeaks[name] ?? 0, peak)
-                return monotonicSeconds() - (state.clippedAt[name] ?? -1) >= 1
-            }
-            guard isNews else { continue }
-            let worst = state.withLock { state in
-                state.clippedAt[name] = monotonicSeconds()
-                return state.clippedPeaks.removeValue(forKey: name) ?? peak
-            }
-            reports.count(name, "clipped", 1)
-            tell(HostEvent.clipped, node: name, ["peak": .number(20 * log10(Double(worst)))])
-        }
-    }
-
     /// What is measured now. [control]
     public var status: Status {
         let (info, measured, counters) = (driver.info, driver.status, engine.counters)

@@ -34,7 +34,10 @@ extension RunningGraph {
             }
             tellDropouts()
             watchGuards()
-            if !isDriven { watchOutputs() }
+            if !isDriven {
+                watchOutputs()
+                tellLevels()
+            }
             advance()
             followThreads()
             resumeWaiters()

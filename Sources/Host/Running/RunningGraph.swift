@@ -88,6 +88,11 @@ public final class RunningGraph: @unchecked Sendable {
         var lostInputs: Set<String> = []
         /// Nodes that are silenced because of what they give.
         var silenced: Set<String> = []
+        /// Who listens to the outputs, and to nodes that somebody asks for.
+        var outputListeners = PeakListeners()
+        var listeners = PeakListeners()
+        /// Rounds of the pump.
+        var rounds = 0
         /// The loudest sample at the outputs since somebody asked.
         var outputPeak: Float = 0
         /// Outputs that are beyond full scale: by how much, and when that was told last.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import NodeKit
 
 /// A meter of libebur128, which is loaded when one is first made. By one thread at a time.
@@ -52,10 +53,11 @@ final class EburMeter {
         return max(Float(value), least)
     }
 
-    /// The true peak of a channel in what was added last, linear.
-    func lastTruePeak(_ channel: Int) -> Double {
+    /// The true peak of a channel in what was added last, in dBTP, -140 at least.
+    func lastTruePeak(_ channel: Int) -> Float {
         var value = 0.0
-        return functions.truePeak(state, UInt32(channel), &value) == 0 ? value : 0
+        guard functions.truePeak(state, UInt32(channel), &value) == 0 else { return -140 }
+        return Float(20 * log10(max(value, 1e-7)))
     }
 }
 

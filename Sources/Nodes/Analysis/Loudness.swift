@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import NodeKit
 
 /// Loudness of EBU R 128 by libebur128: five channels count as left, right, centre and two surrounds, of six the fourth is
@@ -49,8 +48,6 @@ final class TruePeakMeter {
     /// Takes frames, channel after channel; gives the peak of each channel in them, in dBTP, -140 at least.
     func add(_ samples: UnsafePointer<Float>, frames: Int) -> [Float] {
         meter.add(samples, frames: frames)
-        return (0..<channels).map { channel in
-            Float(20 * log10(max(meter.lastTruePeak(channel), 1e-7)))
-        }
+        return (0..<channels).map(meter.lastTruePeak)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import NodeKit
 
 /// What a meter has measured since its start, or since it was reset: what a broadcast is delivered with. By one thread at a
@@ -32,7 +31,7 @@ final class MeterReport {
     func add(_ samples: UnsafePointer<Float>, frames: Int, stride: Int) {
         meter.add(samples, frames: frames, stride: stride)
         for channel in 0..<channels {
-            largest = max(largest, Float(20 * log10(max(meter.lastTruePeak(channel), 1e-7))))
+            largest = max(largest, meter.lastTruePeak(channel))
             for frame in 0..<frames where samples[channel * stride + frame].magnitude >= 1 { clips += 1 }
         }
         self.frames += frames

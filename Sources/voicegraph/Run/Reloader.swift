@@ -27,7 +27,7 @@ final class Reloader: Sendable {
         let readAt = Lock<Double?>(nil)
         work = Task {
             for await _ in stream {
-                readAt.withLock { $0 = calendarTime() }
+                readAt.withLock { $0 = FileWatch.now }
                 do { try await host.reload() } catch let error as InvalidGraph {
                     failed(error.diagnostics)
                 } catch {

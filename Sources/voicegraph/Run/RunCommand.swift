@@ -61,7 +61,7 @@ struct RunCommand: AsyncParsableCommand {
         let ended = EndFlag()
         let host = Host(plugins: try graph.plugins.search())
         let events = host.subscribe(.bounded(4096))
-        let readAt = calendarTime()
+        let readAt = FileWatch.now
         let keeper: ArchiveWriter?
         do {
             report(try await host.load(graph.file, overrides: graph.overrides), json: json)
