@@ -100,6 +100,24 @@ extension HostCall {
             for node in await host.description?.nodes ?? [] { actions += (try? await list(node.name)) ?? [] }
             return [("actions", .list(actions))]
         },
+        HostCall(
+            "series", "what every node measures, and the host of it", change: false,
+            arguments: [Setting("node", VG_SET_STRING, "its name; all without it")],
+            results: [Field("series", VG_LIST, "node, name, doc, unit, rate, width and on_request of each")]
+        ) { host, given in
+            let nodes = await host.wiring?.nodes.map(\.instance) ?? []
+            let wanted = given.string("node")
+            if let wanted, !nodes.contains(where: { $0.name == wanted }) {
+                throw HostError(
+                    "there is no node '\(wanted)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
+            }
+            let series = nodes.filter { wanted == nil || $0.name == wanted }.flatMap { node in
+                (node.declarations.series + [Host.output]).map {
+                    SettingValue.table($0.values.merging(["node": .string(node.name)]) { $1 })
+                }
+            }
+            return [("series", .list(series))]
+        },
     ]
 
     private static func graph(of host: Host) async -> CallResults {

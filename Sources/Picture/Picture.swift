@@ -18,23 +18,37 @@ public struct PictureState: Sendable, Equatable {
     public var speaking: Float
     /// 0...1 for each bar; empty: nothing is known.
     public var bands: [Float]
+    /// Where the sound lies, for waves: 0 in the lowest band, 1 in the highest; 0.5 where nothing is known.
+    public var brightness: Float
     /// Seconds: turns the ring and moves the waves.
     public var time: Double
 
     /// Describes a state.
-    public init(level: Float = 0, view: Float = 0, speaking: Float = 0, bands: [Float] = [], time: Double = 0) {
+    public init(
+        level: Float = 0, view: Float = 0, speaking: Float = 0, bands: [Float] = [], brightness: Float = 0.5,
+        time: Double = 0
+    ) {
         self.level = level
         self.view = view
         self.speaking = speaking
         self.bands = bands
+        self.brightness = brightness
         self.time = time
     }
 
     /// What the eases give at a time.
-    public init(_ ease: LevelEase, bands: [Float] = [], at time: Double) {
+    public init(_ ease: LevelEase, bands: [Float] = [], brightness: Float = 0.5, at time: Double) {
         self.init(
             level: Float(ease.level.value(at: time)), view: Float(ease.view.value(at: time)),
-            speaking: Float(ease.flag.value(at: time)), bands: bands, time: time)
+            speaking: Float(ease.flag.value(at: time)), bands: bands, brightness: brightness, time: time)
+    }
+
+    /// Where the middle of the power of bands lies, 0 to 1; nil: they are silent.
+    public static func brightness(of bands: [Float]) -> Float? {
+        let powers = bands.map { $0 * $0 }
+        let sum = powers.reduce(0, +)
+        guard bands.count > 1, sum > 1e-6 else { return nil }
+        return zip(powers, 0...).reduce(0) { $0 + $1.0 * Float($1.1) } / (sum * Float(bands.count - 1))
     }
 }
 

@@ -9,8 +9,13 @@ public enum WaveShape {
     public static let alphas: [Float] = [1, 0.867, 0.733, 0.6, 0.467]
     /// How thick each wave is, in pixels of a picture 160 high.
     public static let widths: [Float] = [1.5, 0.75, 0.5, 0.375, 0.3]
-    /// Periods across the picture.
+    /// Periods across the picture of a sound in the middle of the bands, or of which that is not known.
     public static let frequency: Float = 1.5
+
+    /// Periods across the picture: the lower the sound, the longer the waves, from 0.6 periods to 3.7.
+    public static func frequency(brightness: Float) -> Float {
+        frequency * powf(6, min(max(brightness, 0), 1) - 0.5)
+    }
     /// Radians: how far the wave moves in each 100 ms.
     public static let phaseStep: Double = -1.5
 
@@ -20,7 +25,9 @@ public enum WaveShape {
     }
 
     /// y of one wave at x: an arch that is zero at both edges, times a sine, around the middle of the height.
-    public static func y(x: Float, width: Float, height: Float, amplitude: Float, phase: Float) -> Float {
+    public static func y(
+        x: Float, width: Float, height: Float, amplitude: Float, phase: Float, frequency: Float = frequency
+    ) -> Float {
         let middle = width / 2
         let offset = (x - middle) / middle
         let arch = 1 - offset * offset
@@ -29,16 +36,16 @@ public enum WaveShape {
 
     /// The corners of one wave: x from 0 to width + density, every `density` pixels.
     public static func points(
-        width: Float, height: Float, amplitude: Float, phase: Float, density: Float
+        width: Float, height: Float, amplitude: Float, phase: Float, density: Float, frequency: Float = frequency
     ) -> [SIMD2<Float>] {
         guard width > 0, density > 0 else { return [] }
         return stride(from: Float(0), through: width + density, by: density).map {
-            SIMD2($0, y(x: $0, width: width, height: height, amplitude: amplitude, phase: phase))
+            SIMD2($0, y(x: $0, width: width, height: height, amplitude: amplitude, phase: phase, frequency: frequency))
         }
     }
 }
 
-/// Five waves that swell with the voice.
+/// Five waves that swell with the voice, and are as long as its sound.
 public struct WavePicture: Sendable {
     /// The colours from top to bottom.
     public var preset: Preset
@@ -61,11 +68,12 @@ public struct WavePicture: Sendable {
         let unit = max(Float(height) / 160, 0.5) * thickness
         let phase = WaveShape.phase(at: state.time)
         let level = min(max(state.level, 0), 1)
+        let frequency = WaveShape.frequency(brightness: state.brightness)
         let rows = (0..<height).map { preset.gradient.color(at: (Float($0) + 0.5) / Float(height)).premultiplied }
         for wave in WaveShape.amplitudes.indices.reversed() {
             let points = WaveShape.points(
                 width: Float(width), height: Float(height), amplitude: level * WaveShape.amplitudes[wave], phase: phase,
-                density: density)
+                density: density, frequency: frequency)
             stroke(&image, points, width: WaveShape.widths[wave] * unit, alpha: WaveShape.alphas[wave], rows)
         }
         return image

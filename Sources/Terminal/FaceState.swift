@@ -13,6 +13,8 @@ struct NodeFace: Sendable {
     var bars = BarsEase()
     /// The bands as they were measured last; empty: none were.
     private(set) var bands: [Float] = []
+    /// Where the sound lies among them, as it is eased for the eye.
+    private var brightness = Ease(0.5, duration: LevelEase.viewTime, curve: .easeOut)
     var loudAt = -Double.infinity
     private var last: SeriesFrame?
 
@@ -38,13 +40,15 @@ struct NodeFace: Sendable {
     }
 
     /// Takes bands; false: they say what was known already.
-    mutating func update(bands: [Float]) -> Bool {
-        defer { self.bands = bands }
-        return bands != self.bands
+    mutating func update(bands: [Float], at time: Double) -> Bool {
+        guard bands != self.bands else { return false }
+        self.bands = bands
+        if let now = PictureState.brightness(of: bands) { brightness.go(to: Double(now), at: time) }
+        return true
     }
 
     /// The series on request that its picture needs.
-    var series: [String] { style == .bars ? ["\(name).bands"] : [] }
+    var series: [String] { style == .bars || style == .wave ? ["\(name).bands"] : [] }
 
     /// The state of its picture. `speaking`: whether anything in the graph speaks.
     mutating func picture(speaking: Bool, at time: Double) -> PictureState {
@@ -60,7 +64,8 @@ struct NodeFace: Sendable {
             let tick = UInt64(max(0, time / BarsEase.time))
             bars.set(BarValues.guess(level: Float(ease.level.target), seed: tick), at: Double(tick) * BarsEase.time)
         }
-        return PictureState(ease, bands: bars.values(at: time), at: time)
+        return PictureState(
+            ease, bands: bars.values(at: time), brightness: Float(brightness.value(at: time)), at: time)
     }
 }
 
@@ -141,7 +146,10 @@ struct SpeechFace: Sendable {
 /// All that the screen shows.
 struct FaceState: Sendable {
     var graph: String
+    /// Those that have a picture or meters.
     var nodes: [NodeFace]
+    /// All of them, in the order of the file.
+    var graphNodes: [GraphNode] = []
     var status = Status()
     var speech: SpeechFace?
     var speaking: Set<String> = []

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
 import Host
+import NodeKit
 import Picture
 import System
 
@@ -19,6 +20,16 @@ public final class TerminalView: DeviceView {
         /// Every node of the graph, and those that it had once.
         var names: Set<String>
         var gone: Set<String> = []
+
+        mutating func update(peak: Float, of node: String, at time: Double) {
+            guard let index = state.graphNodes.firstIndex(where: { $0.name == node }) else { return }
+            let isNews = state.graphNodes[index].level == nil
+            var level = state.graphNodes[index].level ?? Ballistics()
+            guard isNews || peak > 0 || level.reading(at: time).held > -.infinity else { return }
+            level.update(rms: peak, peak: peak, at: time)
+            state.graphNodes[index].level = level
+            changedAt = time
+        }
     }
 
     private let inner: Lock<Inner>
@@ -33,10 +44,9 @@ public final class TerminalView: DeviceView {
     public init(graph: GraphDescription, capabilities: TerminalCapabilities, width: Int, height: Int) {
         screen = Screen(theme: Theme(capabilities))
         unicode = capabilities.unicode
-        inner = Lock(
-            Inner(
-                state: FaceState(graph: graph.name, nodes: Self.faces(graph)), width: width, height: height,
-                names: Set(graph.nodes.map(\.name))))
+        var state = FaceState(graph: graph.name, nodes: Self.faces(graph))
+        state.graphNodes = graph.nodes.map(GraphNode.init)
+        inner = Lock(Inner(state: state, width: width, height: height, names: Set(graph.nodes.map(\.name))))
     }
 
     private static func faces(_ graph: GraphDescription) -> [NodeFace] {
@@ -70,27 +80,57 @@ public final class TerminalView: DeviceView {
                 !inner.gone.contains(one.name) && !listed.contains { $0.name == one.name } && one.style == nil
             }
             inner.state.nodes = listed + others
+            let before = inner.state.graphNodes
+            inner.state.graphNodes = graph.nodes.map { node in
+                var shown = GraphNode(node)
+                if let old = before.first(where: { $0.name == node.name }) {
+                    (shown.level, shown.load) = (old.level, old.load)
+                }
+                return shown
+            }
             inner.state.speaking.subtract(inner.gone)
             if let node = inner.state.speech?.node, inner.gone.contains(node) { inner.state.speech = nil }
             inner.changedAt = time
         }
     }
 
-    /// The series on request that its pictures need, as `Subscription.ask` takes them. [any]
-    public var series: Set<String> { inner.withLock { Set($0.state.nodes.flatMap(\.series)) } }
+    /// The series on request that it shows, as `Subscription.ask` takes them. [any]
+    public var series: Set<String> {
+        inner.withLock { Set($0.state.nodes.flatMap(\.series)).union([Host.output.name]) }
+    }
 
-    /// Takes levels and bands. [any]
+    /// Takes levels, bands, and how loud nodes are. [any]
     public func update(levels: SeriesFrame, at time: Double) {
         inner.withLock { inner in
             guard !inner.gone.contains(levels.node) else { return }
+            if let peak = levels[Host.output.name].first { return inner.update(peak: peak, of: levels.node, at: time) }
             let index = inner.state.nodes.firstIndex { $0.name == levels.node }
             let bands = levels["bands"]
-            if !bands.isEmpty, let index, inner.state.nodes[index].update(bands: bands) { inner.changedAt = time }
+            if !bands.isEmpty, let index, inner.state.nodes[index].update(bands: bands, at: time) {
+                inner.changedAt = time
+            }
             // Other series have no picture here yet.
             guard !levels.peak.isEmpty else { return }
             if index == nil { inner.state.nodes.append(NodeFace(name: levels.node)) }
             let changed = inner.state.nodes[index ?? inner.state.nodes.count - 1].update(levels, at: time)
             if changed || index == nil { inner.changedAt = time }
+        }
+    }
+
+    /// Takes what each node takes of a block. [any]
+    public func update(timings: [NodeTiming], at time: Double) {
+        inner.withLock { inner in
+            let status = inner.state.status
+            guard status.rate > 0, status.block > 0 else { return }
+            let period = Double(status.block) / status.rate
+            let shares = Dictionary(timings.map { ($0.node, $0.recent / period) }, uniquingKeysWith: { $1 })
+            for index in inner.state.graphNodes.indices {
+                // As it is written: what is smaller is no news.
+                let share = shares[inner.state.graphNodes[index].name].map { ($0 * 1e4).rounded() / 1e4 }
+                guard share != inner.state.graphNodes[index].load else { continue }
+                inner.state.graphNodes[index].load = share
+                inner.changedAt = time
+            }
         }
     }
 

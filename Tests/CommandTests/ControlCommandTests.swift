@@ -143,6 +143,11 @@ import TestSupport
         #expect(!events.lines.contains { $0.contains("\"node\":\"out\"") && $0.contains("\"output\"") })
         events.signal(SIGINT)
         _ = try await events.end()
+        for (series, hint) in [("tone.outptu", "did you mean 'tone.output'?"), ("loudness", "there are: ")] {
+            let refused = try await call("ctl", "events", "--series", series)
+            #expect(refused.code == 1 && refused.errors.contains("no node has a series '\(series)'"))
+            #expect(refused.errors.contains(hint), "\(refused.errors)")
+        }
         for (arguments, code, message) in [
             (["graph"], 64, "name a graph file, or give --live"), (["graph", "--live", "x.conf"], 64, "or --live"),
             (["graph", "--live", "--client", "nobody"], 1, "no host 'nobody' is running"),

@@ -138,6 +138,31 @@ private let states: [(String, PictureState)] = [
         #expect(abs(WaveShape.phase(at: 0.15) + 2.25) < 1e-6)
     }
 
+    @Test(
+        "The lower a sound lies, the longer are its waves; W1's length is that of the middle, and of what is not known")
+    func waveLength() throws {
+        #expect(WaveShape.frequency(brightness: 0.5) == 1.5)
+        #expect(PictureState.brightness(of: [0, 0, 0]) == nil && PictureState.brightness(of: [1]) == nil)
+        #expect(PictureState.brightness(of: [1, 1, 1, 1, 1]) == 0.5)
+        /// How often the waves cross the middle of the picture, all together.
+        func crossings(_ brightness: Float) -> Int {
+            let image = WavePicture().draw(PictureState(level: 0.9, brightness: brightness), width: 320, height: 160)
+            return (1..<320).count { x in
+                func height(_ x: Int) -> Int? { (0..<160).max { image[x, $0].rgba.w < image[x, $1].rgba.w } }
+                return height(x - 1).map { $0 < 80 } != height(x).map { $0 < 80 }
+            }
+        }
+        let low = try #require(PictureState.brightness(of: [1] + [Float](repeating: 0, count: 9)))
+        let high = try #require(PictureState.brightness(of: [Float](repeating: 0, count: 9) + [0.7]))
+        #expect(low == 0 && high == 1)
+        #expect(crossings(low) < crossings(0.5) && crossings(0.5) < crossings(high))
+        for (brightness, name) in [(low, "low"), (high, "high")] {
+            try look(
+                WavePicture().draw(PictureState(level: 0.9, brightness: brightness), width: 320, height: 160),
+                "wave-\(name)")
+        }
+    }
+
     @Test("A silent wave is a flat line that does not move") func flatLine() {
         let still = WavePicture().draw(PictureState(level: 0, time: 1), width: 80, height: 41)
         #expect(still == WavePicture().draw(PictureState(level: 0, time: 1.234), width: 80, height: 41))

@@ -279,7 +279,27 @@ import TestSupport
                 Event("agent.ignored", node: "a", fields: ["reason": .string("backchannel"), "text": .string("mhm")]),
                 "a: not answered (backchannel): mhm"
             ),
-            (Event("other", fields: ["b": .integer(2), "a": .string("x")]), "other a x b 2"),
+            (
+                Event("plugin.late", node: "eq", fields: ["blocks": .integer(1), "plugin": .string("fil4#mono")]),
+                "eq: 1 block went past it: the plugin fil4#mono did not answer in time"
+            ),
+            (
+                Event("output.clipped", node: "out", fields: ["peak": .number(1.24)]),
+                "out: too loud: +1.2 dB above full scale"
+            ),
+            (
+                Event("format.changed", fields: ["rate": .number(44_100), "block": .integer(512)]),
+                "the driver plays at 44.1 kHz, 512 frames now"
+            ),
+            (
+                Event("messages.refused", node: "tts", fields: ["count": .integer(3)]),
+                "tts: 3 messages refused: more wait than it can take"
+            ),
+            (
+                Event("property", node: "eq", fields: ["label": .string("Mode"), "value": .string("fast")]),
+                "eq: Mode is fast now"
+            ),
+            (Event("some.other", fields: ["b": .integer(2), "a": .string("x")]), "some other (a x, b 2)"),
         ])
     func eventSentences(event: Event, text: String) {
         #expect(eventText(event) == text)

@@ -40,6 +40,67 @@ import TestSupport
         #expect(report.contains(" played by dummy (voicegraph, own), ") && report.contains("\n  " + words + "\n"))
     }
 
+    @Test("Whatever the graph, its nodes are there: how loud, what they take, what is done to them, how they are")
+    func everyNode() {
+        var graph = GraphDescription()
+        graph.name = "plain"
+        graph.nodes = [("tone", "tone"), ("low", "gain"), ("echo", "delay"), ("out", "output")].map {
+            NodeDescription(name: $0.0, type: $0.1)
+        }
+        graph.nodes[1].bypass = true
+        graph.nodes[2].mute = true
+        for (width, height) in [(80, 24), (40, 10), (130, 40)] {
+            let view = TerminalView(graph: graph, capabilities: TerminalCapabilities(), width: width, height: height)
+            var status = sampleStatus()
+            status.degraded = ["echo": "it hangs"]
+            view.update(status: status, at: 9)
+            let period = Double(status.block) / status.rate
+            view.update(
+                timings: [
+                    NodeTiming(
+                        node: "tone", count: 9, minimum: 0, average: 0, p99: 0, maximum: 0, recent: period * 0.0123,
+                        recentMaximum: 0)
+                ], at: 9)
+            func hear(_ peak: Float, _ node: String) {
+                view.update(levels: SeriesFrame(node: node, time: 0, rows: [.init("output", [peak])]), at: 10)
+            }
+            hear(0.1, "tone")
+            hear(0, "out")
+            hear(0.5, "nobody")
+            let screen = shown(view, width, height)
+            for text in ["tone", "-20.0", "1.23 %", "low", "echo", "-∞", "it hangs"] {
+                #expect(screen.text.contains(text), "\(width): no \(text) in\n\(screen.text)")
+            }
+            if width >= 80 {
+                #expect(screen.text.contains("gain, bypassed") && screen.text.contains("delay, muted"))
+                #expect(screen.text.contains("█"), "a bar")
+            }
+            // A node that is gone is no row.
+            view.update(graph: sampleGraph(), at: 11)
+            #expect(!shown(view, width, height, at: 11).text.contains("1.23 %"))
+        }
+        // More than there is room for.
+        graph.nodes = (0..<60).map { NodeDescription(name: "n\($0)", type: "gain") }
+        let view = TerminalView(graph: graph, capabilities: TerminalCapabilities(), width: 80, height: 24)
+        let crowded = shown(view, 80, 24)
+        #expect(crowded.text.contains("n0 ") && crowded.text.contains(/and \d+ more nodes/))
+    }
+
+    @Test("A low tone and a high one look different, though they are as loud", arguments: ["bars", "wave"])
+    func pitch(style: String) {
+        let screens = [0, 9].map { band in
+            let view = TerminalView(
+                graph: sampleGraph(style: style), capabilities: TerminalCapabilities(), width: 80, height: 24)
+            #expect(view.series == ["orb.bands", "output"])
+            var bands = [Float](repeating: 0, count: 10)
+            bands[band] = 1
+            view.update(levels: SeriesFrame(node: "orb", time: 0, peak: [0.5], rms: [0.35], orb: 0.8), at: 10)
+            view.update(levels: SeriesFrame(node: "orb", time: 0, rows: [.init("bands", bands)]), at: 10)
+            return shown(view, 80, 24, at: 10.2).cells
+        }
+        #expect(screens[0] != screens[1])
+    }
+
     @Test("A node that is removed is shown no more, whatever levels still come") func removedNode() {
         func graph(_ nodes: [(String, String)]) -> GraphDescription {
             var graph = GraphDescription()
@@ -48,25 +109,25 @@ import TestSupport
             return graph
         }
         let view = TerminalView(
-            graph: graph([("meter", "meter"), ("second", "meter"), ("orb", "visualizer"), ("gain", "gain")]),
+            graph: graph([("first", "meter"), ("second", "meter"), ("orb", "visualizer"), ("gain", "gain")]),
             capabilities: TerminalCapabilities(), width: 80, height: 24)
         func levels(_ node: String, at time: Double) {
             view.update(levels: SeriesFrame(node: node, time: 0, peak: [0.5], rms: [0.2], orb: 0.4), at: time)
         }
         view.update(event: Event("speech.started", node: "gain", fields: ["text": .string("hello there")]), at: 10)
-        for node in ["meter", "second", "orb", "gain"] { levels(node, at: 10) }
+        for node in ["first", "second", "orb", "gain"] { levels(node, at: 10) }
         var terminal = shown(view, 80, 24)
-        for text in ["meter", "second", "orb", "gain", "hello there"] { #expect(terminal.text.contains(text)) }
+        for text in ["first", "second", "orb", "gain", "hello there"] { #expect(terminal.text.contains(text)) }
         view.update(graph: graph([("third", "meter"), ("second", "meter")]), at: 10.1)
-        for node in ["meter", "second", "third", "orb", "gain"] { levels(node, at: 10.2) }
+        for node in ["first", "second", "third", "orb", "gain"] { levels(node, at: 10.2) }
         terminal.apply(view.frame(at: 10.3))
-        for text in ["meter", "orb", "gain", "hello there"] {
+        for text in ["first", "orb", "gain", "hello there"] {
             #expect(!terminal.text.contains(text), "\(text) is still there")
         }
         for text in ["second", "third"] { #expect(terminal.text.contains(text), "no \(text)") }
         // Back again.
-        view.update(graph: graph([("meter", "meter"), ("second", "meter")]), at: 10.4)
-        levels("meter", at: 10.5)
+        view.update(graph: graph([("first", "meter"), ("second", "meter")]), at: 10.4)
+        levels("first", at: 10.5)
         terminal.apply(view.frame(at: 10.6))
         #expect(terminal.text.contains("meter") && !terminal.text.contains("third"))
     }

@@ -24,10 +24,6 @@ struct PeakListeners {
 
 /// How loud nodes are.
 extension RunningGraph {
-    /// The series on request that the host measures of every node which has a guard.
-    static let output = Series(
-        "output", "the loudest sample that came out of the node, linear", rate: 20, width: 1, onRequest: true)
-
     /// Publishes how loud those nodes are that somebody asks for: every sixth round.
     func tellLevels() {
         let isDue = state.withLock { state in
@@ -35,11 +31,11 @@ extension RunningGraph {
             return state.rounds % (Self.pumpRate / 20) == 0
         }
         guard isDue else { return }
-        let wanted = nodes.filter { bus.wanted([Self.output.name], of: $0.name) == [true] }
+        let wanted = nodes.filter { bus.wanted([Host.output.name], of: $0.name) == [true] }
         state.withLock { $0.listeners.keep(wanted) }
         for node in wanted {
             guard let peak = state.withLock({ $0.listeners.take(node) }) else { continue }
-            let frame = SeriesFrame(node: node.name, time: time.now, rows: [.init(Self.output.name, [peak])])
+            let frame = SeriesFrame(node: node.name, time: time.now, rows: [.init(Host.output.name, [peak])])
             bus.publish(.frame(frame.onRequest))
         }
     }
@@ -70,6 +66,10 @@ extension RunningGraph {
 }
 
 extension Host {
+    /// The series on request that the host itself measures of every node which has a guard.
+    public static let output = Series(
+        "output", "the loudest sample that came out of the node, linear", rate: 20, width: 1, onRequest: true)
+
     /// Listens to all nodes for so many seconds: the loudest sample of each, linear, by name. Those without a guard, and
     /// light ones, are not among them. Throws unless a graph plays.
     public func levels(seconds: Double = 0.3) async throws(HostError) -> [String: Float] {

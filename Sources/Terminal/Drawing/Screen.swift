@@ -41,7 +41,9 @@ struct Screen {
         var lines = height >= 40 ? 6 : height >= 24 ? 2 : height >= 16 ? 1 : 0
         if lines > 0, !state.nodes.contains(where: { $0.style != nil }) {
             // Without pictures most of the screen is free: a conversation can be read.
-            let others = MeterPanel.rows(state, compact: false) + shownFailed + (state.speech == nil ? 2 : 9)
+            let others =
+                MeterPanel.rows(state, compact: false) + min(NodePanel.rows(state), 12) + shownFailed
+                + (state.speech == nil ? 2 : 9)
             lines = max(lines, min(24, rest.height - others))
         }
         let log = state.log.suffix(lines)
@@ -84,7 +86,27 @@ struct Screen {
             }
             draw(&canvas, pictures, visual, &state, at: time)
         }
+        nodes(&canvas, &rest, state, at: time)
         MeterPanel(theme: theme).draw(&canvas, rest, state, at: time)
+    }
+
+    /// All nodes: everywhere if none of them has meters or a picture, else beside or below the meters where there is room.
+    private func nodes(_ canvas: inout Canvas, _ rest: inout Area, _ state: FaceState, at time: Double) {
+        let panel = NodePanel(theme: theme)
+        if state.nodes.isEmpty {
+            let all = NodePanel.rows(state)
+            rest.y += max(0, min(1, rest.height - all))
+            panel.draw(&canvas, rest, state, at: time)
+            rest.height = 0
+        } else if rest.width >= 2 * NodePanel.comfortable + 4 {
+            var right = rest
+            rest = right.takeLeft(right.width / 2 - 2)
+            _ = right.takeLeft(4)
+            right.y += max(0, (right.height - NodePanel.rows(state)) / 2)
+            panel.draw(&canvas, right, state, at: time)
+        } else if rest.height > MeterPanel.rows(state, compact: false) + NodePanel.rows(state) {
+            panel.draw(&canvas, rest.takeBottom(NodePanel.rows(state)), state, at: time)
+        }
     }
 
     /// The visualizers side by side, as many as can be seen well.

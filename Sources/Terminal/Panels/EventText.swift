@@ -113,8 +113,53 @@ public func eventText(_ event: Event) -> String? {
     case _ where event.text("reason") != nil:
         return about + event.name.split(separator: ".").joined(separator: " ") + ": " + (event.text("reason") ?? "")
     default:
+        if let sentence = hostSentence(event) ?? nodeSentence(event) { return about + sentence }
         let fields = event.fields.sorted { $0.key < $1.key }
             .map { "\($0.key) \(EventJSON.value($0.value, quoted: false))" }
-        return about + ([event.name] + fields).joined(separator: " ")
+        let name = event.name.split(separator: ".").joined(separator: " ")
+        return about + name + (fields.isEmpty ? "" : " (\(fields.joined(separator: ", ")))")
     }
+}
+
+/// What the host tells of itself, or of a node.
+private func hostSentence(_ event: Event) -> String? {
+    switch event.name {
+    case HostEvent.heard.name: return "heard again"
+    case HostEvent.clipped.name:
+        return "too loud: "
+            + (event.number("peak").map { "+\(fixed($0, 1)) dB above full scale" } ?? "above full scale")
+    case HostEvent.latency.name: return "its latency has changed"
+    case HostEvent.refused.name: return many(event, "count", "message") + " refused: more wait than it can take"
+    case HostEvent.eventsLost.name: return many(event, "count", "event") + " lost: they came faster than they were read"
+    case HostEvent.format.name:
+        let block = event.integer("block").map { ", \($0) frames" } ?? ""
+        return "the driver plays at " + rateText(event.number("rate") ?? 0) + block + " now"
+    case HostEvent.stalled.name: return "the server has stopped calling"
+    case HostEvent.resumed.name: return "the server calls again"
+    case HostEvent.serverBack.name: return "the server is back, and so are the connections"
+    case HostEvent.reactivated.name: return "the server had stopped calling, and was made to call again"
+    case HostEvent.connected.name:
+        return "connected: \(event.text("from") ?? "") to \(event.text("to") ?? "")"
+    default: return nil
+    }
+}
+
+/// What nodes tell that are part of the host, and those in processes of their own.
+private func nodeSentence(_ event: Event) -> String? {
+    let plugin = event.text("plugin").map { "the plugin \($0)" } ?? "its plugin"
+    switch event.name {
+    case "plugin.late": return many(event, "blocks", "block") + " went past it: \(plugin) did not answer in time"
+    case "plugin.started": return "\(plugin) runs again"
+    case "property":
+        let value = event.fields["value"].map { EventJSON.value($0, quoted: false) } ?? ""
+        return "\(event.text("label") ?? event.text("key") ?? "a property") is \(value) now"
+    case "tap.dropped": return many(event, "frames", "frame") + " lost: nobody took them in time"
+    case "file.gap": return many(event, "frames", "frame") + " of silence: the file was not read in time"
+    default: return nil
+    }
+}
+
+private func many(_ event: Event, _ key: String, _ noun: String) -> String {
+    let number = event.integer(key) ?? 1
+    return "\(number) \(noun)\(number == 1 ? "" : "s")"
 }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Control
 import Glibc
+import Graph
 import Host
 import JSON
 import NodeKit
@@ -98,7 +99,8 @@ struct EventsCall: ParsableCommand {
             The lines are those of `voicegraph run --json`. The states that there are \
             come first. What is lost because they are not read in time is told. What takes \
             time to measure is measured for whoever asks: --series bands. `voicegraph \
-            describe TYPE` says "on request" of such series.
+            describe TYPE` says "on request" of such series; every node but those that only \
+            make louder or quieter has one more, `output`, how loud it is.
             """)
 
     @ParentCommand var parent: ControlCommand
@@ -107,11 +109,32 @@ struct EventsCall: ParsableCommand {
 
     @Option(help: ArgumentHelp("A series on request; may be given again.", valueName: "name")) var series: [String] = []
 
+    /// A name that no node has is a mistake.
+    private func check(_ names: [String], _ connection: ControlClient) throws(HostError) {
+        let measured = try connection.call("series").answer["series"]?.items ?? []
+        let onRequest = measured.filter { $0["on_request"]?.bool == true }
+        let known = Set(
+            onRequest.flatMap { series -> [String] in
+                let name = series["name"]?.string ?? ""
+                return [name, "\(series["node"]?.string ?? "").\(name)"]
+            })
+        var suggester = Suggester()
+        for name in names where !known.contains(name) {
+            let some = Set(onRequest.compactMap { $0["name"]?.string }).sorted().joined(separator: ", ")
+            throw HostError(
+                "no node has a series '\(name)' on request",
+                hint: suggester.hint(name, among: known, otherwise: "there are: \(some)"))
+        }
+    }
+
     func run() throws {
         let connection = try connect(target.client ?? parent.target.client)
         do throws(HostError) {
             var wanted: [String: JSON] = only.isEmpty ? [:] : ["only": .list(only.map(JSON.string))]
-            if !series.isEmpty { wanted["series"] = .list(series.map(JSON.string)) }
+            if !series.isEmpty {
+                try check(series, connection)
+                wanted["series"] = .list(series.map(JSON.string))
+            }
             _ = try connection.call("events", wanted)
             while let line = try connection.nextLine(patiently: true) {
                 if !writeOut(String(decoding: line, as: UTF8.self) + "\n") { return }

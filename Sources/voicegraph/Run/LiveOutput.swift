@@ -18,6 +18,7 @@ final class LiveOutput: Sendable {
     private let face: Face
     private let graph: GraphDescription
     private let line = Lock(StatusLine())
+    private let timingsAt = Lock(-Double.infinity)
 
     /// The terminal view if standard output is a terminal that can show it.
     init(_ graph: GraphDescription, json: Bool) {
@@ -80,6 +81,18 @@ final class LiveOutput: Sendable {
         case .lines where everySecond: writeOut(line.withLock { $0.line(status) } + "\n")
         default: break
         }
+    }
+
+    /// What each node takes of a block is asked for twice a second where it is shown.
+    func showTimings(of host: Host) async {
+        guard case .view(_, let view) = face else { return }
+        let now = monotonicSeconds()
+        let isDue = timingsAt.withLock { last in
+            guard now - last >= 0.5 else { return false }
+            last = now
+            return true
+        }
+        if isDue { view.update(timings: await host.timings, at: now) }
     }
 
     /// Gives the terminal back.

@@ -164,6 +164,7 @@ struct RunCommand: AsyncParsableCommand {
         var quietSince: Double?
         while !ended.isSet, !isReaderGone, let status = await host.status {
             output.status(status, everySecond: status.time >= second + 1)
+            await output.showTimings(of: host)
             second = max(second, status.time.rounded(.down))
             // By the clock and not by frames: a server that is gone gives none.
             let rest = (duration ?? .infinity) - (monotonicSeconds() - started)

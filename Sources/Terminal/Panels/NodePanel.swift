@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+
+/// A node of the graph, whether it has a picture or not.
+struct GraphNode: Sendable {
+    var name: String
+    var type: String
+    var isMuted: Bool
+    var isBypassed: Bool
+    /// How loud it is; nil: nobody can listen to it, or nothing came yet.
+    var level: Ballistics?
+    /// Its share of a block, 0...1; nil: not known yet.
+    var load: Double?
+
+    init(_ node: NodeDescription) {
+        (name, type, isMuted, isBypassed) = (node.name, node.type, node.mute, node.bypass)
+    }
+
+    /// What is done to it.
+    fileprivate var state: String {
+        [isMuted ? "muted" : nil, isBypassed ? "bypassed" : nil].compactMap { $0 }.joined(separator: ", ")
+    }
+}
+
+/// All nodes of a graph, a row each: its name, its type and what is done to it, how loud it is, and its share of a block.
+struct NodePanel: Sendable {
+    var theme: Theme
+
+    /// Rows that all nodes take.
+    static func rows(_ state: FaceState) -> Int { state.graphNodes.isEmpty ? 0 : state.graphNodes.count + 1 }
+
+    /// Columns below which there is no room for bars.
+    static let comfortable = 56
+
+    func draw(_ canvas: inout Canvas, _ area: Area, _ state: FaceState, at time: Double) {
+        let nodes = state.graphNodes
+        guard area.height >= 1, area.width >= 8, !nodes.isEmpty else { return }
+        var rest = area
+        let longest = nodes.map { columns(printable($0.name)) }.max() ?? 0
+        let name = min(longest, max(8, area.width / 3))
+        let kinds = nodes.map { columns(kind($0)) }.max() ?? 0
+        let room = area.width - name - 2
+        // From the right: load, level, bar; what is left is for the type.
+        let load = room >= 9 ? 9 : 0
+        let level = room >= 18 ? 8 : 0
+        let type =
+            room >= 40 ? min(kinds, room - load - level - 14) : room >= 30 ? min(kinds, room - load - level - 2) : 0
+        let bar = room - load - level - type - 4
+        if rest.height > nodes.count {
+            let title = rest.takeTop(1)
+            line(&canvas, Area(x: title.x, y: title.y, width: name, height: 1), "node", theme.quiet, theme)
+            if load > 0 { right(&canvas, "of a block", title.x + title.width, title.y, theme.quiet, limit: load + 2) }
+        }
+        let shown = rest.height < nodes.count ? max(0, rest.height - 1) : nodes.count
+        for node in nodes.prefix(shown) {
+            let row = rest.takeTop(1)
+            let failure = state.status.degraded[node.name]
+            line(
+                &canvas, Area(x: row.x, y: row.y, width: name, height: 1), printable(node.name),
+                failure == nil ? theme.text : theme.warning, theme)
+            var x = row.x + name + 2
+            if type > 0 {
+                let style = node.state.isEmpty ? theme.quiet : theme.accent
+                line(&canvas, Area(x: x, y: row.y, width: type, height: 1), kind(node), style, theme)
+                x += type + 2
+            }
+            if let reading = node.level?.reading(at: time) {
+                if bar >= 8 {
+                    MeterBar(theme: theme, reading: reading).draw(
+                        &canvas, Area(x: x, y: row.y, width: bar, height: 1))
+                }
+                if level > 0 {
+                    let text = decibelText(reading.held, unicode: theme.capabilities.unicode)
+                    let style = reading.held > -.infinity ? theme.text : theme.quiet
+                    right(&canvas, text, row.x + row.width - load - 1, row.y, style, limit: level)
+                }
+            }
+            if load > 0, let share = node.load {
+                let style = share >= 0.5 ? theme.warning : theme.quiet
+                right(&canvas, fixed(share * 100, 2) + " %", row.x + row.width, row.y, style, limit: load)
+            }
+        }
+        if shown < nodes.count { line(&canvas, rest, "and \(nodes.count - shown) more nodes", theme.quiet, theme) }
+    }
+
+    private func kind(_ node: GraphNode) -> String {
+        printable(node.type) + (node.state.isEmpty ? "" : ", " + node.state)
+    }
+
+    private func right(
+        _ canvas: inout Canvas, _ text: String, _ end: Int, _ y: Int, _ style: Style, limit: Int
+    ) {
+        let all = glyphs(text)
+        guard all.count <= limit else { return }
+        canvas.put(all, x: end - all.count, y: y, style: style)
+    }
+}
