@@ -10,7 +10,8 @@ import TestSupport
             (
                 ["--help"],
                 [
-                    "run", "render", "record", "transcribe", "check", "graph", "nodes", "describe", "status", "top",
+                    "run", "render", "record", "transcribe", "picture", "check", "graph", "nodes", "describe", "status",
+                    "top",
                     "ctl",
                     "models",
                     "transcripts", "takes", "plugin", "--version",
@@ -39,6 +40,7 @@ import TestSupport
             ),
             (["check", "--help"], ["--format", "--set", "exit code"]),
             (["graph", "--help"], ["--format", "svg", "png", "dot", "mermaid", "--live", "--dark"]),
+            (["picture", "--help"], ["--style", "waveform", "spectrogram", "--size", "--json", ".svg", "1200x480"]),
             (["nodes", "--help"], ["--plugin-path", "--json"]),
             (["describe", "--help"], ["<type>", "<plugin>", "lv2 info"]),
             (["plugin", "new", "--help"], ["--language", "swift", "c"]),

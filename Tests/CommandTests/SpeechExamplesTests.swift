@@ -19,14 +19,18 @@ import TestSupport
         try await eventually("it has its port", seconds: 60) {
             try await server.tool("jack_lsp").contains("dictation:mic_1")
         }
-        try await say(phrase, to: "dictation:mic_1", on: server)
-        try await eventually("its text is there", seconds: 60) {
-            try listener.events().contains { $0["event"] as? String == "transcribe.final" }
+        @Sendable func named(_ name: String) throws -> [[String: Any]] {
+            try listener.events().filter { $0["event"] as? String == name }
         }
-        let events = try listener.events()
-        let final = try #require(events.first { $0["event"] as? String == "transcribe.final" })
-        #expect(final["text"] as? String == phrase)
-        #expect(events.contains { $0["event"] as? String == "transcribe.partial" })
+        // On a machine that is busy a text may be whole before there was time for a part of it.
+        for attempt in 1...6 where try attempt == 1 || named("transcribe.partial").isEmpty {
+            try await say(phrase, to: "dictation:mic_1", on: server)
+            try await eventually("its text is there", seconds: 60) {
+                try named("transcribe.final").count == attempt
+            }
+        }
+        #expect(try named("transcribe.final").first?["text"] as? String == phrase)
+        #expect(try !named("transcribe.partial").isEmpty)
         listener.signal(SIGTERM)
         #expect(try await listener.end(seconds: 60) == 0)
         server.stop()
@@ -66,7 +70,9 @@ import TestSupport
         let written = try SoundFile(scratch.file("take.wav")).samples[0]
         let played = try SoundFile(said)
         #expect(first("record.finished", "take")?["frames"] as? Int == written.count)
-        #expect(abs(written.count - played.samples[0].count * 48000 / played.rate) < 3 * 48000)
+        // It goes on until all is recognized, which takes as long as it takes.
+        let end = played.samples[0].count * 48000 / played.rate
+        #expect(written.count >= end && Signal.peak(written.dropFirst(end + 480)) == 0)
         #expect(abs(Signal.rms(written[..<48000]) / Signal.rms(played.samples[0][..<(played.rate)]) - 1) < 0.02)
     }
 

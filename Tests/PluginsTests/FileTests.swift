@@ -136,6 +136,8 @@ import TestSupport
             pluginType("file"), ["path": .string(scratch.file("sine.wav"))], offline: offline)
         var output: [Float] = []
         while output.count < 47_000 {
+            // Blocks here come faster than a file is read.
+            if !offline { node.instance.wait(frames: 256) }
             let block = offline ? node.render(256)[0] : node.run([256], inputs: [])[0]
             if !offline, output.isEmpty, block.allSatisfy({ $0 == 0 }) { continue }
             output += block

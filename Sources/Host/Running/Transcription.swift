@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Drivers
 import Graph
 import NodeKit
 
@@ -49,7 +48,6 @@ public struct Transcription: Sendable {
 
     /// What engines take: all that they know is below 8 kHz.
     public static let rate = 16000.0
-    private static let block = 4096
 
     /// The sound file.
     public var path: String
@@ -67,65 +65,24 @@ public struct Transcription: Sendable {
     public func run(
         registry: NodeRegistry, progress: (Double) -> Bool = { _ in true }, take: (Item) -> Void
     ) throws(HostError) -> Outcome {
-        let bus = EventBus()
-        let events = bus.subscribe(.lossless) {
-            if case .event(let event) = $0 { event.node != nil } else { false }
-        }
-        let running = try RunningGraph.start(
-            try prepared(bus, registry), on: OfflineDriver(rate: Self.rate, maxBlock: Self.block))
-        guard let driver = running.driver as? OfflineDriver else { throw HostError("there is no offline driver") }
-        defer { bus.finish() }
         var outcome = Outcome()
-        var fault: String?
-        func read() {
-            while case .event(let event)? = events.poll() {
-                switch event.name {
-                case "transcribe.final":
-                    if let item = Item(event) { take(item) }
-                case "transcribe.failed": outcome.failures.append(event.text("reason") ?? "")
-                case "file.failed": fault = "\(path): \(event.text("reason") ?? "")"
-                case "transcribe.state" where event.text("state") == "failed": fault = event.text("reason")
-                case HostEvent.health.name where event.text("state") == "failed": fault = event.text("reason")
-                default: break
-                }
+        let settings = settings.merging(["partials": .bool(false)]) { given, _ in given }
+        outcome.seconds = try FilePass(name: "transcribe", path: path, rate: Self.rate, channels: 1).run(
+            registry: registry,
+            listener: { _ in
+                NodeDescription(name: "", type: "transcribe", entries: settings.mapValues { Entry($0) })
+            }, progress: progress
+        ) { published in
+            guard case .event(let event) = published else { return nil }
+            switch event.name {
+            case "transcribe.final": if let item = Item(event) { take(item) }
+            case "transcribe.failed": outcome.failures.append(event.text("reason") ?? "")
+            case "transcribe.state" where event.text("state") == "failed": return event.text("reason")
+            default: break
             }
+            return nil
         }
-        var frames = 0
-        while fault == nil, !running.isIdle {
-            running.wait(frames: Self.block)
-            driver.process(frames: Self.block)
-            frames += Self.block
-            running.pump()
-            read()
-            outcome.seconds = Double(frames) / Self.rate
-            if !progress(outcome.seconds) { break }
-        }
-        running.stop()
-        read()
-        if let fault { throw HostError(fault) }
         return outcome
-    }
-
-    private func prepared(_ bus: EventBus, _ registry: NodeRegistry) throws(HostError) -> PreparedGraph {
-        func entries(_ settings: [String: SettingValue]) -> [String: Entry] { settings.mapValues { Entry($0) } }
-        let fileSettings: [String: SettingValue] = ["path": .string(absolute(path)), "channels": .integer(1)]
-        let description = GraphDescription(
-            name: "transcribe",
-            nodes: [
-                NodeDescription(name: "file", type: "file", entries: entries(fileSettings), required: true),
-                NodeDescription(
-                    name: "text", type: "transcribe",
-                    entries: entries(settings.merging(["partials": .bool(false)]) { given, _ in given }), required: true
-                ),
-            ], links: [LinkDescription(from: Endpoint("file"), to: Endpoint("text"))])
-        let context = GraphContext(bus)
-        let built = PreparedGraph.build(description, registry: registry, context: context)
-        if let error = built.diagnostics.first(where: { $0.severity == .error }) {
-            throw HostError(error.message, hint: error.hint)
-        }
-        guard let graph = built.graph else { throw HostError("\(path) cannot be transcribed") }
-        return PreparedGraph(
-            description: description, graph: graph, degraded: built.degraded, bus: bus, context: context)
     }
 }
 

@@ -9,6 +9,8 @@ final class MeterReport {
         Field("range", VG_NUMBER, "loudness range (EBU Tech 3342)", unit: "LU"),
         Field("true_peak", VG_NUMBER, "the largest value of all channels, also between samples", unit: "dBTP"),
         Field("clips", VG_INTEGER, "samples at full scale or beyond"),
+        Field("dc", VG_NUMBER, "the mean of the samples of the channel where it is farthest from 0, linear"),
+        Field("silence", VG_NUMBER, "how long all channels were below -60 dBFS", unit: "s"),
         Field("seconds", VG_NUMBER, "how long it was measured", unit: "s"),
     ]
 
@@ -18,11 +20,18 @@ final class MeterReport {
     private var largest: Float = -140
     private var clips = 0
     private var frames = 0
+    private var silentFrames = 0
+    /// Of each channel.
+    private var sums: [Double]
+
+    /// What is silence, linear: -60 dBFS.
+    private static let silence: Float = 1e-3
 
     /// For `rate` in Hz. Throws where the library is missing.
     init(channels: Int, rate: Double) throws(NodeError) {
         self.channels = channels
         self.rate = rate
+        sums = Array(repeating: 0, count: channels)
         meter = try EburMeter(
             channels: channels, rate: rate, mode: [.integrated, .range, .truePeak, .histogram])
     }
@@ -30,11 +39,20 @@ final class MeterReport {
     /// Takes frames, channel after channel, which begin `stride` samples apart.
     func add(_ samples: UnsafePointer<Float>, frames: Int, stride: Int) {
         meter.add(samples, frames: frames, stride: stride)
+        var peak: Float = 0
         for channel in 0..<channels {
             largest = max(largest, meter.lastTruePeak(channel))
-            for frame in 0..<frames where samples[channel * stride + frame].magnitude >= 1 { clips += 1 }
+            var sum = 0.0
+            for frame in 0..<frames {
+                let sample = samples[channel * stride + frame]
+                sum += Double(sample)
+                peak = max(peak, sample.magnitude)
+                if sample.magnitude >= 1 { clips += 1 }
+            }
+            sums[channel] += sum
         }
         self.frames += frames
+        if peak < Self.silence { silentFrames += frames }
     }
 
     /// What was measured.
@@ -43,7 +61,8 @@ final class MeterReport {
             "integrated": .number(Double(meter.read(\.integrated) ?? Loudness.floor)),
             "range": .number(Double(meter.read(\.range, least: 0) ?? 0)),
             "true_peak": .number(Double(largest)), "clips": .integer(Int64(clips)),
-            "seconds": .number(Double(frames) / rate),
+            "dc": .number(frames == 0 ? 0 : (sums.max { $0.magnitude < $1.magnitude } ?? 0) / Double(frames)),
+            "silence": .number(Double(silentFrames) / rate), "seconds": .number(Double(frames) / rate),
         ]
     }
 }

@@ -62,7 +62,7 @@ func schedulingText(_ scheduling: Scheduling) -> String {
 }
 
 /// Seconds as m:ss or h:mm:ss.
-func clock(_ seconds: Double) -> String {
+package func clock(_ seconds: Double) -> String {
     let total = seconds.isFinite ? Int(min(max(seconds, 0), 1e9)) : 0
     func two(_ value: Int) -> String { value < 10 ? "0\(value)" : String(value) }
     let (hours, minutes) = (total / 3600, total / 60 % 60)

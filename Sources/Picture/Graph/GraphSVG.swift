@@ -14,30 +14,20 @@ extension GraphSketch {
         let legendWidth = kinds.reduce(GraphLayout.Measure.margin * 2) { $0 + textWidth($1.rawValue, 12) + 52 }
         let width = max(layout.width, legendWidth, textWidth(name, 17) + 56)
         let height = layout.height + head + legend
-        var out = """
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(px(width)) \(px(height))" width="\(px(width))" \
-            height="\(px(height))" role="img" font-family="Inter, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif">
-            <title>\(xml(name))</title>
-            <style>
-            \(GraphColors.style)
-            </style>
-            <rect class="ground"\(fill(.ground)) width="100%" height="100%"/>
-            \(text(name, "text", .text, GraphLayout.Measure.margin, 34, size: 17, isBold: true))
-            <g transform="translate(\(px((width - layout.width) / 2)) \(px(head)))">
-
-            """
-        for (index, link) in layout.links.enumerated() { out += wire(link, layout.routes[index]) }
-        for (index, node) in nodes.enumerated() { out += box(node, layout.boxes[index]) }
-        out += gains(layout)
-        out += "</g>\n"
+        var out = SVG(width: width, height: height)
+        out.text(name, .text, GraphLayout.Measure.margin, 34, size: 17, isBold: true)
+        out.add("<g transform=\"translate(\(px((width - layout.width) / 2)) \(px(head)))\">")
+        for (index, link) in layout.links.enumerated() { out.add(wire(link, layout.routes[index])) }
+        for (index, node) in nodes.enumerated() { out.add(box(node, layout.boxes[index])) }
+        out.add(gains(layout) + "</g>")
         var x = GraphLayout.Measure.margin
         for kind in kinds {
             let y = height - 24
-            out += "<path class=\"link \(kind)\"\(stroke(kind)) d=\"M\(px(x)) \(px(y))h24\"/>"
-            out += text(kind.rawValue, "quiet", .quiet, x + 32, y + 4, size: 12) + "\n"
+            out.add("<path class=\"link \(kind)\"\(stroke(kind)) d=\"M\(px(x)) \(px(y))h24\"/>")
+            out.text(kind.rawValue, .quiet, x + 32, y + 4, size: 12)
             x += textWidth(kind.rawValue, 12) + 52
         }
-        return (out + "</svg>\n", SIMD2(width, height))
+        return (out.file(title: name), SIMD2(width, height))
     }
 
     private func wire(_ link: Link, _ route: GraphLayout.Route) -> String {
@@ -104,7 +94,7 @@ extension GraphSketch {
 
     private func gain(_ label: String, _ x: Double, _ y: Double, anchor: String) -> String {
         "<text class=\"text halo\" x=\"\(px(x))\" y=\"\(px(y))\" font-size=\"11\" text-anchor=\"\(anchor)\""
-            + "\(fill(.text)) stroke=\"\(GraphColors.light(.ground))\" stroke-width=\"4\" paint-order=\"stroke\">"
+            + "\(SVG.fill(.text)) stroke=\"\(Palette.light(.ground))\" stroke-width=\"4\" paint-order=\"stroke\">"
             + xml(label) + "</text>\n"
     }
 
@@ -112,22 +102,22 @@ extension GraphSketch {
         let middle = box.x + box.width / 2
         let isFailed = node.failure != nil
         var out = "<g><title>\(xml(node.sentence))</title>\n"
-        out += "<rect class=\"\(isFailed ? "box failed" : "box")\"\(fill(.box)) "
-        out += "stroke=\"\(GraphColors.light(isFailed ? .failed : .edge))\" stroke-width=\"1.25\""
+        out += "<rect class=\"\(isFailed ? "box failed" : "box")\"\(SVG.fill(.box)) "
+        out += "stroke=\"\(Palette.light(isFailed ? .failed : .edge))\" stroke-width=\"1.25\""
         out += isFailed ? " stroke-dasharray=\"5 4\"" : ""
         out +=
             " x=\"\(px(box.x))\" y=\"\(px(box.y))\" width=\"\(px(box.width))\" height=\"\(px(box.height))\" rx=\"10\"/>\n"
-        out += text(node.name, "text", .text, middle, box.y + 20, size: 14, isBold: true, anchor: "middle") + "\n"
-        out += text(node.kindText, "quiet", .quiet, middle, box.y + 36, size: 11, anchor: "middle") + "\n"
+        out += SVG.text(node.name, .text, middle, box.y + 20, size: 14, isBold: true, anchor: .middle) + "\n"
+        out += SVG.text(node.kindText, .quiet, middle, box.y + 36, size: 11, anchor: .middle) + "\n"
         for (ports, isOutput) in [(node.inputs, false), (node.outputs, true)] {
             for (index, port) in ports.enumerated() {
                 let place = box.port(index, output: isOutput)
-                out += "<circle class=\"port \(port.kind)\"\(fill(port.kind.role)) "
-                out += "stroke=\"\(GraphColors.light(.ground))\" stroke-width=\"1.5\" "
+                out += "<circle class=\"port \(port.kind)\"\(SVG.fill(port.kind.role)) "
+                out += "stroke=\"\(Palette.light(.ground))\" stroke-width=\"1.5\" "
                 out += "cx=\"\(px(place.x))\" cy=\"\(px(place.y))\" r=\"4.5\"/>"
-                out += text(
-                    port.name, "quiet", .quiet, place.x + (isOutput ? -10 : 10), place.y + 3.5, size: 10.5,
-                    anchor: isOutput ? "end" : "start")
+                out += SVG.text(
+                    port.name, .quiet, place.x + (isOutput ? -10 : 10), place.y + 3.5, size: 10.5,
+                    anchor: isOutput ? .end : .start)
                 out += "\n"
             }
         }
@@ -144,28 +134,16 @@ extension GraphSketch {
         if let level = live.level {
             let end = right - 92
             let share = min(max((level + 60) / 60, 0), 1)
-            let role: GraphColors.Role = level >= -1 ? .failed : level >= -9 ? .control : .audio
-            out += "<rect class=\"track\"\(fill(.edge)) x=\"\(px(left))\" y=\"\(px(y - 3))\" "
+            let role: Palette.Role = level >= -1 ? .failed : level >= -9 ? .control : .audio
+            out += "<rect class=\"track\"\(SVG.fill(.edge)) x=\"\(px(left))\" y=\"\(px(y - 3))\" "
             out += "width=\"\(px(end - left))\" height=\"6\" rx=\"3\"/>"
-            out += "<rect class=\"level \(role)\"\(fill(role)) x=\"\(px(left))\" y=\"\(px(y - 3))\" "
+            out += "<rect class=\"level \(role)\"\(SVG.fill(role)) x=\"\(px(left))\" y=\"\(px(y - 3))\" "
             out += "width=\"\(px((end - left) * share))\" height=\"6\" rx=\"3\"/>"
             let number = level <= -120 ? "silent" : "\(Int(level.rounded())) dB"
-            out += text(number, "quiet", .quiet, end + 46, y + 3.5, size: 10.5, anchor: "end")
+            out += SVG.text(number, .quiet, end + 46, y + 3.5, size: 10.5, anchor: .end)
         }
-        return out + text(load, "quiet", .quiet, right, y + 3.5, size: 10.5, anchor: "end") + "\n"
+        return out + SVG.text(load, .quiet, right, y + 3.5, size: 10.5, anchor: .end) + "\n"
     }
-
-    private func text(
-        _ words: String, _ style: String, _ role: GraphColors.Role, _ x: Double, _ y: Double, size: Double,
-        isBold: Bool = false, anchor: String = "start"
-    ) -> String {
-        guard !words.isEmpty else { return "" }
-        return "<text class=\"\(style)\"\(fill(role)) x=\"\(px(x))\" y=\"\(px(y))\" font-size=\"\(px(size))\""
-            + (isBold ? " font-weight=\"600\"" : "") + (anchor == "start" ? "" : " text-anchor=\"\(anchor)\"")
-            + ">\(xml(words))</text>"
-    }
-
-    private func fill(_ role: GraphColors.Role) -> String { " fill=\"\(GraphColors.light(role))\"" }
 
     private func stroke(_ kind: Kind) -> String {
         let dashes =
@@ -175,7 +153,7 @@ extension GraphSketch {
             case .midi: " stroke-dasharray=\"9 5\""
             case .message: " stroke-dasharray=\"1 5 7 5\""
             }
-        return " fill=\"none\" stroke=\"\(GraphColors.light(kind.role))\" stroke-width=\"2\" stroke-linecap=\"round\""
+        return " fill=\"none\" stroke=\"\(Palette.light(kind.role))\" stroke-width=\"2\" stroke-linecap=\"round\""
             + " stroke-opacity=\"0.85\"\(dashes)"
     }
 }
@@ -210,37 +188,4 @@ private func length(_ way: SIMD2<Double>) -> Double { (way * way).sum().squareRo
 private func unit(_ way: SIMD2<Double>) -> SIMD2<Double> {
     let length = length(way)
     return length > 0 ? way / length : .zero
-}
-
-/// A number with one decimal.
-private func tenths(_ value: Double) -> String {
-    let whole = Int((value * 10).rounded())
-    return "\(whole < 0 ? "-" : "")\(abs(whole) / 10).\(abs(whole) % 10)"
-}
-
-/// A coordinate with one decimal at most.
-private func px(_ value: Double) -> String {
-    let tenths = Int((value * 10).rounded())
-    return tenths % 10 == 0 ? String(tenths / 10) : String(Double(tenths) / 10)
-}
-
-/// Text for XML; what XML does not allow at all is left out.
-func xml(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "&": result += "&amp;"
-        case "<": result += "&lt;"
-        case ">": result += "&gt;"
-        case "\"": result += "&quot;"
-        default:
-            let value = scalar.value
-            if value == 9 || value == 10 || value == 13 {
-                result += " "
-            } else if value >= 32, !(0x7F...0x9F).contains(value), value != 0xFFFE, value != 0xFFFF {
-                result.unicodeScalars.append(scalar)
-            }
-        }
-    }
-    return result
 }

@@ -39,11 +39,11 @@ extension GraphSketch {
         func escaped(_ text: String) -> String { String(quoted(text).dropFirst().dropLast()) }
         var out = "digraph \(quoted(name)) {\n  rankdir=LR;\n"
         out +=
-            "  node [shape=box, style=\"rounded,filled\", fillcolor=\"\(GraphColors.light(.box))\", color=\"\(GraphColors.light(.edge))\", fontname=\"sans-serif\"];\n"
+            "  node [shape=box, style=\"rounded,filled\", fillcolor=\"\(Palette.light(.box))\", color=\"\(Palette.light(.edge))\", fontname=\"sans-serif\"];\n"
         out += "  edge [fontname=\"sans-serif\", fontsize=10];\n"
         for (index, node) in nodes.enumerated() {
             let failed =
-                node.failure == nil ? "" : ", style=\"rounded,dashed\", color=\"\(GraphColors.light(.failed))\""
+                node.failure == nil ? "" : ", style=\"rounded,dashed\", color=\"\(Palette.light(.failed))\""
             out += "  n\(index) [label=\"\(escaped(node.name))\\n\(escaped(node.kindText))\"\(failed)];\n"
         }
         for bundle in bundles {
@@ -51,7 +51,7 @@ extension GraphSketch {
             let style = bundle.link.kind == .audio ? "solid" : bundle.link.kind == .midi ? "dashed" : "dotted"
             out += "  n\(bundle.link.from) -> n\(bundle.link.to) "
             out +=
-                "[color=\"\(GraphColors.light(bundle.link.kind.role))\", style=\(style), tooltip=\"\(bundle.link.kind)\"\(label)];\n"
+                "[color=\"\(Palette.light(bundle.link.kind.role))\", style=\(style), tooltip=\"\(bundle.link.kind)\"\(label)];\n"
         }
         return out + "}\n"
     }
@@ -71,10 +71,10 @@ extension GraphSketch {
                 "  n\(bundle.link.from) \(arrow)\(label.isEmpty ? "" : "|\"\(entities(label))\"|") n\(bundle.link.to)\n"
         }
         for (index, bundle) in bundles.enumerated() {
-            out += "  linkStyle \(index) stroke:\(GraphColors.light(bundle.link.kind.role))\n"
+            out += "  linkStyle \(index) stroke:\(Palette.light(bundle.link.kind.role))\n"
         }
         for (index, node) in nodes.enumerated() where node.failure != nil {
-            out += "  style n\(index) stroke:\(GraphColors.light(.failed)),stroke-dasharray:5 4\n"
+            out += "  style n\(index) stroke:\(Palette.light(.failed)),stroke-dasharray:5 4\n"
         }
         return out
     }

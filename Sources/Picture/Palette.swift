@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The colours of a drawn graph, on light ground and on dark.
-enum GraphColors {
+enum Palette {
     /// What has a colour.
     enum Role: String, CaseIterable {
         case ground, box, edge, text, quiet, failed, audio, control, midi, message
@@ -48,7 +48,8 @@ enum GraphColors {
         let fills = [("ground", Role.ground), ("text", .text), ("quiet", .quiet), ("box", .box), ("track", .edge)]
         var rules = fills.map { ".\($0.0){fill:\(dark($0.1))}" }
         rules += [
-            ".box{stroke:\(dark(.edge))}", ".failed{stroke:\(dark(.failed))}", ".level.failed{fill:\(dark(.failed))}",
+            ".box,.mark{stroke:\(dark(.edge))}", ".failed{stroke:\(dark(.failed))}",
+            ".level.failed{fill:\(dark(.failed))}",
             ".halo,.port{stroke:\(dark(.ground))}",
         ]
         rules += kinds.map { ".link.\($0){stroke:\(dark($0))}.port.\($0),.level.\($0){fill:\(dark($0))}" }
@@ -58,7 +59,7 @@ enum GraphColors {
 
 extension GraphSketch.Kind {
     /// Its colour.
-    var role: GraphColors.Role {
+    var role: Palette.Role {
         switch self {
         case .audio: .audio
         case .control: .control

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import Drivers
+import Graph
+import NodeKit
+
+/// A sound file, played offline, as fast as it goes, to a node that listens to it.
+struct FilePass {
+    /// Of the graph.
+    var name: String
+    /// The sound file.
+    var path: String
+    /// Hz.
+    var rate: Double
+    /// Channels that are listened to; nil: as many as the file has.
+    var channels: Int?
+    /// Series on request that are wanted.
+    var series: Set<String> = []
+
+    private static let block = 4096
+    /// The listener's name.
+    static let listener = "listener"
+
+    /// Plays it to the node that `listener` describes for so many channels. What the nodes publish goes to `take`, which
+    /// returns why the rest is of no use, if so; the seconds done go to `progress`, which ends it by returning false. At
+    /// the end the listener goes to `finish`. Returns the seconds that were played. Throws if the file cannot be read, or
+    /// a node fails. [control]
+    func run(
+        registry: NodeRegistry, listener: (Int) -> NodeDescription, progress: (Double) -> Bool,
+        take: (Published) -> String?, finish: (NodeInstance) throws(NodeError) -> Void = { _ in }
+    ) throws(HostError) -> Double {
+        let bus = EventBus()
+        let published = bus.subscribe(.lossless, series: series) {
+            if case .event(let event) = $0 { event.node != nil } else { true }
+        }
+        let running = try RunningGraph.start(
+            try prepared(bus, registry, listener), on: OfflineDriver(rate: rate, maxBlock: Self.block))
+        guard let driver = running.driver as? OfflineDriver else { throw HostError("there is no offline driver") }
+        defer { bus.finish() }
+        var fault: String?
+        func read() {
+            while let next = published.poll() {
+                if case .event(let event) = next {
+                    switch event.name {
+                    case "file.failed": fault = "\(path): \(event.text("reason") ?? "")"
+                    case HostEvent.health.name where event.text("state") == "failed": fault = event.text("reason")
+                    default: break
+                    }
+                }
+                fault = fault ?? take(next)
+            }
+        }
+        var frames = 0
+        while fault == nil, !running.isIdle {
+            running.wait(frames: Self.block)
+            driver.process(frames: Self.block)
+            frames += Self.block
+            running.pump()
+            read()
+            if !progress(Double(frames) / rate) { break }
+        }
+        if fault == nil, let node = running.nodes.first(where: { $0.name == Self.listener }) {
+            do throws(NodeError) { try finish(node) } catch { fault = "\(HostError(error.message, hint: error.hint))" }
+        }
+        running.stop()
+        read()
+        if let fault { throw HostError(fault) }
+        return Double(frames) / rate
+    }
+
+    private func prepared(
+        _ bus: EventBus, _ registry: NodeRegistry, _ listener: (Int) -> NodeDescription
+    ) throws(HostError) -> PreparedGraph {
+        var settings = ["path": SettingValue.string(absolute(path))]
+        settings["channels"] = channels.map { .integer(Int64($0)) }
+        let file = NodeDescription(
+            name: "file", type: "file", entries: settings.mapValues { Entry($0) }, required: true)
+        var description = GraphDescription(name: name, nodes: [file])
+        let context = GraphContext(bus)
+        func build() throws(HostError) -> BuildResult {
+            let built = PreparedGraph.build(description, registry: registry, context: context)
+            if let error = built.diagnostics.first(where: { $0.severity == .error }) {
+                throw HostError(error.message, hint: error.hint)
+            }
+            return built
+        }
+        // How many channels it has is known when there is one.
+        let found = try build().graph?.nodes.first?.instance.ports.count { $0.kind == VG_AUDIO_PORT }
+        var node = listener(channels ?? found ?? 1)
+        node.name = Self.listener
+        node.required = true
+        description.nodes.append(node)
+        description.links = [LinkDescription(from: Endpoint("file"), to: Endpoint(Self.listener))]
+        let built = try build()
+        guard let graph = built.graph else { throw HostError("\(path) cannot be played") }
+        return PreparedGraph(
+            description: description, graph: graph, degraded: built.degraded, bus: bus, context: context)
+    }
+}

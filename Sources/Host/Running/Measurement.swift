@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import NodeKit
+
+/// Measures a sound file, as fast as it goes: a `file` node and a `meter`, played offline.
+public struct Measurement: Sendable {
+    /// What a meter reports of the whole.
+    public struct Report: Sendable, Equatable {
+        /// Of the file.
+        public var seconds = 0.0
+        /// Of the file.
+        public var channels = 0
+        /// In LUFS; -70: all was quieter.
+        public var integrated = -70.0
+        /// In LU.
+        public var range = 0.0
+        /// In dBTP.
+        public var truePeak = -140.0
+        /// Samples at full scale or beyond.
+        public var clips = 0
+        /// The mean of the samples of the channel where it is farthest from 0.
+        public var dc = 0.0
+        /// Seconds below -60 dBFS.
+        public var silence = 0.0
+
+        /// Of nothing.
+        public init() {}
+    }
+
+    /// What is measured is resampled to this, in Hz.
+    public static let rate = 48_000.0
+
+    /// The sound file.
+    public var path: String
+    /// The series that are wanted, as `voicegraph describe meter` lists them.
+    public var series: Set<String>
+
+    /// Describes one.
+    public init(path: String, series: Set<String> = []) {
+        self.path = path
+        self.series = series
+    }
+
+    /// Gives each frame of levels, and of each series that is wanted, to `take`, and now and then the seconds done to `progress`, which ends
+    /// it by returning false. Throws if the file cannot be read, or something cannot be measured. [control]
+    public func run(
+        registry: NodeRegistry, progress: (Double) -> Bool = { _ in true }, take: (SeriesFrame) -> Void
+    ) throws(HostError) -> Report {
+        var report = Report()
+        var end: Double?
+        let played = try FilePass(name: "measure", path: path, rate: Self.rate, series: series).run(
+            registry: registry,
+            listener: { channels in
+                report.channels = channels
+                let settings: [String: SettingValue] = ["channels": .integer(Int64(channels)), "report": .bool(true)]
+                return NodeDescription(name: "", type: "meter", entries: settings.mapValues { Entry($0) })
+            }, progress: progress,
+            take: { published in
+                switch published {
+                case .frame(let frame): take(frame)
+                // What cannot be measured is said, and makes the rest worthless here.
+                case .event(let event)
+                where event.name == HostEvent.health.name && event.text("state") == "degraded":
+                    return event.text("reason")
+                case .event(let event) where event.name == "file.finished":
+                    end = Settings(event.fields).number("frames").map { $0 / Self.rate }
+                default: break
+                }
+                return nil
+            },
+            finish: { meter throws(NodeError) in
+                let fields = Settings(try meter.performAndWait("report"))
+                report.integrated = fields.number("integrated") ?? report.integrated
+                report.range = fields.number("range") ?? 0
+                report.truePeak = fields.number("true_peak") ?? report.truePeak
+                report.clips = fields.integer("clips") ?? 0
+                report.dc = fields.number("dc") ?? 0
+                report.silence = fields.number("silence") ?? 0
+            })
+        report.seconds = end ?? played
+        // What is played in blocks ends with zeros.
+        report.silence = max(0, report.silence - (played - report.seconds))
+        if report.seconds > 0 { report.dc *= played / report.seconds }
+        return report
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import Host
+import LV2
+import NodeKit
+import Picture
+
+/// `voicegraph picture`: draws a sound file, and says what a meter finds in it.
+struct PictureCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "picture", abstract: "Draw a sound file, and report its loudness, peak and faults.",
+        discussion: """
+            Without --output only the report is made. Styles: waveform (samples, and how loud they are), spectrogram \
+            (frequencies over the time, -120 to 0 dBFS), spectrum (the mean, and the most) and loudness (momentary and \
+            short-term, with -23 LUFS). What is measured is resampled to 48 kHz. A graph can be drawn by rendering it \
+            first: voicegraph render GRAPH -o sound.wav.
+            """)
+
+    enum Format: String { case png, svg }
+
+    @Argument(help: "A sound file of any format that libsndfile reads.", completion: .file())
+    var file: String
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The picture to write: .png or .svg.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Option(help: "What to draw: waveform, spectrogram, spectrum or loudness.")
+    var style = ChartStyle.waveform
+
+    @Option(help: ArgumentHelp("Of the picture, in pixels.", valueName: "width x height"))
+    var size = PictureSize(width: 1200, height: 480)
+
+    @Flag(help: "PNG: light on dark.")
+    var dark = false
+
+    @Flag(help: "Print the report as a JSON object.")
+    var json = false
+
+    @OptionGroup
+    var plugins: PluginOptions
+
+    func validate() throws {
+        if output != nil { _ = try format() }
+    }
+
+    private func format() throws -> Format {
+        let name = output ?? ""
+        let end = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        guard name.contains("."), let format = Format(rawValue: end) else {
+            throw ValidationError("\(name) must end in .png or .svg")
+        }
+        return format
+    }
+
+    func run() throws {
+        if let output, let old = FileIdentity(output), FileIdentity(file) == old {
+            throw fail("the picture would be written over \(output), which is to be drawn; name another file")
+        }
+        guard access(file, R_OK) == 0 else { throw fail("\(file): \(String(cString: strerror(errno)))") }
+        let chart = output.map { _ in
+            SoundChart(style, width: size.width, height: size.height, rate: Measurement.rate)
+        }
+        let registry = NodeRegistry(search: try plugins.search())
+        let ended = EndFlag()
+        let bar = ProgressBar(rate: Measurement.rate)
+        let report: Measurement.Report
+        do throws(HostError) {
+            report = try Measurement(path: file, series: chart == nil ? [] : style.series).run(registry: registry) {
+                bar.show(Int($0 * Measurement.rate))
+                return !ended.isSet && !isReaderGone
+            } take: { frame in
+                for row in frame.rows { chart?.take(row.name, row.values) }
+            }
+            bar.clear()
+        } catch {
+            bar.clear()
+            throw fail(error.message.hasPrefix(file) ? "\(error)" : "\(file): \(error)")
+        }
+        if ended.isSet { throw fail("interrupted") }
+        if let chart, let output {
+            let text = ReportText(report)
+            let bytes: [UInt8]
+            do throws(NodeError) {
+                bytes =
+                    switch try? format() {
+                    case .svg: Array(try chart.svg(title: title, facts: text.line, seconds: report.seconds).utf8)
+                    default:
+                        try chart.png(title: title, facts: text.line, seconds: report.seconds, isDark: dark)
+                    }
+            } catch { throw fail(LV2Text.sentence(error)) }
+            try writeWhole(bytes, to: output)
+        }
+        writeOut(json ? ReportText(report).json(file) + "\n" : ReportText(report).table)
+    }
+
+    private var title: String { file.split(separator: "/").last.map(String.init) ?? file }
+}
+
+extension ChartStyle: ExpressibleByArgument {}
+
+/// A size as "1200x480".
+struct PictureSize: ExpressibleByArgument, CustomStringConvertible {
+    var width, height: Int
+
+    init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
+
+    init?(argument: String) {
+        let parts = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false)
+        guard parts.count == 2, let width = Int(parts[0]), let height = Int(parts[1]) else { return nil }
+        guard (1...20_000).contains(width), (1...20_000).contains(height), width * height <= 100_000_000 else {
+            return nil
+        }
+        self.init(width: width, height: height)
+    }
+
+    var description: String { "\(width)x\(height)" }
+    var defaultValueDescription: String { description }
+}

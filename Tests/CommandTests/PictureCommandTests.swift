@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import TestSupport
+
+/// `voicegraph picture`, on files as people have them.
+@Suite struct PictureCommandTests {
+    private let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    private func call(_ arguments: String...) async throws -> (code: Int32, output: String, errors: String) {
+        let program = try Program([Program.voicegraph, "picture"] + arguments)
+        return (try await program.end(seconds: 60), program.output, program.errors)
+    }
+
+    private func tone(_ name: String, rate: Int = 48_000, channels: Int = 2, seconds: Double = 4, offset: Float = 0)
+        throws -> String
+    {
+        let samples = (0..<Int(Double(rate) * seconds)).map { frame in
+            0.1 * sinf(2 * .pi * 997 * Float(frame) / Float(rate)) + offset
+        }
+        let path = scratch.file(name)
+        try SoundFile(rate: rate, samples: Array(repeating: samples, count: channels)).write(path)
+        return path
+    }
+
+    /// Nothing but what was there before.
+    private var left: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted() }
+    }
+
+    @Test("The report says how loud a sound is, and what is wrong with it") func report() async throws {
+        // A sine of 997 Hz at -20 dBFS in two channels has -20 LUFS (ITU-R BS.1770).
+        let file = try tone("tone.wav")
+        let text = try await call(file)
+        #expect(text.code == 0 && text.errors == "")
+        for line in [
+            "length     4.00 s, 2 channels\n", "loudness   -20.0 LUFS\n", "range      0.",
+            "true peak  -20.0 dBTP\n", "clipped    0 samples\n", "DC         none\n", "silence    0.00 s",
+        ] { #expect(text.output.contains(line), "no \(line) in \(text.output)") }
+        let json = try await call(try tone("faulty.wav", rate: 44_100, channels: 1, offset: 0.02), "--json")
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        func number(_ key: String) -> Double { object[key] as? Double ?? .nan }
+        #expect(abs(number("loudness_lufs") + 23) < 0.1 && abs(number("dc") - 0.02) < 1e-4)
+        #expect(abs(number("seconds") - 4) < 0.001 && object["channels"] as? Int == 1)
+    }
+
+    @Test("A picture is written whole, as PNG and SVG, in every style and size") func pictures() async throws {
+        let file = try tone("tone.wav", seconds: 1)
+        for style in ["waveform", "spectrogram", "spectrum", "loudness"] {
+            for name in ["\(style).png", "\(style).svg"] {
+                let result = try await call(file, "-o", scratch.file(name), "--style", style, "--size", "640x240")
+                #expect(result.code == 0, "\(result.errors)")
+                let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.file(name)))
+                if name.hasSuffix("svg") {
+                    let svg = String(decoding: bytes, as: UTF8.self)
+                    #expect(svg.hasPrefix("<svg") && svg.contains(">tone.wav</text>") && svg.contains("-20.0 LUFS"))
+                } else {
+                    #expect(bytes.prefix(8).elementsEqual([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]))
+                    #expect(bytes[16..<24].elementsEqual([0, 0, 2, 128, 0, 0, 0, 240]))
+                }
+            }
+        }
+        #expect(try await call(file, "-o", scratch.file("dot.png"), "--size", "1x1").code == 0)
+    }
+
+    @Test("Sounds of all kinds are drawn: no frames, one frame, 64 channels, 8 kHz, silence") func oddSounds()
+        async throws
+    {
+        var sounds = [try tone("many.wav", channels: 64, seconds: 0.2), try tone("low.wav", rate: 8000, seconds: 0.5)]
+        for (name, samples) in [
+            ("none.wav", []), ("silent.wav", [Float](repeating: 0, count: 9600)), ("short.wav", [0.5]),
+        ] {
+            try SoundFile(rate: 48_000, samples: [samples]).write(scratch.file(name))
+            sounds.append(scratch.file(name))
+        }
+        for sound in sounds {
+            for style in ["waveform", "spectrogram", "spectrum", "loudness"] {
+                let picture = try await call(sound, "-o", scratch.file("picture.png"), "--style", style, "--json")
+                #expect(picture.code == 0, "\(sound) \(style): \(picture.errors)")
+                let report = try? JSONSerialization.jsonObject(with: Data(picture.output.utf8)) as? [String: Any]
+                #expect(report?["seconds"] is NSNumber, "\(sound): \(picture.output)")
+            }
+        }
+    }
+
+    @Test("What cannot be drawn is said, and nothing is left under the picture's name") func refused() async throws {
+        let file = try tone("tone.wav", seconds: 0.2)
+        let noise = try scratch.write("noise.wav", "this is no sound")
+        let full = scratch.file("full.png")
+        #expect(symlink("/dev/full", full) == 0)
+        let nan = scratch.file("nan.wav")
+        try SoundFile(rate: 48_000, samples: [[Float](repeating: .nan, count: 9600)]).write(nan)
+        let before = try left
+        for (arguments, code, message) in [
+            (["nowhere.wav"], 1, "nowhere.wav: No such file or directory"), ([noise], 1, "noise.wav"),
+            ([nan, "-o", scratch.file("x.png")], 1, "nan.wav: silenced: its output is not a number"),
+            ([file, "-o", scratch.file("x.gif")], 64, "x.gif must end in .png or .svg"),
+            ([file, "-o", scratch.file("x.png"), "--style", "opera"], 64, "'waveform', 'spectrogram', 'spectrum'"),
+            ([file, "-o", scratch.file("x.png"), "--size", "20001x9"], 64, "20001x9"),
+            ([file, "-o", scratch.file("x.png"), "--size", "0x9"], 64, "0x9"),
+            ([file, "-o", scratch.path + "/no/x.png"], 1, "cannot be written: No such file or directory"),
+            ([file, "-o", full], 1, "cannot be written: No space left on device"),
+        ] as [([String], Int32, String)] {
+            let program = try Program([Program.voicegraph, "picture"] + arguments)
+            let got = try await program.end(seconds: 60)
+            #expect(got == code && program.errors.contains(message), "\(arguments): \(got) \(program.errors)")
+        }
+        #expect(try left == before)
+    }
+}
