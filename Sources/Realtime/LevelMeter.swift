@@ -20,6 +20,12 @@ public struct LevelMeter: BitwiseCopyable {
     public private(set) var orb: Float = 0
     /// Records that found the ring full.
     public private(set) var dropped: UInt32 = 0
+    /// The largest sample of all channels in the last 60th of a second, linear.
+    public private(set) var peak: Float = 0
+    /// The largest root mean square of a channel in it, linear.
+    public private(set) var rms: Float = 0
+    /// The most that a needle showed in it, linear.
+    public private(set) var needlePeak: Float = 0
 
     private let writer: RingWriter<UInt32>
     // Per channel, and one record's words: memory of the queue.
@@ -92,13 +98,18 @@ public struct LevelMeter: BitwiseCopyable {
         words[1] = UInt32(truncatingIfNeeded: position >> 32)
         words[2] = orb.bitPattern
         words[3] = dropped
+        (peak, rms, needlePeak) = (0, 0, 0)
         var channel = 0
         while channel < channels {
             words[LevelMemory.header &+ channel] = peaks[channel].bitPattern
-            let rms = Float(vg_root(sums[channel] / Double(interval)))
-            words[LevelMemory.header &+ channels &+ channel] = rms.bitPattern
+            if peaks[channel] > peak { peak = peaks[channel] }
+            let mean = Float(vg_root(sums[channel] / Double(interval)))
+            words[LevelMemory.header &+ channels &+ channel] = mean.bitPattern
+            if mean > rms { rms = mean }
             if let needle {
-                words[LevelMemory.header &+ 2 &* channels &+ channel] = needle.takeMost(needles + channel).bitPattern
+                let most = needle.takeMost(needles + channel)
+                words[LevelMemory.header &+ 2 &* channels &+ channel] = most.bitPattern
+                if most > needlePeak { needlePeak = most }
             }
             peaks[channel] = 0
             sums[channel] = 0

@@ -39,6 +39,8 @@ struct NodeFace: Sendable {
         return true
     }
 
+    mutating func forgetClips() { for index in meters.indices { meters[index].forgetClip() } }
+
     /// Takes bands; false: they say what was known already.
     mutating func update(bands: [Float], at time: Double) -> Bool {
         guard bands != self.bands else { return false }
@@ -150,6 +152,12 @@ struct FaceState: Sendable {
     var nodes: [NodeFace]
     /// All of them, in the order of the file.
     var graphNodes: [GraphNode] = []
+    /// What keys have changed.
+    var keys = FaceKeys()
+    /// What recorders do: idle, recording or paused, by node.
+    var recordings: [String: String] = [:]
+    /// Whether who speaks is held.
+    var isSpeechPaused = false
     var status = Status()
     var speech: SpeechFace?
     var speaking: Set<String> = []

@@ -35,6 +35,9 @@ public final class TerminalView: DeviceView {
     private let inner: Lock<Inner>
     private let screen: Screen
     private let unicode: Bool
+    /// What keys ask of the host, in their order.
+    public let commands: AsyncStream<FaceCommand>
+    private let asked: AsyncStream<FaceCommand>.Continuation
 
     /// Seconds after the last change at which everything has come to rest: a held peak has fallen, a clip sign has
     /// gone.
@@ -44,6 +47,7 @@ public final class TerminalView: DeviceView {
     public init(graph: GraphDescription, capabilities: TerminalCapabilities, width: Int, height: Int) {
         screen = Screen(theme: Theme(capabilities))
         unicode = capabilities.unicode
+        (commands, asked) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
         var state = FaceState(graph: graph.name, nodes: Self.faces(graph))
         state.graphNodes = graph.nodes.map(GraphNode.init)
         inner = Lock(Inner(state: state, width: width, height: height, names: Set(graph.nodes.map(\.name))))
@@ -167,6 +171,9 @@ public final class TerminalView: DeviceView {
                 } else if let word = event.text("word") ?? event.text("text") {
                     inner.state.speech?.say(word: word)
                 }
+            case "speech.state":
+                if case .bool(let isPaused)? = event.fields["paused"] { inner.state.isSpeechPaused = isPaused }
+            case "record.state": inner.state.recordings[node] = event.text("state")
             case "speech.finished", "speech.stopped", "speech.failed":
                 inner.state.speaking.remove(node)
                 if inner.state.speech?.node == node { inner.state.speech?.active = false }
@@ -180,6 +187,19 @@ public final class TerminalView: DeviceView {
             inner.state.note(
                 text, level == "error" ? .error : level == "warning" ? .warning : .plain,
                 key: isText ? "\(node) \(event.integer("item") ?? 0)" : nil)
+        }
+    }
+
+    /// Takes keys; what they ask of the host comes out of `commands`. [any]
+    public func press(_ keys: [Key], at time: Double) -> Bool {
+        inner.withLock { inner in
+            inner.changedAt = time
+            for key in keys {
+                guard let command = inner.state.press(key) else { continue }
+                if command == .quit { return true }
+                asked.yield(command)
+            }
+            return false
         }
     }
 

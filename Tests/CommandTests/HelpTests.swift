@@ -21,6 +21,7 @@ import TestSupport
                 ["run", "--help"],
                 [
                     "--driver", "--set", "--server", "--plugin-path", "--json", "--duration", "--until-idle", "--watch",
+                    "--fps",
                     "SIGHUP", "Ctrl-C",
                 ]
             ), (["ctl", "--help"], ["set", "reload", "bypass", "--client", "events", "exit code 1"]),

@@ -86,6 +86,33 @@ extension NodeHarness {
         #expect(harness.series("lufs_m").dropFirst(70).allSatisfy { abs($0[0] + 23) <= 0.1 })
     }
 
+    /// What each of twenty tones shows at most, wherever it begins; the cases for files, where all are as loud, and for live
+    /// meters, where each is 1 dB louder than the one before.
+    @Test(
+        "EBU Tech 3341, cases 10, 11, 13 and 14: short tones show at most what they are, wherever they begin",
+        arguments: [
+            (10, "lufs_s", 3, 0.15), (11, "lufs_s", 3, 0.15), (13, "lufs_m", 0.4, 0.02), (14, "lufs_m", 0.4, 0.02),
+        ])
+    func most(_ number: Int, _ series: String, _ length: Double, _ step: Double) throws {
+        let isLive = number == 11 || number == 14
+        let harness = try meter([series], rate: 8000)
+        for index in 0..<20 {
+            let (level, wait) = (isLive ? -38 + Double(index) : -23, Double(index) * step)
+            let signal = tones(
+                [(-200, wait), (level, length), (-200, isLive ? length - wait : 1)], rate: 8000)
+            let before = harness.series(series).count
+            _ = harness.run(signal.count, inputs: [signal, signal])
+            // What one leaves behind is over before the next is at its most, but not before it begins.
+            let shown = harness.series(series)[before...].map { Double($0[0]) }
+            let most = try #require(shown.max())
+            #expect(abs(most - level) <= 0.1, "tone \(index): \(most), not \(level)")
+            if !isLive {
+                let pause = Signal.constant(0, frames: 32_000)
+                _ = harness.run(pause.count, inputs: [pause, pause])
+            }
+        }
+    }
+
     private static let peaks: [(number: Int, divisor: Double, degrees: Double, amplitude: Double, expected: Float)] = [
         (15, 4, 0, 0.5, -6), (16, 4, 45, 0.5, -6), (17, 6, 60, 0.5, -6), (18, 8, 67.5, 0.5, -6),
         (19, 4, 45, 1.41, 3),

@@ -142,6 +142,22 @@ extension NodeCapture {
         #expect(abs(try #require(needle(harness).last) - loud[0] + 24) < 0.3)
     }
 
+    @Test("What it shows of the loudest channel are its control outputs", arguments: BlockPlan.all)
+    func controlOutputs(_ plan: BlockPlan) throws {
+        let harness = try NodeHarness(type("meter"), ["ballistics": .string("vu"), "channels": .integer(2)])
+        #expect(
+            harness.instance.ports.filter { $0.kind == VG_CONTROL_PORT }.map(\.symbol) == ["peak", "rms", "needle"])
+        let signal = Signal.sine(1000, rate: 48000, frames: 96000, amplitude: 0.5)
+        _ = harness.run(96000, inputs: [signal.map { $0 / 10 }, signal], plan: plan)
+        let shown = try #require(harness.controlOutputs.last)
+        for (value, expected) in zip(shown, [-6.02, -9.03, 18 - 6.02]) {
+            #expect(abs(Double(value) - expected) < 0.05, "\(shown)")
+        }
+        let silent = Signal.constant(0, frames: 9600)
+        _ = harness.run(9600, inputs: [silent, silent], plan: plan)
+        #expect(harness.controlOutputs.last?.prefix(2) == [-120, -120])
+    }
+
     @Test("Without ballistics there is no needle, and nothing that a reference is for") func noNeedle() throws {
         let harness = try NodeHarness(type("meter"))
         _ = harness.run(4800, inputs: [Signal.constant(0.5, frames: 4800)])

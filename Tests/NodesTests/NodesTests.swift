@@ -104,7 +104,9 @@ private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { St
     func channels(_ name: String, _ channels: Int) throws {
         let node = try NodeInstance(
             type: type(name), name: "n", settings: Settings(["channels": .integer(Int64(channels))]))
-        let outputs = node.ports.filter { $0.direction == (name == "output" ? VG_INPUT : VG_OUTPUT) }
+        let outputs = node.ports.filter {
+            $0.kind == VG_AUDIO_PORT && $0.direction == (name == "output" ? VG_INPUT : VG_OUTPUT)
+        }
         #expect(outputs.count == channels)
     }
 

@@ -119,13 +119,22 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
     }
 
     @Test(
-        "Only keys that ask for it quit",
+        "Bytes become keys; q, Ctrl-C and Ctrl-D quit",
         arguments: [
-            ("q", true), ("Q", true), ("\u{3}", true), ("abc", false), ("\u{1B}[q", false), ("\u{1B}Oq", false),
-            ("\u{1B}[1;5Aq", true), ("\u{1B}", false), ("", false),
-        ])
-    func quitKeys(keys: String, quits: Bool) {
-        #expect(asksToQuit(keys.utf8) == quits)
+            ("q", [Key.text("q")], true), ("Q", [.text("Q")], true), ("\u{3}", [.control("c")], true),
+            ("ab", [.text("a"), .text("b")], false), ("\u{1B}[q", [], false), ("\u{1B}Oq", [], false),
+            ("\u{1B}[1;5A\u{1B}[A\u{1B}OBq", [.up, .down, .text("q")], true), ("\u{1B}", [.escape], false),
+            ("", [], false),
+            ("\r\u{7F}\u{8}\u{15}", [.enter, .erase, .erase, .control("u")], false),
+            ("é語🙂", [.text("é"), .text("語"), .text("🙂")], false), ("\u{1B}[5~\u{1B}[6~", [.pageUp, .pageDown], false),
+        ] as [(String, [Key], Bool)])
+    func keysOfBytes(bytes: String, expected: [Key], quits: Bool) {
+        let found = keys(Array(bytes.utf8))
+        #expect(found == expected && found.contains(where: \.quits) == quits)
+    }
+
+    @Test("Bytes that are no keys are nothing") func noKeys() {
+        #expect(keys([0xC3]).isEmpty && keys([0xFF, 0x80]).isEmpty && keys([0x1B, 0x5B]).isEmpty)
     }
 
     @Test("Cancelling ends the show") func cancelled() async throws {

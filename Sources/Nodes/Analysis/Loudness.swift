@@ -8,7 +8,7 @@ final class Loudness {
     static let floor: Float = -70
 
     private let meter: EburMeter
-    /// Momentary loudness is due ten times a second (EBU Tech 3341): the others change no faster.
+    /// Until those are due that need not be looked at as often as momentary loudness: ten times a second.
     private var due = 0
     private(set) var momentary = floor
     private(set) var shortTerm = floor
@@ -24,10 +24,10 @@ final class Loudness {
     /// Takes one 60th of a second, channel after channel.
     func add(_ samples: UnsafePointer<Float>, frames: Int) {
         meter.add(samples, frames: frames)
+        momentary = meter.read(\.momentary) ?? Self.floor
         due -= 1
         guard due <= 0 else { return }
         due = 6
-        momentary = meter.read(\.momentary) ?? Self.floor
         shortTerm = meter.read(\.shortTerm) ?? Self.floor
         integrated = meter.read(\.integrated) ?? Self.floor
         range = meter.read(\.range, least: 0) ?? 0

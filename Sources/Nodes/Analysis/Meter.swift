@@ -12,7 +12,7 @@ final class Meter: Node {
             + "meters of the K-System. A sine whose peak is at reference shows 0. Where it is not given, it is -18, the "
             + "alignment level of EBU R 68, or -12, -14 and -20. On the scale of the BBC 0 dB is PPM 4, and a mark is 4 "
             + "dB.",
-        ports: Layout.unchanged(channels: 1).ports,
+        ports: ports(channels: 1, hasNeedle: false),
         settings: [
             .channels(),
             Setting(
@@ -30,14 +30,21 @@ final class Meter: Node {
                 "report", "loudness, true peak and clips since the start, the last change of rate, or reset",
                 results: MeterReport.declared),
         ],
-        series: ownSeries + .analysis, flags: VG_IN_PLACE, process: levelsProcess)
+        series: ownSeries + .analysis, flags: VG_IN_PLACE, process: meterProcess)
 
     private static let ownSeries: [Series] =
         .levels + [Series("needle", "what the needle of each channel shows, above reference", unit: "dB", rate: 60)]
     private static let ballistics = ["peak"] + Needle.Kind.allCases.map(\.rawValue)
 
+    struct Processor: BitwiseCopyable {
+        var levels: LevelPublisher.Processor
+        let hasNeedle: Bool
+        let reference: Float
+    }
+
     let layout: Layout
     private let levels: LevelPublisher
+    private let reference: Double
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         let channels = try settings.channels()
@@ -53,15 +60,28 @@ final class Meter: Node {
                 "has no needle that a reference is for", hint: "set ballistics to vu, ppm2, k20 or another",
                 key: "reference")
         }
-        let reference = try settings.finite("reference", default: needle?.reference ?? 0, in: -60...0)
-        layout = .unchanged(channels: channels)
+        reference = try settings.finite("reference", default: needle?.reference ?? 0, in: -60...0)
+        layout = Layout(ports: Self.ports(channels: channels, hasNeedle: needle != nil))
         levels = LevelPublisher(
             channels: channels, host: host, analysis: Self.ownSeries.count, needle: needle, reference: reference,
             reports: settings.bool("report") ?? false)
     }
 
-    func prepare(_ preparation: Preparation) throws(NodeError) -> LevelPublisher.Processor {
-        levels.prepare(preparation)
+    /// What it shows can move anything: the loudest of all channels, of the last 60th of a second.
+    private static func ports(channels: Int, hasNeedle: Bool) -> [Port] {
+        func value(_ name: String, _ doc: String) -> Port { Port(VG_CONTROL_PORT, VG_OUTPUT, name, doc: doc) }
+        return Layout.unchanged(channels: channels).ports
+            + [
+                value("peak", "the largest sample, in dBFS, -120 at least"),
+                value("rms", "the root mean square, the same"),
+            ]
+            + (hasNeedle ? [value("needle", "what the needle shows, in dB above reference")] : [])
+    }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        Processor(
+            levels: levels.prepare(preparation), hasNeedle: layout.ports.contains { $0.symbol == "needle" },
+            reference: Float(reference))
     }
 
     func poll() { levels.poll() }
@@ -78,3 +98,16 @@ final class Meter: Node {
         }
     }
 }
+
+@_noLocks
+private func meterProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    let state = memory.assumingMemoryBound(to: Meter.Processor.self)
+    measureLevels(&state.pointee.levels, io, cycle)
+    let meter = state.pointee.levels.meter
+    io.setControl(0, decibels(meter.peak))
+    io.setControl(1, decibels(meter.rms))
+    if state.pointee.hasNeedle { io.setControl(2, decibels(meter.needlePeak) - state.pointee.reference) }
+}
+
+@_noLocks
+private func decibels(_ level: Float) -> Float { level > 1e-6 ? 20 * vg_log10(level) : -120 }

@@ -23,6 +23,9 @@ struct Screen {
             SpeechPanel(theme: theme).draw(&canvas, area, speech, lines: lines, titled: roomy)
         }
         body(&canvas, rest.inset(width >= 40 ? 1 : 0), &state, at: time)
+        if state.keys.showsHelp {
+            HelpPanel(theme: theme).draw(&canvas, Area(x: 0, y: 0, width: width, height: height))
+        }
         return canvas
     }
 

@@ -11,6 +11,13 @@ public protocol DeviceView: AnyObject, Sendable {
     func repaint()
     /// The bytes that bring the terminal up to date; none when it is. [any]
     func frame(at time: Double) -> [UInt8]
+    /// Takes keys; true: the user asks to quit. [any]
+    func press(_ keys: [Key], at time: Double) -> Bool
+}
+
+extension DeviceView {
+    /// No other key does anything.
+    public func press(_ keys: [Key], at time: Double) -> Bool { keys.contains(where: \.quits) }
 }
 
 /// The terminal of this process while a screen is shown on it: alternate screen, hidden cursor, keys without echo.
@@ -60,12 +67,13 @@ public final class TerminalDevice: Sendable {
         bytes.withUnsafeBytes { writeAll(output, $0) }
     }
 
-    /// Shows a view until the user asks to quit (q, Ctrl-C or Ctrl-D as keys; true) or the task is cancelled (false),
-    /// 30 frames a second. A terminal that does not take bytes (Ctrl-S) is not waited for. [any]
-    public func show(_ view: any DeviceView) async -> Bool {
+    /// Shows a view until the user asks to quit (true) or the task is cancelled (false), so many frames a second at most. A
+    /// terminal that does not take bytes (Ctrl-S) is not waited for. [any]
+    public func show(_ view: any DeviceView, framesPerSecond: Double = 30) async -> Bool {
+        let pause = UInt64(1e9 / max(1, framesPerSecond))
         while !Task.isCancelled {
             if step(view) { return true }
-            do { try await Task.sleep(nanoseconds: 33_000_000) } catch { return false }
+            do { try await Task.sleep(nanoseconds: pause) } catch { return false }
         }
         return false
     }
@@ -83,27 +91,16 @@ public final class TerminalDevice: Sendable {
             let bytes = view.frame(at: monotonicSeconds())
             if !bytes.isEmpty { write(bytes) }
         }
-        return keyboard && wantsToQuit()
+        let pressed = keyboard ? pressed() : []
+        return !pressed.isEmpty && view.press(pressed, at: monotonicSeconds())
     }
 
-    private func wantsToQuit() -> Bool {
-        guard isReady(input, Int16(POLLIN)) else { return false }
-        var bytes = [UInt8](repeating: 0, count: 64)
+    private func pressed() -> [Key] {
+        guard isReady(input, Int16(POLLIN)) else { return [] }
+        var bytes = [UInt8](repeating: 0, count: 1024)
         let count = read(input, &bytes, bytes.count)
-        guard count > 0 else { return false }
-        return asksToQuit(bytes[..<count])
+        return count > 0 ? keys(bytes[..<count]) : []
     }
-}
-
-/// Whether q, Ctrl-C or Ctrl-D is among the keys. The names of other keys ("escape [ A") are no letters.
-func asksToQuit(_ keys: some Sequence<UInt8>) -> Bool {
-    var keys = keys.makeIterator()
-    while let key = keys.next() {
-        if [0x71, 0x51, 3, 4].contains(key) { return true }
-        guard key == 0x1B, let kind = keys.next(), kind == 0x5B || kind == 0x4F else { continue }
-        while let part = keys.next(), !(0x40...0x7E).contains(part) {}
-    }
-    return false
 }
 
 private func isReady(_ descriptor: Int32, _ events: Int16) -> Bool {

@@ -44,6 +44,9 @@ struct Ballistics: Sendable, Equatable {
         if newPeak >= 0.9999 || newPeak.isNaN { clippedAt = time }
     }
 
+    /// No clip is shown any more.
+    mutating func forgetClip() { clippedAt = -.infinity }
+
     /// What to draw at a time.
     func reading(at time: Double) -> Reading {
         func fallen(_ mark: Mark, after wait: Double, _ rate: Double) -> Double {

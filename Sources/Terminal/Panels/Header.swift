@@ -39,6 +39,7 @@ struct Footer {
 
     func draw(_ canvas: inout Canvas, _ area: Area, _ state: FaceState) {
         let inner = area.inset(area.width >= 30 ? 1 : 0)
+        if let written = state.keys.line { return prompt(&canvas, inner, written) }
         let status = state.status
         var x = inner.x + inner.width
         func right(_ text: String, _ style: Style, _ canvas: inout Canvas) {
@@ -64,10 +65,27 @@ struct Footer {
         }
         right("DSP ", theme.quiet, &canvas)
         let room = x - inner.x - 2
-        let wide = "q or Ctrl-C quits"
         guard room >= 6 else { return }
-        let keys = room >= wide.count ? wide : "q quits"
-        let used = canvas.put(glyphs("q"), x: inner.x, y: inner.y, style: theme.accent)
-        canvas.put(glyphs(String(keys.dropFirst())), x: inner.x + used, y: inner.y, style: theme.quiet, limit: room)
+        let node = state.keys.selected.map { printable($0) + ": m mutes, b bypasses, + and - turn it" }
+        let all = [node, "q or Ctrl-C quits, ? shows all keys", "q quits, ? shows keys", "q quits"].compactMap { $0 }
+        let keys = all.first { $0.count <= room } ?? "q quits"
+        for (place, glyph) in glyphs(keys).prefix(room).enumerated() {
+            let isKey = keys != node && place == 0 || keys.dropFirst(place).first == "?"
+            canvas.put(
+                CollectionOfOne(glyph), x: inner.x + place, y: inner.y, style: isKey ? theme.accent : theme.quiet)
+        }
+    }
+
+    /// The line that is being written; of a long one its end.
+    private func prompt(_ canvas: inout Canvas, _ area: Area, _ written: String) {
+        var x = area.x + canvas.put(glyphs("say: "), x: area.x, y: area.y, style: theme.accent, limit: area.width)
+        let all = glyphs(written, unicode: theme.capabilities.unicode)
+        var room = area.x + area.width - x - 1
+        let shown = all.reversed().prefix { glyph in
+            room -= Int(glyph.width)
+            return room >= 0
+        }
+        x += canvas.put(shown.reversed(), x: x, y: area.y, style: theme.text)
+        canvas.put(theme.sign("▏", "_"), x: x, y: area.y, style: theme.accent)
     }
 }

@@ -52,12 +52,18 @@ struct NodePanel: Sendable {
             if load > 0 { right(&canvas, "of a block", title.x + title.width, title.y, theme.quiet, limit: load + 2) }
         }
         let shown = rest.height < nodes.count ? max(0, rest.height - 1) : nodes.count
-        for node in nodes.prefix(shown) {
+        // The one that is chosen stays in sight.
+        let chosen = nodes.firstIndex { $0.name == state.keys.selected }
+        let first = chosen.map { max(0, min($0 - shown / 2, nodes.count - shown)) } ?? 0
+        for node in nodes[first...].prefix(shown) {
             let row = rest.takeTop(1)
             let failure = state.status.degraded[node.name]
-            line(
-                &canvas, Area(x: row.x, y: row.y, width: name, height: 1), printable(node.name),
-                failure == nil ? theme.text : theme.warning, theme)
+            var style = failure == nil ? theme.text : theme.warning
+            if node.name == state.keys.selected {
+                style.attributes |= Style.reversed
+                for x in 0..<name { canvas.put(" ", x: row.x + x, y: row.y, style: style) }
+            }
+            line(&canvas, Area(x: row.x, y: row.y, width: name, height: 1), printable(node.name), style, theme)
             var x = row.x + name + 2
             if type > 0 {
                 let style = node.state.isEmpty ? theme.quiet : theme.accent

@@ -2,7 +2,8 @@
 import Glibc
 
 /// Keys as they are pressed, from the terminal that standard input is, while this exists; it shows nothing of them.
-final class Keyboard {
+final class Keyboard: @unchecked Sendable {
+    // Sendable: the mode is set once.
     private var mode = termios()
 
     /// Nil: standard input is no terminal, or belongs to another program now.

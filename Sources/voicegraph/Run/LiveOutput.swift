@@ -16,6 +16,7 @@ final class LiveOutput: Sendable {
     }
 
     private let face: Face
+    private let keyboard: Keyboard?
     private let graph: GraphDescription
     private let line = Lock(StatusLine())
     private let timingsAt = Lock(-Double.infinity)
@@ -24,6 +25,8 @@ final class LiveOutput: Sendable {
     init(_ graph: GraphDescription, json: Bool) {
         self.graph = graph
         let capabilities = TerminalCapabilities(environment: processEnvironment())
+        // A terminal whose cursor cannot be moved still has keys.
+        keyboard = !json && !capabilities.addressable && isatty(STDOUT_FILENO) == 1 ? Keyboard() : nil
         if json {
             face = .json
         } else if let device = TerminalDevice(capabilities: capabilities) {
@@ -47,9 +50,29 @@ final class LiveOutput: Sendable {
     var series: Set<String> { if case .view(_, let view) = face { view.series } else { [] } }
 
     /// Draws the view until it is cancelled; true: the user asks to quit.
-    func draw() async -> Bool {
+    func draw(framesPerSecond: Double) async -> Bool {
         guard case .view(let device, let view) = face else { return false }
-        return await device.show(view)
+        return await device.show(view, framesPerSecond: framesPerSecond)
+    }
+
+    /// Whether the user asks to quit where there is no view, but a keyboard.
+    var isQuit: Bool {
+        guard case .lines = face, let keyboard else { return false }
+        return keyboard.pressed().contains { $0 == "q" || $0 == "Q" }
+    }
+
+    /// Does what keys ask of the host, until it is cancelled; `look`: something else is shown.
+    func obey(_ host: Host, look: @Sendable () -> Void) async {
+        guard case .view(_, let view) = face else { return }
+        for await command in view.commands {
+            if command == .look {
+                look()
+                continue
+            }
+            do { try await host.obey(command) } catch {
+                view.log("\(error)", at: monotonicSeconds())
+            }
+        }
     }
 
     func show(_ publication: Publication) {
@@ -116,6 +139,26 @@ final class LiveOutput: Sendable {
                     Event(HostEvent.finished.name, time: status.time, wallTime: calendarTime(), fields: fields)) + "\n")
         } else {
             writeOut(FinalReport.text(status, timings, dropouts, dropped: dropped))
+        }
+    }
+}
+
+extension Host {
+    /// Does what a key of the terminal view asks.
+    fileprivate func obey(_ command: FaceCommand) async throws {
+        switch command {
+        case .mute(let node, let isOn): try await mute(node, isOn)
+        case .bypass(let node, let isOn): try await bypass(node, isOn)
+        case .gain(let node, let decibels):
+            guard let gain = try parameters(of: node).first(where: { $0.parameter.key == "gain_db" }) else {
+                throw HostError("'\(node)' has no gain to turn", hint: "choose a node of type gain")
+            }
+            let range = gain.parameter.range
+            try set(
+                node, "gain_db", to: min(max(gain.value + Float(decibels), range.lowerBound), range.upperBound))
+        case .say(let text): try await say(text)
+        case .perform(let node, let action): _ = try await perform(action, on: node)
+        case .quit, .look: break
         }
     }
 }

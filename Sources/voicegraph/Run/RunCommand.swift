@@ -48,12 +48,16 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long they must be quiet, with --until-idle.", valueName: "seconds"))
     var tail = 0.5
 
+    @Option(help: ArgumentHelp("Frames that a terminal shows a second, at most.", valueName: "number"))
+    var fps = 30.0
+
     @Flag(help: "At the end, save every LV2 plugin into the folder that its node names with state.")
     var saveState = false
 
     func validate() throws {
         if let duration, !(duration > 0) { throw ValidationError("--duration must be above 0") }
         guard tail >= 0, tail <= 3600 else { throw ValidationError("--tail must be from 0 to 3600") }
+        guard (1...120).contains(fps) else { throw ValidationError("--fps must be from 1 to 120") }
     }
 
     func run() async throws {
@@ -93,7 +97,8 @@ struct RunCommand: AsyncParsableCommand {
                 }
             }
         }
-        let showing = Task { if await output.draw() { ended.set() } }
+        let showing = Task { [fps] in if await output.draw(framesPerSecond: fps) { ended.set() } }
+        let obeying = Task { await output.obey(host) { events.ask(for: output.series) } }
         await showUntilEnd(host, output, ended)
         var failure: HostError?
         if saveState {
@@ -106,6 +111,7 @@ struct RunCommand: AsyncParsableCommand {
         await host.close()
         await reading.value
         showing.cancel()
+        obeying.cancel()
         await showing.value
         output.close()
         if let result { output.report(result.status, result.timings, result.dropouts, dropped: events.dropped) }
@@ -165,6 +171,7 @@ struct RunCommand: AsyncParsableCommand {
         while !ended.isSet, !isReaderGone, let status = await host.status {
             output.status(status, everySecond: status.time >= second + 1)
             await output.showTimings(of: host)
+            if output.isQuit { return }
             second = max(second, status.time.rounded(.down))
             // By the clock and not by frames: a server that is gone gives none.
             let rest = (duration ?? .infinity) - (monotonicSeconds() - started)

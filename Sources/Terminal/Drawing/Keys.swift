@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A key as a terminal tells it.
+public enum Key: Sendable, Hashable {
+    /// A letter, or anything else that is written.
+    case text(Character)
+    case up, down, pageUp, pageDown, enter, erase, escape
+    /// Ctrl with a letter.
+    case control(Character)
+
+    /// Whether it ends a view, where nothing is being written: q, Ctrl-C or Ctrl-D.
+    var quits: Bool { [.text("q"), .text("Q"), .control("c"), .control("d")].contains(self) }
+}
+
+/// The keys in what a terminal has sent; those that are not known are left out.
+func keys(_ bytes: some Collection<UInt8>) -> [Key] {
+    var keys: [Key] = []
+    var rest = Array(bytes)[...]
+    while let byte = rest.popFirst() {
+        switch byte {
+        case 0x1B:
+            guard let kind = rest.first, kind == 0x5B || kind == 0x4F else {
+                keys.append(.escape)
+                continue
+            }
+            rest.removeFirst()
+            var parts: [UInt8] = []
+            while let part = rest.popFirst() {
+                parts.append(part)
+                if (0x40...0x7E).contains(part) { break }
+            }
+            switch String(decoding: parts, as: UTF8.self) {
+            case "A": keys.append(.up)
+            case "B": keys.append(.down)
+            case "5~": keys.append(.pageUp)
+            case "6~": keys.append(.pageDown)
+            default: break
+            }
+        case 0x0D, 0x0A: keys.append(.enter)
+        case 0x08, 0x7F: keys.append(.erase)
+        case 1..<0x20: keys.append(.control(Character(UnicodeScalar(byte + 0x60))))
+        case 0x20..<0x7F: keys.append(.text(Character(UnicodeScalar(byte))))
+        default:
+            // The rest of a letter beyond ASCII.
+            let count = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0
+            guard count > 0, rest.count >= count else { continue }
+            let letter = String(decoding: [byte] + rest.prefix(count), as: UTF8.self)
+            rest = rest.dropFirst(count)
+            if let first = letter.first, first != "\u{FFFD}" { keys.append(.text(first)) }
+        }
+    }
+    return keys
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import Picture
+
+/// What a key asks of the host.
+public enum FaceCommand: Sendable, Equatable {
+    /// To end.
+    case quit
+    /// To cut a node's output off, or no more.
+    case mute(String, Bool)
+    /// To let a node's input go past it, or no more.
+    case bypass(String, Bool)
+    /// To make a node louder by so many dB.
+    case gain(String, Double)
+    /// To speak a line.
+    case say(String)
+    /// To do an action of a node.
+    case perform(String, String)
+    /// To measure what is drawn now: it is something else than before.
+    case look
+}
+
+/// What keys have changed on the screen.
+struct FaceKeys: Sendable {
+    /// The node that keys are for.
+    var selected: String?
+    /// The line that is being written; nil: none is.
+    var line: String?
+    var showsHelp = false
+
+    /// All keys, for who asks.
+    static let help: [(keys: String, does: String)] = [
+        ("up, down", "choose a node"), ("m", "mute it, or no more"), ("b", "bypass it, or no more"),
+        ("+  -", "make it 1 dB louder or quieter"), ("t", "type a line that is spoken"), ("x", "stop speaking"),
+        ("r", "begin or complete a recording"), ("space", "pause, and go on"), ("s", "another style of the picture"),
+        ("p", "other colours"), ("c", "forget clips"), ("?", "this list"), ("q, Ctrl-C", "quit"),
+    ]
+}
+
+extension FaceState {
+    /// Does what a key says, on the screen; returns what is left for the host.
+    mutating func press(_ key: Key) -> FaceCommand? {
+        if keys.line != nil { return write(key) }
+        if keys.showsHelp, !key.quits {
+            keys.showsHelp = false
+            return nil
+        }
+        switch key {
+        case _ where key.quits: return .quit
+        case .up, .text("k"): choose(-1)
+        case .down, .text("j"): choose(1)
+        case .pageUp: choose(-10)
+        case .pageDown: choose(10)
+        case .text("?"), .text("h"): keys.showsHelp = true
+        case .text("t"): keys.line = ""
+        case .text("c"): for index in nodes.indices { nodes[index].forgetClips() }
+        case .text("s"): return look { $0.style = $0.style.map(\.next) }
+        case .text("p"): return look { $0.preset = ($0.preset ?? .verdant).next }
+        case .text("x"): return speaker.map { .perform($0, "stop") }
+        case .text("r"): return recorder.map { .perform($0, recording == "idle" ? "start" : "finish") }
+        case .text(" "): return pause()
+        case .text("m"): return node.map { .mute($0.name, !$0.isMuted) }
+        case .text("b"): return node.map { .bypass($0.name, !$0.isBypassed) }
+        case .text("+"), .text("="): return node.map { .gain($0.name, 1) }
+        case .text("-"): return node.map { .gain($0.name, -1) }
+        default: break
+        }
+        return nil
+    }
+
+    /// A line that is being written: Enter ends it, Escape leaves it.
+    private mutating func write(_ key: Key) -> FaceCommand? {
+        switch key {
+        case .text(let letter): keys.line?.append(letter)
+        case .erase: if keys.line?.isEmpty == false { keys.line?.removeLast() }
+        case .enter:
+            let line = keys.line ?? ""
+            keys.line = nil
+            return line.contains { $0 != " " } ? .say(line) : nil
+        case .escape: keys.line = nil
+        case .control("c"), .control("d"): return .quit
+        case .control("u"): keys.line = ""
+        default: break
+        }
+        return nil
+    }
+
+    private var node: GraphNode? { graphNodes.first { $0.name == keys.selected } ?? nil }
+
+    private mutating func choose(_ step: Int) {
+        guard !graphNodes.isEmpty else { return }
+        let place = graphNodes.firstIndex { $0.name == keys.selected }
+        let next = place.map { $0 + step } ?? (step > 0 ? 0 : graphNodes.count - 1)
+        keys.selected = graphNodes[min(max(next, 0), graphNodes.count - 1)].name
+    }
+
+    private mutating func look(_ change: (inout NodeFace) -> Void) -> FaceCommand? {
+        let chosen = nodes.firstIndex { $0.name == keys.selected && $0.style != nil }
+        guard let index = chosen ?? nodes.firstIndex(where: { $0.style != nil }) else { return nil }
+        change(&nodes[index])
+        return .look
+    }
+
+    /// Who speaks: now, or last, or the first that could.
+    private var speaker: String? { speaking.min() ?? speech?.node ?? graphNodes.first { $0.type == "tts" }?.name }
+    private var recorder: String? {
+        (graphNodes.first { $0.type == "record" && $0.name == keys.selected }
+            ?? graphNodes.first { $0.type == "record" })?.name
+    }
+    private var recording: String { recorder.flatMap { recordings[$0] } ?? "idle" }
+
+    /// A recording, or else the voice.
+    private func pause() -> FaceCommand? {
+        if let recorder, recording != "idle" { return .perform(recorder, recording == "paused" ? "resume" : "pause") }
+        return speaker.map { .perform($0, isSpeechPaused ? "resume" : "pause") }
+    }
+}
+
+extension PictureStyle {
+    /// The one after it, around.
+    fileprivate var next: PictureStyle {
+        let all = Self.allCases
+        return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
+    }
+}
+
+extension Preset {
+    /// The one after it, around.
+    fileprivate var next: Preset {
+        let all = Self.allCases
+        return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import Host
+import NodeKit
+import TestSupport
+
+@testable import Terminal
+
+/// What keys do on the screen, and what they ask of the host.
+@Suite struct KeyTests {
+    private let view: TerminalView
+
+    init() {
+        var graph = sampleGraph()
+        graph.nodes.append(NodeDescription(name: "low", type: "gain"))
+        graph.nodes.append(NodeDescription(name: "take", type: "record"))
+        view = TerminalView(graph: graph, capabilities: TerminalCapabilities(), width: 100, height: 40)
+        view.update(status: sampleStatus(), at: 9)
+    }
+
+    /// What comes of keys, in order.
+    private func commands(_ keys: [Key], _ count: Int) async -> [FaceCommand] {
+        #expect(!view.press(keys, at: 10))
+        var commands: [FaceCommand] = []
+        var iterator = view.commands.makeAsyncIterator()
+        for _ in 0..<count { if let command = await iterator.next() { commands.append(command) } }
+        return commands
+    }
+
+    private func screen(at time: Double = 10.1) -> String {
+        view.repaint()
+        var terminal = Emulator(width: 100, height: 40)
+        terminal.apply(view.frame(at: time))
+        #expect(terminal.faults.isEmpty)
+        return terminal.text
+    }
+
+    @Test("A node is chosen, muted, bypassed and turned") func nodes() async {
+        // Nothing is chosen yet.
+        #expect(await commands([.text("m"), .down, .text("m")], 1) == [.mute("tts", true)])
+        #expect(
+            await commands([.up, .text("b"), .pageDown, .up, .text("+"), .text("-")], 3)
+                == [.bypass("tts", true), .gain("low", 1), .gain("low", -1)])
+        #expect(screen().contains("low: m mutes, b bypasses"))
+        // What is done to it is known when the graph says so.
+        var graph = sampleGraph()
+        graph.nodes.append(NodeDescription(name: "low", type: "gain"))
+        graph.nodes[4].mute = true
+        view.update(graph: graph, at: 10)
+        #expect(await commands([.text("m")], 1) == [.mute("low", false)])
+        // One that is gone is chosen no more.
+        view.update(graph: sampleGraph(), at: 10)
+        #expect(await commands([.text("m"), .text("k"), .text("m")], 1) == [.mute("speakers", true)])
+    }
+
+    @Test("A line is written, and spoken with Enter, not with Escape") func say() async {
+        let hello: [Key] = "Hellä q".map { Key.text($0) }
+        #expect(await commands([.text("t")] + hello + [.erase, .erase, .enter], 1) == [.say("Hellä")])
+        #expect(!view.press([.text("t")] + hello, at: 10))
+        #expect(screen().contains("say: Hellä q▏"))
+        #expect(!view.press([.escape], at: 10))
+        #expect(!screen().contains("say:"))
+        #expect(await commands([.text("t"), .text(" "), .enter, .text("x")], 1) == [.perform("tts", "stop")])
+        #expect(view.press([.text("t"), .control("c")], at: 10), "Ctrl-C ends it anywhere")
+    }
+
+    @Test("A recording is begun, held and completed; without one the voice is held") func record() async {
+        #expect(await commands([.text(" "), .text("r")], 2) == [.perform("tts", "pause"), .perform("take", "start")])
+        func tell(_ name: String, _ node: String, _ fields: [String: SettingValue]) {
+            view.update(event: Event(name, node: node, fields: fields), at: 10)
+        }
+        tell("record.state", "take", ["state": .string("recording")])
+        #expect(
+            await commands([.text(" "), .text("r")], 2) == [.perform("take", "pause"), .perform("take", "finish")])
+        tell("record.state", "take", ["state": .string("paused")])
+        #expect(await commands([.text(" ")], 1) == [.perform("take", "resume")])
+        tell("record.state", "take", ["state": .string("idle")])
+        tell("speech.state", "tts", ["paused": .bool(true)])
+        #expect(await commands([.text(" ")], 1) == [.perform("tts", "resume")])
+    }
+
+    @Test("Pictures have other styles and colours, and what they need is measured") func looks() async {
+        view.update(levels: SeriesFrame(node: "orb", time: 0, peak: [0.5], rms: [0.3], orb: 0.6), at: 10)
+        #expect(view.series == ["output"])
+        let orb = screen()
+        #expect(await commands([.text("s")], 1) == [.look])
+        #expect(view.series == ["output", "orb.bands"])
+        #expect(screen() != orb)
+        #expect(await commands([.text("s"), .text("s"), .text("p")], 3) == [.look, .look, .look])
+        #expect(view.series == ["output"])
+    }
+
+    @Test("Clips are forgotten") func clips() {
+        view.update(levels: SeriesFrame(node: "meter", time: 0, peak: [1.2, 0.1], rms: [0.3, 0.1], orb: 0.6), at: 10)
+        #expect(screen().contains("CLIP"))
+        #expect(!view.press([.text("c")], at: 10.1))
+        #expect(!screen(at: 10.2).contains("CLIP"))
+    }
+
+    @Test("All keys are shown on request, on any screen; any key goes back") func help() {
+        #expect(screen().contains("? shows all keys"))
+        #expect(!view.press([.text("?")], at: 10))
+        for entry in FaceKeys.help { #expect(screen().contains(entry.does), "no \(entry)") }
+        for (width, height) in [(20, 6), (5, 2), (60, 12)] {
+            view.resize(width: width, height: height)
+            var terminal = Emulator(width: width, height: height)
+            terminal.apply(view.frame(at: 10.2))
+            #expect(terminal.faults.isEmpty)
+        }
+        view.resize(width: 100, height: 40)
+        #expect(!view.press([.text("m")], at: 10.3) && !screen().contains("this list"))
+        #expect(view.press([.text("?"), .text("q")], at: 10.4))
+    }
+}
