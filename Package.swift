@@ -104,7 +104,10 @@ let package = Package(
                 "Graph", "Host", "NodeKit", "System", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
-        code("Picture", ["Graph", "NodeKit"]),
+        // Optimized in debug builds too: it works on every pixel.
+        .target(
+            name: "Picture", dependencies: ["Graph", "NodeKit"],
+            swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
         code("Terminal", ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"]),
         .executableTarget(
             name: "voicegraph",

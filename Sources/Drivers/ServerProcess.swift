@@ -59,10 +59,7 @@ package final class ServerProcess: @unchecked Sendable {
     private static let patience = 30.0
 
     /// Where jackd is; nil: not installed. [control]
-    package static var executable: String? {
-        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin:/usr/local/bin"
-        return folders.split(separator: ":").map { "\($0)/jackd" }.first { access($0, X_OK) == 0 }
-    }
+    package static var executable: String? { programPath("jackd") }
 
     /// Starts a server; it answers a little later (see `isRunning`, `JackLibrary.open`). nil `nameLock`: the caller
     /// takes care that the name is free. [control]

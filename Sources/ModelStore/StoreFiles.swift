@@ -34,8 +34,7 @@ func fileSize(_ path: String) -> Int? {
 
 /// The SHA-256 of a file in hexadecimal digits, as sha256sum gives it; nil: it cannot be read. [control]
 func fileSHA256(_ path: String) -> String? {
-    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-    guard let program = ToolRun.find("sha256sum", in: ["PATH": folders]) else { return nil }
+    guard let program = programPath("sha256sum") else { return nil }
     var output: [UInt8] = []
     let tool = ToolRun(command: [program, "--zero", "--", path], environment: [:], isInterrupted: { false })
     guard let end = try? tool.run({ output += $0 }), end.isSuccess else { return nil }

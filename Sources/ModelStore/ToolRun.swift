@@ -28,11 +28,7 @@ struct ToolRun {
 
     /// The first executable file of a name in $PATH. [any]
     static func find(_ name: String, in environment: [String: String]) -> String? {
-        for folder in (environment["PATH"] ?? "").split(separator: ":") where folder.hasPrefix("/") {
-            let path = folder + "/" + name
-            if fileSize(path) != nil, access(path, X_OK) == 0 { return path }
-        }
-        return nil
+        programPath(name, in: environment["PATH"] ?? "")
     }
 
     /// Runs it; `take` gets what it prints on standard output. [control]

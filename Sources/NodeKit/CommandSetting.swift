@@ -18,14 +18,7 @@ extension Settings {
 }
 
 private func programPath(_ name: String, _ host: NodeHost) -> String? {
-    func isProgram(_ path: String) -> Bool {
-        var entry = stat()
-        return stat(path, &entry) == 0 && entry.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
-    }
-    if name.contains("/") {
-        let path = host.resolve(name)
-        return isProgram(path) ? path : nil
-    }
-    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-    return folders.split(separator: ":").map { "\($0)/\(name)" }.first(where: isProgram)
+    guard name.contains("/") else { return System.programPath(name) }
+    let path = host.resolve(name)
+    return isProgram(path) ? path : nil
 }

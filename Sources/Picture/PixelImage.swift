@@ -30,6 +30,27 @@ public struct PixelImage: Sendable, Equatable {
         pixels[index] = over + pixels[index] * (1 - over.w)
     }
 
+    /// Red, green and blue of each pixel on an opaque ground, 0...255, row after row.
+    public func rgb(over ground: Color) -> [UInt8] {
+        let base = ground.premultiplied
+        // 0 to 1 with a little more from rounding, which is cut off.
+        func byte(_ value: Float) -> UInt8 { UInt8(truncatingIfNeeded: Int32(value * 255 + 0.5)) }
+        let empty = (byte(base.x), byte(base.y), byte(base.z))
+        return [UInt8](unsafeUninitializedCapacity: 3 * pixels.count) { bytes, used in
+            var place = 0
+            for pixel in pixels {
+                if pixel.w == 0 {
+                    (bytes[place], bytes[place + 1], bytes[place + 2]) = empty
+                } else {
+                    let shown = pixel + base * (1 - pixel.w)
+                    (bytes[place], bytes[place + 1], bytes[place + 2]) = (byte(shown.x), byte(shown.y), byte(shown.z))
+                }
+                place += 3
+            }
+            used = place
+        }
+    }
+
     /// The same picture on an opaque ground.
     public func over(_ ground: Color) -> PixelImage {
         var result = self

@@ -9,13 +9,7 @@ struct NodeFace: Sendable {
     var style: PictureStyle?
     var preset: Preset?
     var meters: [Ballistics] = []
-    var ease = LevelEase()
-    var bars = BarsEase()
-    /// The bands as they were measured last; empty: none were.
-    private(set) var bands: [Float] = []
-    /// Where the sound lies among them, as it is eased for the eye.
-    private var brightness = Ease(0.5, duration: LevelEase.viewTime, curve: .easeOut)
-    var loudAt = -Double.infinity
+    var motion = PictureMotion()
     private var last: SeriesFrame?
 
     init(name: String, style: PictureStyle? = nil, preset: Preset? = nil) {
@@ -34,41 +28,14 @@ struct NodeFace: Sendable {
             let rms = index < frame.rms.count ? frame.rms[index] : 0
             meters[index].update(rms: rms, peak: frame.peak[index], at: time)
         }
-        ease.set(level: frame.orb, at: time)
-        if frame.orb > 0.02 { loudAt = time }
+        motion.take(level: frame.orb, at: time)
         return true
     }
 
     mutating func forgetClips() { for index in meters.indices { meters[index].forgetClip() } }
 
-    /// Takes bands; false: they say what was known already.
-    mutating func update(bands: [Float], at time: Double) -> Bool {
-        guard bands != self.bands else { return false }
-        self.bands = bands
-        if let now = PictureState.brightness(of: bands) { brightness.go(to: Double(now), at: time) }
-        return true
-    }
-
     /// The series on request that its picture needs.
-    var series: [String] { style == .bars || style == .wave ? ["\(name).bands"] : [] }
-
-    /// The state of its picture. `speaking`: whether anything in the graph speaks.
-    mutating func picture(speaking: Bool, at time: Double) -> PictureState {
-        let active = speaking || time - loudAt < 0.5
-        if ease.flag.target != (active ? 1 : 0) {
-            if active { ease.set(speaking: true, at: time) } else { ease.end(at: time) }
-        }
-        if style == .bars, !bands.isEmpty {
-            return PictureState(ease, bands: bands.map(BarValues.shown), at: time)
-        }
-        if style == .bars {
-            // Nothing was measured. A new guess each time the bars have arrived at the last one.
-            let tick = UInt64(max(0, time / BarsEase.time))
-            bars.set(BarValues.guess(level: Float(ease.level.target), seed: tick), at: Double(tick) * BarsEase.time)
-        }
-        return PictureState(
-            ease, bands: bars.values(at: time), brightness: Float(brightness.value(at: time)), at: time)
-    }
+    var series: [String] { (style?.series ?? []).map { "\(name).\($0)" } }
 }
 
 /// What is being spoken, and how far.

@@ -110,7 +110,7 @@ public final class TerminalView: DeviceView {
             if let peak = levels[Host.output.name].first { return inner.update(peak: peak, of: levels.node, at: time) }
             let index = inner.state.nodes.firstIndex { $0.name == levels.node }
             let bands = levels["bands"]
-            if !bands.isEmpty, let index, inner.state.nodes[index].update(bands: bands, at: time) {
+            if !bands.isEmpty, let index, inner.state.nodes[index].motion.take(bands: bands, at: time) {
                 inner.changedAt = time
             }
             // Other series have no picture here yet.

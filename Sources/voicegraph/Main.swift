@@ -11,7 +11,8 @@ struct VoiceGraph: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, RenderCommand.self, RecordCommand.self, SayCommand.self, SpeakCommand.self,
             VoicesCommand.self,
-            TranscribeCommand.self, PictureCommand.self, CheckCommand.self, GraphCommand.self, NodesCommand.self,
+            TranscribeCommand.self, PictureCommand.self, VideoCommand.self, CheckCommand.self, GraphCommand.self,
+            NodesCommand.self,
             DescribeCommand.self,
             TranscriptsCommand.self, TakesCommand.self,
             StatusCommand.self, TopCommand.self, ControlCommand.self, LV2Command.self, ModelsCommand.self,

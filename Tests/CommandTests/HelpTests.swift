@@ -10,7 +10,8 @@ import TestSupport
             (
                 ["--help"],
                 [
-                    "run", "render", "record", "transcribe", "picture", "check", "graph", "nodes", "describe", "status",
+                    "run", "render", "record", "transcribe", "picture", "video", "check", "graph", "nodes", "describe",
+                    "status",
                     "top",
                     "ctl",
                     "models",
@@ -42,6 +43,7 @@ import TestSupport
             (["check", "--help"], ["--format", "--set", "exit code"]),
             (["graph", "--help"], ["--format", "svg", "png", "dot", "mermaid", "--live", "--dark"]),
             (["picture", "--help"], ["--style", "waveform", "spectrogram", "--size", "--json", ".svg", "1200x480"]),
+            (["video", "--help"], ["--style", "--captions", ".mp4", ".webm", ".gif", "ffmpeg", "--fps", "1280x720"]),
             (["nodes", "--help"], ["--plugin-path", "--json"]),
             (["describe", "--help"], ["<type>", "<plugin>", "lv2 info"]),
             (["plugin", "new", "--help"], ["--language", "swift", "c"]),

@@ -108,11 +108,9 @@ private func executablePath() -> String? {
 
 /// The `voicegraph` that a shell would run, behind its symbolic links; nil: there is none.
 private func installedCommand() -> String? {
-    for folder in environment("PATH").split(separator: ":") where folder.hasPrefix("/") {
-        let path = String(folder) + "/voicegraph"
-        guard access(path, X_OK) == 0, let real = realpath(path, nil) else { continue }
-        defer { free(real) }
-        return String(cString: real)
+    guard let path = programPath("voicegraph", in: environment("PATH")), let real = realpath(path, nil) else {
+        return nil
     }
-    return nil
+    defer { free(real) }
+    return String(cString: real)
 }

@@ -106,6 +106,8 @@ public struct OrbPicture: Sendable {
         let coreRadius, glowRadius, glowSpread, strokeWidth, ringRadius, ringWidth: Float
         let ringOpacity, glowOpacity, gradientStart, gradientSpan, turn: Float
         let edge: Float
+        /// Beyond this there is nothing.
+        let end: Float
         let glow: SIMD4<Float>
         let table: [SIMD4<Float>]
         let ring: [SIMD4<Float>]
@@ -122,6 +124,9 @@ public struct OrbPicture: Sendable {
             ringWidth = max(OrbShape.ringWidth * unit * shape.ringScale, 0.6)
             ringOpacity = shape.ringOpacity
             glowOpacity = shape.glowOpacity
+            end =
+                max(
+                    coreRadius + strokeWidth, ringRadius + ringWidth, glowOpacity > 0 ? edge : 0) + 1
             let scale = unit * shape.coreScale
             gradientStart = OrbShape.gradientRadii.lowerBound * scale
             gradientSpan = (OrbShape.gradientRadii.upperBound - OrbShape.gradientRadii.lowerBound) * scale
@@ -132,7 +137,9 @@ public struct OrbPicture: Sendable {
         }
 
         func pixel(_ dx: Float, _ dy: Float) -> SIMD4<Float> {
-            let radius = (dx * dx + dy * dy).squareRoot()
+            let square = dx * dx + dy * dy
+            guard square < end * end else { return .zero }
+            let radius = square.squareRoot()
             var result = SIMD4<Float>.zero
             if glowOpacity > 0 {
                 // Towards the picture's edge the light fades out, or it would show where the picture ends.

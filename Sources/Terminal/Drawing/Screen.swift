@@ -129,7 +129,7 @@ struct Screen {
                 let tall = min(part.height, max(4, part.width / 2))
                 part = Area(x: part.x, y: part.y + (part.height - tall) / 2, width: part.width, height: tall)
             }
-            let picture = state.nodes[index].picture(speaking: speaking, at: time)
+            let picture = state.nodes[index].motion.state(style, speaking: speaking, at: time)
             PictureCells(theme: theme).draw(
                 &canvas, part, style: style, preset: state.nodes[index].preset, state: picture)
         }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Host
+import System
+
+/// ffmpeg, which makes a film of pictures that come through a pipe and of the sound of a file.
+final class VideoEncoder {
+    /// What it is to make.
+    struct Film {
+        var sound: String
+        var output: String
+        var width, height: Int
+        var framesPerSecond: Double
+        /// Captions, as SubRip or WebVTT; nil: none.
+        var captions: String?
+    }
+
+    /// What can be made, by the suffix.
+    enum Kind: String, CaseIterable {
+        case mp4, webm, gif
+
+        init?(path: String) {
+            guard path.contains("."), let end = path.split(separator: ".").last else { return nil }
+            self.init(rawValue: end.lowercased())
+        }
+    }
+
+    private let film: Film
+    private let program: String
+    private let child: StartedChild
+    private var input: Int32
+    /// Where it is written, until it is whole.
+    private let partial: String
+    /// A copy of the captions under a name that needs no quotes.
+    private let captions: String?
+
+    /// Starts it. Throws where it is not installed.
+    init(_ film: Film) throws(HostError) {
+        guard let program = programPath("ffmpeg") else {
+            throw HostError("ffmpeg is not installed", hint: "apt install ffmpeg")
+        }
+        (self.film, self.program) = (film, program)
+        let kind = Kind(path: film.output) ?? .mp4
+        let folder = film.output.lastIndex(of: "/").map { String(film.output[...$0]) } ?? ""
+        partial = "\(folder).voicegraph-\(getpid()).part.\(kind)"
+        captions = try film.captions.map { path throws(HostError) in try Self.copy(path) }
+        signal(SIGPIPE, SIG_IGN)
+        var launcher = ChildLauncher([program] + Self.arguments(film, kind, captions, partial))
+        launcher.hasInput = true
+        do throws(SystemError) { child = try launcher.start() } catch {
+            if let captions { unlink(captions) }
+            throw HostError("\(error)")
+        }
+        input = child.input
+        _ = fcntl(child.output, F_SETFL, O_NONBLOCK)
+    }
+
+    deinit { if let captions { unlink(captions) } }
+
+    private static func arguments(_ film: Film, _ kind: Kind, _ captions: String?, _ output: String) -> [String] {
+        var words = ["-hide_banner", "-loglevel", "error", "-nostdin", "-y"]
+        words += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "\(film.width)x\(film.height)"]
+        words += ["-r", "\(film.framesPerSecond)", "-i", "pipe:0"]
+        if kind != .gif { words += ["-i", film.sound] }
+        if kind != .gif, let captions { words += ["-i", captions] }
+        let burnt = captions.map { "subtitles=\($0)" }
+        switch kind {
+        case .gif:
+            let colors = "split[a][b];[a]palettegen[p];[b][p]paletteuse"
+            return words + ["-filter_complex", [burnt, colors].compactMap { $0 }.joined(separator: ","), output]
+        case .mp4, .webm:
+            words += ["-map", "0:v", "-map", "1:a"] + (captions == nil ? [] : ["-map", "2:s"])
+            if let burnt { words += ["-vf", burnt] }
+            words +=
+                kind == .mp4
+                ? [
+                    "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "192k",
+                    "-c:s", "mov_text", "-movflags", "+faststart",
+                ]
+                : [
+                    "-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-row-mt", "1", "-b:v", "2M",
+                    "-pix_fmt", "yuv420p", "-c:a", "libopus", "-b:a", "128k", "-c:s", "webvtt",
+                ]
+            // A track of captions, which has pauses, would end all of it.
+            return words + (captions == nil ? ["-shortest"] : []) + [output]
+        }
+    }
+
+    private static func copy(_ path: String) throws(HostError) -> String {
+        let end = path.lowercased().hasSuffix(".vtt") ? "vtt" : "srt"
+        let name = "\(P_tmpdir)/voicegraph-captions-\(getpid()).\(end)"
+        guard let source = fopen(path, "re") else {
+            throw HostError("\(path): \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(source) }
+        unlink(name)
+        let target = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard target >= 0 else { throw HostError("cannot write \(name): \(String(cString: strerror(errno)))") }
+        defer { close(target) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, source)
+            guard count > 0 else { return name }
+            writeOut(Array(buffer[..<count]), to: target)
+        }
+    }
+
+    /// Gives it the next picture, row after row in red, green and blue; false: it takes no more.
+    func write(_ bytes: [UInt8]) -> Bool { input >= 0 && writeOut(bytes, to: input) }
+
+    /// Waits until the film is whole, and gives it its name; `cutAt`: it has no more than so many seconds. Throws what ffmpeg
+    /// said, and leaves nothing, where it could not make it.
+    func finish(cutAt seconds: Double?) throws(HostError) {
+        end()
+        var film = partial
+        do throws(HostError) {
+            try Self.wait(child)
+            if let seconds, captions != nil {
+                // The sound went on without pictures.
+                film = partial + ".\(Kind(path: partial) ?? .mp4)"
+                let words = ["-hide_banner", "-loglevel", "error", "-nostdin", "-y", "-i", partial]
+                let launcher = ChildLauncher([program] + words + ["-map", "0", "-t", "\(seconds)", "-c", "copy", film])
+                let cut: StartedChild
+                do throws(SystemError) { cut = try launcher.start() } catch { throw HostError("\(error)") }
+                _ = fcntl(cut.output, F_SETFL, O_NONBLOCK)
+                try Self.wait(cut)
+                unlink(partial)
+            }
+        } catch {
+            unlink(partial)
+            unlink(film)
+            throw HostError("ffmpeg could not make \(self.film.output): \(error.message)")
+        }
+        guard rename(film, self.film.output) == 0 else {
+            let reason = String(cString: strerror(errno))
+            unlink(film)
+            throw HostError("\(self.film.output) cannot be written: \(reason)")
+        }
+    }
+
+    /// Until a child has ended; throws what it said if it failed.
+    private static func wait(_ child: StartedChild) throws(HostError) {
+        var said = OutputTail()
+        var output = child.output
+        while output >= 0 {
+            var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            poll(&entry, 1, 1000)
+            guard let bytes = takeBytes(from: &output) else { break }
+            said.append(bytes[...])
+        }
+        guard child.wait() == 0 else { throw HostError(said.lastLine) }
+    }
+
+    /// Ends it without a film.
+    func discard() {
+        child.kill()
+        end()
+        close(child.output)
+        _ = child.wait()
+        unlink(partial)
+    }
+
+    private func end() {
+        if input >= 0 { close(input) }
+        input = -1
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import TestSupport
+
+/// `voicegraph video`, with the ffmpeg that is installed.
+@Suite(.timeLimit(.minutes(5))) struct VideoCommandTests {
+    private let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    private func call(_ arguments: [String], path: String? = nil) async throws -> (code: Int32, errors: String) {
+        let program = try Program(
+            [Program.voicegraph, "video"] + arguments, environment: path.map { ["PATH": $0] } ?? [:])
+        return (try await program.end(seconds: 120), program.errors)
+    }
+
+    private func tone(_ name: String, seconds: Double) throws -> String {
+        let frames = Int(48_000 * seconds)
+        try SoundFile(rate: 48_000, samples: [Signal.sine(440, rate: 48_000, frames: frames, amplitude: 0.5)])
+            .write(scratch.file(name))
+        return scratch.file(name)
+    }
+
+    /// What ffprobe finds in a film: its streams in order, and how long it is.
+    private func probe(_ name: String) async throws -> (streams: [String], seconds: Double) {
+        let result = try await runTool([
+            "ffprobe", "-loglevel", "error", "-show_entries", "stream=codec_name:format=duration", "-of", "csv=p=0",
+            scratch.file(name),
+        ])
+        #expect(result.status == 0, "\(result.output)")
+        let lines = result.output.split(separator: "\n").map(String.init)
+        return (lines.filter { Double($0) == nil }, lines.compactMap(Double.init).last ?? 0)
+    }
+
+    /// The colour in the middle of a film at a time, 0...255.
+    private func middle(_ name: String, at seconds: Double) async throws -> [UInt8] {
+        let raw = scratch.file("frame.raw")
+        let result = try await runTool([
+            "ffmpeg", "-loglevel", "error", "-nostdin", "-y", "-ss", "\(seconds)", "-i", scratch.file(name),
+            "-frames:v",
+            "1", "-f", "rawvideo", "-pix_fmt", "rgb24", raw,
+        ])
+        #expect(result.status == 0, "\(result.output)")
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: raw))
+        return Array(bytes[(24 * 64 + 32) * 3..<(24 * 64 + 33) * 3])
+    }
+
+    private var left: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted() }
+    }
+
+    private let small = ["--size", "64x48", "--fps", "10"]
+
+    @Test(
+        "A film is as long as its sound, with pictures, sound and captions",
+        arguments: [("mp4", ["h264", "aac", "mov_text"]), ("webm", ["vp9", "opus", "webvtt"]), ("gif", ["gif"])])
+    func films(suffix: String, streams: [String]) async throws {
+        let file = try tone("tone.wav", seconds: 2)
+        let captions = try scratch.write("said.srt", "1\n00:00:00,500 --> 00:00:01,500\nhello\n")
+        let plain = try await call([file, "-o", scratch.file("plain.\(suffix)")] + small)
+        #expect(plain.code == 0, "\(plain.errors)")
+        #expect(try await probe("plain.\(suffix)").streams == Array(streams.prefix(2)))
+        #expect(abs(try await probe("plain.\(suffix)").seconds - 2) < 0.15)
+        let told = try await call([file, "-o", scratch.file("told.\(suffix)"), "--captions", captions] + small)
+        #expect(told.code == 0, "\(told.errors)")
+        #expect(try await probe("told.\(suffix)").streams == streams)
+        #expect(try left == ["plain.\(suffix)", "said.srt", "told.\(suffix)", "tone.wav"])
+    }
+
+    @Test("What is drawn is what sounds: the orb is there, on the ground that was asked for") func looks() async throws
+    {
+        let file = try tone("tone.wav", seconds: 1)
+        for (arguments, name) in [(["--light"], "light.mp4"), (["--style", "bars", "--preset", "flare"], "bars.mp4")] {
+            let made = try await call([file, "-o", scratch.file(name)] + small + arguments)
+            #expect(made.code == 0, "\(made.errors)")
+        }
+        let orb = try await middle("light.mp4", at: 0.8)
+        #expect(orb[2] > 150 && Int(orb[2]) > Int(orb[0]) + 40, "the middle of the orb is blue: \(orb)")
+    }
+
+    @Test("Ctrl-C ends a film that plays until there") func interrupted() async throws {
+        let file = try tone("long.wav", seconds: 900)
+        let program = try Program(
+            [Program.voicegraph, "video", file, "-o", scratch.file("cut.mp4"), "--size", "640x480", "--fps", "60"])
+        try await eventually("pictures are made", seconds: 60) {
+            try left.contains { $0.hasSuffix(".part.mp4") }
+        }
+        program.signal(SIGINT)
+        #expect(try await program.end(seconds: 60) == 1)
+        #expect(program.errors.contains("interrupted; what is there plays: "), "\(program.errors)")
+        let seconds = try await probe("cut.mp4").seconds
+        #expect(seconds > 0 && seconds < 890)
+        #expect(try left == ["cut.mp4", "long.wav"])
+    }
+
+    @Test("What cannot be made is said, and nothing is left") func refused() async throws {
+        let file = try tone("tone.wav", seconds: 1)
+        let noise = try scratch.write("noise.wav", "this is no sound")
+        let film = scratch.file("x.mp4")
+        let broken = scratch.path + "/tools"
+        mkdir(broken, 0o700)
+        try "#!/bin/sh\necho it has no codec >&2\nexit 3\n".write(
+            toFile: broken + "/ffmpeg", atomically: true, encoding: .utf8)
+        chmod(broken + "/ffmpeg", 0o700)
+        let before = try left
+        for (arguments, path, code, message) in [
+            ([file, "-o", film], "/nowhere", 1, "ffmpeg is not installed (apt install ffmpeg)"),
+            ([file, "-o", film], broken + ":/usr/bin:/bin", 1, "ffmpeg could not make \(film): it has no codec"),
+            (["nowhere.wav", "-o", film], nil, 1, "nowhere.wav: No such file or directory"),
+            ([noise, "-o", film], nil, 1, "noise.wav"),
+            ([file, "-o", scratch.file("x.avi")], nil, 64, "must end in .mp4, .webm or .gif"),
+            ([file, "-o", film, "--size", "63x48"], nil, 64, "--size must be even"),
+            ([file, "-o", film, "--size", "20000x20000"], nil, 64, "20000x20000"),
+            ([file, "-o", film, "--style", "cube"], nil, 64, "'orb', 'bars' or 'wave'"),
+            ([file, "-o", film, "--fps", "0"], nil, 64, "--fps must be from 1 to 60"),
+            ([file, "-o", film, "--captions", noise], nil, 64, "must end in .srt or .vtt"),
+            ([file, "-o", film, "--captions", scratch.file("no.srt")], nil, 1, "no.srt: No such file or directory"),
+            ([file, "-o", scratch.path + "/no/x.mp4"], nil, 1, "ffmpeg could not make"),
+        ] as [([String], String?, Int32, String)] {
+            let result = try await call(arguments, path: path)
+            #expect(result.code == code && result.errors.contains(message), "\(arguments): \(result)")
+        }
+        #expect(try left == before)
+    }
+}
