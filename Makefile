@@ -10,7 +10,7 @@ SEED = $(shell date +%s)
 RELEASE = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build debug setup setup-test models install format lint docs bench
+.PHONY: help run test build debug setup setup-test models install format lint docs pictures bench
 .PHONY: lv2-conformance lv2-example soak soak-voice clean
 
 help: ## list these targets
@@ -53,6 +53,9 @@ format: ## format all sources
 
 lint: ## check format, documentation and names
 	$(SWIFT) format lint --strict -r --parallel $$(scripts/swift-sources)
+
+pictures: build setup-test ## make the pictures of the README again: docs
+	scripts/pictures $(RELEASE)/voicegraph
 
 docs: setup ## make the documentation of NodeKit and Host, without a network: .build/docs
 	@scripts/docs
