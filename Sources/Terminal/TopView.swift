@@ -70,7 +70,10 @@ public final class TopView: DeviceView {
         if height >= 12 { rest.y += 1; rest.height -= 1 }
         if height >= 6 {
             let keys =
-                state.lost ?? "q or Ctrl-C quits; now, peak, of a block: last second; else since it was added"
+                state.lost
+                ?? (width >= 90
+                    ? "now, peak, of a block: in the last second; mean, 99 %, longest: since the start; q quits"
+                    : width >= 60 ? "first three: the last second; others: since the start; q quits" : "q quits")
             line(&canvas, rest.takeBottom(1).inset(1), keys, state.lost == nil ? theme.quiet : theme.error, theme)
         }
         notes(&canvas, &rest, state, height: height)
@@ -122,16 +125,24 @@ public final class TopView: DeviceView {
         let title = rest.takeTop(1)
         line(&canvas, Area(x: title.x, y: title.y, width: name, height: 1), "node", theme.quiet, theme)
         cells(TopTable.titles, title, theme.quiet)
+        // Bars compare nodes with each other: of a block each takes next to nothing, as it should.
+        let sum = rows.reduce(0) { $0 + $1.share }
+        if bar >= 12 {
+            let place = Area(x: title.x + name + tableWidth + 2, y: title.y, width: bar, height: 1)
+            line(&canvas, place, "of all nodes", theme.quiet, theme)
+        }
         let shownRows = rows.count > rest.height ? max(0, rest.height - 1) : rows.count
         for row in rows.prefix(shownRows) {
             let place = rest.takeTop(1)
             line(&canvas, Area(x: place.x, y: place.y, width: name, height: 1), row.node, theme.text, theme)
             cells(row.cells, place, row.share >= 0.5 ? theme.warning : theme.text)
-            if bar >= 8 {
-                let filled = min(bar, Int((row.share * Double(bar)).rounded(.up)))
+            if bar >= 8, sum > 0 {
+                let filled = min(bar, Int((row.share / sum * Double(bar)).rounded()))
                 for x in 0..<filled {
                     let at = place.x + name + tableWidth + 2 + x
-                    canvas.put(theme.sign("▪", "#"), x: at, y: place.y, style: theme.accent)
+                    canvas.put(
+                        theme.sign("▪", "#"), x: at, y: place.y,
+                        style: row.share >= 0.5 ? theme.warning : theme.accent)
                 }
             }
         }

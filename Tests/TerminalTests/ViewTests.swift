@@ -86,6 +86,23 @@ import TestSupport
         #expect(crowded.text.contains("n0 ") && crowded.text.contains(/and \d+ more nodes/))
     }
 
+    @Test("A long line of the log is broken at words, and cut where there is no room") func longLines() {
+        let words = (1...40).map { "word\($0)" }.joined(separator: " ")
+        func rows(_ height: Int) -> [String] {
+            let view = TerminalView(
+                graph: sampleGraph(), capabilities: TerminalCapabilities(), width: 80, height: height)
+            view.log("the first", at: 10)
+            view.log(words, at: 10)
+            return shown(view, 80, height).text.split(separator: "\n").map(String.init)
+                .filter { $0.contains("word") || $0.contains("first") }
+        }
+        let all = rows(44)
+        #expect(all.count == 5 && all[0].contains("the first") && all[1].hasPrefix(" word1 "))
+        #expect(all.dropFirst(2).allSatisfy { $0.hasPrefix("   word") } && all.last?.hasSuffix("word40") == true)
+        let cut = rows(24)
+        #expect(cut.count == 2 && cut[0].hasPrefix(" word1 ") && cut[1].hasSuffix(" …"))
+    }
+
     @Test("A low tone and a high one look different, though they are as loud", arguments: ["bars", "wave"])
     func pitch(style: String) {
         let screens = [0, 9].map { band in

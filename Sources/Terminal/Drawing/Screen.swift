@@ -49,17 +49,7 @@ struct Screen {
                 + (state.speech == nil ? 2 : 9)
             lines = max(lines, min(24, rest.height - others))
         }
-        let log = state.log.suffix(lines)
-        for entry in log.reversed() {
-            let area = rest.takeBottom(1)
-            let style: Style =
-                switch entry.level {
-                case .plain: theme.quiet
-                case .warning: theme.warning
-                case .error: theme.error
-                }
-            put(&canvas, area.inset(1), entry.text, style)
-        }
+        log(&canvas, &rest, state, lines: lines)
         if !state.status.notice.isEmpty, height >= 8 {
             let text = theme.words("▲", "!") + " " + printable(state.status.notice)
             put(&canvas, rest.takeBottom(1).inset(1), text, theme.warning)
@@ -70,6 +60,31 @@ struct Screen {
                 index == shownFailed - 1 && failed.count > shownFailed ? " (+\(failed.count - shownFailed) more)" : ""
             let text = "\(theme.words("▲", "!")) \(failed[index].name) is degraded: \(failed[index].reason)\(more)"
             put(&canvas, area.inset(1), text, theme.warning)
+        }
+    }
+
+    /// The newest entries, each in as many lines as it needs, or as are left.
+    private func log(_ canvas: inout Canvas, _ rest: inout Area, _ state: FaceState, lines: Int) {
+        var left = lines
+        for entry in state.log.reversed() where left > 0 {
+            let style: Style =
+                switch entry.level {
+                case .plain: theme.quiet
+                case .warning: theme.warning
+                case .error: theme.error
+                }
+            let text = SpeechFace(node: "", text: entry.text, unicode: theme.capabilities.unicode)
+            let wrapped = text.lines(width: rest.width - 6)
+            let shown = wrapped.prefix(left)
+            for (place, range) in shown.enumerated().reversed() {
+                let area = rest.takeBottom(1).inset(1)
+                var x = area.x + (place == 0 ? 0 : 2)
+                x += canvas.put(text.glyphs[range], x: x, y: area.y, style: style, limit: area.width)
+                if place == left - 1, wrapped.count > left {
+                    canvas.put(glyphs(theme.words(" …", " ..")), x: x, y: area.y, style: style)
+                }
+            }
+            left -= shown.count
         }
     }
 
