@@ -84,8 +84,11 @@ struct FilePass {
             return built
         }
         // How many channels it has is known when there is one.
-        let found = try build().graph?.nodes.first?.instance.ports.count { $0.kind == VG_AUDIO_PORT }
-        var node = listener(channels ?? found ?? 1)
+        var count = channels ?? 1
+        if channels == nil, let file = try build().graph?.nodes.first {
+            count = file.instance.ports.count { $0.kind == VG_AUDIO_PORT }
+        }
+        var node = listener(count)
         node.name = Self.listener
         node.required = true
         description.nodes.append(node)

@@ -41,8 +41,8 @@ public struct Measurement: Sendable {
         self.series = series
     }
 
-    /// Gives each frame of levels, and of each series that is wanted, to `take`, and now and then the seconds done to `progress`, which ends
-    /// it by returning false. Throws if the file cannot be read, or something cannot be measured. [control]
+    /// Gives each frame of levels, and of each series that is wanted, to `take`, and now and then the seconds done to
+    /// `progress`, which ends it by returning false. Throws if the file cannot be read, or something cannot be measured. [control]
     public func run(
         registry: NodeRegistry, progress: (Double) -> Bool = { _ in true }, take: (SeriesFrame) -> Void
     ) throws(HostError) -> Report {
