@@ -25,12 +25,15 @@ import TestSupport
         return "*\n    " + Array(repeating: text, count: times).joined(separator: " ") + "\n"
     }
 
+    /// Nobody else's run has its name here.
+    private var environment: [String: String] { ["XDG_RUNTIME_DIR": scratch.path] }
+
     /// An example that plays, with the engine that is always there.
     private func converse(_ example: String, answers: Int = 1, on server: Jackd) async throws -> Program {
         let rules = try scratch.write("long.rules", Self.talkative(answers))
         let run = try voicegraph(
             "run", "\(packageRoot)/config/\(example).conf", "--server", server.name, "--json", "--set",
-            "node.text.engine=\"pocketsphinx\"", "--set", "node.agent.rules=\"\(rules)\"")
+            "node.text.engine=\"pocketsphinx\"", "--set", "node.agent.rules=\"\(rules)\"", environment: environment)
         try await eventually("it has its ports", seconds: 60) {
             try await server.tool("jack_lsp").contains("\(example):mic_1")
         }
@@ -112,7 +115,6 @@ import TestSupport
             type = "output"
             """
         let file = try scratch.write("talk.conf", talk)
-        let environment = ["XDG_RUNTIME_DIR": scratch.path]
         let run = try Program(
             [Program.voicegraph, "run", file, "--driver", "dummy", "--json", "--watch"], environment: environment)
         try await run.wait("it runs") { try named("running", $0).count == 1 }
@@ -167,7 +169,7 @@ import TestSupport
             let out = scratch.file("\(name).wav")
             let render = try voicegraph(
                 "render", graph, "-o", out, "--input", "mic=\(question)", "--set",
-                "node.text.engine=\"pocketsphinx\"", "--set", "node.agent.rules=\"\(rules)\"")
+                "node.text.engine=\"pocketsphinx\"", "--set", "node.agent.rules=\"\(rules)\"", environment: environment)
             #expect(try await render.end(seconds: 120) == 0, "\(render.errors)")
             heard.append(try SoundFile(out).samples[0])
         }
@@ -178,12 +180,10 @@ import TestSupport
     @Test("Push to talk: what is said while the switch is pressed is one item, and nothing else is heard")
     func pushToTalk() async throws {
         let server = try await Jackd.start(block: 256)
-        let runtime = try Scratch()
         let run = try await converse("push-to-talk", on: server)
-        _ = runtime
         try await say("go forward ten meters", to: "push-to-talk:mic_1", on: server)
         func press(_ action: String) async throws {
-            let call = try voicegraph("ctl", "do", "talk", action, "--client", "push-to-talk")
+            let call = try voicegraph("ctl", "do", "talk", action, environment: environment)
             #expect(try await call.end() == 0, "\(call.errors)")
         }
         try await press("press")
