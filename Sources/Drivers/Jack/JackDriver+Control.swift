@@ -101,7 +101,13 @@ extension JackDriver {
         guard !signals.lost.load(ordering: .acquiring), !stopping.load(ordering: .acquiring) else { return false }
         jack_deactivate(client)
         cycle.pointee.thread.store(0, ordering: .relaxed)
-        guard jack_activate(client) == 0 else { return false }
+        guard jack_activate(client) == 0 else {
+            // The server did not come to it in time and has the client half in its graph: a new one takes its place.
+            if reopen() { return true }
+            signals.lost.store(true, ordering: .releasing)
+            signals.wakeup.signal()
+            return false
+        }
         signals.connectAll.store(true, ordering: .releasing)
         signals.wakeup.signal()
         return true
