@@ -101,7 +101,18 @@ public struct Scheduling: Sendable, Equatable {
         return limit.rlim_cur >= UInt(Int.max) ? nil : Int(limit.rlim_cur)
     }
 
+    /// When it was read last, and what it was: a face asks for the status many times a second.
+    private static let locked = Lock((at: -Double.infinity, bytes: 0))
+
     private static func lockedBytes() -> Int {
+        locked.withLock { last in
+            let now = monotonicSeconds()
+            if now - last.at > 0.5 { last = (now, readLockedBytes()) }
+            return last.bytes
+        }
+    }
+
+    private static func readLockedBytes() -> Int {
         guard let file = fopen("/proc/self/status", "re") else { return 0 }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 256)
