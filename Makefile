@@ -10,7 +10,7 @@ SEED = $(shell date +%s)
 RELEASE = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build debug setup setup-test models install format lint docs pictures bench
+.PHONY: help run test build debug setup setup-test models install format lint docs pictures contact-sheet bench
 .PHONY: lv2-conformance lv2-example soak soak-voice clean
 
 help: ## list these targets
@@ -56,6 +56,9 @@ lint: ## check format, documentation and names
 
 pictures: build setup-test ## make the pictures of the README again: docs
 	scripts/pictures $(RELEASE)/voicegraph
+
+contact-sheet: build setup-test ## draw every style in three sizes, dark and light, to look at: .build/contact-sheet.png
+	scripts/contact-sheet $(RELEASE)/voicegraph
 
 docs: setup ## make the documentation of NodeKit and Host, without a network: .build/docs
 	@scripts/docs

@@ -88,37 +88,59 @@ public struct Gradient: Sendable, Hashable {
     }
 }
 
-/// The colour sets of bars and waves: vertical, from one colour to another and back.
-public enum Preset: String, Sendable, CaseIterable {
-    case verdant, twilight, bloom, mystic, flare, glacier
-
-    /// Finds a preset by name, ignoring case; unknown names give verdant.
-    public init(named name: String) { self = Preset(rawValue: name.lowercased()) ?? .verdant }
-
+/// The colours of a picture: vertical, from one colour to another and back.
+public struct Preset: Sendable, Hashable, CaseIterable {
+    /// What it is called; of colours of one's own, as they are written.
+    public let name: String
     /// The colour at top and bottom.
-    public var outer: Color {
-        switch self {
-        case .verdant: Color(hex: 0xD3FFA6)
-        case .twilight: Color(hex: 0x81B9FF)
-        case .bloom: Color(hex: 0xFFD4FE)
-        case .mystic: Color(hex: 0x1F023A)
-        case .flare: Color(hex: 0xFFFFFF)
-        case .glacier: Color(hex: 0x4CE5F2)
-        }
+    public let outer: Color
+    /// The colour in the middle.
+    public let inner: Color
+
+    private init(_ name: String, _ outer: UInt32, _ inner: UInt32) {
+        (self.name, self.outer, self.inner) = (name, Color(hex: outer), Color(hex: inner))
     }
 
-    /// The colour in the middle.
-    public var inner: Color {
-        switch self {
-        case .verdant: Color(hex: 0x036B5B)
-        case .twilight: Color(hex: 0x371A5E)
-        case .bloom: Color(hex: 0xFD05F9)
-        case .mystic: Color(hex: 0xCA76FF)
-        case .flare: Color(hex: 0xFC5F00)
-        case .glacier: Color(hex: 0x005A98)
+    /// All that have names.
+    public static let allCases: [Preset] = [.verdant, .twilight, .bloom, .mystic, .flare, .glacier]
+    /// Light green and dark green.
+    public static let verdant = Preset("verdant", 0xD3FFA6, 0x036B5B)
+    /// Light blue and violet.
+    public static let twilight = Preset("twilight", 0x81B9FF, 0x371A5E)
+    /// Pink and magenta.
+    public static let bloom = Preset("bloom", 0xFFD4FE, 0xFD05F9)
+    /// Dark violet and lilac.
+    public static let mystic = Preset("mystic", 0x1F023A, 0xCA76FF)
+    /// White and orange.
+    public static let flare = Preset("flare", 0xFFFFFF, 0xFC5F00)
+    /// Cyan and dark blue.
+    public static let glacier = Preset("glacier", 0x4CE5F2, 0x005A98)
+
+    /// Finds a preset by name, ignoring case, or takes two colours of one's own, outer and inner, as "D3FFA6-036B5B"; nil
+    /// for anything else.
+    public init?(_ text: String) {
+        let name = text.lowercased()
+        if let known = Self.allCases.first(where: { $0.name == name }) {
+            self = known
+            return
         }
+        let colors = name.split(separator: "-", omittingEmptySubsequences: false).map { part -> UInt32? in
+            let digits = part.hasPrefix("#") ? part.dropFirst() : part
+            return digits.utf8.count == 6 && digits.first != "+" ? UInt32(digits, radix: 16) : nil
+        }
+        guard colors.count == 2, let outer = colors[0], let inner = colors[1] else { return nil }
+        self.init(text, outer, inner)
     }
+
+    /// The same, but what is unknown gives verdant.
+    public init(named name: String) { self = Preset(name) ?? .verdant }
 
     /// From top to bottom.
     public var gradient: Gradient { Gradient(even: [outer, inner, outer]) }
+
+    /// From what is quiet to what is loud: what is loud stands out from the ground.
+    func rising(onLight: Bool) -> Gradient {
+        let colors = [outer, inner].sorted { $0.luminance < $1.luminance }
+        return Gradient(even: onLight ? colors.reversed() : colors)
+    }
 }

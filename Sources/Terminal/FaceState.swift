@@ -8,9 +8,7 @@ struct NodeFace: Sendable {
     /// How it is drawn; nil: meters only.
     var style: PictureStyle?
     var preset: Preset?
-    var meters: [Ballistics] = []
     var motion = PictureMotion()
-    private var last: SeriesFrame?
 
     init(name: String, style: PictureStyle? = nil, preset: Preset? = nil) {
         self.name = name
@@ -18,21 +16,17 @@ struct NodeFace: Sendable {
         self.preset = preset
     }
 
-    /// Takes levels; false: they say what was known already.
+    var meters: [Ballistics] { motion.meters }
+
+    /// Takes what was measured; false: it says what was known already.
     mutating func update(_ frame: SeriesFrame, at time: Double) -> Bool {
-        let silent = frame.orb <= 0 && frame.peak.allSatisfy { $0 <= 0 }
-        if silent, let last, last.orb == frame.orb, last.peak == frame.peak, last.rms == frame.rms { return false }
-        last = frame
-        if meters.count != frame.peak.count { meters = frame.peak.map { _ in Ballistics() } }
-        for index in meters.indices {
-            let rms = index < frame.rms.count ? frame.rms[index] : 0
-            meters[index].update(rms: rms, peak: frame.peak[index], at: time)
-        }
-        motion.take(level: frame.orb, at: time)
-        return true
+        let known = meters.count
+        var isNews = false
+        for row in frame.rows where motion.take(row.name, row.values, at: time) { isNews = true }
+        return isNews || meters.count != known
     }
 
-    mutating func forgetClips() { for index in meters.indices { meters[index].forgetClip() } }
+    mutating func forgetClips() { motion.forgetClips() }
 
     /// The series on request that its picture needs.
     var series: [String] { (style?.series ?? []).map { "\(name).\($0)" } }

@@ -109,14 +109,12 @@ public final class TerminalView: DeviceView {
             guard !inner.gone.contains(levels.node) else { return }
             if let peak = levels[Host.output.name].first { return inner.update(peak: peak, of: levels.node, at: time) }
             let index = inner.state.nodes.firstIndex { $0.name == levels.node }
-            let bands = levels["bands"]
-            if !bands.isEmpty, let index, inner.state.nodes[index].motion.take(bands: bands, at: time) {
-                inner.changedAt = time
-            }
-            // Other series have no picture here yet.
-            guard !levels.peak.isEmpty else { return }
+            // What has no meter has no face.
+            guard index != nil || !levels.peak.isEmpty else { return }
             if index == nil { inner.state.nodes.append(NodeFace(name: levels.node)) }
-            let changed = inner.state.nodes[index ?? inner.state.nodes.count - 1].update(levels, at: time)
+            let place = index ?? inner.state.nodes.count - 1
+            if inner.state.status.rate > 0 { inner.state.nodes[place].motion.rate = inner.state.status.rate }
+            let changed = inner.state.nodes[place].update(levels, at: time)
             if changed || index == nil { inner.changedAt = time }
         }
     }

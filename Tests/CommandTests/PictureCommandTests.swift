@@ -84,6 +84,59 @@ import TestSupport
         }
     }
 
+    @Test("What a graph plays is drawn, fed from a file if it has an input, and nothing else is left") func graph()
+        async throws
+    {
+        let graph = try scratch.write(
+            "half.conf",
+            """
+            [graph]
+            name = "half"
+            links = ["mic -> gain -> out"]
+            [node.mic]
+            type = "input"
+            channels = 2
+            [node.gain]
+            type = "gain"
+            channels = 2
+            gain_db = -6.0
+            [node.out]
+            type = "output"
+            channels = 2
+            """)
+        let file = try tone("tone.wav")
+        let before = try left
+        let result = try await call(
+            graph, "--input", "mic=" + file, "--set", "node.gain.gain_db=-10.0", "-o", scratch.file("graph.svg"))
+        #expect(result.code == 0 && result.output.contains("loudness   -30.0 LUFS\n"), "\(result)")
+        let svg = try String(contentsOfFile: scratch.file("graph.svg"), encoding: .utf8)
+        #expect(svg.contains(">half.conf</text>"))
+        #expect(try left == (before + ["graph.svg"]).sorted())
+        let short = try await call(graph, "--input", "mic=" + file, "--duration", "0.5", "--json")
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(short.output.utf8)) as? [String: Any])
+        #expect(object["file"] as? String == graph && object["seconds"] as? Double == 0.5)
+        // What a guard silences is missing in the picture, which is made all the same.
+        let loud = try scratch.write(
+            "nan.conf",
+            """
+            [graph]
+            name = "nan"
+            links = ["take -> out"]
+            [node.take]
+            type = "file"
+            path = "nan.wav"
+            [node.out]
+            type = "output"
+            channels = 1
+            """)
+        try SoundFile(rate: 48_000, samples: [[Float](repeating: .nan, count: 9600)]).write(scratch.file("nan.wav"))
+        let lost = try await call(loud, "-o", scratch.file("lost.svg"))
+        #expect(lost.code == 1 && lost.errors.contains("audio was lost, as said above"), "\(lost)")
+        #expect(try left.contains("lost.svg"))
+        let unknown = try await call(graph, "--input", "line=" + file)
+        #expect(unknown.code == 1 && unknown.errors.contains("there is no input node 'line'"))
+    }
+
     @Test("What cannot be drawn is said, and nothing is left under the picture's name") func refused() async throws {
         let file = try tone("tone.wav", seconds: 0.2)
         let noise = try scratch.write("noise.wav", "this is no sound")
@@ -95,6 +148,8 @@ import TestSupport
         for (arguments, code, message) in [
             (["nowhere.wav"], 1, "nowhere.wav: No such file or directory"), ([noise], 1, "noise.wav"),
             ([nan, "-o", scratch.file("x.png")], 1, "nan.wav: silenced: its output is not a number"),
+            ([file, "--input", "mic=x"], 64, "tone.wav must end in .conf or .toml for that"),
+            (["nowhere.conf"], 1, "nowhere.conf: No such file or directory"),
             ([file, "-o", scratch.file("x.gif")], 64, "x.gif must end in .png or .svg"),
             ([file, "-o", scratch.file("x.png"), "--style", "opera"], 64, "'waveform', 'spectrogram', 'spectrum'"),
             ([file, "-o", scratch.file("x.png"), "--size", "20001x9"], 64, "20001x9"),

@@ -101,6 +101,29 @@ import TestSupport
         #expect(!run.output.contains("\u{1b}"))
     }
 
+    @Test("`--plain` says what happens, how it is only when it is asked, and draws nothing; q quits") func plain()
+        async throws
+    {
+        // A terminal on which somebody presses s until he is answered, and then q.
+        let run = try Program([
+            "sh", "-c",
+            """
+            { while [ ! -e '\(scratch.path)/answered' ]; do printf s; sleep 0.2; done; printf q; } |
+                script -qec "'\(Program.voicegraph)' run --plain --driver dummy '\(graph)'" /dev/null
+            """,
+        ])
+        defer { _ = try? scratch.write("answered", "") }
+        try await eventually("it is told how it is", seconds: 100) {
+            run.output.contains(/0:\d\d played, load \d+ percent, (no|\d+) dropouts?\. meter at -6 dBFS\./)
+        }
+        _ = try scratch.write("answered", "")
+        try await eventually("it ends", seconds: 100) { run.output.contains("of a block") }
+        #expect(run.output.contains("s or Enter tells how it is, q quits"))
+        #expect(!run.output.contains("  dsp ") && !run.output.contains("\u{1B}"))
+        let both = try voicegraph("run", graph, "--plain", "--json")
+        #expect(try await both.end() == 64 && both.errors.contains("give --json or --plain, not both"))
+    }
+
     @Test("`--until-idle` ends when all is spoken") func untilIdle() async throws {
         let speech = try scratch.write(
             "speech.conf",

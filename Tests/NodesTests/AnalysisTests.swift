@@ -5,7 +5,8 @@ import TestSupport
 
 @Suite struct AnalysisTests {
     private static let requested = [
-        "true_peak", "lufs_m", "lufs_s", "lufs_i", "lra", "correlation", "goniometer", "waveform", "bands", "spectrum",
+        "true_peak", "lufs_m", "lufs_s", "lufs_i", "lra", "correlation", "goniometer", "waveform", "scope", "bands",
+        "spectrum",
     ]
 
     @Test("What is measured on request says so, at meters and visualizers", arguments: ["meter", "visualizer"])
@@ -80,6 +81,27 @@ import TestSupport
             #expect(abs(shown[2 * column] - Float(column) / 16) < 1e-6)
             #expect(abs(shown[2 * column + 1] - Float(column * 50 + 49) / 800) < 1e-6)
         }
+    }
+
+    @Test("A tone stands still on the oscilloscope: every trace begins where the wave rises", arguments: testRates)
+    func scope(_ rate: Double) throws {
+        let harness = try meter(["scope"], rate: rate)
+        let frames = Int(rate / 2)
+        // 437 Hz is no multiple of 60 Hz: without a trigger each trace would begin elsewhere. The octave crosses 0, too.
+        let low = Signal.sine(437, rate: rate, frames: frames, amplitude: 0.4)
+        let high = Signal.sine(874, rate: rate, frames: frames, amplitude: 0.02)
+        _ = harness.run(frames, inputs: [low, high], plan: .random(max: 512, seed: 3))
+        let traces = harness.series("scope")
+        #expect(traces.count == 30)
+        for trace in traces.dropFirst(2) {
+            #expect(trace.count == Int(rate / 60 + 0.5))
+            // A frame is a fraction of a period, by which they differ.
+            let step = Float(2 * Double.pi * 437 / rate * 0.25)
+            #expect(trace[0] >= 0 && trace[0] <= step && trace[1] > trace[0])
+        }
+        harness.capture.clear()
+        _ = harness.run(frames, inputs: [Signal.constant(0, frames: frames), Signal.constant(0, frames: frames)])
+        #expect(try #require(harness.series("scope").last).allSatisfy { $0 == 0 })
     }
 
     @Test("The spectrum shows a sine at its place with its amplitude", arguments: testRates, [100.0, 1000, 3000])

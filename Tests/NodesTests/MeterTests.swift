@@ -62,7 +62,8 @@ extension NodeCapture {
 
     /// Silence 0; full-scale sine 0.9398; -20 dBFS sine 0.5398; an RMS of -25 dB 0.5.
     @Test(
-        "The orb level follows its vectors", arguments: [(0.0, 0.0), (1.0, 0.9398), (0.1, 0.5398), (0.0795272, 0.5)],
+        "O2: The orb level follows its vectors",
+        arguments: [(0.0, 0.0), (1.0, 0.9398), (0.1, 0.5398), (0.0795272, 0.5)],
         ["meter", "visualizer"])
     func orbLevel(_ vector: (amplitude: Double, orb: Float), _ name: String) throws {
         let harness = try NodeHarness(type(name))
@@ -172,6 +173,7 @@ extension NodeCapture {
         "Presets ignore case, and fall back to verdant",
         arguments: [
             ("glacier", "glacier"), ("TwiLight", "twilight"), ("no such preset", "verdant"), ("", "verdant"),
+            ("D3FFA6-#036B5B", "d3ffa6-#036b5b"), ("D3FFA6-036B5", "verdant"), ("D3FFA6", "verdant"),
         ])
     func presets(_ given: String, _ taken: String) throws {
         let harness = try NodeHarness(type("visualizer"), ["preset": .string(given), "style": .string("wave")])
@@ -180,14 +182,14 @@ extension NodeCapture {
         #expect(event.fields == ["style": .string("wave"), "preset": .string(taken)])
     }
 
-    @Test("The default is a verdant orb") func defaults() throws {
+    @Test("The default is an orb in its own colours") func defaults() throws {
         let event = try NodeHarness(type("visualizer")).capture.events.first
-        #expect(event?.fields == ["style": .string("orb"), "preset": .string("verdant")])
+        #expect(event?.fields == ["style": .string("orb")])
     }
 
     @Test("An unknown style is refused") func unknownStyle() throws {
         let error = #expect(throws: NodeError.self) { try NodeHarness(type("visualizer"), ["style": .string("cube")]) }
         #expect(error?.key == "style")
-        #expect(error?.hint == "use orb, wave, bars")
+        #expect(error?.hint == "use orb, bars, wave, spectrum, spectrogram, scope, goniometer, meter, loudness")
     }
 }

@@ -3,7 +3,7 @@ import Picture
 import TestSupport
 
 @Suite struct EaseTests {
-    @Test("The level moves evenly over 50 ms") func level() {
+    @Test("O3: The level moves evenly over 50 ms") func level() {
         var ease = LevelEase()
         ease.set(level: 0.75, at: 1)
         #expect(ease.level.value(at: 1) == 0)
@@ -13,7 +13,7 @@ import TestSupport
         #expect(ease.level.value(at: 9) == 0.75)
     }
 
-    @Test("The view eases out over 150 ms", arguments: [(0.25, 0.378_5), (0.5, 0.684_64), (0.75, 0.906_5)])
+    @Test("O3: The view eases out over 150 ms", arguments: [(0.25, 0.378_5), (0.5, 0.684_64), (0.75, 0.906_5)])
     func view(share: Double, expected: Double) {
         var ease = LevelEase()
         ease.set(level: 1, at: 0)
@@ -21,7 +21,7 @@ import TestSupport
         #expect(ease.view.value(at: 0.15) == 1)
     }
 
-    @Test("The speaking flag takes 600 ms and passes one half in the middle") func speakingFlag() {
+    @Test("O3: The speaking flag takes 600 ms and passes one half in the middle") func speakingFlag() {
         var ease = LevelEase()
         ease.set(speaking: true, at: 0)
         #expect(ease.flag.value(at: 0) == 0)
@@ -31,7 +31,7 @@ import TestSupport
         #expect(ease.flag.value(at: 0.6) == 1)
     }
 
-    @Test("The end fades evenly over 250 ms") func ending() {
+    @Test("O3: The end fades evenly over 250 ms") func ending() {
         var ease = LevelEase()
         ease.set(level: 1, at: 0)
         ease.set(speaking: true, at: 0)
@@ -43,6 +43,35 @@ import TestSupport
         #expect(ease.isSettled(at: 2.6))
         ease.set(level: 0.5, at: 3)
         #expect(ease.level.value(at: 3.06) == 0.5, "after a fade the usual time counts again")
+    }
+
+    @Test("T5: A level is looked at every 200 ms, and rises sooner than it falls") func smoothing() {
+        let inputs: [Float] = [0.25, 0.25, 0, 0, 0]
+        let expected: [Float] = [0.9, 0.99, 0.396, 0.158, 0.063]
+        var smoothing = LevelSmoothing()
+        for (step, input) in inputs.enumerated() {
+            smoothing.take(input)
+            let time = 3 + Double(step) * 0.2
+            let value = smoothing.value(at: time + 0.01)
+            #expect(abs(value - expected[step]) < 5e-4, "step \(step)")
+            #expect(smoothing.value(at: time + 0.19) == value, "until the next look it stays")
+        }
+        // A long time later, and with nonsense.
+        smoothing.take(.nan)
+        #expect(smoothing.value(at: 4000) < 1e-6)
+        smoothing.take(7)
+        #expect(smoothing.value(at: 4001) > 0.99 && smoothing.value(at: 4100) <= 1)
+    }
+
+    @Test("T5: Bars without bands follow it") func guessedBars() {
+        var motion = PictureMotion()
+        for frame in 0...60 {
+            let time = Double(frame) / 60
+            for row in ["peak", "rms"] { _ = motion.take(row, [0.25], at: time) }
+            _ = motion.state(.bars, at: time)
+        }
+        let bands = motion.state(.bars, at: 1).bands
+        #expect(bands.count == 10 && bands[0] >= 0.75 && bands[9] < 0.6)
     }
 
     @Test("A new target starts from where the number is") func newTarget() {

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Host
+import NodeKit
 import Picture
 import TestSupport
 
 private let states: [(String, PictureState)] = [
-    ("idle", PictureState()),
-    ("quiet", PictureState(level: 0.3, view: 0.3, speaking: 1, bands: BarValues.guess(level: 0.3, seed: 1), time: 1)),
-    ("loud", PictureState(level: 0.9, view: 0.9, speaking: 1, bands: BarValues.guess(level: 0.9, seed: 2), time: 2)),
+    ("idle", PictureState()), ("quiet", state(level: 0.3, seed: 1)), ("loud", state(level: 0.9, seed: 2)),
 ]
+
+private func state(level: Float, seed: UInt64) -> PictureState {
+    var state = PictureState(
+        level: level, view: level, speaking: 1, bands: BarValues.guess(level: level, seed: seed), time: Double(seed))
+    state.sound = sound(level: level, seconds: Double(seed) * 4)
+    return state
+}
 
 @Suite struct PictureTests {
     @Test("The same state gives the same pixels and another state others", arguments: PictureStyle.allCases)
@@ -28,7 +35,7 @@ private let states: [(String, PictureState)] = [
             for style in PictureStyle.allCases {
                 let image = Picture.draw(style, states[2].1, preset: preset, width: 160, height: 160)
                 #expect(image.pixels.contains { $0.w > 0.5 })
-                try look(image, "preset-\(preset)-\(style)")
+                try look(image, "preset-\(preset.name)-\(style)")
             }
         }
     }
@@ -47,7 +54,7 @@ private let states: [(String, PictureState)] = [
         }
     }
 
-    @Test("The orb has the measures it should have") func orb() {
+    @Test("O4: The orb has the measures it should have") func orb() {
         let idle = OrbShape(PictureState())
         #expect(idle.coreScale == 0.85)
         #expect(idle.glowOpacity == 0)
@@ -62,7 +69,7 @@ private let states: [(String, PictureState)] = [
         #expect(OrbShape(PictureState(view: 0, speaking: 1)).glowOpacity == 0.3)
     }
 
-    @Test("An idle orb is as wide as its scale says and cyan, blue, purple from the centre") func idleOrb() {
+    @Test("O4: An idle orb is as wide as its scale says and cyan, blue, purple from the centre") func idleOrb() {
         // At an extent of 272 in 272 pixels the orb's pixels are the image's.
         let image = OrbPicture(extent: 272).draw(PictureState(), width: 272, height: 272)
         let row = (0..<272).filter { image[$0, 136].rgba.w > 0.5 }
@@ -73,10 +80,11 @@ private let states: [(String, PictureState)] = [
         #expect(image[136 + 75, 136].rgba.w == 0, "no light around a silent orb")
     }
 
-    @Test("Presets are found by name, ignoring case, and unknown names are verdant") func presetNames() {
+    @Test("T8: Presets are found by name, ignoring case, and unknown names are verdant") func presetNames() {
         #expect(Preset(named: "GLACIER") == .glacier)
         #expect(Preset(named: "Mystic") == .mystic)
         #expect(Preset(named: "no such thing") == .verdant)
+        #expect(Preset("no such thing") == nil && Preset("") == nil)
         #expect(Preset.twilight.gradient.color(at: 0) == Color(hex: 0x81B9FF))
         #expect(near(Preset.twilight.gradient.color(at: 0.5), Color(hex: 0x371A5E)))
         #expect(Preset.twilight.gradient.color(at: 1) == Color(hex: 0x81B9FF))
@@ -84,7 +92,24 @@ private let states: [(String, PictureState)] = [
         #expect(PictureStyle(named: "") == .orb)
     }
 
-    @Test("Guessed bars fall from left to right within a fifth", arguments: [UInt64(0), 1, 99])
+    @Test("Two colours of one's own are a preset; what is none is none") func ownColors() throws {
+        let own = try #require(Preset("FF8000-#000080"))
+        #expect(own.outer == Color(hex: 0xFF8000) && own.inner == Color(hex: 0x000080) && own.name == "FF8000-#000080")
+        for wrong in ["FF8000", "FF800-000080", "FF8000-00008G", "FF8000-000080-FFFFFF", "+F8000-000080", "-"] {
+            #expect(Preset(wrong) == nil, "\(wrong)")
+        }
+        #expect(Preset(named: "FF8000-00008G") == .verdant)
+        let state = PictureState(bands: Array(repeating: 1, count: 10))
+        let image = BarsPicture(preset: own).draw(state, width: 160, height: 160)
+        #expect(near(image[6, 80], own.inner) && image[6, 20].rgba.x > 0.8)
+    }
+
+    @Test("A visualizer can be told all styles, and no others") func declared() throws {
+        let settings = NodeRegistry().catalog(for: ["visualizer"]).descriptor("visualizer")?.settings
+        #expect(settings?.first { $0.key == "style" }?.choices == PictureStyle.allCases.map(\.rawValue))
+    }
+
+    @Test("T6: Guessed bars fall from left to right within a fifth", arguments: [UInt64(0), 1, 99])
     func guessedBars(seed: UInt64) {
         let bars = BarValues.guess(level: 0.7, seed: seed)
         #expect(bars.count == 10)
@@ -99,7 +124,7 @@ private let states: [(String, PictureState)] = [
         #expect(BarValues.shown(0.06) == 0.06)
     }
 
-    @Test("Bars are 20 to 80 percent high, and 30 when nothing is known") func barHeights() {
+    @Test("T6: Bars are 20 to 80 percent high, and 30 when nothing is known") func barHeights() {
         #expect(BarsPicture.height(of: 0) == 0.2)
         #expect(abs(BarsPicture.height(of: 1) - 0.8) < 1e-6)
         #expect(BarsPicture.height(of: nil) == 0.3)
@@ -113,7 +138,7 @@ private let states: [(String, PictureState)] = [
         }
     }
 
-    @Test("Bars ease in and out over 150 ms") func barEase() {
+    @Test("T6: Bars ease in and out over 150 ms") func barEase() {
         var ease = BarsEase()
         #expect(ease.values(at: 0).isEmpty)
         ease.set([1, 0.5], at: 0)
@@ -122,7 +147,7 @@ private let states: [(String, PictureState)] = [
         #expect(ease.isSettled(at: 0.15))
     }
 
-    @Test("A wave is an arch times a sine") func wave() {
+    @Test("W1: A wave is an arch times a sine") func wave() {
         // At a quarter of the width the arch is 0.75 and the sine's phase 0.75 pi.
         let expected = 0.75 * 50 * 0.5 * sinf(0.75 * .pi) + 50
         #expect(abs(WaveShape.y(x: 50, width: 200, height: 100, amplitude: 0.5, phase: 0) - expected) < 1e-4)
@@ -132,7 +157,7 @@ private let states: [(String, PictureState)] = [
         #expect(points.map(\.x) == [0, 5, 10, 15, 20, 25])
     }
 
-    @Test("The phase falls by 1.5 in each 100 ms, linear between") func phase() {
+    @Test("W3: The phase falls by 1.5 in each 100 ms, linear between") func phase() {
         #expect(WaveShape.phase(at: 0) == 0)
         #expect(abs(WaveShape.phase(at: 0.1) + 1.5) < 1e-6)
         #expect(abs(WaveShape.phase(at: 0.15) + 2.25) < 1e-6)
@@ -163,10 +188,51 @@ private let states: [(String, PictureState)] = [
         }
     }
 
-    @Test("A silent wave is a flat line that does not move") func flatLine() {
+    @Test("W2: Five waves, of which two hang upside down, each fainter and thinner than the one before")
+    func fiveWaves() {
+        #expect(WaveShape.amplitudes == [0.7, 0.4, 0.1, -0.2, -0.5])
+        #expect(WaveShape.alphas == [1, 0.867, 0.733, 0.6, 0.467])
+        #expect(WaveShape.widths == [1.5, 0.75, 0.5, 0.375, 0.3])
+        // A quarter of a period after the left edge, where all are far from the middle, from the top.
+        let (width, height) = (600, 320)
+        let state = PictureState(level: 1)
+        let image = WavePicture().draw(state, width: width, height: height)
+        let column = 100
+        let lines = WaveShape.amplitudes.map { amplitude in
+            Int(
+                WaveShape.y(
+                    x: Float(column) + 0.5, width: Float(width), height: Float(height), amplitude: amplitude, phase: 0))
+        }
+        let shown = lines.map { y in (y - 3...y + 3).reduce(Float(0)) { $0 + image[column, $1].rgba.w } }
+        #expect(Set(lines).count == 5 && lines == lines.sorted(by: >))
+        #expect(shown == shown.sorted(by: >) && shown[0] > 2 && shown[4] > 0.1)
+        // Nothing in between.
+        #expect(image[column, (lines[0] + lines[1]) / 2].rgba.w == 0)
+    }
+
+    @Test("W3: A silent wave is a flat line that does not move") func flatLine() {
         let still = WavePicture().draw(PictureState(level: 0, time: 1), width: 80, height: 41)
         #expect(still == WavePicture().draw(PictureState(level: 0, time: 1.234), width: 80, height: 41))
         #expect((0..<80).allSatisfy { still[$0, 20].rgba.w > 0.5 && still[$0, 10].rgba.w == 0 })
+    }
+
+    @Test("Colours of a film are those of ITU-R BT.709, and what is clear has the ground's") func film() {
+        var image = PixelImage(width: 8, height: 2)
+        let colors: [(Color, [UInt8])] = [
+            (Color(1, 1, 1), [235, 128, 128]), (Color(1, 0, 0), [63, 102, 240]), (Color(0, 0, 1), [32, 240, 118]),
+        ]
+        for (column, color) in colors.enumerated() {
+            for place in [0, 1, 8, 9] { image.pixels[2 * column + place] = color.0.premultiplied }
+        }
+        let bytes = image.yuv420(over: Color(0, 1, 0))
+        #expect(bytes.count == 24)
+        for (column, color) in (colors + [(Color.black, [173, 42, 26])]).enumerated() {
+            #expect([bytes[2 * column], bytes[16 + column], bytes[20 + column]] == color.1, "\(color.0)")
+            #expect(Set([0, 1, 8, 9].map { bytes[2 * column + $0] }).count == 1)
+        }
+        // A half of black over white is grey.
+        image.pixels = Array(repeating: SIMD4(0, 0, 0, 0.5), count: 16)
+        #expect(image.yuv420(over: .white)[0] == 126 && image.yuv420(over: .white)[16] == 128)
     }
 
     private func near(_ a: Color, _ b: Color) -> Bool {

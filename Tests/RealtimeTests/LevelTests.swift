@@ -45,7 +45,7 @@ private func sine(_ amplitude: Float, frames: Int) -> [Float] {
         ([Float](repeating: .nan, count: 1024), 0),
     ]
 
-    @Test("The orb level has its known values", arguments: orbVectors)
+    @Test("O2: The orb level has its known values", arguments: orbVectors)
     func orbLevel(samples: [Float], level: Float) {
         let queue = LevelQueue(channels: 1, rate: 48_000)
         var meter = queue.meter

@@ -187,6 +187,24 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         try await expectGivenBack(terminal, before)
     }
 
+    @Test(
+        "A terminal is asked for its background; one that does not say keeps what the environment told",
+        arguments: [
+            ("\u{1B}]11;rgb:ffff/fafa/f0f0\u{1B}\\\u{1B}[?64;1;4c", true),
+            ("\u{1B}]11;rgb:1c/1c/24\u{07}\u{1B}[?6c", false),
+            ("\u{1B}[?1;2c", true),
+        ])
+    func background(_ answer: String, isLight: Bool) async throws {
+        let terminal = try PseudoTerminal()
+        let before = terminal.mode
+        var capabilities = TerminalCapabilities(light: isLight == answer.hasPrefix("\u{1B}[?"))
+        terminal.type(answer)
+        capabilities.ask(input: terminal.slave, output: terminal.slave, patience: 20)
+        #expect(capabilities.light == isLight)
+        #expect(terminal.mode == before)
+        #expect(try await terminal.read(until: "\u{1B}[c").contains("\u{1B}]11;?\u{1B}\\"))
+    }
+
     @Test("Leaving by exit gives the terminal back") func exits() async throws {
         let terminal = try PseudoTerminal()
         let (path, before) = (terminal.path, terminal.mode)

@@ -87,7 +87,9 @@ import TestSupport
         #expect(view.series == ["output", "orb.bands"])
         #expect(screen() != orb)
         #expect(await commands([.text("s"), .text("s"), .text("p")], 3) == [.look, .look, .look])
-        #expect(view.series == ["output"])
+        #expect(view.series == ["output", "orb.spectrum"])
+        #expect(await commands(Array(repeating: .text("s"), count: 6), 6).count == 6)
+        #expect(view.series == ["output"], "around, at the orb again")
     }
 
     @Test("Clips are forgotten") func clips() {
@@ -110,5 +112,21 @@ import TestSupport
         view.resize(width: 100, height: 40)
         #expect(!view.press([.text("m")], at: 10.3) && !screen().contains("this list"))
         #expect(view.press([.text("?"), .text("q")], at: 10.4))
+    }
+
+    @Test("What a terminal tells of itself is no key, however late it comes") func answers() {
+        #expect(keys("\u{1B}]11;rgb:ffff/rrqq\u{1B}\\q".utf8) == [.text("q")])
+        #expect(keys("a\u{1B}]11;rgb:q\u{07}\u{1B}[?64;1c\u{1B}_Gi=1;OK\u{1B}\\b".utf8) == [.text("a"), .text("b")])
+        #expect(keys("\u{1B}]11;rgb:q".utf8) == [])
+        #expect(keys("\u{1B}".utf8) == [.escape])
+    }
+
+    @Test("A background is read in every form that terminals write") func backgrounds() throws {
+        func read(_ text: String) -> Float? { Terminal.background(Array(text.utf8))?.luminance }
+        #expect(try #require(read("\u{1B}]11;rgb:f/f/f\u{07}")) > 0.99)
+        #expect(try #require(read("\u{1B}]11;rgba:8000/8000/8000/ffff\u{07}")) < 0.51)
+        for wrong in ["", "\u{1B}]11;?", "\u{1B}]11;rgb:ff/ff", "\u{1B}]11;rgb:fffff/0/0", "\u{1B}]10;rgb:f/f/f"] {
+            #expect(read(wrong) == nil, "\(wrong)")
+        }
     }
 }

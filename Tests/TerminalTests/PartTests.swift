@@ -3,31 +3,12 @@ import Foundation
 import Graph
 import Host
 import NodeKit
+import Picture
 import TestSupport
 
 @testable import Terminal
 
-@Suite struct BallisticsTests {
-    @Test("A peak is held for 1.5 seconds, then falls") func peakHold() {
-        var meter = Ballistics()
-        meter.update(rms: 0.1, peak: 0.5, at: 0)
-        meter.update(rms: 0, peak: 0, at: 0.1)
-        #expect(abs(meter.reading(at: 1.5).held + 6.0206) < 1e-3)
-        #expect(abs(meter.reading(at: 2).held + 6.0206 + 12) < 1e-3)
-        #expect(meter.reading(at: 1).peak < -40)
-        #expect(abs(meter.reading(at: 0.5).rms + 20 + 18) < 1e-3)
-        #expect(meter.reading(at: 4).held == -.infinity)
-    }
-
-    @Test("A clip is shown for 3 seconds") func clip() {
-        var meter = Ballistics()
-        meter.update(rms: 0.5, peak: 1, at: 0)
-        #expect(meter.reading(at: 2.9).clipped)
-        #expect(!meter.reading(at: 3).clipped)
-        meter.update(rms: 0.5, peak: 0.99, at: 4)
-        #expect(!meter.reading(at: 4).clipped)
-    }
-
+@Suite struct LevelTextTests {
     @Test("Levels read as people write them") func levelText() {
         #expect(decibelText(-12.34, unicode: true) == "-12.3")
         #expect(decibelText(0, unicode: true) == "0.0")
@@ -240,93 +221,25 @@ import TestSupport
     }
 }
 
-@Suite struct EventTextTests {
-    @Test(
-        "Events read as sentences",
-        arguments: [
-            (
-                Event("health", node: "n", fields: ["state": .string("failed"), "reason": .string("why")]),
-                "n: failed: why"
-            ), (Event("health", node: "n", fields: ["state": .string("ok")]), "n: well again"),
-            (
-                Event("speech.failed", node: "tts", fields: ["reason": .string("no voice")]),
-                "tts: speech failed: no voice"
-            ),
-            (
-                Event("record.finished", node: "r", fields: ["path": .string("a.wav"), "seconds": .number(61.5)]),
-                "r: recorded 1:01 to a.wav"
-            ),
-            (Event("log", node: "n", fields: ["text": .string("hello")]), "n: hello"),
-            (
-                Event(
-                    "graph.changed",
-                    fields: [
-                        "added": .list([.string("low")]), "linked": .integer(2), "first_block_ms": .number(2.66),
-                        "done_ms": .number(13.2), "seconds": .number(0.0132),
-                    ]), "graph: +low, 2 links added; heard after 2.7 ms, done after 13.2 ms"
-            ),
-            (
-                Event("transcribe.partial", node: "t", fields: ["item": .integer(1), "text": .string("go for")]),
-                "t: go for ..."
-            ),
-            (
-                Event("agent.final", node: "a", fields: ["item": .integer(1), "text": .string("Hello.")]), "a: Hello."
-            ),
-            (
-                Event("agent.user", node: "a", fields: ["typed": .bool(true), "text": .string("hi")]), "typed: hi"
-            ),
-            (
-                Event("agent.ignored", node: "a", fields: ["reason": .string("backchannel"), "text": .string("mhm")]),
-                "a: not answered (backchannel): mhm"
-            ),
-            (
-                Event("plugin.late", node: "eq", fields: ["blocks": .integer(1), "plugin": .string("fil4#mono")]),
-                "eq: 1 block went past it: the plugin fil4#mono did not answer in time"
-            ),
-            (
-                Event("output.clipped", node: "out", fields: ["peak": .number(1.24)]),
-                "out: too loud: +1.2 dB above full scale"
-            ),
-            (
-                Event("format.changed", fields: ["rate": .number(44_100), "block": .integer(512)]),
-                "the driver plays at 44.1 kHz, 512 frames now"
-            ),
-            (
-                Event("messages.refused", node: "tts", fields: ["count": .integer(3)]),
-                "tts: 3 messages refused: more wait than it can take"
-            ),
-            (
-                Event("property", node: "eq", fields: ["label": .string("Mode"), "value": .string("fast")]),
-                "eq: Mode is fast now"
-            ),
-            (Event("some.other", fields: ["b": .integer(2), "a": .string("x")]), "some other (a x, b 2)"),
-        ])
-    func eventSentences(event: Event, text: String) {
-        #expect(eventText(event) == text)
+@Suite struct PainterTests {
+    private func picture(_ level: Float, _ sign: Unicode.Scalar = "▀") -> Canvas {
+        var canvas = Canvas(width: 3, height: 1)
+        let ink = Ink.rgb(Color(level, 0.5, 0.25))
+        canvas.put(sign, x: 0, y: 0, style: Style(foreground: ink, background: sign == "▀" ? ink : .standard))
+        canvas.put("x", x: 2, y: 0, style: Style(foreground: ink))
+        return canvas
     }
 
-    @Test("What the screen shows better is no line") func hiddenEvents() {
-        #expect(eventText(Event("speech.word", node: "tts")) == nil)
-        #expect(eventText(Event("running")) == nil)
-        for name in ["turn.asked", "vad.started", "transcribe.state", "agent.user"] {
-            #expect(eventText(Event(name)) == nil)
-        }
-    }
-
-    @Test("A text that grows is one line of the log") func growingText() {
-        let graph = GraphDescription(name: "listen")
-        let view = TerminalView(graph: graph, capabilities: TerminalCapabilities(), width: 60, height: 24)
-        var terminal = Emulator(width: 60, height: 24)
-        for (name, item, text) in [
-            ("partial", 1, "go"), ("partial", 1, "go for"), ("final", 1, "go forward"), ("partial", 2, "ten"),
-        ] {
-            let fields: [String: SettingValue] = ["item": .integer(Int64(item)), "text": .string(text)]
-            view.update(event: Event("transcribe." + name, node: "t", fields: fields), at: 0)
-        }
-        terminal.apply(view.frame(at: 1))
-        let lines = terminal.text.split(separator: "\n").filter { $0.contains("t: ") }
+    @Test("Colours of pictures that change by less than the eye sees cost nothing, and never drift away") func alike() {
+        var painter = Painter()
+        _ = painter.frame(picture(0.5))
+        // The letter has another colour, so that there is a frame.
+        let near = String(decoding: painter.frame(picture(0.52)), as: UTF8.self)
+        #expect(!near.contains("▀") && near.contains("x"))
+        let far = String(decoding: painter.frame(picture(0.56)), as: UTF8.self)
+        #expect(far.contains("▀"), "0.56 is far from 0.5, which is what is shown")
+        #expect(!String(decoding: painter.frame(picture(0.56, "█")), as: UTF8.self).contains("█"), "both halves alike")
         #expect(
-            lines.count == 2 && lines[0].contains("t: go forward") && lines[1].contains("t: ten ..."),
-            "\(terminal.text)")
+            String(decoding: painter.frame(picture(0.56, "▄")), as: UTF8.self).contains("▄"), "one half is clear now")
     }
 }

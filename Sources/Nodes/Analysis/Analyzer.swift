@@ -8,7 +8,8 @@ import NodeKit
 final class Analyzer {
     /// What it measures, in the order in which it is declared.
     enum Measure: Int, CaseIterable {
-        case truePeak, momentary, shortTerm, integrated, range, correlation, goniometer, waveform, bands, spectrum
+        case truePeak, momentary, shortTerm, integrated, range, correlation, goniometer, waveform, scope, bands,
+            spectrum
     }
 
     private let channels: Int
@@ -30,6 +31,7 @@ final class Analyzer {
     private var loudness: Loudness?
     private var truePeak: TruePeakMeter?
     private var stereo: StereoField?
+    private var scope: Scope?
     private var spectrum: Spectrum?
     private var bands: Bands?
     private(set) var report: MeterReport?
@@ -68,7 +70,7 @@ final class Analyzer {
 
     private func forget() {
         filled = 0
-        (loudness, truePeak, stereo, spectrum, bands) = (nil, nil, nil, nil, nil)
+        (loudness, truePeak, stereo, scope, spectrum, bands) = (nil, nil, nil, nil, nil, nil)
     }
 
     /// Measures what has come since the last time.
@@ -97,6 +99,7 @@ final class Analyzer {
             wanted.contains(.truePeak)
             ? truePeak ?? made { () throws(NodeError) in try TruePeakMeter(channels: channels, rate: rate) } : nil
         stereo = wanted.contains(.correlation) ? stereo ?? StereoField(rate: rate) : nil
+        scope = wanted.contains(.scope) ? scope ?? Scope(interval: interval) : nil
         let isSpectral = !wanted.isDisjoint(with: [.bands, .spectrum])
         spectrum =
             isSpectral ? spectrum ?? made { () throws(NodeError) in try Spectrum(channels: channels, rate: rate) } : nil
@@ -141,6 +144,7 @@ final class Analyzer {
         loudness?.add(samples, frames: interval)
         let peaks = truePeak?.add(samples, frames: interval)
         stereo?.add(samples, channels: channels, frames: interval)
+        scope?.add(samples, channels: channels)
         spectrum?.add(samples, frames: interval)
         let rows = wanted.sorted { $0.rawValue < $1.rawValue }.compactMap {
             measure -> (series: Int, values: [Float])? in
@@ -154,6 +158,7 @@ final class Analyzer {
                 case .correlation: stereo.map { [$0.correlation] }
                 case .goniometer: StereoField.points(samples, channels: channels, frames: interval)
                 case .waveform: extremes()
+                case .scope: scope?.trace
                 case .bands: bands?.next()
                 case .spectrum: spectrum?.decibels
                 }
@@ -221,6 +226,9 @@ extension [Series] {
         Series(
             "waveform", "pairs of the least and the largest sample, one after another", rate: 60,
             width: 2 * Analyzer.columns, onRequest: true),
+        Series(
+            "scope", "samples of all channels together, from where the wave rises through 0", rate: 60,
+            onRequest: true),
         Series(
             "bands", "0 to 1: bands whose edges have equal ratios, scaled to what is heard", rate: 60, onRequest: true),
         Series(

@@ -89,19 +89,22 @@ public struct OrbPicture: Sendable {
         let layers = Layers(
             OrbShape(state), colors, unit: unit, edge: Float(min(width, height)) / 2,
             turn: Float((state.time * 0.2).truncatingRemainder(dividingBy: 1)))
-        let centerX = Float(width) / 2
-        let centerY = Float(height) / 2
-        for y in 0..<height {
-            let dy = Float(y) + 0.5 - centerY
-            for x in 0..<width {
-                let dx = Float(x) + 0.5 - centerX
-                image.pixels[y * width + x] = layers.pixel(dx, dy)
+        let (centerX, centerY) = (Float(width) / 2, Float(height) / 2)
+        image.pixels.withUnsafeMutableBufferPointer { pixels in
+            for y in 0..<height {
+                let dy = Float(y) + 0.5 - centerY
+                let square = layers.end * layers.end - dy * dy
+                guard square > 0 else { continue }
+                let reach = square.squareRoot()
+                let columns = (Int(max(centerX - reach - 1, 0))..<Int(centerX + reach) + 1).clamped(to: 0..<width)
+                for x in columns { pixels[y * width + x] = layers.pixel(Float(x) + 0.5 - centerX, dy) }
             }
         }
         return image
     }
 
-    /// One orb, ready to be asked pixel by pixel. Distances are pixels of the image.
+    /// One orb, ready to be asked pixel by pixel. Distances are pixels of the image. All but the ring's colour depends on the
+    /// distance from the centre alone, and is computed once for each sixteenth of a pixel.
     private struct Layers {
         let coreRadius, glowRadius, glowSpread, strokeWidth, ringRadius, ringWidth: Float
         let ringOpacity, glowOpacity, gradientStart, gradientSpan, turn: Float
@@ -109,6 +112,9 @@ public struct OrbPicture: Sendable {
         /// Beyond this there is nothing.
         let end: Float
         let glow: SIMD4<Float>
+        /// From the centre outwards, without the ring.
+        private var radial: [SIMD4<Float>] = []
+        private static let fineness: Float = 16
         let table: [SIMD4<Float>]
         let ring: [SIMD4<Float>]
 
@@ -134,12 +140,23 @@ public struct OrbPicture: Sendable {
             glow = colors.glow.premultiplied
             table = (0..<256).map { colors.core.color(at: Float($0) / 255).premultiplied }
             ring = (0..<256).map { colors.ring.color(at: Float($0) / 255).premultiplied }
+            radial = (0...Int(end * Self.fineness) + 1).map { below(($0 == 0 ? 0 : Float($0) + 0.5) / Self.fineness) }
         }
 
         func pixel(_ dx: Float, _ dy: Float) -> SIMD4<Float> {
             let square = dx * dx + dy * dy
             guard square < end * end else { return .zero }
             let radius = square.squareRoot()
+            let result = radial[Int(radius * Self.fineness)]
+            let ringCoverage = lineCoverage(distance: radius - ringRadius, width: ringWidth)
+            guard ringCoverage > 0, ringOpacity > 0 else { return result }
+            var angle = atan2f(dy, dx) / (2 * Float.pi) + 1 - turn
+            angle -= angle.rounded(.down)
+            return over(ring[min(Int(angle * 256), 255)], ringCoverage * ringOpacity, result)
+        }
+
+        /// What is at a distance from the centre, below the ring.
+        private func below(_ radius: Float) -> SIMD4<Float> {
             var result = SIMD4<Float>.zero
             if glowOpacity > 0 {
                 // Towards the picture's edge the light fades out, or it would show where the picture ends.
@@ -154,12 +171,6 @@ public struct OrbPicture: Sendable {
             }
             let stroke = lineCoverage(distance: radius - coreRadius, width: strokeWidth)
             if stroke > 0 { result = over(SIMD4(repeating: 1), stroke * OrbShape.strokeOpacity, result) }
-            let ringCoverage = lineCoverage(distance: radius - ringRadius, width: ringWidth)
-            if ringCoverage > 0, ringOpacity > 0 {
-                var angle = atan2f(dy, dx) / (2 * Float.pi) + 1 - turn
-                angle -= angle.rounded(.down)
-                result = over(ring[min(Int(angle * 256), 255)], ringCoverage * ringOpacity, result)
-            }
             return result
         }
 

@@ -2,7 +2,10 @@
 
 /// The looks of a visualizer.
 public enum PictureStyle: String, Sendable, CaseIterable {
-    case orb, bars, wave
+    case orb, bars, wave, spectrum, spectrogram, scope, goniometer, meter, loudness
+
+    /// Whether it is as wide as high; others are broader.
+    public var isRound: Bool { self == .orb || self == .goniometer }
 
     /// Finds a style by name, ignoring case; unknown names give the orb.
     public init(named name: String) { self = PictureStyle(rawValue: name.lowercased()) ?? .orb }
@@ -22,6 +25,8 @@ public struct PictureState: Sendable, Equatable {
     public var brightness: Float
     /// Seconds: turns the ring and moves the waves.
     public var time: Double
+    /// For pictures of measurements.
+    public var sound = SoundState()
 
     /// Describes a state.
     public init(
@@ -54,15 +59,24 @@ public struct PictureState: Sendable, Equatable {
 
 /// Draws a visualizer. Sizes are pixels; every picture scales with the smaller side.
 public enum Picture {
-    /// Draws one picture. `preset` nil: the orb's own colours, or verdant.
+    /// Draws one picture. `preset` nil: the style's own colours; `onLight`: it is to be seen on light ground.
     public static func draw(
-        _ style: PictureStyle, _ state: PictureState, preset: Preset? = nil, width: Int, height: Int
+        _ style: PictureStyle, _ state: PictureState, preset: Preset? = nil, onLight: Bool = false, width: Int,
+        height: Int
     ) -> PixelImage {
-        switch style {
+        let colors = preset ?? .verdant
+        return switch style {
         case .orb:
             OrbPicture(colors: preset.map { OrbColors($0) } ?? OrbColors()).draw(state, width: width, height: height)
-        case .bars: BarsPicture(preset: preset ?? .verdant).draw(state, width: width, height: height)
-        case .wave: WavePicture(preset: preset ?? .verdant).draw(state, width: width, height: height)
+        case .bars: BarsPicture(preset: colors).draw(state, width: width, height: height)
+        case .wave: WavePicture(preset: colors).draw(state, width: width, height: height)
+        case .spectrum: SpectrumPicture(preset: colors, onLight: onLight).draw(state, width: width, height: height)
+        case .spectrogram:
+            SpectrogramPicture(preset: preset, onLight: onLight).draw(state, width: width, height: height)
+        case .scope: ScopePicture(preset: colors, onLight: onLight).draw(state, width: width, height: height)
+        case .goniometer: GoniometerPicture(preset: colors, onLight: onLight).draw(state, width: width, height: height)
+        case .meter: MeterPicture(preset: preset).draw(state, width: width, height: height)
+        case .loudness: LoudnessPicture(preset: colors, onLight: onLight).draw(state, width: width, height: height)
         }
     }
 }

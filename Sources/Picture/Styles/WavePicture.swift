@@ -47,7 +47,7 @@ public enum WaveShape {
 
 /// Five waves that swell with the voice, and are as long as its sound.
 public struct WavePicture: Sendable {
-    /// The colours from top to bottom.
+    /// The colours from the highest crest to the lowest.
     public var preset: Preset
     /// Pixels between the corners of a wave.
     public var density: Float
@@ -69,7 +69,12 @@ public struct WavePicture: Sendable {
         let phase = WaveShape.phase(at: state.time)
         let level = min(max(state.level, 0), 1)
         let frequency = WaveShape.frequency(brightness: state.brightness)
-        let rows = (0..<height).map { preset.gradient.color(at: (Float($0) + 0.5) / Float(height)).premultiplied }
+        // A quiet voice has all colours, too; what is flat has those of the middle.
+        let middle = Float(height) / 2
+        let reach = max(middle * level * (WaveShape.amplitudes.max() ?? 1), unit * 4)
+        let rows = (0..<height).map { y in
+            preset.gradient.color(at: 0.5 + (Float(y) + 0.5 - middle) / reach / 2).premultiplied
+        }
         for wave in WaveShape.amplitudes.indices.reversed() {
             let points = WaveShape.points(
                 width: Float(width), height: Float(height), amplitude: level * WaveShape.amplitudes[wave], phase: phase,

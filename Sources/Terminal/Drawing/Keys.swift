@@ -18,6 +18,14 @@ func keys(_ bytes: some Collection<UInt8>) -> [Key] {
     var rest = Array(bytes)[...]
     while let byte = rest.popFirst() {
         switch byte {
+        case 0x1B where isString(rest.first):
+            // What a terminal tells of itself, up to a bell or escape and backslash: no keys.
+            while let part = rest.popFirst(), part != 0x07 {
+                if part == 0x1B, rest.first == 0x5C {
+                    rest.removeFirst()
+                    break
+                }
+            }
         case 0x1B:
             guard let kind = rest.first, kind == 0x5B || kind == 0x4F else {
                 keys.append(.escape)
@@ -51,3 +59,6 @@ func keys(_ bytes: some Collection<UInt8>) -> [Key] {
     }
     return keys
 }
+
+/// Whether escape and this begin a string of any length: of the operating system, the device, a program, or private.
+private func isString(_ byte: UInt8?) -> Bool { byte == 0x5D || byte == 0x50 || byte == 0x5F || byte == 0x5E }

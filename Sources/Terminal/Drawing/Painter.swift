@@ -14,6 +14,8 @@ struct Painter: Sendable {
     mutating func frame(_ canvas: Canvas) -> [UInt8] {
         let full = shown == nil || shown!.width != canvas.width || shown!.height != canvas.height
         let before = full ? Canvas(width: canvas.width, height: canvas.height) : shown!
+        var canvas = canvas
+        if !full { canvas.keep(what: before) }
         shown = canvas
         if !full && before == canvas { return [] }
         var pen = Pen()
@@ -23,6 +25,49 @@ struct Painter: Sendable {
         pen.style(.plain)
         pen.text("\u{1B}[?2026l")
         return pen.bytes
+    }
+}
+
+extension Canvas {
+    /// Takes over the cells of another canvas, of the same size, that look the same to the eye: pictures that move change
+    /// the colour of most of their cells a little in every frame. What is shown never differs by more than that.
+    fileprivate mutating func keep(what shown: Canvas) {
+        for y in 0..<height {
+            for x in 0..<width where self[x, y] != shown[x, y] && self[x, y].isAlike(shown[x, y]) {
+                self[x, y] = shown[x, y]
+            }
+        }
+    }
+}
+
+extension Cell {
+    /// The colours of the upper and the lower half, of half blocks in 24 bits; nil: it is something else.
+    private var halves: (UInt32, UInt32)? {
+        let (fore, back) = (style.foreground, style.background)
+        guard style.attributes == 0, fore.code >> 24 == 2 else { return nil }
+        switch glyph.base {
+        case 0x2580: return (fore.code, back.code)
+        case 0x2584: return (back.code, fore.code)
+        case 0x2588: return (fore.code, fore.code)
+        default: return nil
+        }
+    }
+
+    /// Whether both are parts of pictures whose colours are as good as equal.
+    fileprivate func isAlike(_ other: Cell) -> Bool {
+        guard let own = halves, let others = other.halves else { return false }
+        return isNear(own.0, others.0) && isNear(own.1, others.1)
+    }
+
+    /// Steps of 255 that the eye does not see from one frame to the next.
+    private static let tolerance: UInt32 = 10
+
+    private func isNear(_ a: UInt32, _ b: UInt32) -> Bool {
+        guard a != b else { return true }
+        // The terminal's own ground is no colour.
+        guard a >> 24 == 2, b >> 24 == 2 else { return false }
+        func distance(_ shift: UInt32) -> UInt32 { (Int32(a >> shift & 255) - Int32(b >> shift & 255)).magnitude }
+        return max(distance(16), distance(8), distance(0)) <= Self.tolerance
     }
 }
 

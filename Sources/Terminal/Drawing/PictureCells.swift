@@ -14,12 +14,18 @@ struct PictureCells {
     ) {
         guard !area.isEmpty else { return }
         let colors = theme.capabilities.colors
-        if !theme.capabilities.unicode || colors < .palette && style != .wave {
-            let image = Picture.draw(style, state, preset: preset, width: area.width * 2, height: area.height * 4)
+        func picture(_ width: Int, _ height: Int) -> PixelImage {
+            Picture.draw(
+                style, state, preset: preset, onLight: theme.capabilities.light, width: width, height: height)
+        }
+        if !theme.capabilities.unicode || colors < .palette && !Self.isOfLines(style) {
+            let image = picture(area.width * 2, area.height * 4)
             weights(&canvas, area, image)
         } else if style == .wave {
             let wave = WavePicture(preset: preset ?? .verdant, thickness: 2)
             braille(&canvas, area, wave.draw(state, width: area.width * 2, height: area.height * 4))
+        } else if Self.isOfLines(style) {
+            braille(&canvas, area, picture(area.width * 2, area.height * 4))
         } else if style == .bars {
             // Bars of whole columns with one between them: crisp edges.
             let count = max(state.bands.count, BarValues.count)
@@ -29,10 +35,12 @@ struct PictureCells {
             let bars = BarsPicture(preset: preset ?? .verdant, gap: 1)
             halves(&canvas, place, bars.draw(state, width: total, height: area.height * 2))
         } else {
-            let image = Picture.draw(style, state, preset: preset, width: area.width, height: area.height * 2)
-            halves(&canvas, area, image)
+            halves(&canvas, area, picture(area.width, area.height * 2))
         }
     }
+
+    /// Whether it is thin lines and dots, for which braille has most room.
+    private static func isOfLines(_ style: PictureStyle) -> Bool { [.wave, .scope, .goniometer].contains(style) }
 
     /// The upper half block: its colour above, the ground's below.
     private func halves(_ canvas: inout Canvas, _ area: Area, _ image: PixelImage) {

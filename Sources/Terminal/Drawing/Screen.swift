@@ -98,7 +98,9 @@ struct Screen {
                 let meters = min(MeterPanel.rows(state, compact: true), area.height - 4)
                 pictures = rest.takeTop(area.height >= 10 || meters <= 0 ? area.height - max(meters, 1) : 0)
             } else {
-                let wide = min(area.height * 2 * min(visual.count, 2), area.width * 9 / 20)
+                let areBroad = visual.allSatisfy { state.nodes[$0].style?.isRound == false }
+                let square = area.height * 2 * (areBroad ? 1 : min(visual.count, 2))
+                let wide = min(square, area.width * 9 / 20)
                 pictures = rest.takeLeft(wide)
                 _ = rest.takeLeft(2)
             }
@@ -127,27 +129,40 @@ struct Screen {
         }
     }
 
-    /// The visualizers side by side, as many as can be seen well.
+    /// The visualizers, as many as can be seen well: one above another if all of them are broad, else side by side.
     private func draw(_ canvas: inout Canvas, _ area: Area, _ visual: [Int], _ state: inout FaceState, at time: Double)
     {
         guard !area.isEmpty else { return }
-        let count = min(visual.count, max(1, area.width / 16))
-        let speaking = !state.speaking.isEmpty
+        let areBroad = visual.allSatisfy { state.nodes[$0].style?.isRound == false }
+        let count = min(visual.count, max(1, areBroad ? area.height / 6 : area.width / 16))
         for place in 0..<count {
-            let from = area.width * place / count
-            let to = area.width * (place + 1) / count
-            var part = Area(x: area.x + from, y: area.y, width: to - from, height: area.height)
-            let index = visual[place]
-            let style = state.nodes[index].style ?? .orb
-            if style != .orb {
-                // Bars and waves are broad rather than square.
-                let tall = min(part.height, max(4, part.width / 2))
-                part = Area(x: part.x, y: part.y + (part.height - tall) / 2, width: part.width, height: tall)
+            func part(_ length: Int) -> (from: Int, count: Int) {
+                (length * place / count, length * (place + 1) / count - length * place / count)
             }
-            let picture = state.nodes[index].motion.state(style, speaking: speaking, at: time)
-            PictureCells(theme: theme).draw(
-                &canvas, part, style: style, preset: state.nodes[index].preset, state: picture)
+            let (across, down) = (part(area.width), part(area.height))
+            let room =
+                areBroad
+                ? Area(x: area.x, y: area.y + down.from, width: area.width, height: down.count)
+                : Area(x: area.x + across.from, y: area.y, width: across.count, height: area.height)
+            draw(&canvas, room, visual[place], &state, at: time)
         }
+    }
+
+    /// One of them, with its numbers below it.
+    private func draw(_ canvas: inout Canvas, _ room: Area, _ index: Int, _ state: inout FaceState, at time: Double) {
+        let style = state.nodes[index].style ?? .orb
+        var part = room
+        if !style.isRound {
+            let tall = min(part.height, max(4, part.width / 2))
+            part = Area(x: part.x, y: part.y + (part.height - tall) / 2, width: part.width, height: tall)
+        }
+        let picture = state.nodes[index].motion.state(style, speaking: !state.speaking.isEmpty, at: time)
+        if part.height >= 6, let words = caption(style, picture.sound), words.count <= part.width {
+            var below = part.takeBottom(1)
+            _ = below.takeLeft((below.width - words.count) / 2)
+            put(&canvas, below, words, theme.quiet)
+        }
+        PictureCells(theme: theme).draw(&canvas, part, style: style, preset: state.nodes[index].preset, state: picture)
     }
 
     private func put(_ canvas: inout Canvas, _ area: Area, _ text: String, _ style: Style) {

@@ -108,7 +108,8 @@ private func isReady(_ descriptor: Int32, _ events: Int16) -> Bool {
     return poll(&request, 1, 0) > 0 && request.revents & events != 0
 }
 
-private func isForeground(_ terminal: Int32) -> Bool {
+/// Whether a terminal is not another program's now.
+func isForeground(_ terminal: Int32) -> Bool {
     let group = tcgetpgrp(terminal)
     return group < 0 || group == getpgrp()
 }
@@ -166,12 +167,18 @@ private func keep(keyboard: Bool, _ input: Int32, _ output: Int32) {
     kept.pointee.output = output
     guard keyboard else { return }
     tcgetattr(input, &kept.pointee.mode)
-    kept.pointee.raw = kept.pointee.mode
-    kept.pointee.raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
-    withUnsafeMutableBytes(of: &kept.pointee.raw.c_cc) {
+    kept.pointee.raw = unbuffered(kept.pointee.mode)
+}
+
+/// A terminal's mode in which keys are not shown, and come as they are pressed; reading does not wait for them.
+package func unbuffered(_ mode: termios) -> termios {
+    var raw = mode
+    raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    withUnsafeMutableBytes(of: &raw.c_cc) {
         $0[Int(VMIN)] = 0
         $0[Int(VTIME)] = 0
     }
+    return raw
 }
 
 private func send(_ text: StaticString) {

@@ -155,6 +155,18 @@ private func nodeSentence(_ event: Event) -> String? {
         return "\(event.text("label") ?? event.text("key") ?? "a property") is \(value) now"
     case "tap.dropped": return many(event, "frames", "frame") + " lost: nobody took them in time"
     case "file.gap": return many(event, "frames", "frame") + " of silence: the file was not read in time"
+    case "record.dropped": return many(event, "frames", "frame") + " lost: the file was not written in time"
+    case "record.clipped": return many(event, "samples", "sample") + " clipped: louder than the file can hold"
+    case "transcribe.behind":
+        let seconds = event.number("seconds") ?? 0
+        return seconds > 0 ? "\(fixed(seconds, 1)) s behind what is said" : "no more behind what is said"
+    case "transcribe.dropped": return many(event, "frames", "frame") + " not listened to: too far behind"
+    case "transcribe.cancelled": return "what was said last is not transcribed"
+    case "wake.heard": return "heard \"\(event.text("phrase") ?? "")\""
+    case "echo.changed": return "the way from the loudspeaker has changed; it is learnt anew"
+    case "agent.tool":
+        let error = event.text("error").map { ", which failed: \($0)" } ?? ""
+        return "did \(event.text("action") ?? "an action")" + error
     default: return nil
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Picture
 
 /// Draws one channel as a bar from -60 to 0 dBFS.
 struct MeterBar {

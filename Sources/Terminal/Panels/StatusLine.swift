@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
 import Host
+import Picture
 
 /// One plain line a second, for output that is not a terminal: logs, pipes.
 public struct StatusLine: Sendable {
@@ -39,6 +40,26 @@ public struct StatusLine: Sendable {
         loudest = [:]
         return parts.joined(separator: "  ")
     }
+
+    /// The same in sentences, for who is read to; without a fresh start.
+    public func sentences(_ status: Status) -> String {
+        var parts = [
+            "\(clock(status.time)) played, load \(fixed(status.load * 100, 0)) percent, "
+                + (status.xruns == 0 ? "no dropouts" : "\(status.xruns) dropout\(status.xruns == 1 ? "" : "s")")
+        ]
+        for node in order {
+            let level = decibels(loudest[node] ?? 0)
+            parts.append("\(printable(node)) \(level > -120 ? "at \(fixed(level, 0)) dBFS" : "is silent")")
+        }
+        for (node, reason) in status.degraded.sorted(by: { $0.key < $1.key }) {
+            parts.append("\(printable(node)) is degraded: \(printable(reason))")
+        }
+        if !status.notice.isEmpty { parts.append(printable(status.notice)) }
+        return parts.joined(separator: ". ") + "."
+    }
+
+    /// Forgets how loud it was, as `line` does.
+    public mutating func forgetLevels() { loudest = [:] }
 
     /// What is said once at the start: what plays it and how the kernel runs it, and a line for each thing that is not
     /// good enough, with what to do.

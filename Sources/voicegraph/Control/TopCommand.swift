@@ -27,7 +27,8 @@ struct TopCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try connect(client)
         if json { return try await printLines(connection) }
-        let capabilities = TerminalCapabilities(environment: processEnvironment())
+        var capabilities = TerminalCapabilities(environment: processEnvironment())
+        capabilities.ask()
         guard let device = TerminalDevice(capabilities: capabilities) else {
             do throws(HostError) { writeOut(TopTable.text(try look(connection))) } catch { throw fail("\(error)") }
             return

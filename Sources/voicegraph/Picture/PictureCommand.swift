@@ -9,18 +9,19 @@ import Picture
 /// `voicegraph picture`: draws a sound file, and says what a meter finds in it.
 struct PictureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "picture", abstract: "Draw a sound file, and report its loudness, peak and faults.",
+        commandName: "picture",
+        abstract: "Draw a sound file or what a graph plays, and report its loudness, peak and faults.",
         discussion: """
             Without --output only the report is made. Styles: waveform (samples, and how loud they are), spectrogram \
             (frequencies over the time, -120 to 0 dBFS), spectrum (the mean, and the most) and loudness (momentary and \
-            short-term, with -23 LUFS). What is measured is resampled to 48 kHz. A graph can be drawn by rendering it \
-            first: voicegraph render GRAPH -o sound.wav.
+            short-term, with -23 LUFS). What is measured is resampled to 48 kHz. A graph is rendered first, \
+            as `voicegraph render` does.
             """)
 
     enum Format: String { case png, svg }
 
-    @Argument(help: "A sound file of any format that libsndfile reads.", completion: .file())
-    var file: String
+    @OptionGroup
+    var sound: SoundOptions
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The picture to write: .png or .svg.", valueName: "file"),
@@ -39,9 +40,6 @@ struct PictureCommand: ParsableCommand {
     @Flag(help: "Print the report as a JSON object.")
     var json = false
 
-    @OptionGroup
-    var plugins: PluginOptions
-
     func validate() throws {
         if output != nil { _ = try format() }
     }
@@ -56,19 +54,22 @@ struct PictureCommand: ParsableCommand {
     }
 
     func run() throws {
-        if let output, let old = FileIdentity(output), FileIdentity(file) == old {
+        if let output, let old = FileIdentity(output), FileIdentity(sound.file) == old {
             throw fail("the picture would be written over \(output), which is to be drawn; name another file")
         }
-        guard access(file, R_OK) == 0 else { throw fail("\(file): \(String(cString: strerror(errno)))") }
+        let ended = EndFlag()
+        try sound.withSound(ended) { try draw($0, ended) }
+    }
+
+    private func draw(_ path: String, _ ended: EndFlag) throws {
         let chart = output.map { _ in
             SoundChart(style, width: size.width, height: size.height, rate: Measurement.rate)
         }
-        let registry = NodeRegistry(search: try plugins.search())
-        let ended = EndFlag()
+        let registry = NodeRegistry(search: try sound.plugins.search())
         let bar = ProgressBar(rate: Measurement.rate)
         let report: Measurement.Report
         do throws(HostError) {
-            report = try Measurement(path: file, series: chart == nil ? [] : style.series).run(registry: registry) {
+            report = try Measurement(path: path, series: chart == nil ? [] : style.series).run(registry: registry) {
                 bar.show(Int($0 * Measurement.rate))
                 return !ended.isSet && !isReaderGone
             } take: { frame in
@@ -77,7 +78,7 @@ struct PictureCommand: ParsableCommand {
             bar.clear()
         } catch {
             bar.clear()
-            throw fail(error.message.hasPrefix(file) ? "\(error)" : "\(file): \(error)")
+            throw fail(error.message.hasPrefix(path) ? "\(error)" : "\(sound.file): \(error)")
         }
         if ended.isSet { throw fail("interrupted") }
         if let chart, let output {
@@ -86,17 +87,15 @@ struct PictureCommand: ParsableCommand {
             do throws(NodeError) {
                 bytes =
                     switch try? format() {
-                    case .svg: Array(try chart.svg(title: title, facts: text.line, seconds: report.seconds).utf8)
+                    case .svg: Array(try chart.svg(title: sound.name, facts: text.line, seconds: report.seconds).utf8)
                     default:
-                        try chart.png(title: title, facts: text.line, seconds: report.seconds, isDark: dark)
+                        try chart.png(title: sound.name, facts: text.line, seconds: report.seconds, isDark: dark)
                     }
             } catch { throw fail(LV2Text.sentence(error)) }
             try writeWhole(bytes, to: output)
         }
-        writeOut(json ? ReportText(report).json(file) + "\n" : ReportText(report).table)
+        writeOut(json ? ReportText(report).json(sound.file) + "\n" : ReportText(report).table)
     }
-
-    private var title: String { file.split(separator: "/").last.map(String.init) ?? file }
 }
 
 extension ChartStyle: ExpressibleByArgument {}

@@ -8,7 +8,8 @@ import Picture
 /// `voicegraph video`: makes a film of a sound file.
 struct VideoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "video", abstract: "Make a film of a sound file, in the style of a visualizer.",
+        commandName: "video",
+        abstract: "Make a film of a sound file or of what a graph plays, in the style of a visualizer.",
         discussion: """
             The suffix of --output chooses the format: .mp4 (H.264, AAC), .webm (VP9, Opus) or .gif (without sound). It is \
             made by ffmpeg (Debian's package ffmpeg). Captions are drawn into the pictures, and are a track of their own, \
@@ -16,18 +17,22 @@ struct VideoCommand: ParsableCommand {
             there: it plays, and the command ends with 1.
             """)
 
-    @Argument(help: "A sound file of any format that libsndfile reads.", completion: .file())
-    var file: String
+    @OptionGroup
+    var sound: SoundOptions
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The film to write: .mp4, .webm or .gif.", valueName: "file"),
         completion: .file(extensions: ["mp4", "webm", "gif"]))
     var output: String
 
-    @Option(help: "What to draw: orb, bars or wave.")
+    @Option(
+        help: "What to draw: orb, bars, wave, spectrum, spectrogram, scope, goniometer, meter or loudness.")
     var style = PictureStyle.orb
 
-    @Option(help: "Colours: verdant, twilight, bloom, mystic, flare or glacier; otherwise the style's own.")
+    @Option(
+        help: ArgumentHelp(
+            "Colours: verdant, twilight, bloom, mystic, flare or glacier, or two of your own, outer and inner, as "
+                + "D3FFA6-036B5B; otherwise the style's own.", valueName: "colours"))
     var preset: Preset?
 
     @Option(help: ArgumentHelp("Of the film, in pixels, both even.", valueName: "width x height"))
@@ -41,9 +46,6 @@ struct VideoCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Captions to show: .srt or .vtt.", valueName: "file"), completion: .file())
     var captions: String?
-
-    @OptionGroup
-    var plugins: PluginOptions
 
     func validate() throws {
         guard VideoEncoder.Kind(path: output) != nil else {
@@ -59,32 +61,38 @@ struct VideoCommand: ParsableCommand {
     }
 
     func run() throws {
-        if let old = FileIdentity(output), [file, captions ?? file].contains(where: { FileIdentity($0) == old }) {
+        if let old = FileIdentity(output),
+            [sound.file, captions ?? sound.file].contains(where: { FileIdentity($0) == old })
+        {
             throw fail("the film would be written over \(output), which is to be read; name another file")
         }
-        guard access(file, R_OK) == 0 else { throw fail("\(file): \(String(cString: strerror(errno)))") }
-        let registry = NodeRegistry(search: try plugins.search())
         let ended = EndFlag()
+        try sound.withSound(ended) { try make($0, ended) }
+    }
+
+    private func make(_ path: String, _ ended: EndFlag) throws {
+        let registry = NodeRegistry(search: try sound.plugins.search())
         let bar = ProgressBar(rate: Measurement.rate)
         do throws(HostError) {
             let encoder = try VideoEncoder(
                 VideoEncoder.Film(
-                    sound: file, output: output, width: size.width, height: size.height, framesPerSecond: fps,
+                    sound: path, output: output, width: size.width, height: size.height, framesPerSecond: fps,
                     captions: captions))
             let frames = FilmFrames(
-                style, preset: preset, ground: light ? .white : .black, width: size.width, height: size.height,
+                style, preset: preset, isLight: light, kind: VideoEncoder.Kind(path: output) ?? .mp4, width: size.width,
+                height: size.height,
                 framesPerSecond: fps, to: encoder.write)
             let seconds: Double
             do throws(HostError) {
-                seconds = try Measurement(path: file, series: style.series).run(registry: registry) {
+                seconds = try Measurement(path: path, series: style.series).run(registry: registry) {
                     bar.show(Int($0 * Measurement.rate))
                     return !ended.isSet && !frames.isRefused
                 } take: { frame in
-                    frames.take(orb: frame["orb"].first, bands: frame["bands"], at: frame.time)
+                    frames.take(frame)
                 }.seconds
             } catch {
                 encoder.discard()
-                throw error.message.hasPrefix(file) ? error : HostError("\(file): \(error)")
+                throw error.message.hasPrefix(path) ? error : HostError("\(sound.file): \(error)")
             }
             frames.finish(at: ended.isSet ? frames.seconds : seconds)
             try encoder.finish(cutAt: ended.isSet ? frames.seconds : nil)
@@ -100,13 +108,21 @@ struct VideoCommand: ParsableCommand {
 }
 
 extension PictureStyle: ExpressibleByArgument {}
-extension Preset: ExpressibleByArgument {}
+extension Preset: ExpressibleByArgument {
+    /// A name, or two colours.
+    public init?(argument: String) { self.init(argument) }
+    /// All names.
+    public static var allValueStrings: [String] { allCases.map(\.name) }
+    /// What is called so.
+    public var defaultValueDescription: String { name }
+}
 
 /// The pictures of a film: takes what was measured, and draws what is due, several at the same time.
 final class FilmFrames {
     private let style: PictureStyle
     private let preset: Preset?
-    private let ground: Color
+    private let isLight: Bool
+    private let kind: VideoEncoder.Kind
     private let width, height: Int
     private let rate: Double
     private let write: ([UInt8]) -> Bool
@@ -120,21 +136,21 @@ final class FilmFrames {
     private static let together = 4
 
     init(
-        _ style: PictureStyle, preset: Preset?, ground: Color, width: Int, height: Int, framesPerSecond: Double,
+        _ style: PictureStyle, preset: Preset?, isLight: Bool, kind: VideoEncoder.Kind, width: Int, height: Int,
+        framesPerSecond: Double,
         to write: @escaping ([UInt8]) -> Bool
     ) {
-        (self.style, self.preset, self.ground) = (style, preset, ground)
+        (self.style, self.preset, self.isLight, self.kind) = (style, preset, isLight, kind)
         (self.width, self.height, rate, self.write) = (width, height, framesPerSecond, write)
     }
 
     /// Of the pictures that there are.
     var seconds: Double { Double(count) / rate }
 
-    /// Takes levels, or bands; all that are due before are drawn as things were.
-    func take(orb: Float?, bands: [Float], at time: Double) {
-        due(until: time)
-        if let orb { motion.take(level: orb, at: time) }
-        if !bands.isEmpty { _ = motion.take(bands: bands, at: time) }
+    /// Takes what was measured; all that are due before are drawn as things were.
+    func take(_ frame: SeriesFrame) {
+        due(until: frame.time)
+        for row in frame.rows { _ = motion.take(row.name, row.values, at: frame.time) }
     }
 
     /// Draws all that are due until the end.
@@ -155,13 +171,14 @@ final class FilmFrames {
         guard !waiting.isEmpty, !isRefused else { return waiting = [] }
         let states = waiting
         waiting = []
-        let (style, preset, ground, width, height) = (style, preset, ground, width, height)
+        let (style, preset, isLight, width, height, kind) = (style, preset, isLight, width, height, kind)
         nonisolated(unsafe) var pictures = [[UInt8]](repeating: [], count: states.count)
         pictures.withUnsafeMutableBufferPointer { pictures in
             nonisolated(unsafe) let pictures = pictures
             DispatchQueue.concurrentPerform(iterations: states.count) { index in
-                pictures[index] = Picture.draw(style, states[index], preset: preset, width: width, height: height)
-                    .rgb(over: ground)
+                let picture = Picture.draw(
+                    style, states[index], preset: preset, onLight: isLight, width: width, height: height)
+                pictures[index] = kind.bytes(picture, over: isLight ? .white : .black)
             }
         }
         for picture in pictures where !isRefused { isRefused = !write(picture) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Host
+import Picture
 import System
 
 /// ffmpeg, which makes a film of pictures that come through a pipe and of the sound of a file.
@@ -18,6 +19,11 @@ final class VideoEncoder {
     /// What can be made, by the suffix.
     enum Kind: String, CaseIterable {
         case mp4, webm, gif
+
+        /// A picture as ffmpeg is given it.
+        func bytes(_ picture: PixelImage, over ground: Color) -> [UInt8] {
+            self == .gif ? picture.rgb(over: ground) : picture.yuv420(over: ground)
+        }
 
         init?(path: String) {
             guard path.contains("."), let end = path.split(separator: ".").last else { return nil }
@@ -52,6 +58,8 @@ final class VideoEncoder {
             throw HostError("\(error)")
         }
         input = child.input
+        // F_SETPIPE_SZ: a picture in few pieces.
+        _ = fcntl(input, 1031, 1 << 20)
         _ = fcntl(child.output, F_SETFL, O_NONBLOCK)
     }
 
@@ -59,7 +67,10 @@ final class VideoEncoder {
 
     private static func arguments(_ film: Film, _ kind: Kind, _ captions: String?, _ output: String) -> [String] {
         var words = ["-hide_banner", "-loglevel", "error", "-nostdin", "-y"]
-        words += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "\(film.width)x\(film.height)"]
+        // Only a GIF has red, green and blue; the others are given what they keep.
+        let colors = ["-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv"]
+        words += ["-f", "rawvideo", "-pix_fmt", kind == .gif ? "rgb24" : "yuv420p"] + (kind == .gif ? [] : colors)
+        words += ["-s", "\(film.width)x\(film.height)"]
         words += ["-r", "\(film.framesPerSecond)", "-i", "pipe:0"]
         if kind != .gif { words += ["-i", film.sound] }
         if kind != .gif, let captions { words += ["-i", captions] }
@@ -74,13 +85,14 @@ final class VideoEncoder {
             words +=
                 kind == .mp4
                 ? [
-                    "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "192k",
+                    "-c:v", "libx264", "-preset", "superfast", "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "192k",
                     "-c:s", "mov_text", "-movflags", "+faststart",
                 ]
                 : [
                     "-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-row-mt", "1", "-b:v", "2M",
                     "-pix_fmt", "yuv420p", "-c:a", "libopus", "-b:a", "128k", "-c:s", "webvtt",
                 ]
+            words += colors
             // A track of captions, which has pauses, would end all of it.
             return words + (captions == nil ? ["-shortest"] : []) + [output]
         }
@@ -105,7 +117,7 @@ final class VideoEncoder {
         }
     }
 
-    /// Gives it the next picture, row after row in red, green and blue; false: it takes no more.
+    /// Gives it the next picture, in the form that `Kind.bytes` makes; false: it takes no more.
     func write(_ bytes: [UInt8]) -> Bool { input >= 0 && writeOut(bytes, to: input) }
 
     /// Waits until the film is whole, and gives it its name; `cutAt`: it has no more than so many seconds. Throws what ffmpeg

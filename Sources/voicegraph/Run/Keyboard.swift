@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Terminal
 
 /// Keys as they are pressed, from the terminal that standard input is, while this exists; it shows nothing of them.
 final class Keyboard: @unchecked Sendable {
@@ -12,12 +13,7 @@ final class Keyboard: @unchecked Sendable {
         else {
             return nil
         }
-        var raw = mode
-        raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
-        withUnsafeMutableBytes(of: &raw.c_cc) {
-            $0[Int(VMIN)] = 0
-            $0[Int(VTIME)] = 0
-        }
+        var raw = unbuffered(mode)
         tcsetattr(STDIN_FILENO, TCSANOW, &raw)
     }
 

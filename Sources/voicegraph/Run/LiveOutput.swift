@@ -20,16 +20,21 @@ final class LiveOutput: Sendable {
     private let graph: GraphDescription
     private let line = Lock(StatusLine())
     private let timingsAt = Lock(-Double.infinity)
+    /// Only what happens is told, and how it is where that is asked for.
+    private let isPlain: Bool
 
-    /// The terminal view if standard output is a terminal that can show it.
-    init(_ graph: GraphDescription, json: Bool) {
+    /// The terminal view if standard output is a terminal that can show it, and `plain` does not forbid it.
+    init(_ graph: GraphDescription, json: Bool, plain: Bool) {
         self.graph = graph
-        let capabilities = TerminalCapabilities(environment: processEnvironment())
-        // A terminal whose cursor cannot be moved still has keys.
-        keyboard = !json && !capabilities.addressable && isatty(STDOUT_FILENO) == 1 ? Keyboard() : nil
+        isPlain = plain
+        var capabilities = TerminalCapabilities(environment: processEnvironment())
+        let hasLines = plain || !capabilities.addressable
+        // A terminal on which nothing can be drawn still has keys.
+        keyboard = !json && hasLines && isatty(STDOUT_FILENO) == 1 ? Keyboard() : nil
+        if !json, !hasLines { capabilities.ask() }
         if json {
             face = .json
-        } else if let device = TerminalDevice(capabilities: capabilities) {
+        } else if !hasLines, let device = TerminalDevice(capabilities: capabilities) {
             let (width, height) = device.size
             face = .view(
                 device, TerminalView(graph: graph, capabilities: capabilities, width: width, height: height))
@@ -42,7 +47,9 @@ final class LiveOutput: Sendable {
         switch face {
         case .view(_, let view): view.update(status: status, at: monotonicSeconds())
         case .json: writeOut(EventJSON.encode(status, pid: getpid()) + "\n")
-        case .lines: writeOut(StatusLine.opening(status, graph: graph.name) + "\n")
+        case .lines:
+            let keys = isPlain && keyboard != nil ? "\ns or Enter tells how it is, q quits" : ""
+            writeOut(StatusLine.opening(status, graph: graph.name) + keys + "\n")
         }
     }
 
@@ -55,10 +62,22 @@ final class LiveOutput: Sendable {
         return await device.show(view, framesPerSecond: framesPerSecond)
     }
 
-    /// Whether the user asks to quit where there is no view, but a keyboard.
-    var isQuit: Bool {
+    /// Takes keys where there is no view, but a keyboard; true: the user asks to quit. Enter and s tell how it is.
+    func takeKeys(_ status: Status) -> Bool {
         guard case .lines = face, let keyboard else { return false }
-        return keyboard.pressed().contains { $0 == "q" || $0 == "Q" }
+        for key in keyboard.pressed() {
+            switch key {
+            case "q", "Q": return true
+            case "s", "S", "\n", "\r":
+                let text = line.withLock { line in
+                    defer { line.forgetLevels() }
+                    return line.sentences(status)
+                }
+                writeOut(text + "\n")
+            default: break
+            }
+        }
+        return false
     }
 
     /// Does what keys ask of the host, until it is cancelled; `look`: something else is shown.
@@ -101,7 +120,7 @@ final class LiveOutput: Sendable {
         case .view(_, let view): view.update(status: status, at: monotonicSeconds())
         case .json where everySecond:
             writeOut(EventJSON.encode(status, event: HostEvent.status.name, pid: getpid()) + "\n")
-        case .lines where everySecond: writeOut(line.withLock { $0.line(status) } + "\n")
+        case .lines where everySecond && !isPlain: writeOut(line.withLock { $0.line(status) } + "\n")
         default: break
         }
     }

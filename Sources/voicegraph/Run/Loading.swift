@@ -4,9 +4,24 @@ import Glibc
 import Graph
 import Host
 
+/// A graph file, what is changed in it, and where its plugins are.
+struct GraphSource {
+    var file: String
+    var overrides: [String]
+    var plugins: PluginOptions
+
+    init(_ options: GraphOptions) {
+        self.init(file: options.file, overrides: options.overrides, plugins: options.plugins)
+    }
+
+    init(file: String, overrides: [String], plugins: PluginOptions) {
+        (self.file, self.overrides, self.plugins) = (file, overrides, plugins)
+    }
+}
+
 /// Reads a graph or ends the command with everything that is wrong with it on standard error.
 func loadGraph(
-    _ options: GraphOptions,
+    _ options: GraphSource,
     change: (inout GraphDescription) throws(HostError) -> Void
 ) throws -> PreparedGraph {
     let registry = NodeRegistry(search: try options.plugins.search())

@@ -73,7 +73,7 @@ struct RenderCommand: ParsableCommand {
         guard (1000...768_000).contains(rate) else { throw ValidationError("--rate must be from 1000 to 768000") }
         if let tempo, !(tempo >= 1 && tempo <= 1000) { throw ValidationError("--tempo must be from 1 to 1000") }
         if let channels, !(1...64).contains(channels) { throw ValidationError("--channels must be from 1 to 64") }
-        _ = try inputFiles()
+        _ = try inputFiles(inputs)
         guard [".wav", ".flac", ".ogg"].contains(where: { out.lowercased().hasSuffix($0) }) else {
             throw ValidationError("\(out) must end in .wav, .flac or .ogg")
         }
@@ -82,12 +82,11 @@ struct RenderCommand: ParsableCommand {
     func run() throws {
         let render = Render(
             path: out, rate: Double(rate), block: block,
-            end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(),
+            end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(inputs),
             output: output, channels: channels, tempo: tempo ?? 0, tail: tail)
         plugins.apply()
         let ended = EndFlag()
-        let prepared = try loadGraph(graph) { graph throws(HostError) in try render.change(&graph)
-        }
+        let prepared = try loadGraph(GraphSource(graph)) { graph throws(HostError) in try render.change(&graph) }
         let losses = RenderLosses(prepared)
         let bar = ProgressBar(rate: Double(rate))
         do throws(HostError) {
@@ -102,11 +101,7 @@ struct RenderCommand: ParsableCommand {
             bar.clear()
             losses.read(until: outcome.frames) { writeOut($0, to: STDERR_FILENO) }
             writeOut(losses.silences(until: Double(outcome.frames) / Double(rate)), to: STDERR_FILENO)
-            if let level = outcome.cutAt {
-                writeOut(
-                    "voicegraph: the sound did not end within \(Int(Render.longestTail)) s of its sources and was cut at "
-                        + "\(fixed(level, 1)) dBFS; give --duration to say how much is wanted\n", to: STDERR_FILENO)
-            }
+            if outcome.cutAt != nil { writeOut(cutText(outcome), to: STDERR_FILENO) }
             let summary =
                 "\(out): \(outcome.frames) frames, \(bar.summary(outcome.frames))\(outcome.text)\(losses.summary)"
             if ended.isSet { throw HostError("interrupted; \(summary)") }
@@ -119,18 +114,25 @@ struct RenderCommand: ParsableCommand {
             throw fail("\(error)")
         }
     }
+}
 
-    private func inputFiles() throws -> [String: String] {
-        var files: [String: String] = [:]
-        for input in inputs {
-            let parts = input.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2 else { throw ValidationError("--input \(input): write NODE=FILE") }
-            guard files.updateValue(String(parts[1]), forKey: String(parts[0])) == nil else {
-                throw ValidationError("--input \(input): node '\(parts[0])' is fed already")
-            }
+/// That sound which did not end was cut.
+func cutText(_ outcome: Render.Outcome) -> String {
+    "voicegraph: the sound did not end within \(Int(Render.longestTail)) s of its sources and was cut at "
+        + "\(fixed(outcome.cutAt ?? 0, 1)) dBFS; give --duration to say how much is wanted\n"
+}
+
+/// What `--input NODE=FILE` says, given several times.
+func inputFiles(_ inputs: [String]) throws -> [String: String] {
+    var files: [String: String] = [:]
+    for input in inputs {
+        let parts = input.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2 else { throw ValidationError("--input \(input): write NODE=FILE") }
+        guard files.updateValue(String(parts[1]), forKey: String(parts[0])) == nil else {
+            throw ValidationError("--input \(input): node '\(parts[0])' is fed already")
         }
-        return files
     }
+    return files
 }
 
 extension Render.Outcome {

@@ -36,6 +36,9 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Print events as JSON, one object a line.")
     var json = false
 
+    @Flag(help: "Say what happens in lines of text, as for a screen reader, and draw nothing; Enter tells how it is.")
+    var plain = false
+
     @Flag(help: "Read the graph again whenever its file, or one it includes, changes.")
     var watch = false
 
@@ -56,6 +59,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let duration, !(duration > 0) { throw ValidationError("--duration must be above 0") }
+        if json, plain { throw ValidationError("give --json or --plain, not both") }
         guard tail >= 0, tail <= 3600 else { throw ValidationError("--tail must be from 0 to 3600") }
         guard (1...120).contains(fps) else { throw ValidationError("--fps must be from 1 to 120") }
     }
@@ -83,7 +87,7 @@ struct RunCommand: AsyncParsableCommand {
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
         let control = openControl(of: host, status.client)
         let reloader = try makeReloader(of: host, ended, readAt)
-        let output = LiveOutput(description, json: json)
+        let output = LiveOutput(description, json: json, plain: plain)
         output.begin(status)
         events.ask(for: output.series)
         let reading = Task {
@@ -171,7 +175,7 @@ struct RunCommand: AsyncParsableCommand {
         while !ended.isSet, !isReaderGone, let status = await host.status {
             output.status(status, everySecond: status.time >= second + 1)
             await output.showTimings(of: host)
-            if output.isQuit { return }
+            if output.takeKeys(status) { return }
             second = max(second, status.time.rounded(.down))
             // By the clock and not by frames: a server that is gone gives none.
             let rest = (duration ?? .infinity) - (monotonicSeconds() - started)

@@ -3,17 +3,17 @@ import Glibc
 
 /// What a meter shows of one channel. It rises at once and falls at a steady rate, so that its state at any time
 /// follows from the last update alone.
-struct Ballistics: Sendable, Equatable {
+public struct Ballistics: Sendable, Equatable {
     /// The lowest level shown, in dBFS.
-    static let floor = -60.0
+    public static let floor = -60.0
     /// dB a second that body and peak fall.
-    static let fall = 36.0
+    public static let fall = 36.0
     /// dB a second that the held peak falls after its time.
-    static let holdFall = 24.0
+    public static let holdFall = 24.0
     /// Seconds a peak is held.
-    static let hold = 1.5
+    public static let hold = 1.5
     /// Seconds a clip is shown.
-    static let clip = 3.0
+    public static let clip = 3.0
 
     private var rms = Mark()
     private var peak = Mark()
@@ -26,15 +26,29 @@ struct Ballistics: Sendable, Equatable {
     }
 
     /// What to draw, in dBFS; minus infinity for nothing.
-    struct Reading: Sendable, Equatable {
-        var rms: Double
-        var peak: Double
-        var held: Double
-        var clipped: Bool
+    public struct Reading: Sendable, Equatable {
+        /// The body.
+        public var rms: Double
+        /// Beyond the body.
+        public var peak: Double
+        /// A line.
+        public var held: Double
+        /// Whether the channel was at full scale lately.
+        public var clipped: Bool
+
+        /// Describes one; nothing by default.
+        public init(
+            rms: Double = -.infinity, peak: Double = -.infinity, held: Double = -.infinity, clipped: Bool = false
+        ) {
+            (self.rms, self.peak, self.held, self.clipped) = (rms, peak, held, clipped)
+        }
     }
 
+    /// Of a channel that was never heard.
+    public init() {}
+
     /// Takes linear levels. NaN counts as clipping: whatever it is, it is not audio.
-    mutating func update(rms newRMS: Float, peak newPeak: Float, at time: Double) {
+    public mutating func update(rms newRMS: Float, peak newPeak: Float, at time: Double) {
         let before = reading(at: time)
         let peakLevel = decibels(newPeak)
         let rmsLevel = decibels(newRMS)
@@ -45,10 +59,10 @@ struct Ballistics: Sendable, Equatable {
     }
 
     /// No clip is shown any more.
-    mutating func forgetClip() { clippedAt = -.infinity }
+    public mutating func forgetClip() { clippedAt = -.infinity }
 
     /// What to draw at a time.
-    func reading(at time: Double) -> Reading {
+    public func reading(at time: Double) -> Reading {
         func fallen(_ mark: Mark, after wait: Double, _ rate: Double) -> Double {
             let level = mark.level - max(0, time - mark.time - wait) * rate
             return level > Ballistics.floor ? level : -.infinity
@@ -62,23 +76,6 @@ struct Ballistics: Sendable, Equatable {
 }
 
 /// dBFS of a linear level; minus infinity for silence and nonsense.
-func decibels(_ linear: Float) -> Double { linear > 0 && linear.isFinite ? 20 * log10(Double(linear)) : -.infinity }
-
-/// A level for people: "-12.3", "0.0", "+1.2", or a sign for silence.
-func decibelText(_ level: Double, unicode: Bool) -> String {
-    guard level > -200 else { return unicode ? "-∞" : "-inf" }
-    return (level >= 0.05 ? "+" : "") + fixed(level, 1)
-}
-
-/// A number with a given count of decimals, without a locale.
-package func fixed(_ value: Double, _ decimals: Int) -> String {
-    guard value.isFinite else { return "-" }
-    var scale = 1.0
-    for _ in 0..<decimals { scale *= 10 }
-    let scaled = (value * scale).rounded()
-    guard abs(scaled) < 1e15 else { return "-" }
-    let digits = String(Int64(abs(scaled)))
-    let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits
-    let sign = scaled < 0 ? "-" : ""
-    return decimals == 0 ? sign + padded : sign + padded.dropLast(decimals) + "." + padded.suffix(decimals)
+public func decibels(_ linear: Float) -> Double {
+    linear > 0 && linear.isFinite ? 20 * log10(Double(linear)) : -.infinity
 }
