@@ -3,6 +3,8 @@
 import PackageDescription
 
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6)]
+/// In debug builds too: for what works on every sample, pixel or byte of the tests.
+let optimized: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 func code(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
@@ -14,10 +16,10 @@ func plugin(_ name: String, _ dependencies: [Target.Dependency] = [], exclude ex
         exclude: ["README.md"] + extra, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(_ name: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = strict) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)Tests",
-        swiftSettings: strict)
+        swiftSettings: settings)
 }
 
 func library(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
@@ -73,19 +75,13 @@ let package = Package(
             // Where the package of Debian puts the headers.
             cxxSettings: [.unsafeFlags(["-O2", "-I/usr/include/webrtc_audio_processing"])]),
         .target(name: "CToml", cxxSettings: [.unsafeFlags(["-std=c++17"])]),
-        // Optimized in debug builds too: its loops run in every block of every test, and unoptimized vectors are slow.
-        .target(
-            name: "Realtime", dependencies: ["CRealtime"],
-            swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+        .target(name: "Realtime", dependencies: ["CRealtime"], swiftSettings: optimized),
         code("JSON", []),
         code("System", ["CRealtime"]),
-        // Optimized in debug builds too: every byte of a model is hashed.
-        .target(
-            name: "ModelStore", dependencies: ["JSON", "System"],
-            swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+        .target(name: "ModelStore", dependencies: ["JSON", "System"], swiftSettings: optimized),
         code("NodeKit", ["CNode", "Realtime", "System"]),
         code("Graph", ["JSON", "NodeKit", "Realtime", "System"]),
-        code("Nodes", ["NodeKit", "Realtime", "System"]),
+        .target(name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], swiftSettings: optimized),
         code("LV2", ["CLilv", "NodeKit", "Realtime", "System"]),
         code("Drivers", ["CJack", "CNode", "Graph", "Realtime", "System"]),
         code("Isolation", ["CNode", "Graph", "NodeKit", "Realtime", "System"]),
@@ -104,10 +100,7 @@ let package = Package(
                 "Graph", "Host", "NodeKit", "System", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
-        // Optimized in debug builds too: it works on every pixel.
-        .target(
-            name: "Picture", dependencies: ["Graph", "NodeKit"],
-            swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+        .target(name: "Picture", dependencies: ["Graph", "NodeKit"], swiftSettings: optimized),
         code("Terminal", ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"]),
         .executableTarget(
             name: "voicegraph",
@@ -136,14 +129,14 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: ["CJack", "CSndfile", "Drivers", "Graph", "NodeKit", "Realtime", "System"],
-            path: "Tests/Support", swiftSettings: strict),
+            path: "Tests/Support", swiftSettings: optimized),
         tests("Realtime", ["Realtime"]),
         tests("System", ["System"]),
         tests("JSON", ["JSON"]),
         tests("ModelStore", ["JSON", "ModelStore", "System"]),
         tests("NodeKit", ["NodeKit"]),
-        tests("Graph", ["Drivers", "Graph", "System"]),
-        tests("Nodes", ["Nodes"]),
+        tests("Graph", ["Drivers", "Graph", "System"], settings: optimized),
+        tests("Nodes", ["Nodes"], settings: optimized),
         tests("LV2", ["Graph", "LV2", "Nodes", "System"]),
         tests("Drivers", ["Nodes", "Drivers", "System"]),
         tests(
@@ -159,7 +152,7 @@ let package = Package(
             ]),
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
         tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),
-        tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit"]),
+        tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit"], settings: optimized),
         tests("Command", ["Archive", "CSndfile", "Graph", "Host", "NodeKit"]),
         tests("Fault", ["Control", "Graph", "JSON"]),
         tests("Architecture", []),
