@@ -129,8 +129,8 @@ final class Teller: Node {
 private func tellerProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: Teller.Processor.self)
     let text: StaticString = "flushed"
-    // Not to be known when it is compiled.
-    let denormal = Float.leastNormalMagnitude * (cycle.pointee.rate > 0 ? 0.5 : 1)
+    // Not to be known when it is compiled: a compiler takes every number for one that is not flushed.
+    let denormal = Float.leastNormalMagnitude / Float(cycle.pointee.rate)
     let flushed = denormal == 0 ? UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self) : nil
     for frame in 0..<cycle.frames { io.output(0)[frame] = 1 }
     for note in 0..<state.pointee.notes {
