@@ -261,7 +261,7 @@ public final class NodeInstance: @unchecked Sendable {
     }
 
     /// False while the node has something of its own left to play, or to do. [any]
-    public var isIdle: Bool { queue.isEmpty && cachedIdle.load(ordering: .relaxed) }
+    public var isIdle: Bool { queue.isAtRest && cachedIdle.load(ordering: .relaxed) }
 
     /// The same, asked of the node itself. [control]
     public func askIdle() -> Bool {

@@ -29,6 +29,8 @@ final class NodeQueue: @unchecked Sendable {
     private var refusals: UInt64 = 0
     /// What is being done; nil: nothing.
     private var current: String?
+    /// Whether that is a call that nobody asked for: the node is looked at again and again.
+    private var isLook = false
     /// Threads that wait to make a call themselves.
     private var callers = 0
     private var driven = false
@@ -41,6 +43,9 @@ final class NodeQueue: @unchecked Sendable {
 
     /// Whether nothing is done and nothing waits. [any]
     var isEmpty: Bool { monitor.locked { current == nil && !hasWork } }
+
+    /// Whether nothing was asked for that is not done: a node that is only looked at is at rest. [any]
+    var isAtRest: Bool { monitor.locked { (current == nil || isLook) && !hasWork } }
 
     /// Messages that were refused. [any]
     var refused: UInt64 { monitor.locked { refusals } }
@@ -73,11 +78,12 @@ final class NodeQueue: @unchecked Sendable {
         return body()
     }
 
-    /// Makes a call on this thread if no other is made and nothing waits; nil: not now. [control]
+    /// Looks at the node on this thread if no call is made and nothing waits; nil: not now. [control]
     func runIfFree<R>(_ name: String, _ body: () -> R) -> R? {
         let isFree = monitor.locked {
             guard current == nil, callers == 0, driven || !hasWork else { return false }
             current = name
+            isLook = true
             return true
         }
         guard isFree else { return nil }
@@ -163,6 +169,7 @@ final class NodeQueue: @unchecked Sendable {
     private func release() {
         let begins = monitor.locked {
             current = nil
+            isLook = false
             monitor.signal()
             guard callers == 0, hasWork, !driven else { return false }
             current = "its messages"
