@@ -138,6 +138,24 @@ extension NodeHarness {
         #expect(shown.allSatisfy { $0[1] < -100 })
     }
 
+    @Test(
+        "EBU Tech 3341, as cases 20 to 23: one peak of full scale, a quarter of a frame later each time",
+        arguments: 0..<4)
+    func singlePeak(_ quarters: Int) throws {
+        let harness = try meter(["true_peak"])
+        let frames = 48000
+        let place = Double(frames / 2) + Double(quarters) / 4
+        // A sine of fs/6 at -6 dBFS, of which one crest is raised to 0 dBFS: what it is raised by ends well below fs/2.
+        let signal = (0..<frames).map { frame in
+            let fade = min(1, Double(min(frame, frames - frame)) / 4800)
+            let distance = Double(frame) - place
+            return Float(fade * 0.5 * cos(2 * .pi * distance / 6) * (1 + exp(-distance * distance / 18)))
+        }
+        _ = harness.run(frames, inputs: [signal, Signal.constant(0, frames: frames)])
+        let most = try #require(harness.series("true_peak").map { $0[0] }.max())
+        #expect(most <= 0.2 && most >= -0.4)
+    }
+
     private static let ranges: [(number: Int, levels: [Double], range: Float)] = [
         (1, [-20, -30], 10), (2, [-20, -15], 5), (3, [-40, -20], 20), (4, [-50, -35, -20, -35, -50], 15),
     ]
