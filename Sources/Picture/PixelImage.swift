@@ -105,6 +105,22 @@ public struct PixelImage: Sendable, Equatable {
         }
     }
 
+    /// Red, green, blue and alpha of each pixel, not multiplied by it, 0...255, row after row.
+    public func rgba() -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 4 * pixels.count) { bytes, used in
+            used = 4 * pixels.count
+            for (index, pixel) in pixels.enumerated() {
+                var color = pixel.w > 0 ? pixel / pixel.w : .zero
+                color.w = pixel.w
+                let scaled = SIMD4<UInt8>(
+                    truncatingIfNeeded: SIMD4<Int32>(
+                        (color * 255 + 0.5).clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))))
+                (bytes[4 * index], bytes[4 * index + 1]) = (scaled.x, scaled.y)
+                (bytes[4 * index + 2], bytes[4 * index + 3]) = (scaled.z, scaled.w)
+            }
+        }
+    }
+
     /// The picture on an opaque ground as films have it: the brightness of each pixel, row after row, then the two colour
     /// differences of each square of four, 16 to 235 and 16 to 240 (ITU-R BT.709). Both sides must be even.
     public func yuv420(over ground: Color) -> [UInt8] {

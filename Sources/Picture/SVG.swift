@@ -85,16 +85,22 @@ func xml(_ text: String) -> String {
 }
 
 /// Bytes as RFC 4648 writes them.
-func base64(_ bytes: [UInt8]) -> String {
+package func base64(_ bytes: [UInt8]) -> [UInt8] {
     let signs = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var out: [UInt8] = []
-    out.reserveCapacity((bytes.count + 2) / 3 * 4)
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-        let count = min(3, bytes.count - start)
-        let word = (0..<3).reduce(0) { $0 << 8 | ($1 < count ? Int(bytes[start + $1]) : 0) }
-        for place in 0..<4 {
-            out.append(place <= count ? signs[word >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+    let whole = bytes.count / 3
+    return [UInt8](unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { out, used in
+        func write(_ word: UInt32, _ place: Int, _ count: Int) {
+            for sign in 0..<count { out[4 * place + sign] = signs[Int(word >> (18 - 6 * UInt32(sign)) & 63)] }
+            for sign in count..<4 { out[4 * place + sign] = UInt8(ascii: "=") }
         }
+        for place in 0..<whole {
+            let word = UInt32(bytes[3 * place]) << 16 | UInt32(bytes[3 * place + 1]) << 8 | UInt32(bytes[3 * place + 2])
+            write(word, place, 4)
+        }
+        let rest = bytes[(3 * whole)...]
+        if let first = rest.first {
+            write(UInt32(first) << 16 | UInt32(rest.dropFirst().first ?? 0) << 8, whole, rest.count + 1)
+        }
+        used = (bytes.count + 2) / 3 * 4
     }
-    return String(decoding: out, as: UTF8.self)
 }

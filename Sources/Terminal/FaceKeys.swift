@@ -26,24 +26,31 @@ struct FaceKeys: Sendable {
     /// The line that is being written; nil: none is.
     var line: String?
     var showsHelp = false
+    /// Whether the log is read, in place of all else.
+    var readsLog = false
+    /// How many entries of it there was room for.
+    var page = 10
 
     /// All keys, for who asks.
     static let help: [(keys: String, does: String)] = [
         ("up, down", "choose a node"), ("m", "mute it, or no more"), ("b", "bypass it, or no more"),
         ("+  -", "make it 1 dB louder or quieter"), ("t", "type a line that is spoken"), ("x", "stop speaking"),
         ("r", "begin or complete a recording"), ("space", "pause, and go on"), ("s", "another style of the picture"),
-        ("p", "other colours"), ("c", "forget clips"), ("?", "this list"), ("q, Ctrl-C", "quit"),
+        ("p", "other colours"), ("c", "forget clips"), ("l", "read the log: up, down, PgUp, PgDn, Home, End"),
+        ("mouse", "choose a node, change a picture, scroll; Shift selects text"), ("?", "this list"),
+        ("q, Ctrl-C", "quit"),
     ]
 }
 
 extension FaceState {
-    /// Does what a key says, on the screen; returns what is left for the host.
-    mutating func press(_ key: Key) -> FaceCommand? {
+    /// Does what a key says, on the screen that is shown; returns what is left for the host.
+    mutating func press(_ key: Key, on canvas: Canvas?) -> FaceCommand? {
         if keys.line != nil { return write(key) }
         if keys.showsHelp, !key.quits {
             keys.showsHelp = false
             return nil
         }
+        if keys.readsLog, scroll(key) { return nil }
         switch key {
         case _ where key.quits: return .quit
         case .up, .text("k"): choose(-1)
@@ -51,6 +58,9 @@ extension FaceState {
         case .pageUp: choose(-10)
         case .pageDown: choose(10)
         case .text("?"), .text("h"): keys.showsHelp = true
+        case .text("l"): keys.readsLog = true
+        case .click(let x, let y): return point(canvas?.target(x, y))
+        case .wheel(let step, let x, let y): turn(step, canvas?.target(x, y))
         case .text("t"): keys.line = ""
         case .text("c"): for index in nodes.indices { nodes[index].forgetClips() }
         case .text("s"): return look { $0.style = $0.style.map(\.next) }
@@ -82,6 +92,49 @@ extension FaceState {
         default: break
         }
         return nil
+    }
+
+    /// Does what a key says while the log is read; false: it says nothing of it.
+    private mutating func scroll(_ key: Key) -> Bool {
+        switch key {
+        case .up, .text("k"): log.scroll(-1, first: keys.page)
+        case .down, .text("j"): log.scroll(1, first: keys.page)
+        case .pageUp: log.scroll(-keys.page, first: keys.page)
+        case .pageDown: log.scroll(keys.page, first: keys.page)
+        case .wheel(let step, _, _): log.scroll(3 * step, first: keys.page)
+        case .home: log.scroll(-FaceLog.limit, first: keys.page)
+        case .end: log.follow()
+        case .text("l"), .escape, .enter:
+            log.follow()
+            keys.readsLog = false
+        default: return false
+        }
+        return true
+    }
+
+    /// Does what is pointed at: a node is chosen, a picture gets another style.
+    private mutating func point(_ target: Target?) -> FaceCommand? {
+        switch target {
+        case .node(let name): keys.selected = name
+        case .picture(let name):
+            if graphNodes.contains(where: { $0.name == name }) { keys.selected = name }
+            return look { $0.style = $0.style.map(\.next) }
+        case .log: keys.readsLog = true
+        case .help: keys.showsHelp = true
+        case nil: break
+        }
+        return nil
+    }
+
+    /// A wheel goes through nodes, and back in the log.
+    private mutating func turn(_ step: Int, _ target: Target?) {
+        switch target {
+        case .node: choose(step)
+        case .log:
+            keys.readsLog = true
+            log.scroll(3 * step, first: keys.page)
+        default: break
+        }
     }
 
     private var node: GraphNode? { graphNodes.first { $0.name == keys.selected } ?? nil }

@@ -122,24 +122,11 @@ struct FaceState: Sendable {
     var status = Status()
     var speech: SpeechFace?
     var speaking: Set<String> = []
-    var log: [(text: String, level: NoteLevel)] = []
-    /// What the last line of the log is of, if that goes on.
-    private var growing: String?
-
-    /// How much a line of the log matters.
-    enum NoteLevel: Sendable { case plain, warning, error }
+    var log = FaceLog()
 
     init(graph: String, nodes: [NodeFace]) {
         self.graph = graph
         self.nodes = nodes
-    }
-
-    /// Adds a line to the log; in place of the last one if that was of the same thing, which goes on: `key`.
-    mutating func note(_ text: String, _ level: NoteLevel = .plain, key: String? = nil) {
-        if key != nil, key == growing, !log.isEmpty { log.removeLast() }
-        growing = key
-        log.append((text, level))
-        if log.count > 50 { log.removeFirst(log.count - 50) }
     }
 
     var degraded: [(name: String, reason: String)] {

@@ -11,7 +11,7 @@ import System
 public final class TerminalView: DeviceView {
     private struct Inner: Sendable {
         var state: FaceState
-        var painter = Painter()
+        var painter: Painter
         var width: Int
         var height: Int
         var changedAt = -Double.infinity
@@ -50,7 +50,10 @@ public final class TerminalView: DeviceView {
         (commands, asked) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
         var state = FaceState(graph: graph.name, nodes: Self.faces(graph))
         state.graphNodes = graph.nodes.map(GraphNode.init)
-        inner = Lock(Inner(state: state, width: width, height: height, names: Set(graph.nodes.map(\.name))))
+        inner = Lock(
+            Inner(
+                state: state, painter: Painter(capabilities), width: width, height: height,
+                names: Set(graph.nodes.map(\.name))))
     }
 
     private static func faces(_ graph: GraphDescription) -> [NodeFace] {
@@ -182,9 +185,9 @@ public final class TerminalView: DeviceView {
             let level = event.text("level") ?? (failed ? "error" : event.name == "dropout" ? "warning" : "")
             // A text that grows is one line.
             let isText = event.isPartialText || event.isWholeText
-            inner.state.note(
+            inner.state.log.note(
                 text, level == "error" ? .error : level == "warning" ? .warning : .plain,
-                key: isText ? "\(node) \(event.integer("item") ?? 0)" : nil)
+                key: isText ? "\(node) \(event.integer("item") ?? 0)" : nil, at: inner.state.status.time)
         }
     }
 
@@ -193,7 +196,7 @@ public final class TerminalView: DeviceView {
         inner.withLock { inner in
             inner.changedAt = time
             for key in keys {
-                guard let command = inner.state.press(key) else { continue }
+                guard let command = inner.state.press(key, on: inner.painter.shown) else { continue }
                 if command == .quit { return true }
                 asked.yield(command)
             }
@@ -204,7 +207,7 @@ public final class TerminalView: DeviceView {
     /// Adds a line to the log. [any]
     public func log(_ text: String, at time: Double) {
         inner.withLock { inner in
-            inner.state.note(text)
+            inner.state.log.note(text, at: inner.state.status.time)
             inner.changedAt = time
         }
     }

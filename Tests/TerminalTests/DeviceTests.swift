@@ -80,8 +80,9 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         let before = terminal.mode
         let device = try device(terminal)
         #expect(device.size == (100, 30))
-        #expect(try await terminal.read(until: taken).contains(taken))
         #expect(terminal.mode & tcflag_t(ICANON | ECHO) == 0)
+        // And the mouse with it.
+        #expect(try await terminal.read(until: "\u{1B}[?1006h").contains(taken + "\u{1B}[?1000h"))
         #expect(terminal.mode & tcflag_t(ISIG) != 0, "Ctrl-C stays a signal")
         #expect(
             TerminalDevice(capabilities: TerminalCapabilities(), input: terminal.slave, output: terminal.slave) == nil)
@@ -90,6 +91,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         #expect(terminal.mode == before)
         let end = try await terminal.read(until: gone)
         #expect(end.contains("\u{1B}[?25h") && end.contains("\u{1B}[?7h"))
+        #expect(end.contains("\u{1B}[?1006l") && end.contains("\u{1B}[?1000l"))
         let again = try self.device(terminal)
         again.close()
     }
@@ -127,6 +129,11 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
             ("", [], false),
             ("\r\u{7F}\u{8}\u{15}", [.enter, .erase, .erase, .control("u")], false),
             ("é語🙂", [.text("é"), .text("語"), .text("🙂")], false), ("\u{1B}[5~\u{1B}[6~", [.pageUp, .pageDown], false),
+            ("\u{1B}[H\u{1B}[4~\u{1B}[1~\u{1B}[F", [.home, .end, .home, .end], false),
+            ("\u{1B}[<0;5;3M\u{1B}[<0;5;3m", [.click(x: 4, y: 2)], false),
+            ("\u{1B}[<64;300;1M\u{1B}[<69;1;1M", [.wheel(-1, x: 299, y: 0), .wheel(1, x: 0, y: 0)], false),
+            ("\u{1B}[<2;5;3M\u{1B}[<32;5;3M\u{1B}[<0;0;3M\u{1B}[<0;3M\u{1B}[<;;Mq", [.text("q")], true),
+            ("\u{1B}[M #!q", [.click(x: 2, y: 0), .text("q")], true), ("\u{1B}[M qq", [.click(x: 80, y: 80)], false),
         ] as [(String, [Key], Bool)])
     func keysOfBytes(bytes: String, expected: [Key], quits: Bool) {
         let found = keys(Array(bytes.utf8))

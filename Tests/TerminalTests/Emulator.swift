@@ -13,6 +13,14 @@ struct Emulator {
     var cells: [[Cell]]
     /// The escape sequences, without the escape character.
     var sequences: [String] = []
+    /// What was said of pictures, and where the cursor was.
+    var pictures: [Picture] = []
+    struct Picture {
+        var x, y: Int
+        /// Sixels; kitty's otherwise.
+        var isDevice: Bool
+        var text: String
+    }
     /// What no terminal of this size should get.
     var faults: [String] = []
     private var x = 0
@@ -30,7 +38,12 @@ struct Emulator {
         var rest = Substring(text).unicodeScalars
         while let scalar = rest.popFirst() {
             if scalar == "\u{1B}" {
-                guard rest.popFirst() == "[" else {
+                let kind = rest.popFirst()
+                if kind == "_" || kind == "P" {
+                    string(&rest, kind == "P")
+                    continue
+                }
+                guard kind == "[" else {
                     faults.append("escape without [")
                     continue
                 }
@@ -47,6 +60,14 @@ struct Emulator {
                 put(scalar)
             }
         }
+    }
+
+    /// A string of a program (pictures of kitty) or of the device (sixels), up to its end.
+    private mutating func string(_ rest: inout Substring.UnicodeScalarView, _ isDevice: Bool) {
+        let end = rest.firstIndex(of: "\u{1B}") ?? rest.endIndex
+        pictures.append(Picture(x: x, y: y, isDevice: isDevice, text: String(rest[..<end])))
+        rest = rest[end...]
+        if rest.popFirst() != "\u{1B}" || rest.popFirst() != "\\" { faults.append("a string without an end") }
     }
 
     private mutating func run(_ sequence: String) {

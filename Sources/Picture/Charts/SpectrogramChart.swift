@@ -102,6 +102,7 @@ final class SpectrogramChart: ChartContent {
         let picture = try image().png()
         out.add(
             "<image x=\"\(px(plot.x))\" y=\"\(px(plot.y))\" width=\"\(px(plot.width))\" height=\"\(px(plot.height))\" "
-                + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(base64(picture))\"/>")
+                + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(String(decoding: base64(picture), as: UTF8.self))\"/>"
+        )
     }
 }

@@ -55,8 +55,19 @@ struct Area: Sendable, Equatable {
         }
         return Area(x: x, y: y, width: taken, height: height)
     }
+    func contains(_ column: Int, _ row: Int) -> Bool {
+        column >= x && column < x + width && row >= y && row < y + height
+    }
     /// Without a margin at left and right.
     func inset(_ columns: Int) -> Area { Area(x: x + columns, y: y, width: width - 2 * columns, height: height) }
+}
+
+/// What a mouse can point at.
+enum Target: Sendable, Equatable {
+    case node(String)
+    case picture(String)
+    case log
+    case help
 }
 
 /// A grid of cells to draw on. Whatever lies outside is cut off.
@@ -64,6 +75,9 @@ struct Canvas: Sendable, Equatable {
     let width: Int
     let height: Int
     private(set) var cells: [Cell]
+    /// Pictures in pixels, above the cells.
+    private(set) var images: [CellImage] = []
+    private var targets: [(area: Area, target: Target)] = []
 
     init(width: Int, height: Int) {
         self.width = max(0, width)
@@ -95,6 +109,26 @@ struct Canvas: Sendable, Equatable {
         }
         return column - x
     }
+
+    /// Shows a picture in a part. Its cells look empty, but are others than blank ones, so that they are written again when
+    /// there is no picture any more.
+    mutating func show(_ image: PixelImage, _ area: Area) {
+        for y in area.y..<area.y + area.height {
+            for x in area.x..<area.x + area.width { put("\u{A0}", x: x, y: y, style: .plain) }
+        }
+        images.append(CellImage(area: area, image: image))
+    }
+
+    /// Says what is shown in a part.
+    mutating func mark(_ area: Area, _ target: Target) {
+        if !area.isEmpty { targets.append((area, target)) }
+    }
+
+    /// What is shown in a cell, as was marked last.
+    func target(_ x: Int, _ y: Int) -> Target? { targets.last { $0.area.contains(x, y) }?.target }
+
+    /// Whether the cells of both look the same.
+    static func == (a: Canvas, b: Canvas) -> Bool { a.width == b.width && a.cells == b.cells }
 
     /// Writes one scalar.
     mutating func put(_ scalar: Unicode.Scalar, x: Int, y: Int, style: Style) {

@@ -26,9 +26,20 @@ public struct TerminalCapabilities: Sendable, Equatable {
     public var light: Bool
     /// Whether the cursor can be moved; a terminal without that gets lines of text.
     public var addressable: Bool
+    /// How it shows pixels; nil: it does not, or is not known to.
+    public var graphics: Graphics?
+    /// The colour of the background, where it was told.
+    var told: Color?
+
+    /// The colour of the background, as far as it is known.
+    var ground: Color { told ?? (light ? .white : .black) }
 
     /// Describes a terminal.
-    public init(colors: Colors = .truecolor, unicode: Bool = true, light: Bool = false, addressable: Bool = true) {
+    public init(
+        colors: Colors = .truecolor, unicode: Bool = true, light: Bool = false, addressable: Bool = true,
+        graphics: Graphics? = nil
+    ) {
+        self.graphics = graphics
         self.colors = colors
         self.unicode = unicode
         self.light = light

@@ -4,9 +4,13 @@
 public enum Key: Sendable, Hashable {
     /// A letter, or anything else that is written.
     case text(Character)
-    case up, down, pageUp, pageDown, enter, erase, escape
+    case up, down, pageUp, pageDown, home, end, enter, erase, escape
     /// Ctrl with a letter.
     case control(Character)
+    /// The left button of a mouse, pressed on a cell, which is counted from 0 at the top left.
+    case click(x: Int, y: Int)
+    /// The wheel of a mouse, turned by one step over a cell: -1 up, 1 down.
+    case wheel(Int, x: Int, y: Int)
 
     /// Whether it ends a view, where nothing is being written: q, Ctrl-C or Ctrl-D.
     var quits: Bool { [.text("q"), .text("Q"), .control("c"), .control("d")].contains(self) }
@@ -42,6 +46,16 @@ func keys(_ bytes: some Collection<UInt8>) -> [Key] {
             case "B": keys.append(.down)
             case "5~": keys.append(.pageUp)
             case "6~": keys.append(.pageDown)
+            case "H", "1~", "7~": keys.append(.home)
+            case "F", "4~", "8~": keys.append(.end)
+            case "M" where rest.count >= 3:
+                // Terminals that know no numbers here: a byte each, from 32 on.
+                let told = rest.prefix(3).map { Int($0) - 32 }
+                rest = rest.dropFirst(3)
+                if let key = mouse(told) { keys.append(key) }
+            case let text where text.first == "<" && text.last == "M":
+                let told = text.dropFirst().dropLast().split(separator: ";").compactMap { Int($0) }
+                if let key = mouse(told) { keys.append(key) }
             default: break
             }
         case 0x0D, 0x0A: keys.append(.enter)
@@ -58,6 +72,20 @@ func keys(_ bytes: some Collection<UInt8>) -> [Key] {
         }
     }
     return keys
+}
+
+/// What a mouse did, from a button with its modifiers, a column and a row, as terminals tell them (xterm's modes 1000 and
+/// 1006); nil: it was let go, moved, or is of another button.
+private func mouse(_ told: [Int]) -> Key? {
+    guard told.count == 3, told[1] > 0, told[2] > 0 else { return nil }
+    let (x, y) = (told[1] - 1, told[2] - 1)
+    // Without Shift, Alt and Ctrl.
+    switch told[0] & ~0b11100 {
+    case 0: return .click(x: x, y: y)
+    case 64: return .wheel(-1, x: x, y: y)
+    case 65: return .wheel(1, x: x, y: y)
+    default: return nil
+    }
 }
 
 /// Whether escape and this begin a string of any length: of the operating system, the device, a program, or private.

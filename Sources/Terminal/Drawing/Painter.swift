@@ -2,9 +2,12 @@
 
 /// Turns grids into the bytes that bring a terminal from one to the next.
 struct Painter: Sendable {
-    private var shown: Canvas?
+    private(set) var shown: Canvas?
+    private var images: ImagePainter
 
-    init() {}
+    init(_ capabilities: TerminalCapabilities = TerminalCapabilities()) {
+        images = ImagePainter(capabilities.graphics, ground: capabilities.ground)
+    }
 
     /// Forgets what the terminal shows: the next frame is painted in full.
     mutating func forget() { shown = nil }
@@ -17,12 +20,14 @@ struct Painter: Sendable {
         var canvas = canvas
         if !full { canvas.keep(what: before) }
         shown = canvas
-        if !full && before == canvas { return [] }
+        let pictures = images.frame(canvas.images, all: full)
+        if !full && before == canvas && pictures.isEmpty { return [] }
         var pen = Pen()
         pen.text("\u{1B}[?2026h")
         if full { pen.text("\u{1B}[0m\u{1B}[2J") }
         for y in 0..<canvas.height { pen.row(y, from: before, to: canvas) }
         pen.style(.plain)
+        pen.bytes += pictures
         pen.text("\u{1B}[?2026l")
         return pen.bytes
     }

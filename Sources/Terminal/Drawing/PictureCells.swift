@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Picture
 
-/// Shows pictures as cells: two pixels a cell where there are colours enough, dots of braille for lines, characters of
+/// Shows pictures: in pixels where the terminal can, else as cells: two pixels a cell where there are colours enough, dots of braille for lines, characters of
 /// growing weight otherwise.
 struct PictureCells {
     var theme: Theme
@@ -14,6 +14,13 @@ struct PictureCells {
     ) {
         guard !area.isEmpty else { return }
         let colors = theme.capabilities.colors
+        if let graphics = theme.capabilities.graphics {
+            let place = graphics.place(area)
+            return canvas.show(
+                Picture.draw(
+                    style, state, preset: preset, onLight: theme.capabilities.light, width: place.width,
+                    height: place.height), place.area)
+        }
         func picture(_ width: Int, _ height: Int) -> PixelImage {
             Picture.draw(
                 style, state, preset: preset, onLight: theme.capabilities.light, width: width, height: height)

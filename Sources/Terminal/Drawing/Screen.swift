@@ -15,18 +15,30 @@ struct Screen {
         if roomy { rule(&canvas, rest.takeTop(1)) }
         if height >= 6 { Footer(theme: theme).draw(&canvas, rest.takeBottom(1), state) }
         if roomy { rule(&canvas, rest.takeBottom(1)) }
-        notes(&canvas, &rest, state, height: height)
-        if let speech = state.speech, rest.height >= 4 {
-            let most = height >= 40 ? 6 : height >= 20 ? 3 : height >= 12 ? 2 : 1
-            let lines = speech.lines(width: width - 4)
-            let area = rest.takeBottom(min(lines.count, most) + (roomy ? 2 : 0))
-            SpeechPanel(theme: theme).draw(&canvas, area, speech, lines: lines, titled: roomy)
+        if state.keys.readsLog {
+            LogPanel(theme: theme).draw(&canvas, rest, &state)
+        } else {
+            parts(&canvas, rest, &state, height: height, roomy: roomy, at: time)
         }
-        body(&canvas, rest.inset(width >= 40 ? 1 : 0), &state, at: time)
         if state.keys.showsHelp {
             HelpPanel(theme: theme).draw(&canvas, Area(x: 0, y: 0, width: width, height: height))
         }
         return canvas
+    }
+
+    /// What is between the first and the last line.
+    private func parts(
+        _ canvas: inout Canvas, _ area: Area, _ state: inout FaceState, height: Int, roomy: Bool, at time: Double
+    ) {
+        var rest = area
+        notes(&canvas, &rest, state, height: height)
+        if let speech = state.speech, rest.height >= 4 {
+            let most = height >= 40 ? 6 : height >= 20 ? 3 : height >= 12 ? 2 : 1
+            let lines = speech.lines(width: area.width - 4)
+            let area = rest.takeBottom(min(lines.count, most) + (roomy ? 2 : 0))
+            SpeechPanel(theme: theme).draw(&canvas, area, speech, lines: lines, titled: roomy)
+        }
+        body(&canvas, rest.inset(area.width >= 40 ? 1 : 0), &state, at: time)
     }
 
     private func rule(_ canvas: inout Canvas, _ area: Area) {
@@ -49,7 +61,8 @@ struct Screen {
                 + (state.speech == nil ? 2 : 9)
             lines = max(lines, min(24, rest.height - others))
         }
-        log(&canvas, &rest, state, lines: lines)
+        let log = LogPanel(theme: theme).draw(&canvas, rest, state.log.entries, lines: lines)
+        _ = rest.takeBottom(log)
         if !state.status.notice.isEmpty, height >= 8 {
             let text = theme.words("▲", "!") + " " + printable(state.status.notice)
             put(&canvas, rest.takeBottom(1).inset(1), text, theme.warning)
@@ -60,31 +73,6 @@ struct Screen {
                 index == shownFailed - 1 && failed.count > shownFailed ? " (+\(failed.count - shownFailed) more)" : ""
             let text = "\(theme.words("▲", "!")) \(failed[index].name) is degraded: \(failed[index].reason)\(more)"
             put(&canvas, area.inset(1), text, theme.warning)
-        }
-    }
-
-    /// The newest entries, each in as many lines as it needs, or as are left.
-    private func log(_ canvas: inout Canvas, _ rest: inout Area, _ state: FaceState, lines: Int) {
-        var left = lines
-        for entry in state.log.reversed() where left > 0 {
-            let style: Style =
-                switch entry.level {
-                case .plain: theme.quiet
-                case .warning: theme.warning
-                case .error: theme.error
-                }
-            let text = SpeechFace(node: "", text: entry.text, unicode: theme.capabilities.unicode)
-            let wrapped = text.lines(width: rest.width - 6)
-            let shown = wrapped.prefix(left)
-            for (place, range) in shown.enumerated().reversed() {
-                let area = rest.takeBottom(1).inset(1)
-                var x = area.x + (place == 0 ? 0 : 2)
-                x += canvas.put(text.glyphs[range], x: x, y: area.y, style: style, limit: area.width)
-                if place == left - 1, wrapped.count > left {
-                    canvas.put(glyphs(theme.words(" …", " ..")), x: x, y: area.y, style: style)
-                }
-            }
-            left -= shown.count
         }
     }
 
@@ -162,6 +150,10 @@ struct Screen {
             _ = below.takeLeft((below.width - words.count) / 2)
             put(&canvas, below, words, theme.quiet)
         }
+        canvas.mark(room, .picture(state.nodes[index].name))
+        // The list of keys lies above all: pixels would hide it.
+        var theme = theme
+        if state.keys.showsHelp { theme.capabilities.graphics = nil }
         PictureCells(theme: theme).draw(&canvas, part, style: style, preset: state.nodes[index].preset, state: picture)
     }
 

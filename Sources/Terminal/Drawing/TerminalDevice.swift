@@ -37,7 +37,7 @@ public final class TerminalDevice: Sendable {
         keyboard = isatty(input) == 1
         self.input = input
         self.output = output
-        keep(keyboard: keyboard, input, output)
+        keep(keyboard: keyboard, images: capabilities.graphics?.encoding == .kitty, input, output)
         installHandlers()
         enter()
     }
@@ -135,6 +135,7 @@ private struct Kept {
     var mode = termios()
     var raw = termios()
     var keyboard = false
+    var images = false
     var input = STDIN_FILENO
     var output = STDOUT_FILENO
 }
@@ -161,8 +162,9 @@ private typealias Handler = @convention(c) (Int32, UnsafeMutablePointer<siginfo_
 private let killHandler: Handler = { whenKilled($0, $1, $2) }
 private let stopHandler: Handler = { whenStopped($0, $1, $2) }
 
-private func keep(keyboard: Bool, _ input: Int32, _ output: Int32) {
+private func keep(keyboard: Bool, images: Bool, _ input: Int32, _ output: Int32) {
     kept.pointee.keyboard = keyboard
+    kept.pointee.images = images
     kept.pointee.input = input
     kept.pointee.output = output
     guard keyboard else { return }
@@ -185,16 +187,19 @@ private func send(_ text: StaticString) {
     writeAll(kept.pointee.output, UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
 }
 
-/// Alternate screen, no cursor, no wrapping at the right edge.
+/// Alternate screen, no cursor, no wrapping at the right edge, and the mouse's buttons told in numbers.
 private func enter() {
     if kept.pointee.keyboard { tcsetattr(kept.pointee.input, TCSANOW, &kept.pointee.raw) }
     entered.store(true, ordering: .relaxed)
     send("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l")
+    if kept.pointee.keyboard { send("\u{1B}[?1000h\u{1B}[?1006h") }
 }
 
 /// Undoes `enter`, once. Safe in a signal handler.
 private func leave() {
     guard entered.exchange(false, ordering: .relaxed) else { return }
+    if kept.pointee.keyboard { send("\u{1B}[?1006l\u{1B}[?1000l") }
+    if kept.pointee.images { send("\u{1B}_Ga=d,d=A,q=2\u{1B}\\") }
     send("\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
     if kept.pointee.keyboard { tcsetattr(kept.pointee.input, TCSANOW, &kept.pointee.mode) }
 }

@@ -4,10 +4,11 @@ import Picture
 import System
 
 extension TerminalCapabilities {
-    /// Asks the terminal for the colour of its background, and takes what it answers within `patience` seconds; one that
-    /// does not say keeps what the environment told. What is typed meanwhile is lost. [any]
+    /// Asks the terminal for the colour of its background and, if `images`, how it shows pixels, and takes what it answers
+    /// within `patience` seconds; one that does not say keeps what the environment told. What is typed meanwhile is lost.
+    /// [any]
     public mutating func ask(
-        input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, patience: Double = 0.5
+        images: Bool = false, input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO, patience: Double = 0.5
     ) {
         var mode = termios()
         guard addressable, isatty(output) == 1, isForeground(input), tcgetattr(input, &mode) == 0 else {
@@ -17,16 +18,31 @@ extension TerminalCapabilities {
         // Ctrl-C would leave the terminal like this: it comes as a byte, and counts below.
         raw.c_lflag &= ~tcflag_t(ISIG)
         tcsetattr(input, TCSANOW, &raw)
-        // Every terminal answers the second question, so that one that does not know the first is not waited for.
-        let question = Array("\u{1B}]11;?\u{1B}\\\u{1B}[c".utf8)
+        // Every terminal answers the last question, so that one that does not know the others is not waited for. kitty's
+        // is to show a picture of one pixel, which is not kept; 16t is for the size of a cell.
+        let pixels = images ? "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[16t" : ""
+        let question = Array("\u{1B}]11;?\u{1B}\\\(pixels)\u{1B}[c".utf8)
         let isAsked = write(output, question, question.count) == question.count
         let told = isAsked ? answer(input, patience) : []
         tcsetattr(input, TCSANOW, &mode)
         if told.contains(3) { kill(getpid(), SIGINT) }
-        if let ground = background(told) { light = ground.luminance > 0.5 }
+        if let ground = background(told) {
+            light = ground.luminance > 0.5
+            self.told = ground
+        }
+        if images { graphics = Terminal.graphics(told, size(output)) }
     }
 
-    /// What comes until the answer to the second question has.
+    /// The size of a cell in pixels, as the system knows it; nil: it does not.
+    private func size(_ output: Int32) -> (width: Int, height: Int)? {
+        var size = winsize()
+        guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0,
+            size.ws_xpixel >= size.ws_col, size.ws_ypixel >= size.ws_row
+        else { return nil }
+        return (Int(size.ws_xpixel / size.ws_col), Int(size.ws_ypixel / size.ws_row))
+    }
+
+    /// What comes until the answer to the last question has.
     private func answer(_ input: Int32, _ patience: Double) -> [UInt8] {
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 256)
@@ -42,14 +58,40 @@ extension TerminalCapabilities {
     }
 }
 
-/// Whether a terminal has told its attributes: escape, [, ?, numbers, c.
+/// Whether a terminal has told its attributes.
 private func hasAttributes(_ bytes: [UInt8]) -> Bool {
-    var text = Substring(String(decoding: bytes, as: UTF8.self))
-    while let start = text.range(of: "\u{1B}[?") {
-        text = text[start.upperBound...]
-        if text.drop(while: { $0.isNumber || $0 == ";" }).first == "c" { return true }
+    numbers(String(decoding: bytes, as: UTF8.self), from: "\u{1B}[?", to: "c") != nil
+}
+
+/// How a terminal shows pixels, by its answers to the questions for kitty's protocol, the size of a cell in pixels and its
+/// attributes, of which 4 is sixels; nil: it does not. `size`: what is known of a cell otherwise. A picture of sixels
+/// needs to know it.
+func graphics(_ answer: [UInt8], _ size: (width: Int, height: Int)?) -> Graphics? {
+    let text = String(decoding: answer, as: UTF8.self)
+    var cell = size
+    if let told = numbers(text, from: "\u{1B}[6;", to: "t"), told.count == 2,
+        told.allSatisfy({ (2...200).contains($0) })
+    {
+        cell = (told[1], told[0])
     }
-    return false
+    if text.range(of: "\u{1B}_Gi=31;OK") != nil {
+        return cell.map { Graphics(.kitty, cellWidth: $0.width, cellHeight: $0.height) } ?? Graphics(.kitty)
+    }
+    guard let cell, numbers(text, from: "\u{1B}[?", to: "c")?.contains(4) == true, (try? Sixels.load()) != nil else {
+        return nil
+    }
+    return Graphics(.sixel, cellWidth: cell.width, cellHeight: cell.height)
+}
+
+/// The numbers between a beginning and an end, where there is nothing else between them; nil: there are none such.
+private func numbers(_ text: String, from start: String, to end: Character) -> [Int]? {
+    var text = text[...]
+    while let found = text.range(of: start) {
+        text = text[found.upperBound...]
+        let inner = text.prefix { $0.isNumber || $0 == ";" }
+        if text[inner.endIndex...].first == end { return inner.split(separator: ";").compactMap { Int($0) } }
+    }
+    return nil
 }
 
 /// The colour of "11;rgb:RRRR/GGGG/BBBB", in one to four digits each, as terminals answer; nil: it is not there.

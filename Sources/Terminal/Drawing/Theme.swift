@@ -3,7 +3,7 @@ import Picture
 
 /// The styles of everything, for one terminal.
 struct Theme: Sendable {
-    let capabilities: TerminalCapabilities
+    var capabilities: TerminalCapabilities
     let title: Style
     let text = Style.plain
     let quiet: Style

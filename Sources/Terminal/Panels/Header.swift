@@ -67,9 +67,16 @@ struct Footer {
         right("DSP ", theme.quiet, &canvas)
         let room = x - inner.x - 2
         guard room >= 6 else { return }
+        if state.keys.readsLog {
+            let all = ["up, down, PgUp and PgDn scroll, l goes back", "up and down scroll, l: back", "l: back"]
+            let words = all.first { $0.count <= room } ?? "l"
+            canvas.put(glyphs(words), x: inner.x, y: inner.y, style: theme.quiet)
+            return
+        }
         let node = state.keys.selected.map { printable($0) + ": m mutes, b bypasses, + and - turn it" }
         let all = [node, "q or Ctrl-C quits, ? shows all keys", "q quits, ? shows keys", "q quits"].compactMap { $0 }
         let keys = all.first { $0.count <= room } ?? "q quits"
+        canvas.mark(Area(x: inner.x, y: inner.y, width: keys.count, height: 1), .help)
         for (place, glyph) in glyphs(keys).prefix(room).enumerated() {
             let isKey = keys != node && place == 0 || keys.dropFirst(place).first == "?"
             canvas.put(

@@ -58,6 +58,7 @@ struct NodePanel: Sendable {
         let first = chosen.map { max(0, min($0 - shown / 2, nodes.count - shown)) } ?? 0
         for node in nodes[first...].prefix(shown) {
             let row = rest.takeTop(1)
+            canvas.mark(row, .node(node.name))
             let failure = state.status.degraded[node.name]
             var style = failure == nil ? theme.text : theme.warning
             if node.name == state.keys.selected {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Config
 import Glibc
 import Graph
@@ -6,6 +7,11 @@ import Host
 import NodeKit
 import System
 import Terminal
+
+/// How a terminal shows pictures.
+enum PictureChoice: String, CaseIterable, ExpressibleByArgument {
+    case auto, kitty, sixel, cells
+}
 
 /// What a run shows: the terminal view, JSON events, or a line a second.
 final class LiveOutput: Sendable {
@@ -24,14 +30,15 @@ final class LiveOutput: Sendable {
     private let isPlain: Bool
 
     /// The terminal view if standard output is a terminal that can show it, and `plain` does not forbid it.
-    init(_ graph: GraphDescription, json: Bool, plain: Bool) {
+    init(_ graph: GraphDescription, json: Bool, plain: Bool, pictures: PictureChoice) {
         self.graph = graph
         isPlain = plain
-        var capabilities = TerminalCapabilities(environment: processEnvironment())
+        let environment = processEnvironment()
+        var capabilities = TerminalCapabilities(environment: environment)
         let hasLines = plain || !capabilities.addressable
         // A terminal on which nothing can be drawn still has keys.
         keyboard = !json && hasLines && isatty(STDOUT_FILENO) == 1 ? Keyboard() : nil
-        if !json, !hasLines { capabilities.ask() }
+        if !json, !hasLines { capabilities.ask(for: pictures, environment) }
         if json {
             face = .json
         } else if !hasLines, let device = TerminalDevice(capabilities: capabilities) {
@@ -179,5 +186,18 @@ extension Host {
         case .perform(let node, let action): _ = try await perform(action, on: node)
         case .quit, .look: break
         }
+    }
+}
+
+extension TerminalCapabilities {
+    /// Asks the terminal what it can show; pixels only where they are wanted, and are likely to be cheap.
+    fileprivate mutating func ask(for pictures: PictureChoice, _ environment: [String: String]) {
+        // The console of Linux would write the question down.
+        let isDistant = environment["SSH_CONNECTION"]?.isEmpty == false || environment["TERM"] == "linux"
+        let isAsked = pictures == .kitty || pictures == .sixel || pictures == .auto && !isDistant && colors != .none
+        ask(images: isAsked)
+        guard let forced = Graphics.Encoding(rawValue: pictures.rawValue) else { return }
+        graphics =
+            graphics.map { Graphics(forced, cellWidth: $0.cellWidth, cellHeight: $0.cellHeight) } ?? Graphics(forced)
     }
 }

@@ -7,6 +7,7 @@ import Drivers
 import Glibc
 import Graph
 import Host
+import NodeKit
 import Synchronization
 import System
 import Terminal
@@ -54,6 +55,12 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Frames that a terminal shows a second, at most.", valueName: "number"))
     var fps = 30.0
 
+    @Option(
+        help: ArgumentHelp(
+            "How a terminal shows pictures: auto asks it for pixels, but not over ssh; cells draws with characters.",
+            valueName: PictureChoice.allCases.map(\.rawValue).joined(separator: "|")))
+    var pictures = PictureChoice.auto
+
     @Flag(help: "At the end, save every LV2 plugin into the folder that its node names with state.")
     var saveState = false
 
@@ -65,6 +72,9 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if pictures == .sixel {
+            do throws(NodeError) { try Graphics.check(.sixel) } catch { throw fail("--pictures sixel: \(error)") }
+        }
         plugins.apply()
         let ended = EndFlag()
         let host = Host(plugins: try graph.plugins.search())
@@ -87,7 +97,7 @@ struct RunCommand: AsyncParsableCommand {
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
         let control = openControl(of: host, status.client)
         let reloader = try makeReloader(of: host, ended, readAt)
-        let output = LiveOutput(description, json: json, plain: plain)
+        let output = LiveOutput(description, json: json, plain: plain, pictures: pictures)
         output.begin(status)
         events.ask(for: output.series)
         let reading = Task {
