@@ -48,6 +48,36 @@ final class CairoSurface {
         functions.changed(surface)
     }
 
+    /// How many pixels a text takes in letters of that size.
+    func width(of text: String, size: Double) -> Double {
+        functions.font(context, "sans-serif", 0, 0)
+        functions.size(context, size)
+        // The last but one is how far the next letter would be.
+        var extents = [Double](repeating: 0, count: 6)
+        functions.extents(context, text, &extents)
+        return extents[4]
+    }
+
+    /// Writes a text, whose letters stand on a line that begins there.
+    func write(_ text: String, size: Double, x: Double, y: Double) {
+        functions.font(context, "sans-serif", 0, 0)
+        functions.size(context, size)
+        functions.color(context, 1, 1, 1, 1)
+        functions.move(context, x, y)
+        functions.show(context, text)
+    }
+
+    /// How much of each pixel is covered, 0...1, row after row.
+    func alpha() -> [Float] {
+        functions.flush(surface)
+        guard let data = functions.data(surface) else { return Array(repeating: 0, count: width * height) }
+        let stride = Int(functions.stride(surface))
+        return (0..<width * height).map { place in
+            let row = UnsafeMutableRawPointer(data + place / width * stride).assumingMemoryBound(to: UInt32.self)
+            return Float(row[place % width] >> 24) / 255
+        }
+    }
+
     /// As a PNG file.
     func png() throws(NodeError) -> [UInt8] {
         let bytes = Bytes()
@@ -88,6 +118,14 @@ private struct CairoFunctions: @unchecked Sendable {
     let data: @convention(c) (OpaquePointer) -> UnsafeMutablePointer<UInt8>?
     let write: @convention(c) (OpaquePointer, Sink, UnsafeMutableRawPointer?) -> Int32
 
+    /// A family, upright (0), of normal weight (0).
+    let font: @convention(c) (OpaquePointer, UnsafePointer<CChar>, Int32, Int32) -> Void
+    let size: @convention(c) (OpaquePointer, Double) -> Void
+    let extents: @convention(c) (OpaquePointer, UnsafePointer<CChar>, UnsafeMutablePointer<Double>) -> Void
+    let show: @convention(c) (OpaquePointer, UnsafePointer<CChar>) -> Void
+    let move: @convention(c) (OpaquePointer, Double, Double) -> Void
+    let color: @convention(c) (OpaquePointer, Double, Double, Double, Double) -> Void
+
     /// Loaded once.
     static let loaded = Result { () throws(NodeError) in try CairoFunctions() }
 
@@ -103,5 +141,11 @@ private struct CairoFunctions: @unchecked Sendable {
         changed = try library.function("cairo_surface_mark_dirty")
         data = try library.function("cairo_image_surface_get_data")
         write = try library.function("cairo_surface_write_to_png_stream")
+        font = try library.function("cairo_select_font_face")
+        size = try library.function("cairo_set_font_size")
+        extents = try library.function("cairo_text_extents")
+        show = try library.function("cairo_show_text")
+        move = try library.function("cairo_move_to")
+        color = try library.function("cairo_set_source_rgba")
     }
 }

@@ -67,6 +67,28 @@ import TestSupport
         #expect(try left == ["plain.\(suffix)", "said.srt", "told.\(suffix)", "tone.wav"])
     }
 
+    @Test("Pictures of measurements have their numbers above them, unless they are not wanted") func numbers()
+        async throws
+    {
+        let file = try tone("tone.wav", seconds: 1)
+        /// The brightest of the first 24 rows at the end.
+        func top(_ arguments: [String]) async throws -> UInt8 {
+            let made = try await call(
+                [file, "-o", scratch.file("film.mp4"), "--style", "loudness", "--size", "640x360", "--fps", "10"]
+                    + arguments)
+            #expect(made.code == 0, "\(made.errors)")
+            let raw = scratch.file("top.raw")
+            let result = try await runTool([
+                "ffmpeg", "-loglevel", "error", "-nostdin", "-y", "-ss", "0.8", "-i", scratch.file("film.mp4"),
+                "-frames:v", "1", "-vf", "crop=640:24:0:0", "-f", "rawvideo", "-pix_fmt", "gray", raw,
+            ])
+            #expect(result.status == 0, "\(result.output)")
+            return try #require(try Data(contentsOf: URL(fileURLWithPath: raw)).max())
+        }
+        #expect(try await top([]) > 150)
+        #expect(try await top(["--no-numbers"]) < 40)
+    }
+
     @Test("What is drawn is what sounds: the orb is there, on the ground that was asked for") func looks() async throws
     {
         let file = try tone("tone.wav", seconds: 1)

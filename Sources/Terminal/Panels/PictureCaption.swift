@@ -2,8 +2,8 @@
 import Glibc
 import Picture
 
-/// The numbers below a picture of measurements; nil: it has none, or nothing is known.
-func caption(_ style: PictureStyle, _ sound: SoundState) -> String? {
+/// The numbers of a picture of measurements; nil: it has none, or nothing is known.
+package func caption(_ style: PictureStyle, _ sound: SoundState) -> String? {
     switch style {
     case .spectrum, .spectrogram:
         guard let loudest = sound.spectrum.indices.max(by: { sound.spectrum[$0] < sound.spectrum[$1] }),
@@ -17,6 +17,11 @@ func caption(_ style: PictureStyle, _ sound: SoundState) -> String? {
         return "M \(loudnessText(last.x))  S \(loudnessText(last.y))  I \(loudnessText(sound.integrated ?? -70)) LUFS"
     case .orb, .bars, .wave, .scope, .meter: return nil
     }
+}
+
+extension PictureStyle {
+    /// Whether its pictures have numbers, where something is known.
+    package var hasNumbers: Bool { [.spectrum, .spectrogram, .goniometer, .loudness].contains(self) }
 }
 
 private func loudnessText(_ value: Float) -> String { value > -70 ? fixed(Double(value), 1) : "-" }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Dispatch
 import Glibc
 import Host
+import NodeKit
 import Picture
 
 /// `voicegraph video`: makes a film of a sound file.
@@ -44,6 +44,9 @@ struct VideoCommand: ParsableCommand {
     @Flag(help: "On white; otherwise on black.")
     var light = false
 
+    @Flag(inversion: .prefixedNo, help: "Write what is measured above pictures that have numbers.")
+    var numbers = true
+
     @Option(help: ArgumentHelp("Captions to show: .srt or .vtt.", valueName: "file"), completion: .file())
     var captions: String?
 
@@ -71,6 +74,11 @@ struct VideoCommand: ParsableCommand {
     }
 
     private func make(_ path: String, _ ended: EndFlag) throws {
+        if numbers, style.hasNumbers {
+            do throws(NodeError) { _ = try LineOfText("0", size: 10) } catch {
+                throw fail("numbers cannot be written: \(error); --no-numbers makes a film without them")
+            }
+        }
         let registry = NodeRegistry(search: try sound.plugins.search())
         let bar = ProgressBar(rate: Measurement.rate)
         do throws(HostError) {
@@ -79,9 +87,8 @@ struct VideoCommand: ParsableCommand {
                     sound: path, output: output, width: size.width, height: size.height, framesPerSecond: fps,
                     captions: captions))
             let frames = FilmFrames(
-                style, preset: preset, isLight: light, kind: VideoEncoder.Kind(path: output) ?? .mp4, width: size.width,
-                height: size.height,
-                framesPerSecond: fps, to: encoder.write)
+                FilmLook(style: style, preset: preset, isLight: light, hasNumbers: numbers, size: size),
+                kind: VideoEncoder.Kind(path: output) ?? .mp4, framesPerSecond: fps, to: encoder.write)
             let seconds: Double
             do throws(HostError) {
                 seconds = try Measurement(path: path, series: style.series).run(registry: registry) {
@@ -115,72 +122,4 @@ extension Preset: ExpressibleByArgument {
     public static var allValueStrings: [String] { allCases.map(\.name) }
     /// What is called so.
     public var defaultValueDescription: String { name }
-}
-
-/// The pictures of a film: takes what was measured, and draws what is due, several at the same time.
-final class FilmFrames {
-    private let style: PictureStyle
-    private let preset: Preset?
-    private let isLight: Bool
-    private let kind: VideoEncoder.Kind
-    private let width, height: Int
-    private let rate: Double
-    private let write: ([UInt8]) -> Bool
-    private var motion = PictureMotion()
-    private var waiting: [PictureState] = []
-    private var count = 0
-    /// Whether nobody takes pictures any more.
-    private(set) var isRefused = false
-
-    /// Drawn at the same time.
-    private static let together = 4
-
-    init(
-        _ style: PictureStyle, preset: Preset?, isLight: Bool, kind: VideoEncoder.Kind, width: Int, height: Int,
-        framesPerSecond: Double,
-        to write: @escaping ([UInt8]) -> Bool
-    ) {
-        (self.style, self.preset, self.isLight, self.kind) = (style, preset, isLight, kind)
-        (self.width, self.height, rate, self.write) = (width, height, framesPerSecond, write)
-    }
-
-    /// Of the pictures that there are.
-    var seconds: Double { Double(count) / rate }
-
-    /// Takes what was measured; all that are due before are drawn as things were.
-    func take(_ frame: SeriesFrame) {
-        due(until: frame.time)
-        for row in frame.rows { _ = motion.take(row.name, row.values, at: frame.time) }
-    }
-
-    /// Draws all that are due until the end.
-    func finish(at time: Double) {
-        due(until: time)
-        draw()
-    }
-
-    private func due(until time: Double) {
-        while seconds < time {
-            waiting.append(motion.state(style, at: seconds))
-            count += 1
-            if waiting.count == Self.together { draw() }
-        }
-    }
-
-    private func draw() {
-        guard !waiting.isEmpty, !isRefused else { return waiting = [] }
-        let states = waiting
-        waiting = []
-        let (style, preset, isLight, width, height, kind) = (style, preset, isLight, width, height, kind)
-        nonisolated(unsafe) var pictures = [[UInt8]](repeating: [], count: states.count)
-        pictures.withUnsafeMutableBufferPointer { pictures in
-            nonisolated(unsafe) let pictures = pictures
-            DispatchQueue.concurrentPerform(iterations: states.count) { index in
-                let picture = Picture.draw(
-                    style, states[index], preset: preset, onLight: isLight, width: width, height: height)
-                pictures[index] = kind.bytes(picture, over: isLight ? .white : .black)
-            }
-        }
-        for picture in pictures where !isRefused { isRefused = !write(picture) }
-    }
 }
