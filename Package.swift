@@ -79,7 +79,7 @@ let package = Package(
         code("JSON", []),
         code("System", ["CRealtime"]),
         .target(name: "ModelStore", dependencies: ["JSON", "System"], swiftSettings: optimized),
-        code("NodeKit", ["CNode", "Realtime", "System"]),
+        .target(name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], swiftSettings: optimized),
         code("Graph", ["JSON", "NodeKit", "Realtime", "System"]),
         .target(name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], swiftSettings: optimized),
         code("LV2", ["CLilv", "NodeKit", "Realtime", "System"]),
