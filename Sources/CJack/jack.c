@@ -74,6 +74,8 @@
   CALL(int, jack_set_buffer_size, (CLIENT, jack_nframes_t frames), (client, frames))                               \
   CALL(int, jack_set_buffer_size_callback, (CLIENT, JackBufferSizeCallback function, void *argument),              \
        (client, function, argument))                                                                               \
+  CALL(int, jack_set_client_registration_callback,                                                                 \
+       (CLIENT, JackClientRegistrationCallback function, void *argument), (client, function, argument))            \
   CALL(int, jack_set_latency_callback, (CLIENT, JackLatencyCallback function, void *argument),                     \
        (client, function, argument))                                                                               \
   CALL(int, jack_set_port_registration_callback, (CLIENT, JackPortRegistrationCallback function, void *argument),  \

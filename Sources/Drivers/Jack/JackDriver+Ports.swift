@@ -69,23 +69,25 @@ extension JackDriver {
         return jack_port_register(client, port.name, type, UInt(flags.rawValue), 0)
     }
 
-    /// Makes those desired connections that a new port makes possible; one that the user took away stays away.
+    /// Makes those desired connections that a port which came or went makes possible; one that the user took away stays
+    /// away.
     /// Returns what was made, as full port names.
     func connect() -> [(from: String, to: String)] {
         guard let client else { return [] }
         let all = signals.connectAll.exchange(false, ordering: .acquiringAndReleasing)
         let appeared = signals.takeAppeared()
-        guard all || !appeared.isEmpty || !pending.isEmpty || !unconnected.isEmpty else { return [] }
+        let vanished = signals.vanished.exchange(false, ordering: .acquiringAndReleasing)
+        guard all || vanished || !appeared.isEmpty || !pending.isEmpty || !unconnected.isEmpty else { return [] }
         let fresh = Set(appeared.compactMap { id in jack_port_by_id(client, id).flatMap(portName) })
         let waiting = pending
         let own = unconnected
+        let before = wanted
         pending = []
         unconnected = []
-        return desired().sorted { $0.own < $1.own }.compactMap { pair in
-            guard all || waiting.contains(pair) || own.contains(pair.own) || fresh.contains(pair.other) else {
-                return nil
-            }
-            return join(client, pair)
+        wanted = desired()
+        return wanted.sorted { $0.own < $1.own }.compactMap { pair in
+            let isNew = !before.contains(pair) || own.contains(pair.own) || fresh.contains(pair.other)
+            return all || isNew || waiting.contains(pair) ? join(client, pair) : nil
         }
     }
 

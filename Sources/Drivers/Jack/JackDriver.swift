@@ -29,6 +29,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let helpers = HelperThreads()
     let server: ServerProcess?
     var pending: Set<JackConnections.Pair> = []
+    /// What was desired at the last look.
+    var wanted: Set<JackConnections.Pair> = []
     /// Nodes whose audio comes from a port of somebody else's, or did until that was gone.
     var sources: [String: Bool] = [:]
     /// Our ports whose connections are all to be made, whatever is new at the other end.

@@ -16,6 +16,8 @@ final class JackSignals: Sendable {
     let silent = Atomic(false)
     /// Everything wanted is to be connected, whatever is new.
     let connectAll = Atomic(false)
+    /// Ports went, and others may be meant in their place.
+    let vanished = Atomic(false)
     /// Dropouts since the start.
     let xruns = Atomic(0)
     /// Microseconds of the newest dropout's delay, as the bits of a Float.
@@ -48,6 +50,11 @@ final class JackSignals: Sendable {
 
     fileprivate func portRegistered(_ id: UInt32) {
         appeared.withLock { $0.append(id) }
+        wakeup.signal()
+    }
+
+    fileprivate func portsWent() {
+        vanished.store(true, ordering: .releasing)
         wakeup.signal()
     }
 
@@ -86,7 +93,14 @@ extension JackDriver {
         jack_set_port_registration_callback(
             client,
             { @Sendable id, registered, argument in
-                if registered != 0 { JackDriver.of(argument).signals.portRegistered(id) }
+                let signals = JackDriver.of(argument).signals
+                if registered != 0 { signals.portRegistered(id) } else { signals.portsWent() }
+            }, this)
+        // jackd tells of the ports of a client that leaves while they are still there, and of the client when it is gone.
+        jack_set_client_registration_callback(
+            client,
+            { @Sendable _, registered, argument in
+                if registered == 0 { JackDriver.of(argument).signals.portsWent() }
             }, this)
         jack_set_latency_callback(
             client, { @Sendable mode, argument in JackDriver.of(argument).latencies.answer(mode) }, this)

@@ -48,6 +48,32 @@ extension JackDriverTests {
         server.stop()
     }
 
+    @Test("Where one of two that are meant goes, the other takes its place, and what the user took away stays away")
+    func nextInPlace() async throws {
+        let server = try await Jackd.start()
+        let first = try JackPeer("band-1", server: server, plays: [[0]])
+        let through = try PassThrough(server: server, channels: 1, from: ["band*:out_1"], to: ["room"])
+        let room = try JackPeer("room", server: server, inputs: 1)
+        try await eventually("the first is connected") {
+            room.connections(of: "through:mic_1") == ["band-1:out_1"]
+                && room.connections(of: "through:speakers_1") == ["room:in_1"]
+        }
+        try await server.tool("jack_disconnect", "through:speakers_1", "room:in_1")
+        let second = try JackPeer("band-2", server: server, plays: [[0]])
+        // Whoever comes later is served later: what appeared before has been looked at then.
+        let sure = try PassThrough(name: "sure", server: server, channels: 1, from: ["band-2"])
+        try await eventually("a later wish is served") { room.connections(of: "sure:mic_1") == ["band-2:out_1"] }
+        #expect(room.connections(of: "through:mic_1") == ["band-1:out_1"])
+        first.close()
+        try await eventually("the second takes its place") {
+            room.connections(of: "through:mic_1") == ["band-2:out_1"]
+        }
+        #expect(room.connections(of: "through:speakers_1") == [])
+        for through in [through, sure] { through.stop() }
+        for peer in [second, room] { peer.close() }
+        server.stop()
+    }
+
     @Test("Other desired connections replace the old ones, and those that somebody else made stay")
     func otherWishes() async throws {
         let server = try await Jackd.start()
