@@ -22,9 +22,9 @@ help: ## list these targets
 run: build ## install what is missing, build, and run GRAPH (config/demo.conf)
 	@$(RELEASE)/voicegraph run $(if $(filter config/demo.conf,$(GRAPH)),--until-idle) $(GRAPH) $(ARGS)
 
-test: setup-test ## install what is missing, and run the whole test suite
+test: setup-test ## install what is missing, and run the whole test suite, under the realtime sanitizer
 	$(SWIFT) build --build-tests
-	@scripts/test .build
+	@scripts/test .build scripts/rtsan
 
 build: setup ## build the release
 	$(SWIFT) build -c release
