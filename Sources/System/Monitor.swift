@@ -48,6 +48,9 @@ public final class Monitor: @unchecked Sendable {
     /// Wakes all who wait. [any]
     public func signal() { pthread_cond_broadcast(condition) }
 
+    /// Wakes one of those who wait, where any of them would do. [any]
+    public func signalOne() { pthread_cond_signal(condition) }
+
     /// Takes the lock, for as long as until `release` on the same thread; not reentrant. [any]
     public func acquire() { pthread_mutex_lock(mutex) }
 

@@ -31,14 +31,13 @@ public final class ControlThreads: @unchecked Sendable {
 
     /// Runs `work` on a free thread, soon. [any]
     public func submit(_ work: @escaping @Sendable () -> Void) {
-        let begins = monitor.locked {
+        let (begins, isAwaited) = monitor.locked {
             waiting.append(work)
-            if idle >= waiting.count - first {
-                monitor.signal()
-                return false
-            }
-            return beginsAnother()
+            let isAwaited = idle >= waiting.count - first
+            return (!isAwaited && beginsAnother(), isAwaited)
         }
+        // Not with the lock held: whom it wakes would wait for that.
+        if isAwaited { monitor.signalOne() }
         if begins { begin() }
     }
 
@@ -70,7 +69,7 @@ public final class ControlThreads: @unchecked Sendable {
             let end = vg_nanoseconds() &+ UInt64(rest) * 1_000_000
             while first == waiting.count {
                 let now = vg_nanoseconds()
-                // All that wait are woken by new work, so that there are never many.
+                // Never more wait than are spared, and none for longer than `rest`.
                 guard now < end, idle < spare else {
                     count -= 1
                     return nil
