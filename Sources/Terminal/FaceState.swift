@@ -120,6 +120,8 @@ struct FaceState: Sendable {
     /// Whether who speaks is held.
     var isSpeechPaused = false
     var status = Status()
+    /// The size of a cell in pixels, where it is another than at the start.
+    var cell: (width: Int, height: Int)?
     var speech: SpeechFace?
     var speaking: Set<String> = []
     var log = FaceLog()

@@ -222,6 +222,15 @@ public final class TerminalView: DeviceView {
         }
     }
 
+    /// A cell of the terminal has another size than before, in pixels. [any]
+    public func resizeCell(width: Int, height: Int) {
+        inner.withLock { inner in
+            inner.state.cell = (width, height)
+            inner.painter.forget()
+            inner.painted = false
+        }
+    }
+
     /// The terminal was used by others: the next frame paints everything. [any]
     public func repaint() {
         inner.withLock { inner in

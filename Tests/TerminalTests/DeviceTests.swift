@@ -30,8 +30,10 @@ private final class PseudoTerminal {
         close(slave)
     }
 
-    func resize(_ width: UInt16, _ height: UInt16) {
-        var size = winsize(ws_row: height, ws_col: width, ws_xpixel: 0, ws_ypixel: 0)
+    /// `cell`: the size of a cell in pixels, where it is told.
+    func resize(_ width: UInt16, _ height: UInt16, cell: (width: UInt16, height: UInt16) = (0, 0)) {
+        var size = winsize(
+            ws_row: height, ws_col: width, ws_xpixel: width * cell.width, ws_ypixel: height * cell.height)
         _ = ioctl(slave, UInt(TIOCSWINSZ), &size)
     }
 
@@ -118,6 +120,29 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         terminal.type("x\u{1B}[1;5q\u{1B}OqQ")
         #expect(await showing.value)
         device.close()
+    }
+
+    @Test("Pictures in pixels follow the size of a cell, as another font has it") func cellSize() async throws {
+        let terminal = try PseudoTerminal()
+        terminal.resize(80, 24, cell: (8, 16))
+        let device = try device(terminal)
+        let view = scene(TerminalCapabilities(graphics: Graphics(.sixel)), width: 80, height: 24)
+        let showing = Task { await device.show(view) }
+        func width(_ output: String) -> Int? {
+            output.components(separatedBy: "\"1;1;").last.flatMap { Int($0.prefix { $0 != ";" }) }
+        }
+        let small = try #require(width(try await terminal.read(until: "\u{1B}\\\u{1B}[?2026l")))
+        terminal.resize(80, 24, cell: (16, 32))
+        let large = try await terminal.read(until: "\"1;1;\(2 * small);")
+        #expect(large.contains("[2J"), "nothing is left of what was smaller")
+        terminal.type("q")
+        // Read on: a picture is longer than what a terminal takes that nobody reads.
+        let ending = Task {
+            defer { device.close() }
+            return await showing.value
+        }
+        _ = try await terminal.read(until: gone)
+        #expect(await ending.value)
     }
 
     @Test(

@@ -154,6 +154,10 @@ struct Screen {
         // The list of keys lies above all: pixels would hide it.
         var theme = theme
         if state.keys.showsHelp { theme.capabilities.graphics = nil }
+        if let cell = state.cell {
+            theme.capabilities.graphics?.cellWidth = cell.width
+            theme.capabilities.graphics?.cellHeight = cell.height
+        }
         PictureCells(theme: theme).draw(&canvas, part, style: style, preset: state.nodes[index].preset, state: picture)
     }
 

@@ -7,6 +7,8 @@ import Synchronization
 public protocol DeviceView: AnyObject, Sendable {
     /// Takes the terminal's size. [any]
     func resize(width: Int, height: Int)
+    /// A cell of the terminal has another size than before, in pixels. [any]
+    func resizeCell(width: Int, height: Int)
     /// The terminal was used by others: the next frame paints everything. [any]
     func repaint()
     /// The bytes that bring the terminal up to date; none when it is. [any]
@@ -16,6 +18,9 @@ public protocol DeviceView: AnyObject, Sendable {
 }
 
 extension DeviceView {
+    /// What shows no pixels need not know it.
+    public func resizeCell(width: Int, height: Int) {}
+
     /// No other key does anything.
     public func press(_ keys: [Key], at time: Double) -> Bool { keys.contains(where: \.quits) }
 }
@@ -71,15 +76,16 @@ public final class TerminalDevice: Sendable {
     /// terminal that does not take bytes (Ctrl-S) is not waited for. [any]
     public func show(_ view: any DeviceView, framesPerSecond: Double = 30) async -> Bool {
         let pause = UInt64(1e9 / max(1, framesPerSecond))
+        var cell = sizeOfCell(output)
         while !Task.isCancelled {
-            if step(view) { return true }
+            if step(view, &cell) { return true }
             do { try await Task.sleep(nanoseconds: pause) } catch { return false }
         }
         return false
     }
 
     /// One frame; true: the user asks to quit.
-    private func step(_ view: any DeviceView) -> Bool {
+    private func step(_ view: any DeviceView, _ cell: inout (width: Int, height: Int)?) -> Bool {
         guard isForeground(output) else { return false }
         if stopped.exchange(false, ordering: .relaxed) {
             enter()
@@ -87,6 +93,10 @@ public final class TerminalDevice: Sendable {
         }
         let size = size
         view.resize(width: size.width, height: size.height)
+        if let now = sizeOfCell(output), cell ?? (0, 0) != now {
+            cell = now
+            view.resizeCell(width: now.width, height: now.height)
+        }
         if isReady(output, Int16(POLLOUT)) {
             let bytes = view.frame(at: monotonicSeconds())
             if !bytes.isEmpty { write(bytes) }

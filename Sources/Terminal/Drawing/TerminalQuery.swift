@@ -30,16 +30,7 @@ extension TerminalCapabilities {
             light = ground.luminance > 0.5
             self.told = ground
         }
-        if images { graphics = Terminal.graphics(told, size(output)) }
-    }
-
-    /// The size of a cell in pixels, as the system knows it; nil: it does not.
-    private func size(_ output: Int32) -> (width: Int, height: Int)? {
-        var size = winsize()
-        guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0,
-            size.ws_xpixel >= size.ws_col, size.ws_ypixel >= size.ws_row
-        else { return nil }
-        return (Int(size.ws_xpixel / size.ws_col), Int(size.ws_ypixel / size.ws_row))
+        if images { graphics = Terminal.graphics(told, sizeOfCell(output)) }
     }
 
     /// What comes until the answer to the last question has.
@@ -56,6 +47,15 @@ extension TerminalCapabilities {
         }
         return bytes
     }
+}
+
+/// The size of a cell of a terminal in pixels, as the system knows it; nil: it does not. [any]
+func sizeOfCell(_ terminal: Int32) -> (width: Int, height: Int)? {
+    var size = winsize()
+    guard ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0,
+        size.ws_xpixel >= size.ws_col, size.ws_ypixel >= size.ws_row
+    else { return nil }
+    return (Int(size.ws_xpixel / size.ws_col), Int(size.ws_ypixel / size.ws_row))
 }
 
 /// Whether a terminal has told its attributes.
