@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Host
+import Synchronization
 import System
 import TestSupport
 
@@ -120,6 +121,23 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         terminal.type("x\u{1B}[1;5q\u{1B}OqQ")
         #expect(await showing.value)
         device.close()
+    }
+
+    @Test("A terminal that takes nothing holds nobody up, and gets the rest when it takes it") func heldUp()
+        async throws
+    {
+        let terminal = try PseudoTerminal(width: 400, height: 200)
+        let device = try device(terminal)
+        let view = scene(TerminalCapabilities(graphics: Graphics(.sixel)), width: 400, height: 200)
+        let showing = Task { await device.show(view) }
+        try await eventually("it takes nothing more") { TerminalOutput.isCut.load(ordering: .relaxed) }
+        #expect(try await terminal.read(until: "\u{1B}[?2026l").contains("\u{1B}[?2026h"))
+        view.repaint()
+        try await eventually("it takes nothing more") { TerminalOutput.isCut.load(ordering: .relaxed) }
+        showing.cancel()
+        #expect(!(await showing.value))
+        device.close()
+        #expect(!device.print(String(repeating: "What it does not take. ", count: 4000)))
     }
 
     @Test("Pictures in pixels follow the size of a cell, as another font has it") func cellSize() async throws {

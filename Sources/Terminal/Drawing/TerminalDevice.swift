@@ -31,6 +31,7 @@ public final class TerminalDevice: Sendable {
     private let keyboard: Bool
     private let input: Int32
     private let output: Int32
+    private let drawing: TerminalOutput
     private static let taken = Atomic<Bool>(false)
     private let open = Atomic<Bool>(true)
 
@@ -42,7 +43,8 @@ public final class TerminalDevice: Sendable {
         keyboard = isatty(input) == 1
         self.input = input
         self.output = output
-        keep(keyboard: keyboard, images: capabilities.graphics?.encoding == .kitty, input, output)
+        drawing = TerminalOutput(output)
+        keep(keyboard: keyboard, images: capabilities.graphics?.encoding == .kitty, input, drawing.descriptor)
         installHandlers()
         enter()
     }
@@ -53,9 +55,14 @@ public final class TerminalDevice: Sendable {
     public func close() {
         guard open.exchange(false, ordering: .relaxed) else { return }
         leave()
+        drawing.forget()
         removeHandlers()
         TerminalDevice.taken.store(false, ordering: .releasing)
     }
+
+    /// Writes a text on the terminal that was given back; false: it takes nothing for a second. [any]
+    @discardableResult
+    public func print(_ text: String) -> Bool { drawing.send(Array(text.utf8), within: 1) }
 
     /// Columns and rows; 80 x 24 if the terminal does not say. [any]
     public var size: (width: Int, height: Int) {
@@ -65,11 +72,6 @@ public final class TerminalDevice: Sendable {
         }
         // A terminal can claim any size; nobody looks at more than this.
         return (min(Int(size.ws_col), 1000), min(Int(size.ws_row), 500))
-    }
-
-    /// Writes all bytes; gives up when the terminal is gone. [any]
-    public func write(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { writeAll(output, $0) }
     }
 
     /// Shows a view until the user asks to quit (true) or the task is cancelled (false), so many frames a second at most. A
@@ -88,6 +90,7 @@ public final class TerminalDevice: Sendable {
     private func step(_ view: any DeviceView, _ cell: inout (width: Int, height: Int)?) -> Bool {
         guard isForeground(output) else { return false }
         if stopped.exchange(false, ordering: .relaxed) {
+            drawing.forget()
             enter()
             view.repaint()
         }
@@ -97,9 +100,10 @@ public final class TerminalDevice: Sendable {
             cell = now
             view.resizeCell(width: now.width, height: now.height)
         }
-        if isReady(output, Int16(POLLOUT)) {
+        // A frame that it has not taken whole is not followed by another.
+        if drawing.isClear(), isReady(output, Int16(POLLOUT)) {
             let bytes = view.frame(at: monotonicSeconds())
-            if !bytes.isEmpty { write(bytes) }
+            if !bytes.isEmpty { drawing.send(bytes) }
         }
         let pressed = keyboard ? pressed() : []
         return !pressed.isEmpty && view.press(pressed, at: monotonicSeconds())
@@ -124,7 +128,8 @@ func isForeground(_ terminal: Int32) -> Bool {
     return group < 0 || group == getpgrp()
 }
 
-private func writeAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) {
+/// Whether all was written; what the terminal does not take for a second is not.
+private func writeAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
     var rest = bytes
     while !rest.isEmpty {
         let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
@@ -132,11 +137,12 @@ private func writeAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) {
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         } else if errno == EAGAIN {
             var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            if poll(&request, 1, 1000) <= 0 { return }
+            if poll(&request, 1, 1000) <= 0 { return false }
         } else if errno != EINTR {
-            return
+            return false
         }
     }
+    return true
 }
 
 // What signal handlers need is kept in plain memory that is never freed.
@@ -193,7 +199,8 @@ package func unbuffered(_ mode: termios) -> termios {
     return raw
 }
 
-private func send(_ text: StaticString) {
+@discardableResult
+private func send(_ text: StaticString) -> Bool {
     writeAll(kept.pointee.output, UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
 }
 
@@ -205,12 +212,14 @@ private func enter() {
     if kept.pointee.keyboard { send("\u{1B}[?1000h\u{1B}[?1006h") }
 }
 
-/// Undoes `enter`, once. Safe in a signal handler.
+/// Undoes `enter`, once, as far as the terminal takes that. Safe in a signal handler.
 private func leave() {
     guard entered.exchange(false, ordering: .relaxed) else { return }
-    if kept.pointee.keyboard { send("\u{1B}[?1006l\u{1B}[?1000l") }
-    if kept.pointee.images { send("\u{1B}_Ga=d,d=A,q=2\u{1B}\\") }
-    send("\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
+    // The end of a picture that it has taken a part of.
+    var isTaken = !TerminalOutput.isCut.exchange(false, ordering: .relaxed) || send("\u{1B}\\")
+    if isTaken, kept.pointee.keyboard { isTaken = send("\u{1B}[?1006l\u{1B}[?1000l") }
+    if isTaken, kept.pointee.images { isTaken = send("\u{1B}_Ga=d,d=A,q=2\u{1B}\\") }
+    if isTaken { send("\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l") }
     if kept.pointee.keyboard { tcsetattr(kept.pointee.input, TCSANOW, &kept.pointee.mode) }
 }
 

@@ -164,7 +164,9 @@ final class LiveOutput: Sendable {
                 EventJSON.encode(
                     Event(HostEvent.finished.name, time: status.time, wallTime: calendarTime(), fields: fields)) + "\n")
         } else {
-            writeOut(FinalReport.text(status, timings, dropouts, dropped: dropped))
+            let text = FinalReport.text(status, timings, dropouts, dropped: dropped)
+            // A terminal that takes nothing any more must not hold up the end.
+            if case .view(let device, _) = face { device.print(text) } else { writeOut(text) }
         }
     }
 }
