@@ -20,8 +20,9 @@ private func tones(_ parts: [Part], rate: Double) -> [Float] {
 }
 
 /// A meter of which some series are read.
-func meter(_ wanted: [String], channels: Int = 2, rate: Double = 48000) throws -> NodeHarness {
-    let harness = try NodeHarness(type("meter"), ["channels": .integer(Int64(channels))], rate: rate)
+func meter(_ wanted: [String], channels: Int = 2, rate: Double = 48000, report: Bool = false) throws -> NodeHarness {
+    let settings: [String: SettingValue] = ["channels": .integer(Int64(channels)), "report": .bool(report)]
+    let harness = try NodeHarness(type("meter"), settings, rate: rate)
     let names = harness.instance.declarations.series.map(\.name)
     harness.capture.wanted = Set(wanted.map { name in names.firstIndex(of: name)! })
     try harness.prepare(harness.preparation)
@@ -189,6 +190,29 @@ extension NodeHarness {
         #expect(try harness.perform("report")["clips"] == .integer(0))
         // Nobody reads the series.
         #expect(harness.series("lufs_i").isEmpty)
+    }
+
+    @Test(
+        "The true peak of a report is the largest of the series, wherever it comes",
+        arguments: [44100, 48000, 96000, 192000] as [Double], [1, 0.4] as [Float])
+    func reportedPeak(rate: Double, left: Float) throws {
+        let harness = try meter(["true_peak"], rate: rate, report: true)
+        let frames = 2 * Int(rate / 60 + 0.5)
+        let quiet = Signal.constant(0.01, frames: frames)
+        for round in 0..<120 {
+            // Signs that alternate on both sides of a frame are what lies highest above its samples. Each is a little larger
+            // than the one before, and begins elsewhere; with less on its left it rises out of what need not be measured.
+            let amplitude = 0.05 * pow(1.02, Float(round))
+            var signal = quiet
+            let middle = 14 + 37 * round % (frames - 28)
+            for distance in -13..<14 {
+                let isUp = (distance + (distance > 0 ? 1 : 0)) % 2 == 0
+                signal[middle + distance] = (isUp ? amplitude : -amplitude) * (distance < 0 ? left : 1)
+            }
+            _ = harness.run(frames, inputs: round % 3 == 0 ? [quiet, signal] : [signal, quiet])
+            let most = try #require(harness.series("true_peak").joined().max())
+            #expect(try harness.perform("report")["true_peak"] == .number(Double(most)), "round \(round)")
+        }
     }
 
     @Test("Without the setting there is no report, and it says how there is one") func noReport() throws {

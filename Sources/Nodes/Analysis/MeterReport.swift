@@ -16,8 +16,8 @@ final class MeterReport {
 
     private let channels: Int
     private let rate: Double
-    private let meter: EburMeter
-    private var largest: Float = -140
+    private let loudness: EburMeter
+    private let truePeak: LargestTruePeak
     private var clips = 0
     private var frames = 0
     private var silentFrames = 0
@@ -32,16 +32,16 @@ final class MeterReport {
         self.channels = channels
         self.rate = rate
         sums = Array(repeating: 0, count: channels)
-        meter = try EburMeter(
-            channels: channels, rate: rate, mode: [.integrated, .range, .truePeak, .histogram])
+        loudness = try EburMeter(channels: channels, rate: rate, mode: [.integrated, .range, .histogram])
+        truePeak = try LargestTruePeak(channels: channels, rate: rate)
     }
 
     /// Takes frames, channel after channel, which begin `stride` samples apart.
     func add(_ samples: UnsafePointer<Float>, frames: Int, stride: Int) {
-        meter.add(samples, frames: frames, stride: stride)
+        loudness.add(samples, frames: frames, stride: stride)
+        truePeak.add(samples, frames: frames, stride: stride)
         var peak: Float = 0
         for channel in 0..<channels {
-            largest = max(largest, meter.lastTruePeak(channel))
             var sum = 0.0
             for frame in 0..<frames {
                 let sample = samples[channel * stride + frame]
@@ -58,9 +58,9 @@ final class MeterReport {
     /// What was measured.
     var fields: [String: SettingValue] {
         [
-            "integrated": .number(Double(meter.read(\.integrated) ?? Loudness.floor)),
-            "range": .number(Double(meter.read(\.range, least: 0) ?? 0)),
-            "true_peak": .number(Double(largest)), "clips": .integer(Int64(clips)),
+            "integrated": .number(Double(loudness.read(\.integrated) ?? Loudness.floor)),
+            "range": .number(Double(loudness.read(\.range, least: 0) ?? 0)),
+            "true_peak": .number(Double(truePeak.decibels)), "clips": .integer(Int64(clips)),
             "dc": .number(frames == 0 ? 0 : (sums.max { $0.magnitude < $1.magnitude } ?? 0) / Double(frames)),
             "silence": .number(Double(silentFrames) / rate), "seconds": .number(Double(frames) / rate),
         ]
