@@ -32,6 +32,12 @@ final class SeriesRequests: Sendable {
     let wereMade = Atomic(false)
 }
 
+/// Whether a text is "NODE.SERIES", which is asked too often to put the two together for it.
+private func isName(_ text: String, of series: String, _ node: String) -> Bool {
+    text.utf8.count == node.utf8.count + 1 + series.utf8.count && text.hasSuffix(series) && text.hasPrefix(node)
+        && text.utf8.dropFirst(node.utf8.count).first == UInt8(ascii: ".")
+}
+
 /// What a subscription does when its reader is slower than the graph.
 public enum Delivery: Sendable, Equatable {
     /// Keeps the newest of each kind of each node: its frames, its audio, its events of one name. What is replaced counts as
@@ -92,7 +98,9 @@ public final class Subscription: AsyncSequence, Sendable {
 
     /// Whether its reader asks for a series of a node. [any]
     func asks(for series: String, of node: String) -> Bool {
-        self.series.withLock { !$0.isEmpty && ($0.contains(series) || $0.contains("\(node).\(series)")) }
+        self.series.withLock { asked in
+            asked.contains { $0 == series || isName($0, of: series, node) }
+        }
     }
 
     /// How many elements were lost because the reader was slow. [any]
