@@ -63,10 +63,18 @@ final class LiveOutput: Sendable {
     /// The series on request that it shows.
     var series: Set<String> { if case .view(_, let view) = face { view.series } else { [] } }
 
-    /// Draws the view until it is cancelled; true: the user asks to quit.
-    func draw(framesPerSecond: Double) async -> Bool {
+    /// Draws what comes until it is cancelled, where it is a view; true: the user asks to quit.
+    func draw(_ events: Subscription, framesPerSecond: Double) async -> Bool {
         guard case .view(let device, let view) = face else { return false }
-        return await device.show(view, framesPerSecond: framesPerSecond)
+        return await device.show(view, framesPerSecond: framesPerSecond) { [self] in
+            while let publication = events.pollShared() { show(publication) }
+        }
+    }
+
+    /// Tells what comes until nothing more does, where it is no view.
+    func tell(_ events: Subscription) async {
+        if case .view = face { return }
+        while let publication = await events.nextShared() { show(publication) }
     }
 
     /// Takes keys where there is no view, but a keyboard; true: the user asks to quit. Enter and s tell how it is.
@@ -101,7 +109,7 @@ final class LiveOutput: Sendable {
         }
     }
 
-    func show(_ publication: Publication) {
+    private func show(_ publication: Publication) {
         let published = publication.element
         let now = monotonicSeconds()
         switch (face, published) {

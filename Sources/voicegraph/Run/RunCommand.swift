@@ -79,6 +79,9 @@ struct RunCommand: AsyncParsableCommand {
         let ended = EndFlag()
         let host = Host(plugins: try graph.plugins.search())
         let events = host.subscribe(.bounded(4096))
+        let changes = host.subscribe(.latest) {
+            if case .event(let event) = $0 { event.name == HostEvent.changed.name } else { false }
+        }
         let readAt = FileWatch.now
         let keeper: ArchiveWriter?
         do {
@@ -100,18 +103,15 @@ struct RunCommand: AsyncParsableCommand {
         let output = LiveOutput(description, json: json, plain: plain, pictures: pictures)
         output.begin(status)
         events.ask(for: output.series)
-        let reading = Task {
-            while let published = await events.nextShared() {
-                output.show(published)
-                if case .event(let event) = published.element, event.name == HostEvent.changed.name,
-                    let graph = await host.description
-                {
-                    output.update(graph)
-                    events.ask(for: output.series)
-                }
+        let telling = Task { await output.tell(events) }
+        let following = Task {
+            for await _ in changes {
+                guard let graph = await host.description else { continue }
+                output.update(graph)
+                events.ask(for: output.series)
             }
         }
-        let showing = Task { [fps] in if await output.draw(framesPerSecond: fps) { ended.set() } }
+        let showing = Task { [fps] in if await output.draw(events, framesPerSecond: fps) { ended.set() } }
         let obeying = Task { await output.obey(host) { events.ask(for: output.series) } }
         await showUntilEnd(host, output, ended)
         var failure: HostError?
@@ -123,7 +123,8 @@ struct RunCommand: AsyncParsableCommand {
         let result = await host.stop()
         let kept = keeper?.finish()
         await host.close()
-        await reading.value
+        await telling.value
+        await following.value
         showing.cancel()
         obeying.cancel()
         await showing.value
