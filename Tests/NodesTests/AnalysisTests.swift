@@ -48,6 +48,52 @@ import TestSupport
         #expect(harness.capture.frames.filter { $0.rows[index] != nil }.map(\.position) == levels)
     }
 
+    @Test("There are fewer frames where fewer are asked for, of the same sound", arguments: [30, 20, 10])
+    func fewerFrames(_ rate: Int64) throws {
+        let (all, some) = (
+            try meter(Self.requested), try meter(Self.requested, ["series_rate": .integer(rate)])
+        )
+        // Louder, and falling silent in between.
+        let noise = Signal.noise(frames: 96_000, seed: 1, amplitude: 0.1).enumerated().map {
+            $0.element * Float($0.offset / 4000 % 4)
+        }
+        for harness in [all, some] { _ = harness.run(96_000, inputs: [noise, noise]) }
+        let step = 60 / Int(rate)
+        let index = all.instance.declarations.series.firstIndex { $0.name == "bands" }!
+        let ends = all.capture.frames.filter { $0.rows[index] != nil }.map(\.position)
+        #expect(
+            some.capture.frames.filter { $0.rows[index] != nil }.map(\.position)
+                == stride(from: step - 1, to: ends.count, by: step).map { ends[$0] })
+        func every(_ name: String) -> [[Float]] {
+            let values = all.series(name)
+            return stride(from: step - 1, to: values.count, by: step).map { values[$0] }
+        }
+        for name in ["lufs_m", "lufs_s", "lufs_i", "lra", "spectrum"] {
+            #expect(some.series(name) == every(name), "\(name)")
+        }
+        // What is of all samples is of all samples.
+        for (place, most) in some.series("true_peak").enumerated() {
+            let parts = all.series("true_peak")[place * step..<(place + 1) * step]
+            #expect(most == [parts.map { $0[0] }.max()!, parts.map { $0[1] }.max()!])
+        }
+    }
+
+    @Test("How many frames there are can be changed while it plays; no sound is lost, and other numbers are refused")
+    func changedRate() throws {
+        let harness = try meter(["lufs_i", "bands"], ["report": .bool(true)])
+        let noise = Signal.noise(frames: 48_000, seed: 1, amplitude: 0.1)
+        _ = harness.run(24_100, inputs: [noise, noise])
+        try harness.set(setting: "series_rate", to: .integer(10))
+        #expect(harness.series("bands").count == 30)
+        _ = harness.run(23_900, inputs: [noise, noise])
+        // The frame that was begun, and then five of the rest, the last of which is not whole.
+        #expect(harness.series("bands").count == 30 + 1 + 4)
+        #expect(try harness.perform("report")["seconds"] == .number(1))
+        let error = #expect(throws: NodeError.self) { try harness.set(setting: "series_rate", to: .integer(25)) }
+        #expect(error?.hint.contains("20") == true)
+        #expect(throws: NodeError.self) { try meter([], ["series_rate": .integer(59)]) }
+    }
+
     @Test(
         "Correlation and goniometer tell alike, apart and inverted",
         arguments: [(1.0, 1.0, 1.0), (1, -1, -1), (1, 0, 0)])

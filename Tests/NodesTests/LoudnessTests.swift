@@ -20,9 +20,11 @@ private func tones(_ parts: [Part], rate: Double) -> [Float] {
 }
 
 /// A meter of which some series are read.
-func meter(_ wanted: [String], channels: Int = 2, rate: Double = 48000, report: Bool = false) throws -> NodeHarness {
-    let settings: [String: SettingValue] = ["channels": .integer(Int64(channels)), "report": .bool(report)]
-    let harness = try NodeHarness(type("meter"), settings, rate: rate)
+func meter(
+    _ wanted: [String], _ settings: [String: SettingValue] = [:], channels: Int = 2, rate: Double = 48000
+) throws -> NodeHarness {
+    let all = settings.merging(["channels": .integer(Int64(channels))]) { $1 }
+    let harness = try NodeHarness(type("meter"), all, rate: rate)
     let names = harness.instance.declarations.series.map(\.name)
     harness.capture.wanted = Set(wanted.map { name in names.firstIndex(of: name)! })
     try harness.prepare(harness.preparation)
@@ -196,7 +198,7 @@ extension NodeHarness {
         "The true peak of a report is the largest of the series, wherever it comes",
         arguments: [44100, 48000, 96000, 192000] as [Double], [1, 0.4] as [Float])
     func reportedPeak(rate: Double, left: Float) throws {
-        let harness = try meter(["true_peak"], rate: rate, report: true)
+        let harness = try meter(["true_peak"], ["report": .bool(true)], rate: rate)
         let frames = 2 * Int(rate / 60 + 0.5)
         let quiet = Signal.constant(0.01, frames: frames)
         for round in 0..<120 {

@@ -57,7 +57,7 @@ import TestSupport
     @Test("A spectrogram has a tone at its frequency, in equal ratios, and bright as it is loud")
     func spectrogram() throws {
         let chart = SpectrogramChart(columns: 100, rows: 200, rate: Self.rate)
-        for frame in 0..<200 { chart.take("spectrum", spectrum(frame < 100 ? 1000 : 8000, frame < 100 ? 0 : -60)) }
+        for frame in 0..<200 { chart.take("spectrum", spectrum(frame < 100 ? 1000 : 8000, frame < 100 ? 0 : -60), 1) }
         let image = chart.image()
         func brightest(_ x: Int) -> Int? { (0..<200).max { image[x, $0].luminance < image[x, $1].luminance } }
         for (x, frequency) in [(25, 1000.0), (75, 8000)] {
@@ -70,6 +70,38 @@ import TestSupport
         // Brighter all the way.
         let steps = (0...20).map { SpectrogramChart.colors.color(at: Float($0) / 20).luminance }
         #expect(zip(steps, steps.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    @Test(
+        "Of a long sound fewer frames are needed, and give the same picture", arguments: ChartStyle.allCases)
+    func longSound(style: ChartStyle) throws {
+        func chart() -> SoundChart { SoundChart(style, width: 100, height: 60, rate: Self.rate) }
+        let (whole, part) = (chart(), chart())
+        #expect(part.seriesRate == 60)
+        let frames = 60 * 300
+        var (taken, due) = (0, 0)
+        for frame in 1...frames {
+            // Something else every six seconds.
+            let state = (frame - 1) / 360
+            let values = [
+                "spectrum": spectrum(100 * pow(1.1, Double(state)), -Float(state)),
+                "lufs_m": [-Float(state % 7) - 20], "lufs_s": [-Float(state % 5) - 30],
+                "waveform": (0..<32).map { Float($0 % 2 == 0 ? -1 : 1) * Float(state) / 50 },
+            ]
+            if frame > due { due = frame + 60 / part.seriesRate - 1 }
+            for name in style.series {
+                whole.take(name, values[name]!)
+                if frame == due { part.take(name, values[name]!, at: Double(frame) / 60) }
+            }
+            if frame == due { taken += 1 }
+        }
+        #expect(style == .waveform ? taken == frames : taken < frames * 2 / 3)
+        let pictures = try [part, whole].map {
+            try readPNG($0.png(title: "", facts: "", seconds: 300, isDark: false)).pixels
+        }
+        // But for columns where a frame reaches into what comes next.
+        let others = zip(pictures[0], pictures[1]).count { $0 != $1 }
+        #expect(others <= pictures[0].count / 20, "\(others) pixels")
     }
 
     @Test(

@@ -21,12 +21,13 @@ struct FilePass {
     static let listener = "listener"
 
     /// Plays it to the node that `listener` describes for so many channels. What the nodes publish goes to `take`, which
-    /// returns why the rest is of no use, if so; the seconds done go to `progress`, which ends it by returning false. At
-    /// the end the listener goes to `finish`. Returns the seconds that were played. Throws if the file cannot be read, or
+    /// returns why the rest is of no use, if so; the seconds done go to `progress`, which ends it by returning false. The
+    /// listener goes to `adjust` now and then, and at the end to `finish`. Returns the seconds that were played. Throws if the file cannot be read, or
     /// a node fails. [control]
     func run(
         registry: NodeRegistry, listener: (Int) -> NodeDescription, progress: (Double) -> Bool,
-        take: (Published) -> String?, finish: (NodeInstance) throws(NodeError) -> Void = { _ in }
+        take: (Published) -> String?, adjust: (NodeInstance) throws(NodeError) -> Void = { _ in },
+        finish: (NodeInstance) throws(NodeError) -> Void = { _ in }
     ) throws(HostError) -> Double {
         let bus = EventBus()
         let published = bus.subscribe(.lossless, series: series) {
@@ -49,6 +50,11 @@ struct FilePass {
                 fault = fault ?? take(next)
             }
         }
+        func give(_ node: NodeInstance?, to use: (NodeInstance) throws(NodeError) -> Void) {
+            guard fault == nil, let node else { return }
+            do throws(NodeError) { try use(node) } catch { fault = "\(HostError(error.message, hint: error.hint))" }
+        }
+        let listener = running.nodes.first { $0.name == Self.listener }
         var frames = 0
         while fault == nil, !running.isIdle {
             running.wait(frames: Self.block)
@@ -56,11 +62,10 @@ struct FilePass {
             frames += Self.block
             running.pump()
             read()
+            give(listener, to: adjust)
             if !progress(Double(frames) / rate) { break }
         }
-        if fault == nil, let node = running.nodes.first(where: { $0.name == Self.listener }) {
-            do throws(NodeError) { try finish(node) } catch { fault = "\(HostError(error.message, hint: error.hint))" }
-        }
+        give(listener, to: finish)
         running.stop()
         read()
         if let fault { throw HostError(fault) }

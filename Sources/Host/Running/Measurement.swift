@@ -42,10 +42,13 @@ public struct Measurement: Sendable {
     }
 
     /// Gives each frame of levels, and of each series that is wanted, to `take`, and now and then the seconds done to
-    /// `progress`, which ends it by returning false. Throws if the file cannot be read, or something cannot be measured. [control]
+    /// `progress`, which ends it by returning false. `seriesRate` is how often a second the series are needed from then on:
+    /// 60, 30, 20 or 10 times. Throws if the file cannot be read, or something cannot be measured. [control]
     public func run(
-        registry: NodeRegistry, progress: (Double) -> Bool = { _ in true }, take: (SeriesFrame) -> Void
+        registry: NodeRegistry, progress: (Double) -> Bool = { _ in true }, take: (SeriesFrame) -> Void,
+        seriesRate: () -> Int = { 60 }
     ) throws(HostError) -> Report {
+        var lastRate = 60
         var report = Report()
         var end: Double?
         let played = try FilePass(name: "measure", path: path, rate: Self.rate, series: series).run(
@@ -67,6 +70,11 @@ public struct Measurement: Sendable {
                 default: break
                 }
                 return nil
+            },
+            adjust: { meter throws(NodeError) in
+                let rate = seriesRate()
+                if rate != lastRate { try meter.setHere("series_rate", to: .integer(Int64(rate))) }
+                lastRate = rate
             },
             finish: { meter throws(NodeError) in
                 let fields = Settings(try meter.performAndWait("report"))

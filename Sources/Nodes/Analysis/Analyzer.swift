@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// Everything that meter and visualizer measure only for whoever asks: 60 times a second, off the audio thread. What nobody
+/// Everything that meter and visualizer measure only for whoever asks: 60 times a second or less, off the audio thread. What nobody
 /// has asked for is not measured; while nothing is, no audio leaves the audio thread.
 ///
 /// All but `init` on the control thread of the node.
@@ -21,7 +21,12 @@ final class Analyzer {
     private let reports: Bool
     private var pipe: CapturePipe?
     private var rate = 0.0
-    /// One 60th of a second, channel after channel, and how much of it is there.
+    /// So many 60ths of a second make one frame of each series: one of `steps`.
+    var step = 1
+    static let steps = [1, 2, 3, 6]
+    /// The same for the frame that is begun.
+    private var currentStep = 1
+    /// What makes one frame, channel after channel, and how much of it is there.
     private var samples = Samples(count: 0)
     private var interval = 1
     private var filled = 0
@@ -47,15 +52,22 @@ final class Analyzer {
     /// Begins anew; the audio half's end of it. What was prepared before must not run any more.
     func prepare(_ preparation: Preparation) -> CapturePipe.Writer {
         rate = preparation.rate
-        interval = max(1, Int(rate / 60 + 0.5))
-        samples = Samples(count: interval * channels)
         forget()
+        makeRoom()
         let pipe = CapturePipe(channels: channels, frames: Int(rate / 5), maxBlock: preparation.maxBlock)
         self.pipe = pipe
         pipe.isOpen = reports || !wanted().isEmpty
         report = nil
         resetReport()
         return pipe.writer
+    }
+
+    /// For the next frame, when there is nothing of it yet.
+    private func makeRoom() {
+        currentStep = step
+        interval = step * max(1, Int(rate / 60 + 0.5))
+        samples = Samples(count: interval * channels)
+        scope = scope.map { _ in Scope(interval: interval) }
     }
 
     private func wanted() -> Set<Measure> {
@@ -121,6 +133,7 @@ final class Analyzer {
     private func take(_ audio: CapturePipe.Audio, _ wanted: Set<Measure>) {
         var start = 0
         while start < audio.frames {
+            if filled == 0, currentStep != step { makeRoom() }
             let length = min(audio.frames - start, interval - filled)
             for channel in 0..<channels {
                 guard let source = audio.channels[channel] else { continue }
@@ -141,7 +154,7 @@ final class Analyzer {
 
     private func emit(_ wanted: Set<Measure>, at position: UInt64) {
         let samples = UnsafePointer(samples.pointer)
-        loudness?.add(samples, frames: interval)
+        loudness?.add(samples, frames: interval, sixtieths: currentStep)
         let peaks = truePeak?.add(samples, frames: interval)
         stereo?.add(samples, channels: channels, frames: interval)
         scope?.add(samples, channels: channels)
@@ -159,7 +172,7 @@ final class Analyzer {
                 case .goniometer: StereoField.points(samples, channels: channels, frames: interval)
                 case .waveform: extremes()
                 case .scope: scope?.trace
-                case .bands: bands?.next()
+                case .bands: bands?.next(currentStep)
                 case .spectrum: spectrum?.decibels
                 }
             return values.map { (first + measure.rawValue, $0) }

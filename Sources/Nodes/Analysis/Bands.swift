@@ -52,16 +52,20 @@ final class Bands {
         bars = Array(repeating: Bar(), count: range.count)
     }
 
-    /// The bars a 60th of a second later, 0 to 1.
-    func next() -> [Float] {
+    /// The bars so many 60ths of a second later, 0 to 1.
+    func next(_ sixtieths: Int) -> [Float] {
         let power = spectrum.power
         let amplitudes = weights.map { band in
             var sum: Float = 0
             for (place, part) in band.parts.enumerated() { sum += part * power[band.first + place] }
             return (Double(sum) / Self.noiseBandwidth).squareRoot()
         }
-        adapt(to: amplitudes.max() ?? 0)
-        for index in bars.indices { bars[index].move(to: min(1, amplitudes[index] * sensitivity), in: Self.fallTime) }
+        for _ in 0..<sixtieths {
+            adapt(to: amplitudes.max() ?? 0)
+            for index in bars.indices {
+                bars[index].move(to: min(1, amplitudes[index] * sensitivity), in: Self.fallTime)
+            }
+        }
         return bars.map { Float($0.height) }
     }
 

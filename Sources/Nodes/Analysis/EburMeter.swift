@@ -53,6 +53,21 @@ final class EburMeter {
         return max(Float(value), least)
     }
 
+    /// The mean power of the last so many milliseconds, weighted as loudness is: -0.691 LUFS is 1.
+    func power(milliseconds: Int) -> Double {
+        var value = 0.0
+        guard functions.window(state, UInt(milliseconds), &value) == 0, value.isFinite else { return 0 }
+        return pow(10, (value + Self.offset) / 10)
+    }
+
+    /// The loudness of a mean power, in LUFS, of silence `Loudness.floor`.
+    static func loudness(of power: Double) -> Float {
+        power > 0 ? max(Float(10 * log10(power) - offset), Loudness.floor) : Loudness.floor
+    }
+
+    /// Between loudness and decibels of the weighted power (ITU-R BS.1770-4).
+    private static let offset = 0.691
+
     /// The true peak of a channel in what was added last, in dBTP, -140 at least.
     func lastTruePeak(_ channel: Int) -> Float {
         var value = 0.0
@@ -69,7 +84,8 @@ struct EburFunctions: @unchecked Sendable {
     let create: @convention(c) (UInt32, UInt, Int32) -> OpaquePointer?
     let destroy: @convention(c) (UnsafeMutablePointer<OpaquePointer?>) -> Void
     let add: @convention(c) (OpaquePointer, UnsafePointer<Float>, Int) -> Int32
-    let momentary, shortTerm, integrated, range: Read
+    let momentary, integrated, range: Read
+    let window: @convention(c) (OpaquePointer, UInt, UnsafeMutablePointer<Double>) -> Int32
     let truePeak: @convention(c) (OpaquePointer, UInt32, UnsafeMutablePointer<Double>) -> Int32
 
     /// Loaded once.
@@ -81,7 +97,7 @@ struct EburFunctions: @unchecked Sendable {
         destroy = try library.function("ebur128_destroy")
         add = try library.function("ebur128_add_frames_float")
         momentary = try library.function("ebur128_loudness_momentary")
-        shortTerm = try library.function("ebur128_loudness_shortterm")
+        window = try library.function("ebur128_loudness_window")
         integrated = try library.function("ebur128_loudness_global")
         range = try library.function("ebur128_loudness_range")
         truePeak = try library.function("ebur128_prev_true_peak")

@@ -8,8 +8,13 @@ final class Loudness {
     static let floor: Float = -70
 
     private let meter: EburMeter
-    /// Until those are due that need not be looked at as often as momentary loudness: ten times a second.
-    private var due = 0
+    /// 60ths of a second until those are due that need not be looked at as often as momentary loudness: ten times a second.
+    private var due = tenth
+    private static let tenth = 6
+    /// Mean powers of the last thirty 10ths of a second, which are the short-term loudness: the library would read the
+    /// samples of 3 s each time.
+    private var tenths = [Double](repeating: 0, count: 30)
+    private var place = 0
     private(set) var momentary = floor
     private(set) var shortTerm = floor
     private(set) var integrated = floor
@@ -21,14 +26,16 @@ final class Loudness {
         meter = try EburMeter(channels: channels, rate: rate, mode: [.shortTerm, .integrated, .range, .histogram])
     }
 
-    /// Takes one 60th of a second, channel after channel.
-    func add(_ samples: UnsafePointer<Float>, frames: Int) {
+    /// Takes so many 60ths of a second, channel after channel: one, two, three or six.
+    func add(_ samples: UnsafePointer<Float>, frames: Int, sixtieths: Int) {
         meter.add(samples, frames: frames)
         momentary = meter.read(\.momentary) ?? Self.floor
-        due -= 1
+        due -= sixtieths
         guard due <= 0 else { return }
-        due = 6
-        shortTerm = meter.read(\.shortTerm) ?? Self.floor
+        due += Self.tenth
+        tenths[place] = meter.power(milliseconds: 100)
+        place = (place + 1) % tenths.count
+        shortTerm = EburMeter.loudness(of: tenths.reduce(0, +) / Double(tenths.count))
         integrated = meter.read(\.integrated) ?? Self.floor
         range = meter.read(\.range, least: 0) ?? 0
     }

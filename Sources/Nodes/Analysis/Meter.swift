@@ -4,7 +4,7 @@ import NodeKit
 /// Lets audio through unchanged and publishes its levels 60 times a second: peak and RMS per channel, orb level, and a
 /// needle per channel where a standard's ballistics are asked for.
 final class Meter: Node {
-    static let calls: NodeCalls = [.poll, .perform]
+    static let calls: NodeCalls = [.poll, .perform, .settings]
     static let descriptor = NodeDescriptor(
         "meter", "lets audio through and shows its levels",
         doc: "ballistics: peak has no needle; vu is the volume unit meter of IEC 60268-17, ppm1 and ppm2 are the peak "
@@ -21,6 +21,10 @@ final class Meter: Node {
             Setting(
                 "reference", VG_SET_NUMBER, "the peak of a sine at which the needle shows 0", range: -60...0,
                 unit: "dBFS"),
+            Setting(
+                "series_rate", VG_SET_INTEGER,
+                "how often the series come that are measured on request: 60, 30, 20 or 10 times", default: "60",
+                range: 10...60, unit: "Hz", live: true),
             Setting(
                 "report", VG_SET_BOOL, "measures all the time what the action report tells", default: "false"),
         ],
@@ -65,6 +69,20 @@ final class Meter: Node {
         levels = LevelPublisher(
             channels: channels, host: host, analysis: Self.ownSeries.count, needle: needle, reference: reference,
             reports: settings.bool("report") ?? false)
+        levels.analyzer.step = try Self.step(settings.whole("series_rate", default: 60, in: 10...60))
+    }
+
+    /// 60ths of a second of each frame.
+    private static func step(_ rate: Int) throws(NodeError) -> Int {
+        guard let step = Analyzer.steps.first(where: { 60 / $0 == rate }) else {
+            throw NodeError(
+                "has no series \(rate) times a second", hint: "use 60, 30, 20 or 10", key: "series_rate")
+        }
+        return step
+    }
+
+    func set(_ setting: String, to value: SettingValue) throws(NodeError) {
+        levels.analyzer.step = try Self.step(Settings([setting: value]).whole("series_rate", default: 60, in: 10...60))
     }
 
     /// What it shows can move anything: the loudest of all channels, of the last 60th of a second.

@@ -57,18 +57,30 @@ final class Spectrum {
 
     /// The squared amplitude of a sine at each multiple of `step`, from 0 to half the rate.
     var power: [Float] {
-        if isFresh { return powers }
-        for bin in powers.indices { powers[bin] = 0 }
-        for channel in 0..<channels {
-            let start = history.pointer + channel * size
-            for place in 0..<size { block.pointer[place] = start[place] * window[place] }
-            functions.transform(transform, block.pointer, &bins)
-            for bin in powers.indices {
-                powers[bin] += (bins[2 * bin] * bins[2 * bin] + bins[2 * bin + 1] * bins[2 * bin + 1]) / Float(channels)
-            }
-        }
+        if !isFresh { measure() }
         isFresh = true
         return powers
+    }
+
+    /// Through pointers, so that the loops become instructions for several numbers at once.
+    private func measure() {
+        let part = 1 / Float(channels)
+        window.withUnsafeBufferPointer { window in
+            bins.withUnsafeMutableBufferPointer { bins in
+                powers.withUnsafeMutableBufferPointer { powers in
+                    powers.update(repeating: 0)
+                    for channel in 0..<channels {
+                        let start = history.pointer + channel * size
+                        for place in 0..<size { block.pointer[place] = start[place] * window[place] }
+                        functions.transform(transform, block.pointer, bins.baseAddress!)
+                        for bin in 0..<powers.count {
+                            let (real, imaginary) = (bins[2 * bin], bins[2 * bin + 1])
+                            powers[bin] += (real * real + imaginary * imaginary) * part
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// The same in dBFS, -140 at least.

@@ -21,11 +21,14 @@ final class LoudnessChart: ChartContent {
         shortTerm = TimeColumns(limit: 4 * count) { $0 = max($0, $1) }
     }
 
-    func take(_ series: String, _ values: [Float]) {
+    /// Ten times a second is as often as EBU Tech 3341 asks a meter to look.
+    var step: Int { momentary.perColumn >= 12 ? 6 : 1 }
+
+    func take(_ series: String, _ values: [Float], _ sixtieths: Int) {
         guard let value = values.first else { return }
         switch series {
-        case "lufs_m": momentary.add(value)
-        case "lufs_s": shortTerm.add(value)
+        case "lufs_m": momentary.add(value, sixtieths)
+        case "lufs_s": shortTerm.add(value, sixtieths)
         default: break
         }
     }

@@ -30,6 +30,8 @@ public final class SoundChart {
     private let content: any ChartContent
     private let plot: Plot
     private let hasAxes: Bool
+    /// Of each series: where its last frame ended, in 60ths of a second.
+    private var ends: [String: Int] = [:]
 
     /// Draws into so many pixels; pictures that are small have no words and axes. `rate` in Hz: of the sound that is
     /// measured.
@@ -51,8 +53,17 @@ public final class SoundChart {
             }
     }
 
-    /// Takes what was measured in a 60th of a second, a series after another.
-    public func take(_ series: String, _ values: [Float]) { content.take(series, values) }
+    /// Frames a second of its series that it needs from now on: 60, or fewer of a long sound, of which many would share a
+    /// column.
+    public var seriesRate: Int { 60 / content.step }
+
+    /// Takes a frame of a series that ends so many seconds after the beginning; nil: a 60th of a second after the last.
+    public func take(_ series: String, _ values: [Float], at seconds: Double? = nil) {
+        let last = ends[series] ?? 0
+        let end = seconds.map { Int(($0 * 60).rounded()) } ?? last + 1
+        ends[series] = max(end, last + 1)
+        content.take(series, values, max(1, end - last))
+    }
 
     /// The drawing as an SVG file; `title` and `facts` stand above it, `seconds` is how long the sound is. Throws where a
     /// library is missing.
@@ -131,8 +142,17 @@ protocol ChartContent: AnyObject {
     /// Whether it covers what is below, so that the marks lie on it.
     var isOverMarks: Bool { get }
 
-    func take(_ series: String, _ values: [Float])
+    /// How many 60ths of a second a frame may stand for: no more than what was measured until now lets nobody see.
+    var step: Int { get }
+
+    /// Takes what was measured in so many 60ths of a second.
+    func take(_ series: String, _ values: [Float], _ sixtieths: Int)
     func draw(_ out: inout SVG, _ plot: SoundChart.Plot) throws(NodeError)
+}
+
+extension ChartContent {
+    /// Every one.
+    var step: Int { 1 }
 }
 
 /// Places along a side of a picture, 0 to 1.

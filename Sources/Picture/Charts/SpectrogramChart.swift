@@ -76,11 +76,14 @@ final class SpectrogramChart: ChartContent {
         }
     }
 
-    func take(_ series: String, _ values: [Float]) {
+    /// What is transformed at once is longer than three 60ths, so that nothing is passed over.
+    var step: Int { columns.perColumn >= 24 ? 3 : 1 }
+
+    func take(_ series: String, _ values: [Float], _ sixtieths: Int) {
         guard series == "spectrum", values.count > 1 else { return }
         let frequencies = frequencies ?? FrequencyRows(count: rows, width: values.count, high: high)
         self.frequencies = frequencies
-        columns.add(Column(powers: frequencies.values(values).map { powf(10, $0 / 10) }))
+        columns.add(Column(powers: frequencies.values(values).map { powf(10, $0 / 10) }), sixtieths)
     }
 
     /// The picture alone.

@@ -22,17 +22,20 @@ final class SpectrumChart: ChartContent {
         across = .frequency(FrequencyRows.low, high)
     }
 
-    func take(_ series: String, _ values: [Float]) {
+    /// After two minutes; what is transformed at once is longer.
+    var step: Int { count >= 7200 ? 3 : 1 }
+
+    func take(_ series: String, _ values: [Float], _ sixtieths: Int) {
         guard series == "spectrum", values.count > 1 else { return }
         if sums.isEmpty {
             sums = Array(repeating: 0, count: values.count)
             most = Array(repeating: -140, count: values.count)
         }
         for index in values.indices {
-            sums[index] += Double(powf(10, values[index] / 10))
+            sums[index] += Double(powf(10, values[index] / 10)) * Double(sixtieths)
             most[index] = max(most[index], values[index])
         }
-        count += 1
+        count += Double(sixtieths)
     }
 
     func draw(_ out: inout SVG, _ plot: SoundChart.Plot) {

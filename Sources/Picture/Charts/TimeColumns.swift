@@ -7,12 +7,17 @@ struct TimeColumns<Column> {
     private let limit: Int
     private let merge: (inout Column, Column) -> Void
     /// Frames of a column, and of the last one.
-    private var perColumn = 1
+    private(set) var perColumn = 1
     private var filled = 0
 
     /// At least half as many columns as `limit`, once so many frames have come.
     init(limit: Int, merge: @escaping (inout Column, Column) -> Void) {
         (self.limit, self.merge) = (max(2, limit + limit % 2), merge)
+    }
+
+    /// Takes the next frame, which stands for so many.
+    mutating func add(_ column: Column, _ count: Int) {
+        for _ in 0..<count { add(column) }
     }
 
     /// Takes the next frame.

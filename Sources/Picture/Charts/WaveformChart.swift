@@ -27,7 +27,7 @@ final class WaveformChart: ChartContent {
         powers = TimeColumns(limit: 8 * count) { a, b in (a.sum, a.count) = (a.sum + b.sum, a.count + b.count) }
     }
 
-    func take(_ series: String, _ values: [Float]) {
+    func take(_ series: String, _ values: [Float], _ sixtieths: Int) {
         switch series {
         case "waveform":
             for place in stride(from: 0, to: values.count - 1, by: 2) {

@@ -73,7 +73,9 @@ struct PictureCommand: ParsableCommand {
                 bar.show(Int($0 * Measurement.rate))
                 return !ended.isSet && !isReaderGone
             } take: { frame in
-                for row in frame.rows { chart?.take(row.name, row.values) }
+                for row in frame.rows { chart?.take(row.name, row.values, at: frame.time) }
+            } seriesRate: {
+                chart?.seriesRate ?? 60
             }
             bar.clear()
         } catch {
