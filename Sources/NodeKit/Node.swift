@@ -36,7 +36,7 @@ public struct NodeError: Error, Sendable, Equatable {
 }
 
 /// The optional calls of `Node` that a type implements. The host is spared the others: a graph may have thousands of
-/// nodes, and `poll` comes 120 times a second.
+/// nodes, and `poll` comes 60 to 120 times a second.
 public struct NodeCalls: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt16
@@ -101,7 +101,7 @@ public protocol Node: AnyObject {
     /// A message for the message input `port` (index among those). [control]
     func receive(_ message: Message, port: Int)
 
-    /// Called about 120 times a second while active: move what the processor left in rings. [control]
+    /// Called 60 to 120 times a second while active: move what the processor left in rings. [control]
     func poll()
 
     /// Frames between an input and the output it causes. [control]

@@ -5,20 +5,19 @@ import NodeKit
 import Realtime
 import Synchronization
 
-/// A thread that does something so many times a second, until it is stopped.
+/// A thread that does something again and again, until it is stopped.
 final class PumpThread: @unchecked Sendable {
     // Sendable: `thread` belongs to the owner, who starts and stops.
     private let isStopping = Atomic(false)
     private var thread: SystemThread?
 
-    /// Begins; a round that returns false is the last. [control]
-    func start(rate: Int, _ round: @escaping @Sendable () -> Bool) {
+    /// Begins; a round returns in how many seconds the next is due, or nil: it was the last. [control]
+    func start(_ round: @escaping @Sendable () -> Double?) {
         guard thread == nil else { return }
-        let period = UInt64(1_000_000_000 / rate)
         thread = try? SystemThread(name: "vg-pump") { [self] in
             var due = vg_nanoseconds()
-            while !isStopping.load(ordering: .relaxed), round() {
-                due += period
+            while !isStopping.load(ordering: .relaxed), let period = round() {
+                due += UInt64(period * 1e9)
                 let now = vg_nanoseconds()
                 // After a pause it does not hurry through the rounds that it has missed.
                 if due < now { due = now } else { vg_sleep_until(due) }

@@ -8,10 +8,11 @@ import NodeKit
 extension RunningGraph {
     /// From now on a thread of its own pumps. [control]
     public func startPumping() {
-        pumping.start(rate: Self.pumpRate) { [weak self] in
-            guard let self else { return false }
+        pumping.start { [weak self] in
+            guard let self else { return nil }
             pump()
-            return true
+            let format = driver.info
+            return Self.pumpPeriod(block: format.block, rate: format.rate)
         }
     }
 

@@ -21,8 +21,8 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
 }
 
-/// A checked graph on a driver: prepared, compiled, playing. `pump` does everything regular that is not audio, 120 times a
-/// second: on a thread of its own after `startPumping`, otherwise whenever the owner calls it. It waits for no node.
+/// A checked graph on a driver: prepared, compiled, playing. `pump` does everything regular that is not audio, 60 to 120
+/// times a second: on a thread of its own after `startPumping`, otherwise whenever the owner calls it. It waits for no node.
 public final class RunningGraph: @unchecked Sendable {
     // Sendable: mutable state is behind `state`; the rest is thread-safe itself.
 
@@ -57,8 +57,11 @@ public final class RunningGraph: @unchecked Sendable {
     /// How long a format change waits for nodes that are busy, in seconds.
     static let patience = 2.0
 
-    /// Rounds a second of everything that is not audio: twice the rate of the level frames.
-    static let pumpRate = 120
+    /// Seconds from one round of everything that is not audio to the next: a block, before which there is nothing new, but
+    /// from 60 to 120 rounds a second, once or twice for each frame of levels.
+    static func pumpPeriod(block: Int, rate: Double) -> Double {
+        min(max(Double(block) / max(rate, 1), 1 / 120), 1 / 60)
+    }
 
     struct State {
         var graph: ResolvedGraph
@@ -91,8 +94,8 @@ public final class RunningGraph: @unchecked Sendable {
         /// Who listens to the outputs, and to nodes that somebody asks for.
         var outputListeners = PeakListeners()
         var listeners = PeakListeners()
-        /// Rounds of the pump.
-        var rounds = 0
+        /// When levels of nodes were told last.
+        var levelsAt = -Double.infinity
         /// The loudest sample at the outputs since somebody asked.
         var outputPeak: Float = 0
         /// Outputs that are beyond full scale: by how much, and when that was told last.

@@ -275,7 +275,7 @@ struct vg_node_type {
   /* Changes a setting that is declared live; the value was checked. False: `error` says why, and nothing has changed.
    * NULL: no setting is live. [control] */
   bool (*set_setting)(void *node, const char *key, const vg_value *value, vg_error *error);
-  /* Called about 120 times a second while active: the place to move what the
+  /* Called 60 to 120 times a second while active: the place to move what the
    * processor left in the node's rings. May be NULL. [control] */
   void (*poll)(void *node);
   /* Frames between an input and the output it causes. May be NULL: 0. [control] */
