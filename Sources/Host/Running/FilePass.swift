@@ -22,8 +22,8 @@ struct FilePass {
 
     /// Plays it to the node that `listener` describes for so many channels. What the nodes publish goes to `take`, which
     /// returns why the rest is of no use, if so; the seconds done go to `progress`, which ends it by returning false. The
-    /// listener goes to `adjust` now and then, and at the end to `finish`. Returns the seconds that were played. Throws if the file cannot be read, or
-    /// a node fails. [control]
+    /// listener goes to `adjust` now and then, and at the end to `finish`. Returns the seconds that were played. Throws
+    /// if the file cannot be read, or a node fails. [control]
     func run(
         registry: NodeRegistry, listener: (Int) -> NodeDescription, progress: (Double) -> Bool,
         take: (Published) -> String?, adjust: (NodeInstance) throws(NodeError) -> Void = { _ in },

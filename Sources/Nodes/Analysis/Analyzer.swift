@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// Everything that meter and visualizer measure only for whoever asks: 60 times a second or less, off the audio thread. What nobody
-/// has asked for is not measured; while nothing is, no audio leaves the audio thread.
+/// Everything that meter and visualizer measure only for whoever asks: 60 times a second or less, off the audio thread. What
+/// nobody has asked for is not measured; while nothing is, no audio leaves the audio thread.
 ///
 /// All but `init` on the control thread of the node.
 final class Analyzer {

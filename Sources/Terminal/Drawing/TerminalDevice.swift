@@ -107,8 +107,9 @@ public final class TerminalDevice: Sendable {
             reading()
             if step(view, &cell, draws: round == 0) { return true }
             round = (round + 1) % rounds
-            // After a pause it does not hurry through what it has missed.
-            due = max(due + period / Double(rounds), monotonicSeconds())
+            // After a pause it does not hurry through what it has missed, and where drawing takes longer than a frame it
+            // leaves time for others.
+            due = max(due + period / Double(rounds), monotonicSeconds() + period / Double(4 * rounds))
             if isCancelled.wait(until: due, { $0 ? true : nil }) == true { return false }
         }
     }
