@@ -88,6 +88,11 @@ import TestSupport
                 "{\"call\":\"set\",\"node\":\"gain\",\"parameter\":\"x\",\"value\":1}", "no parameter 'x'",
                 "it has: gain_db"
             ),
+            (
+                "{\"call\":\"set\",\"node\":\"meter\",\"parameter\":\"series_rate\",\"value\":25}",
+                "no series 25 times",
+                "use 60"
+            ),
             ("{\"call\":\"get\",\"node\":\"nobody\"}", "no node 'nobody'", "nodes:"),
             ("{\"call\":\"say\",\"text\":\"x\"}", "no node speaks", "tts"),
             (

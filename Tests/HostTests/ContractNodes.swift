@@ -14,7 +14,8 @@ final class Agent: Node {
         ],
         settings: [
             Setting(
-                "mood", VG_SET_STRING, "how it answers", default: "\"calm\"", choices: ["calm", "curt"], live: true),
+                "mood", VG_SET_STRING, "how it answers", default: "\"calm\"", choices: ["calm", "curt", "gloomy"],
+                live: true),
             Setting("seed", VG_SET_INTEGER, "fixed"),
         ],
         actions: [
@@ -71,7 +72,10 @@ final class Agent: Node {
     }
 
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
-        if case .string(let text) = value { mood = text }
+        if case .string(let text) = value {
+            guard text != "gloomy" else { throw NodeError("is never gloomy", hint: "try curt") }
+            mood = text
+        }
         tellMood()
     }
 }
@@ -81,7 +85,10 @@ final class Slow: Node {
     static let descriptor = NodeDescriptor(
         "slow", "for tests", ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
         parameters: [Parameter("steps", "whole ones", 0...10, default: 1, flags: VG_PARAM_STEPPED)],
-        settings: [Setting("poll", VG_SET_NUMBER, "seconds that each poll takes", default: "0")],
+        settings: [
+            Setting("poll", VG_SET_NUMBER, "seconds that each poll takes", default: "0"),
+            Setting("pace", VG_SET_NUMBER, "what it takes when it has time", live: true),
+        ],
         actions: [
             Action("sleep", "take so long", arguments: [Setting("seconds", VG_SET_NUMBER, "how long", required: true)])
         ],
@@ -98,6 +105,7 @@ final class Slow: Node {
     func prepare(_ preparation: Preparation) throws(NodeError) -> NoProcessor { NoProcessor() }
     func poll() { if pollTime > 0 { sleep(pollTime) } }
     func finish() { host.publish("finishing") }
+    func set(_ setting: String, to value: SettingValue) throws(NodeError) {}
 
     func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
         sleep(arguments.number("seconds") ?? 0)

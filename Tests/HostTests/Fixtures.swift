@@ -153,6 +153,7 @@ extension RunningGraph {
             settings: built.settings)
         try prepareNew(next)
         try self.change(to: next)
+        _ = apply(next.settings)
     }
 }
 

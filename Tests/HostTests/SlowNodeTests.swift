@@ -205,6 +205,6 @@ private final class Heard: Sendable {
 }
 
 extension Host {
-    fileprivate func isBusy(_ node: String) throws -> Bool { try graph().instance(node).isBusy }
+    func isBusy(_ node: String) throws -> Bool { try graph().instance(node).isBusy }
     fileprivate func isPrepared(_ node: String) throws -> Bool { try graph().instance(node).isPrepared }
 }

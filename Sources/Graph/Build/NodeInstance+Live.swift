@@ -47,17 +47,24 @@ extension NodeInstance {
         guard isPrepared else {
             return done(.failure(NodeError("it failed, so that it cannot do '\(action)'", hint: "see its health")))
         }
-        let run = ActionRun(
-            action, deadline: vg_nanoseconds() &+ UInt64(patience * 1e9),
-            // Without the node: a thread that ends a call must not be the one on which the node goes away.
-            ended: { [calls] run in calls.withLock { $0[ObjectIdentifier(run)] = nil } }, done: done)
-        calls.withLock { $0[ObjectIdentifier(run)] = run }
+        let run = begin(action, patience, done)
         let job = NodeQueue.Job(name: "the action '\(action)'") { [self] in perform(run, arguments) }
         if here {
             _ = queue.run(job.name) { job.work() }
         } else {
             _ = queue.post(job, urgent: declared.isUrgent)
         }
+    }
+
+    private func begin(
+        _ name: String, _ patience: Double, _ done: @escaping @Sendable (ActionResult) -> Void
+    ) -> ActionRun {
+        let run = ActionRun(
+            name, deadline: vg_nanoseconds() &+ UInt64(patience * 1e9),
+            // Without the node: a thread that ends a call must not be the one on which the node goes away.
+            ended: { [calls] run in calls.withLock { $0[ObjectIdentifier(run)] = nil } }, done: done)
+        calls.withLock { $0[ObjectIdentifier(run)] = run }
+        return run
     }
 
     private func perform(_ run: ActionRun, _ arguments: [String: SettingValue]) {
@@ -72,7 +79,7 @@ extension NodeInstance {
 
     private func forget(_ run: ActionRun) { calls.withLock { $0[ObjectIdentifier(run)] = nil } }
 
-    /// Gives up actions whose time is over. Call it now and then. [any]
+    /// Gives up actions and changes of settings whose time is over. Call it now and then. [any]
     public func expireActions() {
         let now = vg_nanoseconds()
         // One that the node has begun is kept: it will be ended yet.
@@ -108,11 +115,19 @@ extension NodeInstance {
         }
     }
 
-    /// Changes a live setting, after what waits already; the value was checked. [any]
-    public func set(_ setting: String, to value: SettingValue, done: @escaping @Sendable (NodeError?) -> Void) {
+    /// Changes a live setting, after what waits already, and tells why not, if so; the value was checked. What is not done
+    /// after `patience` seconds is told as that: it is given up if it has not begun. [any]
+    public func set(
+        _ setting: String, to value: SettingValue, patience: Double = 10, done: @escaping @Sendable (NodeError?) -> Void
+    ) {
+        let run = begin(setting, patience) { result in
+            if case .failure(let error) = result { done(error) } else { done(nil) }
+        }
         post("the setting '\(setting)'") { [self] in
-            do throws(NodeError) { try change(setting, to: value) } catch { return done(error) }
-            done(nil)
+            defer { forget(run) }
+            guard run.begin() else { return }
+            do throws(NodeError) { try change(setting, to: value) } catch { return run.finish(.failure(error)) }
+            run.finish()
         }
     }
 

@@ -24,7 +24,14 @@ extension ResolvedGraph.Node {
             guard let index = instance.parameterIndex(key), let value = value.parameter else { continue }
             if !instance.parameters[index].range.contains(value) { return false }
         }
-        return settings(of: description) == settings(of: wanted)
+        return settings(of: description) == settings(of: wanted) && !loses(toBecome: wanted)
+    }
+
+    /// Whether a live setting goes away that has no default: what it would be then is not known.
+    private func loses(toBecome wanted: NodeDescription) -> Bool {
+        instance.declarations.settings.contains {
+            $0.isLive && $0.defaultValue == nil && description.entries[$0.key] != nil && wanted.entries[$0.key] == nil
+        }
     }
 
     private func table(of description: NodeDescription) -> [String: SettingValue] {
@@ -34,11 +41,7 @@ extension ResolvedGraph.Node {
     private func settings(of description: NodeDescription) -> [String: SettingValue] {
         var result: [String: SettingValue] = [:]
         for (key, entry) in description.entries where instance.parameterIndex(key) == nil {
-            // One that goes away without a default is a difference: what it would be then is not known.
-            if let setting = instance.declarations.settings.first(where: { $0.key == key }), setting.isLive {
-                if setting.defaultValue == nil { result[key] = .bool(true) }
-                continue
-            }
+            if instance.declarations.settings.contains(where: { $0.key == key && $0.isLive }) { continue }
             if key == tailKey || key == speakerKey || instance.isExternal && key == "connect" { continue }
             result[key] = entry.value
             guard key == tableOfParameters, case .table(let table) = entry.value else { continue }

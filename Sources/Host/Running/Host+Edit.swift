@@ -134,15 +134,24 @@ extension Host {
         return links
     }
 
-    /// Changes the description and the graph with it. `resetting`: parameters become what the description says.
-    private func edit(
+    /// Changes the description and the graph with it. `resetting`: parameters become what the description says,
+    /// and what nodes refuse of it is a warning.
+    func edit(
         resetting: Bool = false, _ change: @escaping @Sendable (inout GraphDescription) throws -> Void
     ) async throws -> GraphDifference {
-        let before = lastChange
         let asked = vg_ticks()
-        let task = Task { () throws -> GraphDifference in
+        let edited = try await afterOthers { try await self.perform(resetting, asked, change) }
+        return try await settle(edited, warns: resetting)
+    }
+
+    /// Does something after the edits that were asked for before.
+    func afterOthers<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let before = lastChange
+        let task = Task { () throws -> Result in
             await before?.value
-            return try await perform(resetting, asked, change)
+            return try await body()
         }
         lastChange = Task { _ = await task.result }
         return try await task.value
@@ -150,7 +159,7 @@ extension Host {
 
     private func perform(
         _ resetting: Bool, _ asked: UInt64, _ change: @Sendable (inout GraphDescription) throws -> Void
-    ) async throws -> GraphDifference {
+    ) async throws -> Edited {
         let graph = try graph()
         await graph.settled()
         let old = graph.description
@@ -176,6 +185,7 @@ extension Host {
         var difference = GraphDifference(graph.nodes, old, next)
         // The server may take its time to give ports.
         try await onControlThread { try graph.change(to: next) }
+        let answers = graph.apply(next.settings)
         await graph.settled()
         difference.warnings = built.diagnostics
         if old.driver != description.driver {
@@ -183,11 +193,13 @@ extension Host {
                 Diagnostic(
                     .warning, "[driver] has changed, which counts from the next run on", at: description.location))
         }
-        return conclude(difference, graph, asked, tails)
+        return Edited(
+            graph: graph, before: old, after: description,
+            difference: conclude(difference, graph, asked, tails, isTold: answers.isEmpty), answers: answers)
     }
 
     private func conclude(
-        _ difference: GraphDifference, _ graph: RunningGraph, _ asked: UInt64, _ tails: [String]
+        _ difference: GraphDifference, _ graph: RunningGraph, _ asked: UInt64, _ tails: [String], isTold: Bool
     ) -> GraphDifference {
         var difference = difference
         let times = ChangeTimes(
@@ -195,7 +207,7 @@ extension Host {
             done: graph.clock.seconds(vg_ticks() &- asked))
         difference.times = times
         graph.state.withLock { $0.lastChange = times }
-        graph.tell(difference)
+        if isTold { graph.tell(difference) }
         for name in tails { fadeAway(name, graph) }
         return difference
     }
@@ -232,20 +244,6 @@ extension Host {
     private static let longestTail = 60.0
     private static let inaudible: Float = 3.2e-5
     private static let quietLooks = 4
-
-    /// Changes a setting that its type declares live; the node goes on with all that it holds.
-    @discardableResult
-    public func change(_ node: String, _ setting: String, to value: SettingValue) async throws -> GraphDifference {
-        let instance = try graph().instance(node)
-        do { try instance.declarations.check(live: setting, value) } catch {
-            throw HostError("node '\(node)': \(error.message)", hint: error.hint)
-        }
-        return try await edit { description in
-            let index = try description.index(of: node)
-            if description.nodes[index].entries[setting] == nil { description.nodes[index].keys.append(setting) }
-            description.nodes[index].entries[setting] = Entry(value)
-        }
-    }
 }
 
 /// Runs `body` on a thread that may be blocked.

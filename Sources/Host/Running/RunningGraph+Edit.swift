@@ -82,7 +82,6 @@ extension RunningGraph {
         let names = Set(next.graph.nodes.map(\.instance.name))
         for node in before.0.nodes where !names.contains(node.instance.name) { reports.forget(node.instance.name) }
         for (name, reason) in next.degraded { reports.set(name, .failed(reason)) }
-        for change in next.settings { apply(change) }
         followThreads()
         for wanted in next.values where wanted.instance.value(wanted.index) != wanted.value {
             _ = engine.set(wanted.instance, parameter: wanted.index, to: wanted.value)
@@ -134,16 +133,6 @@ extension RunningGraph {
             $0.change = left.isEmpty ? nil : GraphChange(schedules: left)
             $0.awaited = schedules[0].number
             $0.firstBlock = nil
-        }
-    }
-
-    /// Changes a live setting; a node that refuses says why in the log. [any]
-    func apply(_ change: SettingChange) {
-        change.instance.set(change.key, to: change.value) { [weak self] error in
-            guard let self, let error else { return }
-            tell(
-                HostEvent.log, node: change.instance.name,
-                ["text": .string("'\(change.key)' stays as it was: \(error.message)"), "level": .string("warning")])
         }
     }
 
