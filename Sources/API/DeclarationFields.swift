@@ -17,6 +17,17 @@ extension Setting {
     }
 }
 
+extension Parameter {
+    /// All of it.
+    public var values: [String: SettingValue] {
+        [
+            "key": .string(key), "minimum": SettingValue(range.lowerBound), "maximum": SettingValue(range.upperBound),
+            "default": SettingValue(defaultValue), "unit": .string(unit), "scale": .string(scaleName(scale)),
+            "doc": .string(doc),
+        ]
+    }
+}
+
 extension Field {
     /// All of it.
     public var values: [String: SettingValue] {
@@ -94,5 +105,14 @@ extension vg_value_kind {
         case VG_ANY: "value"
         default: "table"
         }
+    }
+}
+
+/// How the values of a parameter lie between its ends.
+public func scaleName(_ scale: vg_scale) -> String {
+    switch scale {
+    case VG_LOGARITHMIC: "logarithmic"
+    case VG_DECIBEL: "decibel"
+    default: "linear"
     }
 }

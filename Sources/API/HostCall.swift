@@ -13,13 +13,14 @@ public struct HostCall: Sendable {
     public let doc: String
     /// Whether it changes something; otherwise it only looks.
     public let isChange: Bool
-    /// What it takes. A table may hold anything, which the call itself looks at.
+    /// What it takes. A table, and a list where any value is taken, may hold anything, which the call itself looks at.
     public let arguments: [Setting]
     /// What it returns.
     public let results: [Field]
     private let body: @Sendable (Host, Settings) async throws -> CallResults
 
-    init(
+    /// Declares a call. Whoever runs a host beside other things offers calls about those in the same table.
+    public init(
         _ name: String, _ doc: String, change isChange: Bool, arguments: [Setting] = [], results: [Field] = [],
         _ body: @escaping @Sendable (Host, Settings) async throws -> CallResults
     ) {
@@ -36,7 +37,15 @@ public struct HostCall: Sendable {
         -> CallResults
     {
         do {
-            let shallow = values.mapValues { if case .table = $0 { SettingValue.table([:]) } else { $0 } }
+            let open = Set(arguments.filter { $0.kind == VG_SET_VALUE }.map(\.key))
+            let shallow = Dictionary(
+                uniqueKeysWithValues: values.map { key, value in
+                    switch value {
+                    case .table: (key, SettingValue.table([:]))
+                    case .list where open.contains(key): (key, SettingValue.bool(true))
+                    default: (key, value)
+                    }
+                })
             do throws(NodeError) {
                 try checkValues(shallow, against: arguments, of: "'\(name)'", noun: "argument")
             } catch {
@@ -96,18 +105,8 @@ public struct CallError: Error, Sendable {
 }
 
 extension HostCall {
-    /// All calls, in an order for people.
-    public static let all: [HostCall] = looks + changes + edits
-
-    /// A call by name; what there is not is told with what there is.
-    public static func named(_ name: String) throws(CallError) -> HostCall {
-        if let call = all.first(where: { $0.name == name }) { return call }
-        var suggester = Suggester()
-        let names = all.map(\.name) + [events.name]
-        throw CallError(
-            "there is no call '\(name.prefix(60))'",
-            hint: suggester.hint(name, among: names, otherwise: "calls: \(names.sorted().joined(separator: ", "))"))
-    }
+    /// What every host offers, in an order for people.
+    public static let all: [HostCall] = looks + declared + changes + edits
 
     /// What a transport that can go on telling offers beside the calls: from now on events come, one after another, of
     /// these names or all.

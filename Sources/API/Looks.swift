@@ -62,7 +62,7 @@ extension HostCall {
             if let parameter = given.string("parameter") {
                 return [("value", SettingValue(try await host.value(given.text("node"), parameter)))]
             }
-            return [("parameters", .list(try await host.parameters(of: given.text("node")).map(\.values)))]
+            return [("parameters", .list(try await host.parameters(of: given.text("node")).map { .table($0.values) }))]
         },
         HostCall(
             "judge", "listen to an input, or to every input, and say what comes from it", change: false,
@@ -105,13 +105,7 @@ extension HostCall {
             arguments: [Setting("node", VG_SET_STRING, "its name; all without it")],
             results: [Field("series", VG_LIST, "node, name, doc, unit, rate, width and on_request of each")]
         ) { host, given in
-            let nodes = await host.wiring?.nodes.map(\.instance) ?? []
-            let wanted = given.string("node")
-            if let wanted, !nodes.contains(where: { $0.name == wanted }) {
-                throw HostError(
-                    "there is no node '\(wanted)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
-            }
-            let series = nodes.filter { wanted == nil || $0.name == wanted }.flatMap { node in
+            let series = try await instances(of: host, given.string("node")).flatMap { node in
                 (node.declarations.series + [Host.output]).map {
                     SettingValue.table($0.values.merging(["node": .string(node.name)]) { $1 })
                 }
@@ -131,7 +125,7 @@ extension HostCall {
             var fields: [String: SettingValue] = [
                 "name": .string(node.name), "type": .string(node.type), "bypass": .bool(node.bypass),
                 "mute": .bool(node.mute), "settings": .table(node.entries.mapValues(\.value)),
-                "parameters": .list((parameters[node.name] ?? []).map(\.values)),
+                "parameters": .list((parameters[node.name] ?? []).map { .table($0.values) }),
                 "ports": .list(ports[node.name] ?? []),
             ]
             if let reason = degraded[node.name] { fields["degraded"] = .string(reason) }
@@ -164,18 +158,12 @@ extension HostCall {
 
 extension Port {
     /// Its symbol, what it carries, and whether something goes in there.
-    fileprivate var fields: SettingValue {
+    var fields: SettingValue {
         .table(["symbol": .string(symbol), "kind": .string(kindName(kind)), "input": .bool(direction == VG_INPUT)])
     }
 }
 
 extension ParameterState {
-    /// The parameter with its range and value.
-    public var values: SettingValue {
-        .table([
-            "key": .string(parameter.key), "value": SettingValue(value),
-            "minimum": SettingValue(parameter.range.lowerBound), "maximum": SettingValue(parameter.range.upperBound),
-            "default": SettingValue(parameter.defaultValue), "unit": .string(parameter.unit),
-        ])
-    }
+    /// All that is declared of the parameter, and its value.
+    public var values: [String: SettingValue] { parameter.values.merging(["value": SettingValue(value)]) { $1 } }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Glibc
 import Host
 import System
@@ -16,12 +17,14 @@ public final class ControlServer: Sendable {
     /// Device and inode of the socket: another one in its place is not ours.
     private let identity: (dev_t, ino_t)?
 
-    /// Begins to listen under a client's name. [any]
-    public init(_ host: Host, client: String, folder: ControlFolder = .standard()) throws(HostError) {
+    /// Begins to listen under a client's name, and answers these calls. [any]
+    public init(
+        _ host: Host, client: String, calls: CallTable = CallTable(), folder: ControlFolder = .standard()
+    ) throws(HostError) {
         let mailbox = try Mailbox()
         let (listener, name) = try folder.listen(client)
         let path = folder.socket(name)
-        nonisolated(unsafe) let service = Service(host, listener, mailbox)  // soon the thread's alone
+        nonisolated(unsafe) let service = Service(host, calls, listener, mailbox)  // soon the thread's alone
         do throws(SystemError) {
             thread = try SystemThread(name: "vg-control") { service.serve() }
         } catch {

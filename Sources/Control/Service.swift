@@ -11,6 +11,7 @@ import System
 /// The server's thread: takes connections, lines and answers as they come.
 final class Service {
     private let host: Host
+    private let calls: CallTable
     private let listener: Int32
     private let mailbox: Mailbox
     private var connections: [Connection] = []
@@ -26,8 +27,9 @@ final class Service {
     /// Events that are kept for a client that does not read them.
     static let eventLimit = 4096
 
-    init(_ host: Host, _ listener: Int32, _ mailbox: Mailbox) {
+    init(_ host: Host, _ calls: CallTable, _ listener: Int32, _ mailbox: Mailbox) {
         self.host = host
+        self.calls = calls
         self.listener = listener
         self.mailbox = mailbox
     }
@@ -141,8 +143,10 @@ final class Service {
             return connection.send(error.answer(request.id))
         }
         connection.isBusy = true
-        Task { [host, mailbox, number = connection.number, request] in
-            let answer = await request.answer(host) { mailbox.counts.json }
+        Task { [host, calls, mailbox, number = connection.number, request] in
+            let answer = await request.answer(host, calls) {
+                $0 == "status" ? [("control", mailbox.counts.json)] : []
+            }
             mailbox.post(Mailbox.Letter(client: number, line: answer, isAnswer: true))
         }
     }

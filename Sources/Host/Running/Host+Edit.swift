@@ -188,10 +188,11 @@ extension Host {
         let answers = graph.apply(next.settings)
         await graph.settled()
         difference.warnings = built.diagnostics
-        if old.driver != description.driver {
+        for (table, isOther) in [("driver", old.driver != description.driver), ("web", old.web != description.web)]
+        where isOther {
             difference.warnings.append(
                 Diagnostic(
-                    .warning, "[driver] has changed, which counts from the next run on", at: description.location))
+                    .warning, "[\(table)] has changed, which counts from the next run on", at: description.location))
         }
         return Edited(
             graph: graph, before: old, after: description,

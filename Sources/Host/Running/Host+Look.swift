@@ -17,6 +17,9 @@ extension Host {
     /// The nodes that play, or will when a change is done, and what joins their ports; nil unless a graph plays.
     public var wiring: ResolvedGraph? { running?.state.withLock(\.graph) }
 
+    /// All types of nodes, each plugin loaded for that. [control]
+    public nonisolated var nodeTypes: NodeCatalog { registry.fullCatalog() }
+
     /// The parameters of every node, by the node's name; empty unless a graph plays.
     public var parameters: [String: [ParameterState]] {
         guard let graph = try? graph() else { return [:] }

@@ -6,14 +6,6 @@ import NodeKit
 
 func kindName(_ kind: vg_setting_kind) -> String { kind.name }
 
-func scaleName(_ scale: vg_scale) -> String {
-    switch scale {
-    case VG_LOGARITHMIC: "logarithmic"
-    case VG_DECIBEL: "decibel"
-    default: "linear"
-    }
-}
-
 func kind(_ port: Port) -> String {
     kindName(port.kind) + (port.direction == VG_INPUT ? " in" : " out") + (port.bus.map { ", bus \($0)" } ?? "")
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import API
 import Graph
 import Host
 import JSON
@@ -7,25 +6,33 @@ import NodeKit
 
 extension CallError {
     /// As the answer to a request. There is always something to do about it.
-    func answer(_ id: JSON) -> String {
-        let error = JSONText.object([
+    public func answer(_ id: JSON) -> String {
+        JSONText.object([("id", id.text), ("ok", "false"), ("error", text)])
+    }
+
+    /// Message, hint and diagnostics as JSON.
+    public var text: String {
+        JSONText.object([
             ("message", JSONText.string(message)),
             ("hint", JSONText.string(hint.isEmpty ? "send one object a line" : hint)),
             ("diagnostics", EventJSON.value(.list(diagnostics.map(\.fields)))),
         ])
-        return JSONText.object([("id", id.text), ("ok", "false"), ("error", error)])
     }
 }
 
-/// One call of a client, as it stands in its line.
-struct Request: Sendable {
+/// One call of a client, as it stands in its line or message.
+public struct Request: Sendable {
     /// What the answer is told apart by.
-    private(set) var id = JSON.null
-    private(set) var call = ""
+    public private(set) var id = JSON.null
+    /// What is asked for.
+    public private(set) var call = ""
     private var fields: [String: JSON] = [:]
 
+    /// Nothing yet.
+    public init() {}
+
     /// Reads a line. The id is there for the answer even if this throws.
-    mutating func read(_ line: some Sequence<UInt8>) throws(CallError) {
+    public mutating func read(_ line: some Sequence<UInt8>) throws(CallError) {
         let json: JSON
         do throws(JSON.Fault) { json = try JSON(line) } catch {
             throw CallError(
@@ -46,8 +53,20 @@ struct Request: Sendable {
         }
     }
 
+    /// Reads an object that holds the arguments and nothing else.
+    public mutating func read(arguments text: some Sequence<UInt8>) throws(CallError) {
+        let json: JSON
+        do throws(JSON.Fault) { json = try JSON(text) } catch {
+            throw CallError("this is not JSON: \(error.message) (byte \(error.offset + 1))", hint: "send one object")
+        }
+        guard case .object(let given) = json else {
+            throw CallError("the arguments are an object, not \(json.kind)", hint: "for example {\"node\":\"mic\"}")
+        }
+        fields = given
+    }
+
     /// What the call is given, by name.
-    func arguments() throws(CallError) -> [String: SettingValue] {
+    public func arguments() throws(CallError) -> [String: SettingValue] {
         var arguments: [String: SettingValue] = [:]
         for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
             guard let value = value.setting else {
@@ -58,16 +77,19 @@ struct Request: Sendable {
         return arguments
     }
 
-    /// Does what is asked; returns the line of the answer.
-    func answer(_ host: Host, status: @Sendable () -> String) async -> String {
+    /// Does what is asked; returns the line of the answer, without its end. `more`: what stands beside the results.
+    public func answer(_ host: Host, _ table: CallTable, more: @Sendable (String) -> [(String, String)]) async -> String
+    {
         do throws(CallError) {
-            var results = try await HostCall.named(call)(host, try arguments()).map {
-                ($0.key, EventJSON.value($0.value))
-            }
-            if call == "status" { results.append(("control", status())) }
-            return JSONText.object([("id", id.text), ("ok", "true")] + results)
+            let results = try await table.named(call)(host, try arguments())
+            return JSONText.object([("id", id.text), ("ok", "true")] + results.json + more(call))
         } catch {
             return error.answer(id)
         }
     }
+}
+
+extension CallResults {
+    /// Each as JSON.
+    public var json: [(String, String)] { map { ($0.key, EventJSON.value($0.value)) } }
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import Host
+import NodeKit
+
+/// Calls that tell what node types declare: a face knows nothing else of them.
+extension HostCall {
+    static let declared: [HostCall] = [
+        HostCall(
+            "declared", "what the nodes of the graph declare: the events that they tell, and their live settings",
+            change: false,
+            arguments: [Setting("node", VG_SET_STRING, "its name; all without it")],
+            results: [
+                Field("events", VG_LIST, "node, name, doc, retained, role, stage and fields of each"),
+                Field(
+                    "settings", VG_LIST, "node, what is declared of the live setting, and its value where it has one"),
+            ]
+        ) { host, given in
+            let nodes = try await instances(of: host, given.string("node"))
+            let entries = Dictionary(
+                (await host.description?.nodes ?? []).map { ($0.name, $0.entries) }, uniquingKeysWith: { $1 })
+            let events = nodes.flatMap { node in
+                node.declarations.events.map { tagged($0.values, node.name) }
+            }
+            let settings = nodes.flatMap { node in
+                node.declarations.settings.filter(\.isLive).map { setting in
+                    var values = setting.values
+                    values["value"] = entries[node.name]?[setting.key]?.value
+                    return tagged(values, node.name)
+                }
+            }
+            return [("events", .list(events)), ("settings", .list(settings))]
+        },
+        HostCall(
+            "types", "the types of nodes that can be added", change: false,
+            results: [Field("types", VG_LIST, "name, doc, settings, parameters and ports of each")]
+        ) { host, _ in
+            let catalog = host.nodeTypes
+            let types = catalog.names.compactMap { catalog.descriptor($0) }.map { type in
+                SettingValue.table([
+                    "name": .string(type.name), "doc": .string(type.summary),
+                    "settings": .list(type.settings.map { .table($0.values) }),
+                    "parameters": .list(type.layout.parameters.map { .table($0.values) }),
+                    "ports": .list(type.layout.ports.map(\.fields)),
+                ])
+            }
+            return [("types", .list(types))]
+        },
+    ]
+
+    /// The nodes that play, or one of them.
+    static func instances(of host: Host, _ wanted: String?) async throws -> [NodeInstance] {
+        let nodes = await host.wiring?.nodes.map(\.instance) ?? []
+        guard let wanted else { return nodes }
+        guard let node = nodes.first(where: { $0.name == wanted }) else {
+            throw HostError(
+                "there is no node '\(wanted)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
+        }
+        return [node]
+    }
+
+    private static func tagged(_ values: [String: SettingValue], _ node: String) -> SettingValue {
+        .table(values.merging(["node": .string(node)]) { $1 })
+    }
+}
