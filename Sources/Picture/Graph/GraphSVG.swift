@@ -38,7 +38,8 @@ extension GraphSketch {
             + xml("\(from) → \(to): \(link.kind)\(label)") + "</title></path>\n"
     }
 
-    private func path(_ route: GraphLayout.Route) -> String {
+    /// What an SVG path has as its `d`.
+    func path(_ route: GraphLayout.Route) -> String {
         switch route {
         case .forward(let pieces):
             var path = ""
