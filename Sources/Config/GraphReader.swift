@@ -91,16 +91,18 @@ struct GraphReader {
     private mutating func readRoot(_ document: TomlDocument) {
         var graph: TomlDocument.Node?
         var driver: TomlDocument.Node?
+        var web: TomlDocument.Node?
         for node in document.children(document.root) {
             switch document.key(node) {
             case "include": for file in strings(node, document, "include") { include(file.0, file.1) }
             case "graph": graph = node
             case "driver": driver = node
+            case "web": web = node
             case "node": readNodes(node, document)
             case let key:
                 unknownKey(
-                    key, node, document, ["graph", "node", "driver", "include"],
-                    "[graph], [node.NAME], [driver] or include")
+                    key, node, document, ["graph", "node", "driver", "web", "include"],
+                    "[graph], [node.NAME], [driver], [web] or include")
                 // What is in a misspelled table is looked at all the same.
                 var suggester = Suggester()
                 if node.kind == VG_TOML_TABLE, suggester.nearest(key, among: ["node"]) != nil {
@@ -110,6 +112,7 @@ struct GraphReader {
         }
         if let graph { readGraph(graph, document) }
         if let driver { readDriver(driver, document) }
+        if let web { readWeb(web, document) }
     }
 
     private mutating func readGraph(_ graph: TomlDocument.Node, _ document: TomlDocument) {

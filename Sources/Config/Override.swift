@@ -3,7 +3,7 @@ import CToml
 import Graph
 import NodeKit
 
-/// Applies "node.NAME.key=value" or "driver.key=value"; the key may go into tables ("node.fx.params.threshold=-30"). The value is read as
+/// Applies "node.NAME.key=value", "driver.key=value" or "web.key=value"; the key may go into tables ("node.fx.params.threshold=-30"). The value is read as
 /// TOML, or taken as a string if it is none; `${...}` is left to the shell.
 func apply(_ override: String, to description: inout GraphDescription, _ report: (Diagnostic) -> Void) {
     let place = SourceLocation(file: "--set \(override)")
@@ -16,6 +16,13 @@ func apply(_ override: String, to description: inout GraphDescription, _ report:
     if path.count == 2, path[0] == "driver" {
         let value = overrideValue(String(override[override.index(after: equals)...]))
         if let fault = description.driver.set(path[1], value) { fail(fault.message, fault.hint) }
+        return
+    }
+    if path.count == 2, path[0] == "web" {
+        var web = description.web ?? WebDescription()
+        let fault = web.set(path[1], overrideValue(String(override[override.index(after: equals)...])))
+        if let fault { return fail(fault.message, fault.hint) }
+        description.web = web
         return
     }
     guard path.count >= 3, path[0] == "node", path.allSatisfy({ !$0.isEmpty }), path.count <= Int(VG_TOML_DEPTH_LIMIT)

@@ -182,6 +182,8 @@ public struct GraphDescription: Sendable, Equatable {
     public var threads = Threads.one
     /// What shall call the audio.
     public var driver = DriverDescription()
+    /// How it is shown to browsers; nil: not, unless somebody asks for that.
+    public var web: WebDescription?
     /// Whether anything may be kept of it: what the nodes with `keep` tell.
     public var archive = true
     /// Whether something was too faulty to be here, so that what seems to be missing is no news.

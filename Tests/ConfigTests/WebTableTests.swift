@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Config
+import Graph
+import TestSupport
+
+/// What `[web]` says, and what goes before it.
+@Suite("The web face in a file") struct WebTableTests {
+    private func load(_ table: String, _ overrides: String...) -> (WebDescription?, [Diagnostic]) {
+        let (description, diagnostics) = ConfigFile.load(
+            text: "[node.a]\ntype = \"tone\"\n" + table, overrides: overrides, environment: [:])
+        return (description?.web, diagnostics)
+    }
+
+    @Test("Without the table there is no page, and with it there is one") func presence() {
+        #expect(load("").0 == nil)
+        #expect(load("[web]\n").0 == WebDescription())
+        #expect(load("", "web.listen=9000").0?.listen == "9000")
+    }
+
+    @Test("All its keys arrive, and the command line goes before them") func keys() {
+        let (web, diagnostics) = load(
+            """
+            [web]
+            listen = "0.0.0.0:80"
+            origins = ["https://page.example", "http://localhost:3000"]
+            names = ["voice.example"]
+            read_only = true
+            remote = true
+            """, "web.listen=[::1]:81")
+        #expect(diagnostics.isEmpty)
+        var expected = WebDescription()
+        expected.listen = "[::1]:81"
+        expected.origins = ["https://page.example", "http://localhost:3000"]
+        (expected.names, expected.isReadOnly, expected.allowsRemote) = (["voice.example"], true, true)
+        #expect(web == expected)
+        #expect(load("[web]\nlisten = 9000").0?.listen == "9000")
+    }
+
+    @Test(
+        "Every mistake in it is told",
+        arguments: [
+            ("listen = \"nowhere:\"", "'listen' must be an address"), ("listen = 70000", "'listen' must be an address"),
+            ("origins = [\"https://a.example/path\"]", "'origins' must be a list of origins"),
+            ("origins = [\"*\"]", "'origins' must be a list of origins"),
+            ("origins = [3]", "'origins' must be a list of origins"),
+            ("names = [\"a b\"]", "'names' must be a list of host names"),
+            ("read_only = 1", "'read_only' must be true or false"), ("port = 80", "unknown key 'port'"),
+        ])
+    func mistakes(_ line: String, _ message: String) {
+        #expect(load("[web]\n" + line).1.map(\.message) == [message])
+    }
+
+    @Test("What is no table is told") func noTable() {
+        #expect(
+            ConfigFile.load(text: "web = true\n[node.a]\ntype = \"tone\"\n", overrides: [], environment: [:]).1
+                .map(\.message) == ["'web' must be a table"])
+    }
+}
