@@ -6,6 +6,7 @@ import LV2
 import NodeKit
 import Nodes
 import System
+import WebAudio
 
 /// All node types: built in, and in plugins that are loaded when a graph asks for what they hold, because loading
 /// costs start-up time. Of two types with one name the built-in one counts, then the one found first.
@@ -58,7 +59,7 @@ public final class NodeRegistry: Sendable {
     }
 
     /// The types that are part of the host.
-    public static var ownTypes: [UnsafePointer<vg_node_type>] { builtInNodeTypes + [lv2NodeType()] }
+    public static var ownTypes: [UnsafePointer<vg_node_type>] { builtInNodeTypes + webNodeTypes + [lv2NodeType()] }
 
     /// A catalog in which each of `names` is looked up, with only the plugins loaded that this needs. A name that
     /// nothing promises causes every plugin to be loaded, so that it is found wherever it is. [control]

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import Realtime
+
+/// The microphone of a browser, or whatever sends audio through the web server of a run.
+final class WebInput: Node {
+    static let calls: NodeCalls = [.poll, .finish]
+    static let descriptor = NodeDescriptor(
+        "web-input", "the microphone of a browser",
+        doc: "Run the graph with `voicegraph run FILE --web` and open the link that it prints: the page asks for the "
+            + "microphone. One client at a time; without one there is silence, and so there is offline. Its clock is not "
+            + "the graph's: what it sends is resampled, so that as much waits as its jitter asks for.",
+        ports: Port.audio(VG_OUTPUT, channels: 1, doc: "what comes in"),
+        settings: [
+            .webChannels(1),
+            .webBuffer(
+                "what should wait before it is heard; without it, as much as the arrivals ask for, from 15 ms and a block on"
+            ),
+        ],
+        events: [
+            EventType(
+                WebState.name, "who sends, and how what comes is heard",
+                fields: [
+                    Field("connected", VG_BOOL, "whether somebody sends"),
+                    Field("client", VG_STRING, "who; empty: nobody"),
+                    Field("rate", VG_NUMBER, "of the client", unit: "Hz"),
+                    Field(
+                        "latency", VG_NUMBER, "from when it arrives until it is heard; 0: nothing is heard", unit: "ms"),
+                    Field("buffer", VG_NUMBER, "what should wait", unit: "ms"),
+                    Field("drift", VG_NUMBER, "how much faster the clock of the client is", unit: "ppm"),
+                    Field("underruns", VG_INTEGER, "how often nothing was there in time"),
+                    Field("lost", VG_INTEGER, "what did not arrive", unit: "frames"),
+                    Field("dropped", VG_INTEGER, "what was not played, because too much waited", unit: "frames"),
+                ], retained: true)
+        ],
+        series: [.webFill("what waits, and the resampler", width: 1)], process: webInputProcess)
+
+    struct Processor: BitwiseCopyable {
+        var player: InputPlayer
+    }
+
+    let layout: Layout
+    private let host: NodeHost
+    private let streams: WebStreams
+    private let channels: Int
+    private let endpoint: InputEndpoint
+    private var pipe: InputPipe?
+    private var told = WebInputStatus()
+    private var state: WebState
+
+    convenience init(settings: Settings, host: NodeHost) throws(NodeError) { try self.init(settings, host, .shared) }
+
+    init(_ settings: Settings, _ host: NodeHost, _ streams: WebStreams) throws(NodeError) {
+        self.host = host
+        self.streams = streams
+        channels = try settings.webChannels(default: 1)
+        layout = Layout(ports: Port.audio(VG_OUTPUT, channels: channels, doc: "what comes in"))
+        endpoint = InputEndpoint(
+            graph: host.graphName, node: host.nodeName, channels: channels, buffer: try settings.webBuffer(),
+            clock: streams.clock)
+        state = WebState(host: host, clock: streams.clock)
+    }
+
+    deinit { leave() }
+
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        let pipe = InputPipe(channels: channels, preparation: preparation, clock: streams.clock)
+        self.pipe = pipe
+        guard !preparation.offline else { return Processor(player: pipe.player) }
+        endpoint.use(pipe)
+        streams.add(endpoint)
+        host.webHealth("nobody can be heard")
+        return Processor(player: pipe.player)
+    }
+
+    func poll() {
+        let status = endpoint.status
+        host.count("underruns", status.underruns - told.underruns)
+        host.count("lost", status.lost - told.lost)
+        host.count("dropped", status.dropped - told.dropped)
+        host.count("unfit", status.unfit - told.unfit)
+        told = status
+        let latency = status.latency.map { ($0 * 1000).rounded() } ?? 0
+        state.tell(
+            WebState.Summary(
+                clients: status.client.map { [$0] } ?? [], latency: latency, target: (status.target * 1000).rounded(),
+                counts: [status.underruns, status.lost, status.dropped])
+        ) { summary in
+            [
+                ("connected", .bool(status.client != nil)), ("client", .string(status.client ?? "")),
+                ("rate", .number(status.rate)), ("latency", .number(latency)), ("buffer", .number(summary.target)),
+                ("drift", .number(status.drift.rounded())), ("underruns", .integer(Int64(status.underruns))),
+                ("lost", .integer(Int64(status.lost))), ("dropped", .integer(Int64(status.dropped))),
+            ]
+        }
+        state.publishFill(status.latency.map { [Float($0 * 1000)] } ?? [], at: pipe?.position ?? 0)
+    }
+
+    func finish() { leave() }
+
+    private func leave() {
+        streams.remove(endpoint)
+        endpoint.end()
+    }
+}
+
+@_noLocks
+private func webInputProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+    memory.assumingMemoryBound(to: WebInput.Processor.self).pointee.player.play(io, cycle)
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import System
+
+/// How the stream from a `web-output` to one client is.
+public struct WebOutputStatus: Sendable, Equatable {
+    /// Who listens.
+    public var client: String
+    /// Seconds from when the graph gives a frame until it leaves the client's buffer; nil: the client has not reported.
+    public var latency: Double?
+    /// Seconds that should wait in the client's buffer.
+    public var target: Double
+    /// Frames that were not pulled in time, at the graph's rate.
+    public var dropped: Int
+}
+
+/// What the control half of a `web-output` and its clients share.
+final class OutputEndpoint: @unchecked Sendable {
+    // Sendable: everything that changes is reached with the monitor's lock only.
+    let graph: String
+    let node: String
+    let channels: Int
+
+    private let clock: WebClock
+    private let buffer: Double?
+    private let monitor = Monitor()
+    private var pipe: OutputPipe?
+    private var listeners: [OutputListener] = []
+    private var numbers = 0
+    private var isEnded = false
+    /// Of listeners that have left.
+    private var pastDropped = 0
+
+    /// `buffer`: seconds that should wait at a client; nil: as its jitter asks for.
+    init(graph: String, node: String, channels: Int, buffer: Double?, clock: WebClock) {
+        self.graph = graph
+        self.node = node
+        self.channels = channels
+        self.buffer = buffer
+        self.clock = clock
+    }
+
+    func isNamed(_ node: String, _ graph: String?) -> Bool { self.node == node && (graph ?? self.graph) == self.graph }
+
+    var description: WebStreamDescription {
+        monitor.locked {
+            WebStreamDescription(
+                graph: graph, node: node, direction: .output, channels: channels, rate: pipe?.rate ?? 0,
+                clients: listeners.map(\.name))
+        }
+    }
+
+    // By the node.
+
+    /// Goes on with another pipe; the one before must not be processed any more.
+    func use(_ pipe: OutputPipe) {
+        monitor.locked {
+            self.pipe = pipe
+            for listener in listeners { listener.restart(pipe) }
+        }
+    }
+
+    /// The node has ended.
+    func end() {
+        monitor.locked {
+            isEnded = true
+            for listener in listeners { leave(listener) }
+        }
+    }
+
+    /// Of each listener, and the frames that all who ever listened have lost.
+    var status: (listeners: [WebOutputStatus], dropped: Int) {
+        monitor.locked {
+            (listeners.map(Self.status), listeners.reduce(pastDropped) { $0 + $1.dropped })
+        }
+    }
+
+    private static func status(of listener: OutputListener) -> WebOutputStatus {
+        WebOutputStatus(
+            client: listener.name, latency: listener.latency, target: listener.target, dropped: listener.dropped)
+    }
+
+    // By streams.
+
+    func open(rate: Double, channels: Int, client name: String) throws(WebStreamError) -> WebOutputStream {
+        try monitor.locked { () throws(WebStreamError) in
+            guard !isEnded, let pipe else { throw WebStreamError("the node '\(node)' has ended") }
+            guard let map = ChannelMap(from: self.channels, to: channels) else {
+                throw WebStreamError(
+                    "'\(node)' has \(self.channels) channels, of which \(channels) cannot be made",
+                    hint: "play 1 channel or \(self.channels)")
+            }
+            let taken = Set(listeners.map(\.slot))
+            guard let slot = (0..<OutputFeed.slots).first(where: { !taken.contains($0) }) else {
+                throw WebStreamError(
+                    "\(OutputFeed.slots) clients listen to '\(node)' already", hint: "wait until one has left")
+            }
+            numbers += 1
+            let listener = OutputListener(
+                name: name, number: numbers, rate: rate, map: map, buffer: buffer, clock: clock)
+            do throws(NodeError) { try listener.begin(pipe, slot: slot) } catch { throw WebStreamError(error) }
+            listeners.append(listener)
+            return WebOutputStream(self, number: numbers, channels: channels, rate: rate)
+        }
+    }
+
+    func close(_ number: Int) { with(number) { leave($0) } }
+
+    /// Calls `body` for a listener that is still there; nil: it is not.
+    func with<Result>(_ number: Int, _ body: (OutputListener) -> Result) -> Result? {
+        monitor.locked { listeners.first { $0.number == number }.map(body) }
+    }
+
+    func status(_ number: Int) -> WebOutputStatus? { with(number, Self.status) }
+
+    private func leave(_ listener: OutputListener) {
+        pastDropped += listener.dropped
+        pipe?.close(listener.slot)
+        listeners.removeAll { $0 === listener }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+import System
+
+/// A node that clients may open streams of.
+public struct WebStreamDescription: Sendable, Equatable {
+    /// Which way the audio goes.
+    public enum Direction: String, Sendable {
+        /// From a client into the graph: the node is a `web-input`.
+        case input
+        /// From the graph to clients: the node is a `web-output`.
+        case output
+    }
+
+    /// The graph that it is in.
+    public var graph: String
+    /// Its name there.
+    public var node: String
+    /// Which way the audio goes.
+    public var direction: Direction
+    /// Audio channels of the node.
+    public var channels: Int
+    /// Of the graph, in Hz.
+    public var rate: Double
+    /// Who streams: of an input one at most, of an output as many as listen.
+    public var clients: [String]
+}
+
+/// The nodes of this process that take or give audio over the web, by their names: nodes add themselves when they are
+/// prepared and are gone when they end; a server opens streams of them for its clients.
+///
+///     let stream = try WebStreams.shared.openInput("mic", rate: 48_000, channels: 1, client: "a phone")
+///     if !stream.push(position: 0, frames: samples) { /* the node has ended */ }
+public final class WebStreams: Sendable {
+    /// Where the nodes of `webNodeTypes` are.
+    public static let shared = WebStreams()
+
+    /// Sample rates that a client may have, in Hz.
+    public static let rates = 8000.0...192_000
+    /// Channels that a node or a client may have.
+    public static let channels = 1...8
+    /// Clients that may listen to one node at a time.
+    public static let mostListeners = OutputFeed.slots
+
+    private struct Table {
+        var inputs: [InputEndpoint] = []
+        var outputs: [OutputEndpoint] = []
+    }
+
+    private let table = Lock(Table())
+    let clock: WebClock
+
+    /// An empty table.
+    public convenience init() { self.init(clock: .system) }
+
+    init(clock: WebClock) { self.clock = clock }
+
+    /// The node types whose nodes are here. The memory is never freed. [control]
+    public func makeNodeTypes() -> [UnsafePointer<vg_node_type>] {
+        [
+            makeNodeType(WebInput.self, as: WebInput.descriptor, calls: WebInput.calls) {
+                [self] (settings, host) throws(NodeError) in try WebInput(settings, host, self)
+            },
+            makeNodeType(WebOutput.self, as: WebOutput.descriptor, calls: WebOutput.calls) {
+                [self] (settings, host) throws(NodeError) in try WebOutput(settings, host, self)
+            },
+        ]
+    }
+
+    /// What can be opened now. [any]
+    public func list() -> [WebStreamDescription] {
+        let (inputs, outputs) = table.withLock { ($0.inputs, $0.outputs) }
+        return inputs.map(\.description) + outputs.map(\.description)
+    }
+
+    /// Opens the stream of a `web-input` for one client, which sends so many channels at `rate` in Hz; nobody else may until
+    /// it is closed. `graph` nil: of whichever graph has such a node. [any]
+    public func openInput(
+        _ node: String, graph: String? = nil, rate: Double, channels: Int, client: String
+    ) throws(WebStreamError) -> WebInputStream {
+        try check(rate, channels)
+        let inputs = table.withLock { $0.inputs }
+        guard let endpoint = inputs.last(where: { $0.isNamed(node, graph) }) else {
+            throw missing(
+                node, graph, "takes", isOther: table.withLock { $0.outputs.contains { $0.isNamed(node, graph) } })
+        }
+        return try endpoint.open(rate: rate, channels: channels, client: client)
+    }
+
+    /// Opens a stream of a `web-output` for one more client, which plays so many channels at `rate` in Hz. `graph` nil: of
+    /// whichever graph has such a node. [any]
+    public func openOutput(
+        _ node: String, graph: String? = nil, rate: Double, channels: Int, client: String
+    ) throws(WebStreamError) -> WebOutputStream {
+        try check(rate, channels)
+        let outputs = table.withLock { $0.outputs }
+        guard let endpoint = outputs.last(where: { $0.isNamed(node, graph) }) else {
+            throw missing(
+                node, graph, "gives", isOther: table.withLock { $0.inputs.contains { $0.isNamed(node, graph) } })
+        }
+        return try endpoint.open(rate: rate, channels: channels, client: client)
+    }
+
+    private func check(_ rate: Double, _ channels: Int) throws(WebStreamError) {
+        guard Self.rates.contains(rate) else {
+            throw WebStreamError("\(rate) Hz is no rate of a stream", hint: "use 8000 to 192000 Hz")
+        }
+        guard Self.channels.contains(channels) else {
+            throw WebStreamError("a stream cannot have \(channels) channels", hint: "use 1 to 8")
+        }
+    }
+
+    private func missing(_ node: String, _ graph: String?, _ what: String, isOther: Bool) -> WebStreamError {
+        let place = graph.map { " in the graph '\($0)'" } ?? ""
+        if isOther {
+            return WebStreamError(
+                "the node '\(node)' is for the other direction: it \(what == "takes" ? "gives" : "takes") audio")
+        }
+        return WebStreamError(
+            "there is no node '\(node)'\(place) that \(what) audio over the web",
+            hint: "its type must be web-\(what == "takes" ? "input" : "output"), and it must be playing")
+    }
+
+    // By the nodes.
+
+    func add(_ endpoint: InputEndpoint) {
+        table.withLock { table in
+            if !table.inputs.contains(where: { $0 === endpoint }) { table.inputs.append(endpoint) }
+        }
+    }
+
+    func add(_ endpoint: OutputEndpoint) {
+        table.withLock { table in
+            if !table.outputs.contains(where: { $0 === endpoint }) { table.outputs.append(endpoint) }
+        }
+    }
+
+    func remove(_ endpoint: InputEndpoint) { table.withLock { $0.inputs.removeAll { $0 === endpoint } } }
+
+    func remove(_ endpoint: OutputEndpoint) { table.withLock { $0.outputs.removeAll { $0 === endpoint } } }
+}
+
+private struct TypeList: @unchecked Sendable {
+    // Sendable: written once, before anyone can see it.
+    let list: [UnsafePointer<vg_node_type>]
+}
+
+private let sharedTypes = TypeList(list: WebStreams.shared.makeNodeTypes())
+
+/// The node types `web-input` and `web-output`, whose nodes are in `WebStreams.shared`. Made once and never freed. [control]
+public var webNodeTypes: [UnsafePointer<vg_node_type>] { sharedTypes.list }
