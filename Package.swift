@@ -50,6 +50,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
@@ -58,6 +59,7 @@ let package = Package(
         .systemLibrary(name: "CEspeak", path: "Sources/CEspeak", providers: [.apt(["libespeak-ng-dev"])]),
         library("CSndfile", "sndfile", "libsndfile1-dev"),
         library("CEbur128", "libebur128", "libebur128-dev"),
+        library("CZlib", "zlib", "zlib1g-dev"),
         library("CSoxr", "soxr", "libsoxr-dev"),
         // What its pkg-config file defines are flags that are not allowed, and the defaults.
         .systemLibrary(name: "CKissfft", path: "Sources/CKissfft", providers: [.apt(["libkissfft-dev"])]),
@@ -82,6 +84,8 @@ let package = Package(
         .target(name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], swiftSettings: optimized),
         code("Graph", ["JSON", "NodeKit", "Realtime", "System"]),
         .target(name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], swiftSettings: optimized),
+        // Loads libsoxr itself.
+        .target(name: "WebAudio", dependencies: ["NodeKit", "Realtime", "System"], swiftSettings: optimized),
         code("LV2", ["CLilv", "NodeKit", "Realtime", "System"]),
         code("Drivers", ["CJack", "CNode", "Graph", "Realtime", "System"]),
         code("Isolation", ["CNode", "Graph", "NodeKit", "Realtime", "System"]),
@@ -90,9 +94,9 @@ let package = Package(
             "Host",
             [
                 "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "WebAudio", .product(name: "DequeModule", package: "swift-collections"),
             ]),
-        code("API", ["Config", "Graph", "Host", "NodeKit"]),
+        code("API", ["Config", "Graph", "Host", "JSON", "NodeKit"]),
         code("Control", ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"]),
         code(
             "Archive",
@@ -100,13 +104,24 @@ let package = Package(
                 "Graph", "Host", "NodeKit", "System", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
+        .target(
+            name: "Server",
+            dependencies: [
+                "API", "Archive", "CZlib", "Config", "Graph", "Host", "JSON", "NodeKit", "Picture", "System",
+                "WebAudio",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ],
+            // In the executable itself, so that nothing has to lie beside it.
+            resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(name: "Picture", dependencies: ["Graph", "NodeKit"], swiftSettings: optimized),
         code("Terminal", ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"]),
         .executableTarget(
             name: "voicegraph",
             dependencies: [
                 "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2",
-                "ModelStore", "NodeKit", "Picture", "System", "Terminal",
+                "ModelStore", "NodeKit", "Picture", "Server", "System", "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -137,6 +152,7 @@ let package = Package(
         tests("NodeKit", ["NodeKit"]),
         tests("Graph", ["Drivers", "Graph", "System"], settings: optimized),
         tests("Nodes", ["Nodes"], settings: optimized),
+        tests("WebAudio", ["WebAudio"], settings: optimized),
         tests("LV2", ["Graph", "LV2", "Nodes", "System"]),
         tests("Drivers", ["Nodes", "Drivers", "System"]),
         tests(
@@ -150,6 +166,13 @@ let package = Package(
                 "Archive", "Config", "Drivers", "Graph", "Host", "NodeKit", "System",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        tests(
+            "Server",
+            [
+                "API", "Config", "Graph", "Host", "JSON", "NodeKit", "Server",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
         tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),
         tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit"], settings: optimized),
@@ -183,6 +206,6 @@ if Context.environment["VOICEGRAPH_FUZZ"] != nil {
 
 // Only the tests of what races, for `.ci/run thread`.
 if Context.environment["VOICEGRAPH_RACES"] != nil {
-    let racing = ["Graph", "Host", "Isolation", "LV2", "Realtime"].map { "\($0)Tests" }
+    let racing = ["Graph", "Host", "Isolation", "LV2", "Realtime", "WebAudio"].map { "\($0)Tests" }
     package.targets.removeAll { $0.type == .test && !racing.contains($0.name) }
 }

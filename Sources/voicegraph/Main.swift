@@ -15,7 +15,8 @@ struct VoiceGraph: AsyncParsableCommand {
             NodesCommand.self,
             DescribeCommand.self,
             TranscriptsCommand.self, TakesCommand.self,
-            StatusCommand.self, TopCommand.self, ControlCommand.self, LV2Command.self, ModelsCommand.self,
+            StatusCommand.self, TopCommand.self, WebCommand.self, ControlCommand.self, LV2Command.self,
+            ModelsCommand.self,
             PluginCommand.self, IsolatedChildCommand.self,
         ])
 }

@@ -29,7 +29,8 @@ struct GraphOptions: ParsableArguments {
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("Change a setting: node.NAME.key=value or driver.key=value.", valueName: "override"))
+        help: ArgumentHelp(
+            "Change a setting: node.NAME.key=value, driver.key=value or web.key=value.", valueName: "override"))
     var overrides: [String] = []
 
     @OptionGroup

@@ -10,22 +10,27 @@ let allowedImports: [String: Set<String>] = [
     "NodeKit": ["CNode", "Realtime", "System"],
     "Graph": ["JSON", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
     "Nodes": ["NodeKit", "Realtime", "System", "CNode", "CRealtime"],
+    "WebAudio": ["NodeKit", "Realtime", "System", "CNode", "CRealtime"],
     "LV2": ["CLilv", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
     "Drivers": ["CJack", "CNode", "Graph", "Realtime", "System", "CRealtime"],
     "Isolation": ["Graph", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
     "Config": ["CToml", "Graph", "JSON", "NodeKit", "CNode"],
     "Host": [
         "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
-        "CNode", "CRealtime", "DequeModule",
+        "WebAudio", "CNode", "CRealtime", "DequeModule",
     ],
-    "API": ["Config", "Graph", "Host", "NodeKit"],
+    "API": ["Config", "Graph", "Host", "JSON", "NodeKit"],
     "Control": ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System", "CRealtime"],
     "Archive": ["Graph", "Host", "NodeKit", "System", "GRDB", "GRDBSQLite"],
+    "Server": [
+        "API", "Archive", "CZlib", "Config", "Graph", "Host", "JSON", "NodeKit", "Picture", "System", "WebAudio",
+        "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
+    ],
     "Picture": ["Graph", "NodeKit"],
     "Terminal": ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"],
     "voicegraph": [
         "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "ModelStore",
-        "NodeKit", "Picture", "System", "Terminal", "ArgumentParser",
+        "NodeKit", "Picture", "Server", "System", "Terminal", "ArgumentParser",
     ],
     "Plugins": ["JSON", "Models", "NodeKit", "Resampling"],
 ]
@@ -35,7 +40,7 @@ let systemImports: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
 
 /// Folders that must start fast and stay small.
 let withoutFoundation: Set<String> = [
-    "Realtime", "System", "JSON", "ModelStore", "NodeKit", "Graph", "Nodes", "Drivers", "LV2", "Isolation",
+    "Realtime", "System", "JSON", "ModelStore", "NodeKit", "Graph", "Nodes", "WebAudio", "Drivers", "LV2", "Isolation",
     // Loaded into a running program it takes the main queue for itself, and what waits there waits for ever.
     "Plugins",
 ]

@@ -70,6 +70,14 @@ public enum HostEvent {
         "events.lost", "events were lost because this reader was slow", fields: [Field("count", VG_INTEGER, "how many")]
     )
 
+    /// Browsers can look.
+    public static let web = EventType(
+        "web", "the graph is shown to browsers",
+        fields: [
+            Field("url", VG_STRING, "where"),
+            Field("link", VG_STRING, "the same with the token of this run, which lets whoever has it in"),
+            Field("remote", VG_BOOL, "whether other machines reach it"),
+        ], retained: true)
     /// How the archive is.
     public static let archive = EventType(
         "archive.state", "how what is to be kept is kept",
@@ -131,7 +139,8 @@ public enum HostEvent {
     /// All of them.
     public static let all: [EventType] = [
         running, status, finished, health, silenced, heard, clipped, judged, log, latency, refused, changed,
-        reloadFailed, archive, archiveSetAside, failed, eventsLost, format, stalled, resumed, serverLost, serverBack,
+        reloadFailed, web, archive, archiveSetAside, failed, eventsLost, format, stalled, resumed, serverLost,
+        serverBack,
         reactivated, connected, sourceLost, sourceBack, xrun, dropout,
     ]
 }

@@ -61,7 +61,7 @@ public struct SeriesFrame: Sendable, Equatable {
     /// In the order of the node's declaration.
     public var rows: [Row]
     /// Whether it goes only to those who have asked for its series by name; it has one row then.
-    var isOnRequest = false
+    public internal(set) var isOnRequest = false
 
     /// The same for those only who have asked for its series.
     var onRequest: SeriesFrame {

@@ -91,6 +91,10 @@ public func eventText(_ event: Event) -> String? {
         guard case .bool(true)? = event.fields["typed"] else { return nil }
         return "typed: " + (event.text("text") ?? "")
     case "agent.ignored": return about + "not answered (\(event.text("reason") ?? "")): \(event.text("text") ?? "")"
+    case HostEvent.web.name:
+        let isRemote = event.fields["remote"] == .bool(true)
+        let who = isRemote ? "browsers, those of other machines too, and nothing is encrypted: " : "browsers: "
+        return who + (event.text("link") ?? "")
     case HostEvent.sourceLost.name: return about + "nothing is connected to it any more"
     case HostEvent.sourceBack.name: return about + "something is connected to it again"
     case "record.limit": return about + "the limit is reached"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Archive
 import ArgumentParser
 import Control
@@ -33,6 +34,9 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup
     var audio: DriverOptions
+
+    @OptionGroup
+    var web: WebOptions
 
     @Flag(help: "Print events as JSON, one object a line.")
     var json = false
@@ -84,11 +88,14 @@ struct RunCommand: AsyncParsableCommand {
         }
         let readAt = FileWatch.now
         let keeper: ArchiveWriter?
+        let face: WebFace
         do {
             report(try await host.load(graph.file, overrides: graph.overrides), json: json)
             let waiting = Task.detached { await leave(when: ended) }
             defer { waiting.cancel() }
             let graph = await host.description
+            // Before anything sounds: an address that is taken is told at once.
+            face = try WebFace(host, web.description(over: graph?.web))
             keeper = graph.flatMap { keep($0, of: host) }
             try await host.run(audio.request(over: graph?.driver, client: graph?.name ?? "voicegraph"))
         } catch let error as InvalidGraph {
@@ -98,7 +105,8 @@ struct RunCommand: AsyncParsableCommand {
             throw fail("\(error)")
         }
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
-        let control = openControl(of: host, status.client)
+        let control = openControl(of: host, status.client, face.calls)
+        face.tell(host)
         let reloader = try makeReloader(of: host, ended, readAt)
         let output = LiveOutput(description, json: json, plain: plain, pictures: pictures)
         output.begin(status)
@@ -120,6 +128,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         reloader.stop()
         control?.close()
+        face.close()
         let result = await host.stop()
         let kept = keeper?.finish()
         await host.close()
@@ -145,8 +154,8 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// Where other programs reach this run; it plays without that, too.
-    private func openControl(of host: Host, _ client: String) -> ControlServer? {
-        do throws(HostError) { return try ControlServer(host, client: client) } catch {
+    private func openControl(of host: Host, _ client: String, _ calls: CallTable) -> ControlServer? {
+        do throws(HostError) { return try ControlServer(host, client: client, calls: calls) } catch {
             writeOut("voicegraph: this run cannot be controlled: \(error)\n", to: STDERR_FILENO)
             return nil
         }

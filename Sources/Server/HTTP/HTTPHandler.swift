@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+import API
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOWebSocket
+
+/// One connection as long as it speaks HTTP: takes a request, has it answered, and takes the next. The loop's thread only.
+final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// What is under way.
+    private enum Stage {
+        case head
+        case body(HTTPRequestHead, Target, Access.Origin)
+        /// It was answered before its end, which is not read.
+        case refused
+        case answering
+    }
+
+    private let router: Router
+    private let connection: Connection
+    /// Lets the next request ask for a WebSocket, too.
+    private let offerUpgrade: (ChannelHandlerContext) -> Void
+    private var stage = Stage.head
+    private var body = ByteBuffer()
+    private var deadline: Scheduled<Void>?
+
+    init(_ router: Router, _ connection: Connection, offerUpgrade: @escaping (ChannelHandlerContext) -> Void) {
+        self.router = router
+        self.connection = connection
+        self.offerUpgrade = offerUpgrade
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { wait(Limits.head, context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (unwrapInboundIn(data), stage) {
+        case (.head(let head), .head): begin(head, context)
+        case (.body(var bytes), .body(let head, _, let origin)):
+            guard body.readableBytes + bytes.readableBytes <= Limits.body else {
+                stage = .refused
+                let error = CallError("the body is longer than 1 MB", hint: "send less")
+                return send(Response(.payloadTooLarge, error).last, for: head, origin, context)
+            }
+            body.writeBuffer(&bytes)
+        case (.end, .body(let head, let target, let origin)): answer(head, target, origin, context)
+        default: break
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // Who may not have a WebSocket is answered like anybody else.
+        if error is NIOWebSocketUpgradeError || error is HTTPServerUpgradeErrors { return }
+        context.close(promise: nil)
+    }
+
+    /// Looks at a head as soon as it is there: what is refused is not read.
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let head = head
+        body.clear()
+        wait(Limits.rest, context)
+        do throws(Access.Refusal) {
+            try Self.checkForm(head)
+            let origin = try router.access.check(head.headers)
+            guard let target = Target(head.uri) else {
+                throw Access.Refusal(status: .badRequest, message: "this is no path", hint: "see /api/openapi.json")
+            }
+            if router.access.isKnown(head.headers, origin) {
+                connection.isKnown = true
+            } else if head.headers.contains(name: "transfer-encoding")
+                || ![nil, "0"].contains(head.headers.first(name: "content-length"))
+            {
+                // A stranger's body takes no memory.
+                throw Access.unknown
+            }
+            stage = .body(head, target, origin)
+        } catch {
+            stage = .refused
+            send(Response(error).last, for: head, .own, context)
+        }
+    }
+
+    /// What could be read in two ways is read in none (RFC 9112, 6.3).
+    private static func checkForm(_ head: HTTPRequestHead) throws(Access.Refusal) {
+        func refuse(_ status: HTTPResponseStatus, _ message: String) -> Access.Refusal {
+            Access.Refusal(status: status, message: message, hint: "send a request as browsers do")
+        }
+        guard head.version == .http1_1 || head.version == .http1_0 else {
+            throw refuse(.httpVersionNotSupported, "this is not HTTP/1.1")
+        }
+        guard head.uri.utf8.count <= Limits.target else { throw refuse(.uriTooLong, "the target is too long") }
+        let lengths = head.headers["content-length"]
+        let codings = head.headers["transfer-encoding"]
+        guard lengths.count <= 1, codings.count <= 1, lengths.isEmpty || codings.isEmpty else {
+            throw refuse(.badRequest, "the length of the body is told twice")
+        }
+        if let coding = codings.first, coding.lowercased() != "chunked" {
+            throw refuse(.notImplemented, "the only transfer coding here is chunked")
+        }
+        if let length = lengths.first {
+            guard let bytes = Int(length), bytes >= 0 else { throw refuse(.badRequest, "the length is no number") }
+            guard bytes <= Limits.body else { throw refuse(.payloadTooLarge, "the body is longer than 1 MB") }
+        }
+    }
+
+    private func answer(
+        _ head: HTTPRequestHead, _ target: Target, _ origin: Access.Origin, _ context: ChannelHandlerContext
+    ) {
+        stage = .answering
+        deadline?.cancel()
+        let request = Router.Question(
+            head: head, target: target, origin: origin, isKnown: router.access.isKnown(head.headers, origin),
+            body: Array(body.readableBytesView))
+        switch router.route(request) {
+        case .now(let response): send(response, for: head, origin, context)
+        case .later(let work):
+            let (bound, loop) = (context.loopBound, context.eventLoop)
+            nonisolated(unsafe) let handler = self  // touched on the loop only
+            Task {
+                let response = await work()
+                loop.execute {
+                    guard bound.value.channel.isActive else { return }
+                    handler.send(response, for: head, origin, bound.value)
+                }
+            }
+        }
+    }
+
+    // MARK: the answer
+
+    private func send(
+        _ response: Response, for request: HTTPRequestHead, _ origin: Access.Origin, _ context: ChannelHandlerContext
+    ) {
+        let goesOn = request.isKeepAlive && !response.isLast
+        let head = response.head(request.version, origin: origin, keepAlive: goesOn)
+        // Whoever does not read an answer does not keep the connection.
+        wait(Limits.rest, context)
+        // The end comes after all has left: only then the next request is looked at, which may wait already.
+        let left = context.eventLoop.makePromise(of: Void.self)
+        let bound = context.loopBound
+        nonisolated(unsafe) let handler = self  // touched on the loop only
+        switch response.body {
+        case .file(let file) where request.method != .HEAD:
+            left.futureResult.whenSuccess { handler.send(file, 0, goesOn, bound.value) }
+            context.writeAndFlush(wrapOutboundOut(.head(head)), promise: left)
+        case .bytes(let bytes) where request.method != .HEAD && bytes.readableBytes > 0:
+            left.futureResult.whenSuccess { handler.finish(goesOn, bound.value) }
+            context.write(wrapOutboundOut(.head(head)), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: left)
+        default:
+            left.futureResult.whenSuccess { handler.finish(goesOn, bound.value) }
+            context.writeAndFlush(wrapOutboundOut(.head(head)), promise: left)
+        }
+    }
+
+    /// One piece of a file after another, the next when the last was taken.
+    private func send(_ file: TakeFile, _ place: Int, _ goesOn: Bool, _ context: ChannelHandlerContext) {
+        guard place < file.length else { return finish(goesOn, context) }
+        let bound = context.loopBound
+        nonisolated(unsafe) let handler = self  // touched on the loop only
+        NIOThreadPool.singleton.runIfActive(eventLoop: context.eventLoop) { file.read(place, 128 << 10) }
+            .whenComplete { result in
+                let context = bound.value
+                guard case .success(let bytes) = result, bytes.readableBytes > 0, context.channel.isActive else {
+                    return context.close(promise: nil)
+                }
+                let written = context.eventLoop.makePromise(of: Void.self)
+                written.futureResult.whenSuccess {
+                    handler.wait(Limits.rest, bound.value)
+                    handler.send(file, place + bytes.readableBytes, goesOn, bound.value)
+                }
+                context.writeAndFlush(handler.wrapOutboundOut(.body(.byteBuffer(bytes))), promise: written)
+            }
+    }
+
+    private func finish(_ goesOn: Bool, _ context: ChannelHandlerContext) {
+        let bound = context.loopBound
+        nonisolated(unsafe) let handler = self  // touched on the loop only
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.whenComplete { _ in
+            guard goesOn else { return handler.closeGently(bound.value) }
+            handler.wait(Limits.rest, bound.value)
+        }
+        if case .answering = stage { stage = .head }
+        // Before the end of the answer: the next request may wait behind it.
+        if goesOn { offerUpgrade(context) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+    }
+
+    /// What a client still sends is read for a moment: a socket that is closed before would throw away the answer too.
+    private func closeGently(_ context: ChannelHandlerContext) {
+        let bound = context.loopBound
+        stage = .refused
+        context.close(mode: .output, promise: nil)
+        deadline?.cancel()
+        deadline = context.eventLoop.scheduleTask(in: .milliseconds(500)) { bound.value.close(promise: nil) }
+    }
+
+    /// Ends the connection unless something happens in time.
+    private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+        deadline?.cancel()
+        let bound = context.loopBound
+        deadline = context.eventLoop.scheduleTask(in: time) { bound.value.close(promise: nil) }
+    }
+}
+
+extension Response {
+    /// The same, with which the connection ends.
+    var last: Response {
+        var response = self
+        response.isLast = true
+        return response
+    }
+}

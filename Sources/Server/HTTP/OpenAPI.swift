@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import API
+import Host
+import JSON
+import NodeKit
+
+/// The calls as OpenAPI 3.1 describes them (spec.openapis.org/oas/v3.1.0), made from their declarations.
+enum OpenAPI {
+    /// One JSON document.
+    static func description(_ table: CallTable, isReadOnly: Bool) -> String {
+        let calls = table.calls.filter { !(isReadOnly && $0.isChange) }
+        let paths = Dictionary(uniqueKeysWithValues: calls.map { ("/api/\($0.name)", path($0)) })
+        let document: [String: JSON] = [
+            "openapi": .string("3.1.0"),
+            "info": .object([
+                "title": .string("voicegraph"), "version": .string(hostVersion),
+                "description": .string("What may be asked of a host. Events come by the WebSocket at /api/live."),
+            ]),
+            "security": .list([.object(["token": .list([])])]), "paths": .object(paths),
+            "components": .object([
+                "securitySchemes": .object([
+                    "token": .object(["type": .string("http"), "scheme": .string("bearer")])
+                ]),
+                "schemas": .object(["Error": error]),
+            ]),
+        ]
+        return JSON.object(document).text
+    }
+
+    private static func path(_ call: HostCall) -> JSON {
+        var operation: [String: JSON] = [
+            "operationId": .string(call.name), "summary": .string(call.doc),
+            "responses": .object([
+                "200": answer(call),
+                "400": refusal("the arguments are wrong, or the host cannot do it"),
+                "401": refusal("the token is missing"), "403": refusal("not allowed here"),
+                "405": refusal("another method"), "408": refusal("too slow"), "413": refusal("too long"),
+                "415": refusal("the body is no JSON"), "429": refusal("too many calls are under way"),
+            ]),
+        ]
+        if call.isChange {
+            operation["requestBody"] = .object([
+                "required": .bool(call.arguments.contains(where: \.required)),
+                "content": .object(["application/json": .object(["schema": object(call.arguments)])]),
+            ])
+        } else {
+            operation["parameters"] = .list(
+                call.arguments.map { argument in
+                    .object([
+                        "name": .string(argument.key), "in": .string("query"), "required": .bool(argument.required),
+                        "description": .string(argument.doc), "schema": schema(argument),
+                    ])
+                })
+        }
+        return .object([call.isChange ? "post" : "get": .object(operation)])
+    }
+
+    private static func object(_ arguments: [Setting]) -> JSON {
+        var fields: [String: JSON] = [
+            "type": .string("object"), "additionalProperties": .bool(false),
+            "properties": .object(Dictionary(uniqueKeysWithValues: arguments.map { ($0.key, schema($0)) })),
+        ]
+        let required = arguments.filter(\.required).map { JSON.string($0.key) }
+        if !required.isEmpty { fields["required"] = .list(required) }
+        return .object(fields)
+    }
+
+    /// What an argument takes.
+    private static func schema(_ argument: Setting) -> JSON {
+        var fields: [String: JSON] = ["description": .string(argument.doc)]
+        switch argument.kind {
+        case VG_SET_BOOL: fields["type"] = .string("boolean")
+        case VG_SET_INTEGER: fields["type"] = .string("integer")
+        case VG_SET_NUMBER: fields["type"] = .string("number")
+        case VG_SET_STRING, VG_SET_PATH: fields["type"] = .string("string")
+        case VG_SET_STRINGS:
+            fields["oneOf"] = .list([
+                .object(["type": .string("string")]),
+                .object(["type": .string("array"), "items": .object(["type": .string("string")])]),
+            ])
+        case VG_SET_TABLE: fields["type"] = .string("object")
+        default: break
+        }
+        if let range = argument.range {
+            (fields["minimum"], fields["maximum"]) = (.number(range.lowerBound), .number(range.upperBound))
+        }
+        if !argument.choices.isEmpty { fields["enum"] = .list(argument.choices.map(JSON.string)) }
+        return .object(fields)
+    }
+
+    private static func answer(_ call: HostCall) -> JSON {
+        var properties = Dictionary(uniqueKeysWithValues: call.results.map { ($0.name, result($0)) })
+        properties["ok"] = .object(["const": .bool(true)])
+        return .object([
+            "description": .string(call.doc),
+            "content": json(
+                .object([
+                    "type": .string("object"), "required": .list([.string("ok")]), "properties": .object(properties),
+                ])),
+        ])
+    }
+
+    private static func result(_ field: Field) -> JSON {
+        var fields: [String: JSON] = ["description": .string(field.doc)]
+        let type: String? =
+            switch field.kind {
+            case VG_BOOL: "boolean"
+            case VG_INTEGER: "integer"
+            case VG_NUMBER: "number"
+            case VG_STRING: "string"
+            case VG_LIST: "array"
+            case VG_TABLE: "object"
+            default: nil
+            }
+        if let type { fields["type"] = .string(type) }
+        return .object(fields)
+    }
+
+    private static func refusal(_ why: String) -> JSON {
+        .object([
+            "description": .string(why), "content": json(.object(["$ref": .string("#/components/schemas/Error")])),
+        ])
+    }
+
+    private static func json(_ schema: JSON) -> JSON { .object(["application/json": .object(["schema": schema])]) }
+
+    private static let error: JSON = {
+        let text = JSON.object(["type": .string("string")])
+        return .object([
+            "type": .string("object"), "required": .list([.string("ok"), .string("error")]),
+            "properties": .object([
+                "ok": .object(["const": .bool(false)]),
+                "error": .object([
+                    "type": .string("object"), "required": .list([.string("message"), .string("hint")]),
+                    "properties": .object([
+                        "message": text, "hint": text, "diagnostics": .object(["type": .string("array")]),
+                    ]),
+                ]),
+            ]),
+        ])
+    }()
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+import API
+import Graph
+import Host
+import JSON
+import NIOCore
+import NIOHTTP1
+import NodeKit
+import System
+
+/// What is behind which path.
+final class Router: Sendable {
+    let access: Access
+    private let host: Host
+    private let calls: CallTable
+    private let takes: TakeLookup
+    private let description: String
+    private let underWay = Counter(limit: Limits.calls)
+    private let rate = Lock(Rate(burst: Limits.callBurst, perSecond: Limits.callRate))
+
+    /// Where the file of a take lies; nil: there is no such take.
+    typealias TakeLookup = @Sendable (Int64) throws(CallError) -> String?
+
+    /// A request that was read to its end.
+    struct Question: Sendable {
+        var head: HTTPRequestHead
+        var target: Target
+        var origin: Access.Origin
+        /// Whether it knows the token.
+        var isKnown: Bool
+        var body: [UInt8]
+    }
+
+    enum Answer {
+        case now(Response)
+        case later(@Sendable () async -> Response)
+    }
+
+    init(_ host: Host, _ calls: CallTable, _ access: Access, takes: @escaping TakeLookup) {
+        (self.host, self.calls, self.access, self.takes) = (host, calls, access, takes)
+        description = OpenAPI.description(calls, isReadOnly: access.isReadOnly)
+    }
+
+    /// What a request is answered with, at once or after some work. [loop]
+    func route(_ question: Question) -> Answer {
+        let path = question.target.path
+        if question.head.method == .OPTIONS { return .now(preflight(question)) }
+        if path.hasPrefix("/api/") {
+            guard question.isKnown else { return .now(Response(Access.unknown)) }
+            return routeCall(question, String(path.dropFirst(5)))
+        }
+        guard [.GET, .HEAD].contains(question.head.method) else { return .now(Self.notAllowed("GET, HEAD")) }
+        if path == "/", let token = question.target["token"] { return .now(first(question, token)) }
+        return .now(
+            PageFiles.response(path, accepting: question.head.headers[canonicalForm: "accept-encoding"])
+                ?? Response(.notFound, CallError("there is nothing at \(path.prefix(80))", hint: "the page is at /")))
+    }
+
+    /// The first link: sets the cookie, and leaves the token out of what the browser remembers.
+    private func first(_ question: Question, _ token: String) -> Response {
+        guard access.token.matches(token) else {
+            return Response(
+                .forbidden, "text/plain; charset=utf-8",
+                "This link is of another run. `voicegraph web` prints the one of this run.\n")
+        }
+        var response = Response(to: "/" + question.target.without("token"))
+        response.headers.add(name: "Set-Cookie", value: access.setCookie(question.head.headers))
+        return response
+    }
+
+    /// What a browser asks before a page elsewhere may ask.
+    private func preflight(_ question: Question) -> Response {
+        var response = Response(.noContent, "text/plain", "")
+        if case .listed = question.origin {
+            response.headers.add(name: "Access-Control-Allow-Methods", value: "GET, HEAD, POST")
+            response.headers.add(name: "Access-Control-Allow-Headers", value: "authorization, content-type, range")
+            response.headers.add(name: "Access-Control-Max-Age", value: "600")
+        } else {
+            response.headers.add(name: "Allow", value: "GET, HEAD, POST, OPTIONS")
+        }
+        return response
+    }
+
+    static func notAllowed(_ methods: String) -> Response {
+        var response = Response(
+            .methodNotAllowed, CallError("this method is not for this path", hint: "here: \(methods)"))
+        response.headers.add(name: "Allow", value: methods)
+        return response
+    }
+
+    // MARK: /api
+
+    private func routeCall(_ question: Question, _ name: String) -> Answer {
+        let isReading = [.GET, .HEAD].contains(question.head.method)
+        if name == "openapi.json" {
+            return .now(isReading ? Response(json: description) : Self.notAllowed("GET, HEAD"))
+        }
+        if name == "live" {
+            return .now(
+                Response(.upgradeRequired, CallError("this is a WebSocket", hint: "ask for one; or too many are open")))
+        }
+        if name.hasPrefix("takes/"), name.hasSuffix("/audio") {
+            guard isReading else { return .now(Self.notAllowed("GET, HEAD")) }
+            return take(String(name.dropFirst(6).dropLast(6)), question.head.headers.first(name: "range"))
+        }
+        let call: HostCall
+        do throws(CallError) { call = try calls.named(name) } catch { return .now(Response(.notFound, error)) }
+        let arguments: [String: SettingValue]
+        do throws(Access.Refusal) {
+            if call.isChange {
+                guard question.head.method == .POST else { return .now(Self.notAllowed("POST")) }
+                guard !access.isReadOnly else { return .now(Response(.forbidden, readOnlyError)) }
+                arguments = try Self.arguments(of: question.body, question.head.headers)
+            } else {
+                guard isReading else { return .now(Self.notAllowed("GET, HEAD")) }
+                arguments = try Self.arguments(of: question.target, call)
+            }
+        } catch { return .now(Response(error)) }
+        guard rate.withLock({ $0.take() }), underWay.begin() else {
+            var response = Response(.tooManyRequests, CallError("too many calls", hint: "wait a moment"))
+            response.headers.add(name: "Retry-After", value: "1")
+            return .now(response)
+        }
+        return .later { [host, underWay] in
+            defer { underWay.end() }
+            do throws(CallError) {
+                return Response(json: JSONText.object([("ok", "true")] + (try await call(host, arguments)).json))
+            } catch {
+                return Response(.badRequest, error)
+            }
+        }
+    }
+
+    private func take(_ number: String, _ range: String?) -> Answer {
+        guard let id = Int64(number), id >= 0 else {
+            return .now(Response(.notFound, CallError("there is no take '\(number.prefix(40))'")))
+        }
+        return .later { [takes] in
+            do throws(CallError) {
+                guard let path = try takes(id) else {
+                    return Response(.notFound, CallError("there is no take \(id)", hint: "see the call takes"))
+                }
+                guard let file = TakeFile(path, range: range) else {
+                    return Response(.notFound, CallError("the file of take \(id) is gone", hint: "it was at \(path)"))
+                }
+                var response = Response(file.isPart ? .partialContent : .ok, TakeFile.type(path), "")
+                response.body = .file(file)
+                response.headers.add(name: "Accept-Ranges", value: "bytes")
+                response.headers.add(name: "Cache-Control", value: "no-store")
+                if file.isPart {
+                    let last = file.offset + file.length - 1
+                    response.headers.add(name: "Content-Range", value: "bytes \(file.offset)-\(last)/\(file.size)")
+                }
+                return response
+            } catch { return Response(.serviceUnavailable, error) }
+        }
+    }
+
+    /// What a body says: an object, or nothing.
+    private static func arguments(
+        of body: [UInt8], _ headers: HTTPHeaders
+    ) throws(Access.Refusal) -> [String: SettingValue] {
+        guard !body.isEmpty else { return [:] }
+        // Any page may send text or a form without being asked; this type only after a preflight.
+        let type = headers.first(name: "content-type")?.split(separator: ";").first?.lowercased()
+        guard type == "application/json" else {
+            throw Access.Refusal(
+                status: .unsupportedMediaType, message: "the body must be JSON",
+                hint: "send Content-Type: application/json")
+        }
+        var request = Request()
+        do throws(CallError) {
+            try request.read(arguments: body)
+            return try request.arguments()
+        } catch {
+            throw Access.Refusal(status: .badRequest, message: error.message, hint: "send an object with the arguments")
+        }
+    }
+
+    /// What a query says: each value as its argument takes it.
+    private static func arguments(of target: Target, _ call: HostCall) throws(Access.Refusal) -> [String: SettingValue]
+    {
+        var arguments: [String: SettingValue] = [:]
+        for (key, text) in target.query {
+            guard arguments[key] == nil else {
+                throw Access.Refusal(
+                    status: .badRequest, message: "'\(key.prefix(60))' stands twice", hint: call.usage)
+            }
+            let isText = call.arguments.first { $0.key == key }?.kind == VG_SET_STRING
+            let value = isText ? nil : (try? JSON(text.utf8))?.setting
+            arguments[key] = value ?? .string(text)
+        }
+        return arguments
+    }
+}
+
+/// What whoever may only look is told who wants to change something.
+let readOnlyError = CallError(
+    "this server may only be looked at", hint: "read_only = false in [web] lets changes through")
+
+/// Counts what is under way.
+final class Counter: Sendable {
+    private let limit: Int
+    private let count = Lock(0)
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Whether one more may begin.
+    func begin() -> Bool {
+        count.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    func end() { count.withLock { $0 -= 1 } }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+import API
+import Graph
+import Host
+import JSON
+import NIOCore
+import NIOWebSocket
+import NodeKit
+
+/// One WebSocket: calls as the control socket takes them, events with their numbers, and frames of levels and sound. The
+/// loop's thread only.
+final class LiveClient: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+
+    private let hub: LiveHub
+    private var context: ChannelHandlerContext?
+    /// Whether it is told what happens.
+    private(set) var hasEvents = false
+    /// What it asks for of the levels, and has seen.
+    private(set) var reader = LevelFrames.Reader()
+    /// The number of the last event that it was sent.
+    private var cursor = 0
+    /// Whether levels are on their way to it: newer ones wait.
+    private var isBusy = false
+    private var namesTold = 0
+    private var calls = CallQueue()
+    private var texts = Rate(burst: Limits.textBurst, perSecond: Limits.textRate)
+    private var sounds = Rate(burst: Limits.soundBurst, perSecond: Limits.soundRate)
+    private var heardAt = NIODeadline.now()
+    private var isClosing = false
+    private var audio: ClientAudio?
+    /// By which others are told of it.
+    private(set) var name: String
+
+    init(_ hub: LiveHub, number: Int) {
+        self.hub = hub
+        name = "client \(number)"
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        audio = ClientAudio(self, context.eventLoop)
+        if let address = context.remoteAddress?.ipAddress { name += " at \(address)" }
+        hub.add(self)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { leave() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        leave()
+        context.fireChannelInactive()
+    }
+
+    private func leave() {
+        guard context != nil else { return }
+        context = nil
+        audio?.close()
+        audio = nil
+        hub.remove(self)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        heardAt = .now()
+        let bytes = frame.unmaskedData
+        switch frame.opcode {
+        case .text:
+            guard texts.take() else { return refuse(CallError("too many messages", hint: "send fewer of them")) }
+            guard let text = String(validating: bytes.readableBytesView, as: UTF8.self) else {
+                return close(.dataInconsistentWithMessage)
+            }
+            take(Array(text.utf8))
+        case .binary: if sounds.take() { audio?.take(bytes) }
+        case .ping: if hasRoom { send(WebSocketFrame(fin: true, opcode: .pong, data: bytes)) }
+        case .connectionClose: close(.normalClosure)
+        default: break
+        }
+    }
+
+    /// Who reads nothing is not read, either, so that no answers pile up; after a while it passes for gone.
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        _ = context.channel.setOption(.autoRead, value: context.channel.isWritable)
+        if context.channel.isWritable { work() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error as? NIOWebSocketFrameAggregator.Error {
+        case .accumulatedFrameSizeIsTooLarge, .tooManyFragments: close(.messageTooLarge)
+        default: close(.protocolError)
+        }
+    }
+
+    // MARK: what it is sent
+
+    /// A line of JSON. [loop]
+    func send(_ line: String) { send(ByteBuffer(string: line)) }
+
+    /// The same. [loop]
+    func send(_ line: ByteBuffer) { send(WebSocketFrame(fin: true, opcode: .text, data: line)) }
+
+    /// Bytes; `done` once they have left, or never will. [loop]
+    func send(bytes: ByteBuffer, done: @escaping @Sendable () -> Void) {
+        guard let context, !isClosing else { return done() }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.whenComplete { _ in done() }
+        context.writeAndFlush(
+            wrapOutboundOut(WebSocketFrame(fin: true, opcode: .binary, data: bytes)), promise: written)
+    }
+
+    private func send(_ frame: WebSocketFrame) {
+        guard !isClosing else { return }
+        context?.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+    }
+
+    /// Whether it takes more now.
+    var hasRoom: Bool { context?.channel.isWritable ?? false }
+
+    /// Something that only counts now. [loop]
+    func tell(_ line: ByteBuffer) { if hasRoom { send(line) } }
+
+    /// Events that have come, as far as it takes them, and the newest levels. [loop]
+    func step(hasNewNames: Bool) {
+        guard hasEvents else { return }
+        sendEvents()
+        guard let frames = hub.frames else { return }
+        if frames.names.count > namesTold, hasRoom {
+            namesTold = frames.names.count
+            send(frames.namesLine)
+        }
+        guard !isBusy, hasRoom, namesTold == frames.names.count, let message = frames.message(for: reader) else {
+            return
+        }
+        reader.seen = frames.turn
+        isBusy = true
+        nonisolated(unsafe) let client = self  // touched on the loop only
+        send(bytes: message) { client.isBusy = false }
+    }
+
+    private func sendEvents() {
+        let history = hub.history
+        if !history.reaches(cursor), hasRoom, let next = history.next(after: cursor) {
+            send(EventHistory.lost(next.number - 1 - cursor))
+            for line in history.retained { send(line) }
+            cursor = next.number - 1
+        }
+        while hasRoom, let item = history.next(after: cursor) {
+            cursor = item.number
+            send(item.line)
+        }
+    }
+
+    /// Asks whether it is there; one that has not been heard of for long is not. [loop]
+    func ping(_ now: NIODeadline) {
+        if now - heardAt > Limits.silence { context?.close(promise: nil) }
+        send(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer()))
+    }
+
+    /// Ends it with a reason. [loop]
+    func close(_ code: WebSocketErrorCode) {
+        guard let context, !isClosing else { return }
+        isClosing = true
+        var data = ByteBuffer()
+        data.write(webSocketErrorCode: code)
+        let bound = context.loopBound
+        context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .connectionClose, data: data)))
+            .whenComplete { _ in bound.value.close(promise: nil) }
+        // One that reads nothing does not take that either.
+        context.eventLoop.scheduleTask(in: .seconds(2)) { bound.value.close(promise: nil) }
+    }
+
+    // MARK: what it asks
+
+    private func take(_ text: [UInt8]) {
+        var request = Request()
+        do throws(CallError) {
+            try request.read(text)
+            switch request.call {
+            case HostCall.events.name: try subscribe(request)
+            case "ask": try ask(request)
+            case "audio", "audio.close":
+                guard let audio else { return }
+                send(try audio.answer(request, isReadOnly: hub.access.isReadOnly))
+            default: try begin(request)
+            }
+        } catch {
+            send(error.answer(request.id))
+        }
+    }
+
+    private func refuse(_ error: CallError) { if hasRoom { send(error.answer(.null)) } }
+
+    private func begin(_ request: Request) throws(CallError) {
+        let isChange = try hub.calls.named(request.call).isChange
+        guard !isChange || !hub.access.isReadOnly else { throw readOnlyError }
+        guard calls.add(request, isChange: isChange) else {
+            throw CallError("too many calls wait", hint: "wait for the answers")
+        }
+        work()
+    }
+
+    private func work() {
+        guard let loop = context?.eventLoop else { return }
+        while hasRoom, let (request, isChange) = calls.next() {
+            nonisolated(unsafe) let client = self  // touched on the loop only
+            Task { [hub] in
+                let answer = await request.answer(hub.host, hub.calls) { _ in [] }
+                loop.execute {
+                    client.calls.done(isChange: isChange)
+                    client.send(answer)
+                    client.work()
+                }
+            }
+        }
+    }
+
+    private func subscribe(_ request: Request) throws(CallError) {
+        let given = Settings(try request.arguments())
+        _ = hub.history.advance()
+        let history = hub.history
+        let since = given.string("run") == hub.run ? given.integer("since") : nil
+        let isResumed = since.map { history.reaches($0) && $0 >= 0 } ?? false
+        cursor = isResumed ? since ?? 0 : history.last
+        hasEvents = true
+        namesTold = 0
+        reader.seen = 0
+        hub.wishesChanged()
+        send(
+            JSONText.object([
+                ("id", request.id.text), ("ok", "true"), ("run", JSONText.string(hub.run)), ("number", String(cursor)),
+                ("resumed", String(isResumed)), ("read_only", String(hub.access.isReadOnly)),
+            ]))
+        if !isResumed { for line in history.retained { send(line) } }
+    }
+
+    private func ask(_ request: Request) throws(CallError) {
+        let given = try request.arguments()
+        do throws(NodeError) {
+            try checkValues(given, against: [HostCall.events.arguments[1]], of: "'ask'", noun: "argument")
+        } catch { throw CallError(error.message, hint: error.hint) }
+        let series = Settings(given).strings("series")
+        guard series.count <= 1000 else { throw CallError("too many series", hint: "ask for those that are shown") }
+        reader = LevelFrames.Reader(wanted: Set(series), seen: 0)
+        hub.wishesChanged()
+        send(JSONText.object([("id", request.id.text), ("ok", "true")]))
+    }
+}

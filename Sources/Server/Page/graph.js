@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph, drawn live, and what can be changed of it.
+import { h } from './dom.js'
+import { field, valuesOf } from './nodes.js'
+
+export function graph(app) {
+	const { live, find } = app
+	const [drawing, add, link] = ['drawing', 'add', 'link'].map(find)
+	const choice = (key, choices) => field({ key, kind: 'text', choices, required: true })
+	const [from, to] = ['from', 'to'].map(key => choice(key, ['']))
+	let wires = []
+	let drawnAt = 0
+	link.append(from, to, field({ key: 'gain_db', kind: 'number', default: '0', unit: 'dB' }),
+		h('button', { class: 'main' }, 'Link'))
+
+	async function draw() {
+		const { width, height, nodes, links } = await live.call('layout')
+		const titled = (tag, given, title, ...more) => h(tag, given, h('svg:title', {}, title), ...more)
+		const port = ({ name, kind, x, y }) => titled('svg:circle', { class: kind, cx: x, cy: y, r: 4.5 }, name)
+		wires = links.map(({ from, output, to, input, kind, path }) => ({ from: kind === 'audio' && from,
+			element: titled('svg:path', { class: kind, d: path }, `${from}.${output} → ${to}.${input}`) }))
+		drawing.replaceChildren(h('svg:svg', { viewBox: `0 0 ${width} ${height}`, role: 'img',
+			'aria-label': `${nodes.length} nodes, ${links.length} links` }, ...wires.map(({ element }) => element),
+		...nodes.map(({ name, type, x, y, width, height, inputs, outputs, failure }) =>
+			titled('svg:g', { class: failure && 'failed' },
+			failure ?? name, h('svg:rect', { x, y, width, height, rx: 12 }), h('svg:text', { x: x + 12, y: y + 22 }, name),
+			h('svg:text', { x: x + 12, y: y + 38 }, type), ...inputs.map(port), ...outputs.map(port)))))
+	}
+
+	async function fill() {
+		const { nodes, links } = app.parts
+		const ends = isInput => nodes.flatMap(({ name, ports, parameters }) => [
+			...ports.filter(({ input }) => input === isInput).map(({ symbol }) => `${name}.${symbol}`),
+			...(isInput ? parameters.map(({ key }) => `${name}.${key}`) : [])])
+		const button = (text, onclick, given) => h('button', { type: 'button', onclick, ...given }, text)
+		for (const { lastChild: select } of [from, to]) {
+			const { value } = select
+			const names = ends(select.name === 'to')
+			select.replaceChildren(...names.map(name => h('option', {}, name)))
+			if (names.includes(value)) select.value = value
+		}
+		find('links').replaceChildren(...links.map(({ from, to, gain_db: gain }) => h('li', { class: 'head' },
+			`${from} → ${to}${gain ? `, ${gain} dB` : ''}`,
+			button('Unlink', () => app.call('unlink', { link: `${from} -> ${to}` }),
+				{ 'aria-label': `Unlink ${from} from ${to}` }))))
+		if (!add.firstChild) await fillAdd(button)
+		for (const input of find('graph').querySelectorAll('button, input, select')) input.disabled = live.readOnly
+	}
+
+	async function fillAdd(button) {
+		const { types } = await live.call('types')
+		const type = choice('type', types.map(({ name }) => name))
+		const settings = h('div')
+		type.onchange = () => {
+			const { doc, settings: all } = types.find(({ name }) => name === type.lastChild.value)
+			const fields = isNeeded => all.filter(({ required }) => required === isNeeded).map(field)
+			settings.replaceChildren(h('p', {}, doc), ...fields(true),
+				h('details', {}, h('summary', {}, 'Settings'), ...fields(false)))
+		}
+		type.onchange()
+		add.replaceChildren(type, field({ key: 'name', kind: 'text', required: true }), settings,
+			h('div', { class: 'row' }, h('button', { class: 'main' }, 'Add'), button('Save states', save)))
+	}
+
+	async function save() {
+		const { saved } = await app.call('save') ?? {}
+		if (saved) app.tell({ message: `Saved: ${saved.join(', ') || 'nothing; no node has state = "FOLDER"'}` })
+	}
+
+	add.onsubmit = event => {
+		event.preventDefault()
+		app.call('add', { node: valuesOf(add) })
+	}
+	link.onsubmit = event => {
+		event.preventDefault()
+		const { from, to, gain_db } = valuesOf(link)
+		app.call('link', { link: `${from} -> ${to}`, gain_db })
+	}
+
+	const show = () => Promise.all([draw(), fill()]).catch(app.tell)
+	return {
+		changed: () => find('graph').hidden || show(),
+		enter() {
+			show()
+			live.ask('graph', ['output'])
+		},
+		leave: () => live.ask('graph', []),
+		levels() {
+			const now = performance.now()
+			if (now - drawnAt < 250) return
+			drawnAt = now
+			for (const wire of wires) {
+				const peak = app.output(wire.from)?.[0]
+				const level = peak > 0.001 ? Math.round(20 * (1 + Math.log10(peak) / 3)) / 20 : 0
+				if (level !== wire.level) wire.element.style.setProperty('--level', wire.level = level)
+			}
+		},
+	}
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connection to a server.
+import { Parts } from './parts.js'
+
+/** Why a call was not done: message, hint, and the diagnostics of a graph. */
+const failure = ({ message, hint = '', diagnostics = [] }) => Object.assign(new Error(message), { hint, diagnostics })
+const lost = failure({ message: 'Connection lost', hint: 'It is tried again by itself.' })
+const refused = failure({ message: 'No access', hint: 'Open the link that the run prints, or `voicegraph web`.' })
+
+/** The connection to a server, shared by all on a page that show it: calls, events, levels and sound. */
+export class Live {
+	static #all = new Map()
+	state = 'closed'
+	/** The newest numbers of each series: {values}, by place. */
+	rows = []
+	#named = new Map()
+	#latest = new Map()
+	#calls = new Map()
+	#wishes = new Map()
+	#listeners = { state: new Set(), event: new Set(), levels: new Set(), audio: new Set() }
+	#users = 0
+	#count = 0
+	#tries = 0
+
+	static of(src, token = '') {
+		const key = src + ' ' + token
+		if (!Live.#all.has(key)) Live.#all.set(key, Object.assign(new Live(), { src, token }))
+		return Live.#all.get(key)
+	}
+
+	/** Connects for one more user. What is returned ends that; the last one ends the connection. */
+	use() {
+		if (++this.#users === 1) this.#open()
+		else this.retry()
+		return () => {
+			if (--this.#users) return
+			clearTimeout(this.timer)
+			this.socket.close()
+			this.#tell('closed')
+		}
+	}
+
+	/** Tries again now. */
+	retry() {
+		if (this.state === 'lost' || this.state === 'refused') this.#open()
+	}
+
+	/** Listens to 'state', 'event', 'levels' or 'audio'; what is returned ends that. */
+	on(kind, listener) {
+		this.#listeners[kind].add(listener)
+		return () => this.#listeners[kind].delete(listener)
+	}
+
+	/** Asks the host: the results, or an error with a hint. */
+	call(call, given) {
+		if (this.socket?.readyState !== 1) return Promise.reject(this.refusal ?? lost)
+		const id = ++this.#count
+		this.socket.send(JSON.stringify({ id, call, ...given }))
+		return new Promise((resolve, reject) => this.#calls.set(id, { resolve, reject }))
+	}
+
+	/** From now on `owner` wants these series on request. */
+	ask(owner, series = []) {
+		this.#wishes.set(owner, series)
+		const all = new Set([...this.#wishes.values()].flat())
+		if (this.state === 'open') this.call('ask', { series: [...all] }).catch(() => {})
+	}
+
+	/** The newest numbers of a series; undefined: none were told. */
+	values(node, series) {
+		return this.#named.get(node + ' ' + series)?.values
+	}
+
+	/** The last event of a name. */
+	last(node, name) {
+		return this.#latest.get(node + ' ' + name)
+	}
+
+	/** The graph, its nodes and what they declare. */
+	describe() {
+		const ask = name => this.call(name)
+		return this.described ??= Promise.all(
+			[...['nodes', 'actions', 'series', 'declared'].map(ask), ask('streams').catch(() => ({ streams: [] }))]
+		).then(answers => new Parts(Object.assign({}, ...answers)), error => {
+			this.described = undefined
+			throw error
+		})
+	}
+
+	#emit(kind, ...given) {
+		for (const listener of this.#listeners[kind]) listener(...given)
+	}
+
+	#tell(state, isResumed) {
+		this.state = state
+		this.#emit('state', state, isResumed)
+	}
+
+	#open() {
+		clearTimeout(this.timer)
+		const url = new URL('api/live', this.src)
+		url.protocol = url.protocol.replace('http', 'ws')
+		const socket = this.socket = new WebSocket(url, ['voicegraph', ...(this.token ? ['token.' + this.token] : [])])
+		socket.binaryType = 'arraybuffer'
+		socket.onmessage = ({ data }) => (typeof data === 'string' ? this.#take(JSON.parse(data)) : this.#measure(data))
+		/** Fulfilled once it is open. */
+		this.opened = new Promise((resolve, reject) => {
+			socket.onopen = () => this.#begin().then(resolve, () => socket.close())
+			socket.onclose = () => socket === this.socket && this.#lose().then(() => reject(this.refusal))
+		})
+		this.opened.catch(() => {})
+		this.#tell('opening')
+	}
+
+	async #begin() {
+		const { run, number, resumed, read_only: readOnly } =
+			await this.call('events', this.run && { since: this.number, run: this.run })
+		Object.assign(this, { run, number, readOnly, described: undefined })
+		this.#tries = 0
+		if (!resumed) this.#latest.clear()
+		this.#tell('open', resumed)
+		this.ask()
+	}
+
+	async #lose() {
+		const wasOpen = this.state === 'open'
+		this.refusal = lost
+		for (const { reject } of this.#calls.values()) reject(lost)
+		this.#calls.clear()
+		if (!this.#users) return
+		// From half a second to fifteen, and not all clients at once.
+		this.timer = setTimeout(() => this.#open(), Math.min(15e3, 500 * 2 ** this.#tries++) * (0.75 + Math.random() / 2))
+		if (!wasOpen) {
+			const headers = this.token ? { Authorization: 'Bearer ' + this.token } : {}
+			const answer = await fetch(new URL('api/status', this.src), { headers }).catch(() => ({}))
+			if (answer.status === 401 || answer.status === 403) this.refusal = refused
+		}
+		if (this.#users) this.#tell(this.refusal === refused ? 'refused' : 'lost')
+	}
+
+	#take(message) {
+		const { event, node = '', number } = message
+		if (number > this.number) this.number = number
+		if (event === undefined) {
+			const call = this.#calls.get(message.id)
+			this.#calls.delete(message.id)
+			if (message.ok) call?.resolve(message)
+			else call?.reject(failure(message.error))
+		} else if (event === 'series.names') {
+			this.rows = message.names.map(([node, series]) => {
+				const key = node + ' ' + series
+				if (!this.#named.has(key)) this.#named.set(key, { values: new Float32Array() })
+				return this.#named.get(key)
+			})
+		} else {
+			if (event === 'graph.changed') this.described = undefined
+			this.#latest.set(node + ' ' + event, message)
+			this.#emit('event', message)
+		}
+	}
+
+	#measure(buffer) {
+		const view = new DataView(buffer)
+		if (view.getUint8(0) === 2) return this.#emit('audio', buffer)
+		this.time = view.getFloat64(8, true)
+		for (let at = 16; at < buffer.byteLength;) {
+			const row = this.rows[view.getUint16(at, true)]
+			const count = view.getUint16(at + 2, true)
+			if (row && row.values.length !== count) row.values = new Float32Array(count)
+			at += 4
+			for (let i = 0; i < count; i++, at += 4) if (row) row.values[i] = view.getFloat32(at, true)
+		}
+		this.#emit('levels')
+	}
+}

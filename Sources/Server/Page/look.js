@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the element looks, and what it is made of.
+import { h, icon } from './dom.js'
+
+export const style = new CSSStyleSheet()
+style.replaceSync(`
+:host { color-scheme: light dark; display: inline-block; font: 15px/1.45 var(--vg-font, system-ui, sans-serif);
+	--surface: var(--vg-surface, light-dark(#fff, #171a20)); --text: var(--vg-text-primary, light-dark(#11161f, #eef1f5));
+	--quiet: var(--vg-text-secondary, light-dark(#566070, #a3adbb)); --line: light-dark(#dde2e8, #2e3540);
+	--field: var(--vg-input-background, light-dark(#f1f3f6, #222731)); --accent: light-dark(#036b5b, #7fe3c4);
+	--bad: light-dark(#b42318, #ff9a8d); --on: light-dark(#fff, #10231e); color: var(--text) }
+:host([theme=light]) { color-scheme: light } :host([theme=dark]) { color-scheme: dark }
+:host([position*='-']) { position: fixed; z-index: 9999; margin: 20px }
+:host([position^=bottom]) { bottom: 0 } :host([position^=top]) { top: 0 }
+:host([position$=right]) { right: 0 } :host([position$=left]) { left: 0 }
+* { box-sizing: border-box; font: inherit; color: inherit; margin: 0 } [hidden] { display: none !important }
+button { border: 0; background: var(--field); height: 44px; min-width: 44px; padding: 0 11px; border-radius: 28px;
+	cursor: pointer } :disabled { opacity: .5; cursor: default }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
+svg { width: 22px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round;
+	display: block }
+.launcher, .card { background: var(--surface); border: 1px solid var(--line); box-shadow: 0 8px 32px #0002 }
+.launcher { display: flex; align-items: center; gap: 10px; height: 56px; padding: 0 22px; font-weight: 600 }
+.launcher svg { color: var(--accent) } .bad svg, .end, .notice { color: var(--bad) }
+.busy svg { animation: wait 1s infinite alternate } @keyframes wait { to { opacity: .3 } }
+.round { width: 56px; padding: 0; justify-content: center } .round svg { width: 32px }
+.round span, .said { position: absolute; clip-path: inset(50%) }
+.card { width: min(360px, 100vw - 40px); border-radius: var(--vg-radius, 24px); overflow: hidden; display: flex;
+	flex-direction: column; position: relative } .tall { height: min(580px, 100vh - 40px) }
+.stage { height: 212px; flex: none; padding: 16px } .tall .stage { height: 96px; padding: 8px }
+canvas { display: block; width: 100%; height: 100% }
+.status, .hint { text-align: center; color: var(--quiet); padding: 0 16px 12px; font-size: 14px }
+ol { flex: 1; overflow-y: auto; padding: 12px 16px; list-style: none; display: flex; gap: 8px; flex-direction: column;
+	background: var(--vg-transcript-background, transparent) }
+ol:empty::before { content: attr(data-empty); color: var(--quiet); margin: auto }
+li { max-width: 85%; padding: 9px 14px; border-radius: 18px; overflow-wrap: anywhere; white-space: pre-wrap }
+.agent { align-self: start; background: var(--vg-agent-bubble-background, light-dark(#eef1f4, #262c36));
+	color: var(--vg-agent-bubble-text, var(--text)); border-bottom-left-radius: 6px }
+.user { align-self: end; background: var(--vg-user-bubble-background, light-dark(#036b5b, #0b6e5e));
+	color: var(--vg-user-bubble-text, #fff); border-bottom-right-radius: 6px }
+.partial::after { content: ' …' } .unsent { outline: 2px solid var(--bad) }
+.notice { padding: 8px 16px 0 } form { display: flex; gap: 8px; padding: 12px 16px 0 }
+input { flex: 1; min-width: 0; border: 1px solid var(--line); border-radius: 22px; padding: 0 16px;
+	background: var(--field) }
+input::placeholder { color: var(--quiet); opacity: 1 }
+.controls { display: flex; justify-content: center; gap: 12px; padding: 12px 16px 16px }
+.newest { position: absolute; right: 16px; bottom: 148px; box-shadow: 0 2px 8px #0004 }
+.mute { background: var(--vg-mute-background, var(--field)); color: var(--vg-mute-icon, var(--text)) }
+.mute[aria-pressed=true] { background: var(--vg-mute-active-background, var(--bad));
+	color: var(--vg-mute-icon, var(--on)) }
+.send, .retry { background: var(--accent); color: var(--on) }
+.error { padding: 28px 24px 12px; align-items: center; gap: 8px } .error > svg { color: var(--bad); width: 36px }
+h2, .error button { font-weight: 600; padding: 0 20px }
+:host(:is([mode=face], [mode=conversation])) { display: block; height: 100% }
+:host(:is([mode=face], [mode=conversation])) .card { width: 100%; height: 100%; border: 0; box-shadow: none;
+	border-radius: 0 }
+:host([mode=conversation]) :is(.stage, .end, .toggle) { display: none } :host([mode=face]) .card { background: none }
+:host([mode=face]) .stage { height: 100%; padding: 0 }
+@media (prefers-reduced-motion: reduce) { .busy svg { animation: none } }
+@media (forced-colors: active) { button, li { border: 1px solid } }
+`)
+
+// The first class of each is the name of its part.
+export const layout = `
+<button class=launcher></button>
+<section class=card>
+	<div class=stage><canvas class=canvas role=img aria-label="Level of the voice"></canvas></div>
+	<p class=status></p>
+	<ol class=transcript tabindex=0 aria-label=Transcript></ol>
+	<button class=newest aria-label="Go to the newest"></button>
+	<p class=notice role=alert></p>
+	<form class=composer>
+		<input class=input aria-label=Message autocomplete=off maxlength=10000><button class=send aria-label=Send></button>
+	</form>
+	<div class=controls>
+		<button class=mute aria-label="Mute microphone"></button>
+		<button class=toggle aria-label=Transcript></button>
+		<button class=end aria-label="End conversation"></button>
+	</div>
+</section>
+<section class="error card" aria-label=Error>
+	<h2 class=title></h2><p class=hint></p>
+	<div class=controls><button class=retry>Retry</button><button class=dismiss>Close</button></div>
+</section>
+<div class=said role=status></div>`
+
+/** Shows of the parts what belongs to a state, and says in them what there is to say. */
+export function show(parts, now) {
+	const { state, status, muted, error, isFace, isRound, text } = now
+	const isList = state === 'transcript' && !isFace
+	const isBusy = state === 'loading' || state === 'connecting'
+	const isCardOfError = error && (!isRound || now.isOpened)
+	Object.entries({
+		launcher: !isFace && !isCardOfError && (isBusy || error || state === 'collapsed'), error: !isFace && isCardOfError,
+		card: isFace || isList || state === 'expanded', transcript: isList, composer: isList && now.canAnswer,
+		newest: isList && !now.isPinned, status: !isFace, controls: !isFace, notice: parts.notice.textContent,
+		mute: now.canMute,
+	}).forEach(([name, isShown]) => (parts[name].hidden = !isShown))
+	parts.launcher.className = `launcher${isRound ? ' round' : ''}${isBusy ? ' busy' : ''}${error ? ' bad' : ''}`
+	parts.launcher.replaceChildren(icon(error ? 'error' : state === 'connecting' ? 'end' : 'bars'),
+		h('span', {}, error?.message ?? text(state === 'collapsed' ? 'start' : state)))
+	parts.title.textContent = error?.message
+	parts.hint.textContent = error?.hint
+	parts.card.classList.toggle('tall', isList)
+	parts.card.ariaLabel = isFace ? 'Face' : 'Voice assistant'
+	parts.transcript.dataset.empty = text('empty')
+	parts.status.textContent = text(status, parts.status.dataset.label)
+	parts.input.placeholder = text('message')
+	parts.input.disabled = parts.send.disabled = !now.isConnected || now.isReadOnly
+	parts.mute.disabled = now.isReadOnly && !now.hasStreams
+	parts.mute.ariaPressed = muted
+	parts.mute.replaceChildren(icon(muted ? 'silent' : 'microphone'))
+	parts.toggle.ariaPressed = isList
+	parts.toggle.replaceChildren(icon(isList ? 'bars' : 'talk'))
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Meters of all nodes, and every node with what can be turned, set and done.
+import { h } from './dom.js'
+
+const calm = matchMedia('(prefers-reduced-motion: reduce)')
+const decibels = level => 20 * Math.log10(level)
+const isNumber = kind => kind === 'number' || kind === 'integer'
+
+/** A labelled input for what a setting or an argument takes. */
+export function field(setting) {
+	const { key, kind, choices = [], doc, unit, required = false, value, default: usual } = setting
+	const { minimum: min, maximum: max } = setting
+	const given = { name: key, 'data-kind': kind, title: doc, required }
+	const options = kind === 'boolean' ? ['true', 'false'] : choices
+	const input = options.length
+		? h('select', given, ...(required ? options : ['', ...options]).map(option => h('option', {}, option)))
+		: h('input', { ...given, min, max, step: kind === 'integer' ? 1 : 'any', type: isNumber(kind) ? 'number' : 'text',
+			placeholder: usual?.replaceAll('"', '') })
+	if (value !== undefined) input.value = typeof value === 'object' ? JSON.stringify(value) : value
+	return h('label', { class: 'field' }, unit ? `${key}, ${unit}` : key, input)
+}
+
+/** What an input says, as calls take it; undefined: nothing. */
+function valueOf({ value, dataset: { kind } }) {
+	if (value === '') return undefined
+	if (isNumber(kind)) return Number(value)
+	if (kind === 'text' || kind === 'file') return value
+	try {
+		return JSON.parse(value)
+	} catch {
+		return value
+	}
+}
+
+/** What all inputs of a form say. */
+export const valuesOf = form =>
+	Object.fromEntries([...form.elements].filter(input => input.name).map(input => [input.name, valueOf(input)]))
+
+export function meters(app) {
+	const { find, live } = app
+	let rows = []
+	let [asked, drawnAt, toldAt] = [false, 0, 0]
+
+	function channel(parent) {
+		const [mean, line] = [h('i'), h('i')]
+		const element = h('div', { class: 'meter' }, mean, line)
+		const share = level => Math.max(0, Math.min(1, level / 60 + 1))
+		const state = { mean: -99, held: -99, heldAt: 0, clippedAt: -1e5 }
+		parent.append(element)
+		// Up at once, down by 36 dB a second; the line stays for a second and a half.
+		return (peak, rms, now, seconds) => {
+			state.mean = Math.max(decibels(rms), calm.matches ? -99 : state.mean - 36 * seconds)
+			if (decibels(peak) >= state.held) Object.assign(state, { held: decibels(peak), heldAt: now })
+			else if (now - state.heldAt > 1500) state.held -= 24 * seconds
+			if (peak >= 0.9999) state.clippedAt = now
+			mean.style.transform = `scaleX(${share(state.mean)})`
+			line.style.left = `${share(state.held) * 100}%`
+			element.classList.toggle('clip', now - state.clippedAt < 3000)
+			return state.held > -60
+		}
+	}
+
+	function draw() {
+		const now = performance.now()
+		const seconds = Math.min(0.3, (now - drawnAt) / 1000)
+		const tells = now - toldAt > 500
+		let moves = false
+		asked = false
+		drawnAt = now
+		if (tells) toldAt = now
+		for (const { node, channels, box, tell } of rows) {
+			const peaks = live.values(node, 'peak') ?? app.output(node) ?? []
+			const means = live.values(node, 'rms') ?? peaks
+			let loudest = 0
+			for (let i = 0; i < peaks.length; i++) {
+				channels[i] ??= channel(box)
+				if (channels[i](peaks[i], means[i], now, seconds)) moves = true
+				loudest = Math.max(loudest, peaks[i])
+			}
+			if (tells) tell(peaks.length ? decibels(loudest) : NaN)
+		}
+		if (moves || now - toldAt < 500 && !tells) wake()
+	}
+
+	function wake() {
+		if (asked || find('meters').hidden) return
+		asked = true
+		if (calm.matches) setTimeout(draw, 250)
+		else requestAnimationFrame(draw)
+	}
+
+	return {
+		changed({ nodes }) {
+			const heard = nodes.filter(({ ports }) => ports.some(({ kind }) => kind === 'audio'))
+			if (heard.map(({ name }) => name).join() === rows.map(({ node }) => node).join()) return
+			rows = heard.map(({ name: node, type }) => {
+				const number = h('span', { class: 'quiet' })
+				const box = h('div', { role: 'meter', 'aria-label': `Level of ${node}`, 'aria-valuemin': -60, 'aria-valuemax': 0 })
+				const tell = level => {
+					const text = level > -60 ? `${level.toFixed(1)} dBFS` : level < 0 ? 'silent' : 'not measured'
+					number.textContent = box.ariaValueText = text
+					box.ariaValueNow = Math.round(Math.max(-60, Math.min(0, level || -60)))
+				}
+				tell(NaN)
+				const panel = h('div', { class: 'panel' },
+					h('div', { class: 'head' }, h('h2', {}, node, h('small', {}, ` ${type}`)), number), box)
+				return { node, box, tell, panel, channels: [channel(box)] }
+			})
+			find('meters').replaceChildren(...rows.map(({ panel }) => panel))
+		},
+		enter() {
+			live.ask('meters', ['output'])
+			wake()
+		},
+		leave: () => live.ask('meters', []),
+		levels: () => live.rows.some(({ values }) => values[0] > 0.001) && wake(),
+	}
+}
+
+/** A slider for a parameter; a double click and Backspace set it back. */
+function slider(app, node, parameter) {
+	const { key, minimum: low, maximum: high, unit, doc, scale = unit === 'Hz' ? 'logarithmic' : '' } = parameter
+	const isRatio = scale === 'logarithmic' && low > 0
+	const place = value => (isRatio ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low))
+	const output = h('output')
+	const input = h('input', { type: 'range', max: 1, step: 0.002, 'aria-label': `${key} of ${node}`, title: doc })
+	let wanted
+	let isBusy = false
+	function show(value) {
+		input.value = place(value)
+		output.value = input.ariaValueText = `${Number(value.toPrecision(4))} ${unit}`
+	}
+	// One call at a time; what was turned meanwhile goes with the next one.
+	async function set(value) {
+		show(wanted = value)
+		if (isBusy) return
+		isBusy = true
+		while (wanted !== undefined) {
+			const value = Number(wanted.toPrecision(4))
+			wanted = undefined
+			parameter.value = (await app.call('set', { node, parameter: key, value }))?.value ?? parameter.value
+		}
+		isBusy = false
+		show(parameter.value)
+	}
+	const reset = () => input.disabled || set(parameter.default)
+	input.oninput = () => set(isRatio ? low * (high / low) ** input.value : low + (high - low) * input.value)
+	input.ondblclick = reset
+	input.onkeydown = ({ key }) => void (key === 'Backspace' && reset())
+	show(parameter.value)
+	return {
+		element: h('label', { class: 'slider' }, key, output, input),
+		update: value => isBusy || input.matches(':active') || show(value),
+	}
+}
+
+export function nodes(app) {
+	const { find, live } = app
+	const cards = new Map()
+
+	function action(node, { name, doc, arguments: given }) {
+		const output = h('output', { class: 'quiet' })
+		const form = h('form', { class: given.length ? '' : 'row', onsubmit: async event => {
+			event.preventDefault()
+			const answer = await app.call('do', { node, action: name, arguments: valuesOf(form) })
+			const results = Object.entries(answer?.results ?? {}).map(([key, value]) => `${key} ${JSON.stringify(value)}`)
+			output.value = answer ? results.join(', ') || 'done' : ''
+		} }, ...given.map(field), h('button', { title: doc }, name), output)
+		return given.length ? h('details', {}, h('summary', { title: doc }, name), form) : form
+	}
+
+	function card(node, settings, actions) {
+		const { name, type, degraded, parameters } = node
+		const toggles = ['bypass', 'mute'].map(call => {
+			const turn = () => app.call(call, { node: name, on: button.ariaPressed !== 'true' })
+			const button = h('button', { onclick: turn }, call)
+			return button
+		})
+		const more = (text, list) => list.length && h('details', {}, h('summary', {}, text), ...list)
+		const sliders = parameters.map(parameter => slider(app, name, parameter))
+		const fields = settings.map(setting => {
+			const label = field(setting)
+			label.lastChild.onchange = ({ target }) => target.reportValidity() &&
+				app.call('set', { node: name, parameter: setting.key, value: valueOf(target) })
+			return label
+		})
+		const element = h('article', { class: 'panel', 'aria-label': name },
+			h('div', { class: 'head' }, h('h2', {}, name), h('small', {}, type)), degraded && h('p', { class: 'bad' }, degraded),
+			...sliders.map(({ element }) => element), more('Settings', fields),
+			more('Actions', actions.map(given => action(name, given))),
+			h('div', { class: 'row' }, ...toggles,
+				app.button('Remove', `Remove ${name}?`, () => app.call('remove', { node: name }))))
+		for (const input of element.querySelectorAll('button, input, select')) input.disabled = live.readOnly
+		return { element, update({ parameters, bypass, mute }) {
+			parameters.forEach(({ value }, i) => sliders[i]?.update(value))
+			;[bypass, mute].forEach((isOn, i) => (toggles[i].ariaPressed = isOn))
+		} }
+	}
+
+	return {
+		changed({ nodes, settings, actions }) {
+			const elements = nodes.map(node => {
+				const [own, done] = [settings, actions].map(list => list.filter(other => other.node === node.name))
+				// What is open or held in a card that has not changed stays so.
+				const sign = JSON.stringify([node.type, node.degraded, node.parameters.map(({ key }) => key), own, live.readOnly])
+				if (cards.get(node.name)?.sign !== sign) cards.set(node.name, { ...card(node, own, done), sign })
+				cards.get(node.name).update(node)
+				return cards.get(node.name).element
+			})
+			const { children } = find('nodes')
+			if (elements.length !== children.length || elements.some((element, i) => children[i] !== element)) {
+				find('nodes').replaceChildren(...elements)
+			}
+		},
+		enter() {
+			this.timer = setInterval(() => live.call('nodes').then(
+				({ nodes }) => nodes.forEach(node => cards.get(node.name)?.update(node)), () => {}), 2000)
+		},
+		leave() {
+			clearInterval(this.timer)
+		},
+	}
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: its connection, its views, and how the host is.
+import './voice-graph.js'
+import { h } from './dom.js'
+import { Live } from './live.js'
+import { recorder, transcripts } from './archive.js'
+import { meters, nodes } from './nodes.js'
+import { graph } from './graph.js'
+import { talk } from './talk.js'
+
+const find = id => document.getElementById(id)
+const live = Live.of(new URL('.', location).href)
+const notice = find('notice')
+
+/** What the views share; `parts` is the graph, once it is known. */
+const app = {
+	live, find,
+	/** Calls the host; undefined where it refuses, which is shown. */
+	call: (name, given) => live.call(name, given).catch(app.tell),
+	/** The levels of what a node gives away; they are measured before it is muted. */
+	output(node) {
+		const levels = live.values(node, 'output')
+		return app.parts.node(node)?.mute ? levels?.map(() => 0) : levels
+	},
+	/** Shows what went wrong: message, hint and where. */
+	tell({ message, hint = '', diagnostics = [] }, name = 'Close', act = () => (notice.hidden = true)) {
+		const lines = diagnostics.map(({ line, message, hint }) => `${line ? `Line ${line}: ` : ''}${message}. ${hint ?? ''}`)
+		notice.replaceChildren(h('strong', {}, message), ...[hint, ...lines].map(line => h('p', {}, line)),
+			h('button', { onclick: act }, name))
+		notice.hidden = false
+	},
+	/** A button that asks once more before something is lost. */
+	button: (text, question, onclick) => h('button', { class: 'bad', disabled: live.readOnly,
+		onclick: ({ target }) => (target.textContent === question ? onclick() : (target.textContent = question)),
+		onblur: ({ target }) => (target.textContent = text) }, text),
+}
+
+function health() {
+	const percent = share => `${(100 * share).toFixed(1)} %`
+	const rows = (id, list) => find(id).replaceChildren(...list.map(parts => h('li', { class: 'head' }, ...parts)))
+	const words = (table = {}) => Object.entries(table).map(([key, value]) =>
+		(value > 0 ? `${value} ${key}` : `${key}: ${typeof value === 'object' ? words(value) : value}`)).join(', ')
+	const sound = ({ node, waiting, missing }) => `${node}: ${waiting} frames wait, ${missing} came too late`
+	async function look() {
+		const [{ timings }, { dropouts }] = await Promise.all([live.call('timings'), live.call('dropouts')])
+		const load = Object.entries(timings).sort(([, a], [, b]) => b.recent_average_us - a.recent_average_us)
+		rows('timings', load.map(([node, times]) => [node,
+			h('span', { class: 'quiet' }, `${times.recent_average_us.toFixed(1)} µs, at most ${times.maximum_us.toFixed(0)}`)]))
+		rows('dropouts', dropouts.reverse().map(({ cause, text, advice }) => [h('div', {}, h('strong', {}, cause), ` ${text}`,
+			h('p', { class: 'quiet' }, advice))]))
+	}
+	return {
+		enter() {
+			look().catch(app.tell)
+			this.timer = setInterval(() => look().catch(() => {}), 2000)
+		},
+		leave() {
+			clearInterval(this.timer)
+		},
+		event(event) {
+			const { event: name, utc = '', node, state, text, reason, level, item, scheduling } = event
+			if (name === 'status') {
+				find('connection').textContent = `${state}, ${percent(event.load)} load`
+				find('status').replaceChildren(...Object.entries({
+					State: state, Driver: `${event.driver} ${event.server}`, Format: `${event.rate} Hz, ${event.block} frames`,
+					Load: percent(event.load), 'Audio thread': `${scheduling.policy} ${scheduling.priority}`,
+					Dropouts: words(event.dropouts) || 'none', 'Told by the server': event.xruns, Counted: words(event.counters),
+					'Not well': words(event.degraded), Notice: event.notice,
+					'This browser': find('conversation').streams.map(sound).join(', '),
+				}).flatMap(([key, value]) => (value === '' ? [] : [h('dt', {}, key), h('dd', {}, String(value))])))
+			} else if (reason || (!item && (state || text || name === 'graph.changed'))) {
+				const changed = ['added', 'removed', 'switched'].flatMap(key => event[key]?.length ? [key, ...event[key]] : [])
+				const kind = level === 'error' || /fail|lost|dropout/.test(name) ? 'bad' : level === 'warning' ? 'warning' : ''
+				find('log').prepend(h('li', { class: kind }, h('small', {}, utc.slice(11, 19)),
+					` ${[node, name === 'log' ? '' : name, ...changed, state, text, reason].filter(Boolean).join(' ')}`))
+				if (find('log').children.length > 200) find('log').lastChild.remove()
+			}
+		},
+	}
+}
+
+const views = { talk: talk(app), recorder: recorder(app), transcripts: transcripts(app), meters: meters(app),
+	nodes: nodes(app), graph: graph(app), health: health() }
+let current
+
+function route() {
+	const name = location.hash.replace(/^#\/?/, '')
+	views[current]?.leave?.()
+	current = name in views ? name : 'talk'
+	for (const id in views) find(id).hidden = id !== current
+	for (const link of document.querySelectorAll('nav a')) link.ariaCurrent = link.hash === '#/' + current ? 'page' : null
+	document.querySelector('[aria-current]').scrollIntoView({ block: 'nearest', inline: 'nearest' })
+	scrollTo(0, 0)
+	if (app.parts) views[current].enter?.()
+}
+
+async function reload() {
+	const isFirst = !app.parts
+	const parts = app.parts = await live.describe()
+	find('graph-name').textContent = document.title = parts.graph
+	for (const id in views) views[id].changed?.(parts)
+	if (isFirst) route()
+}
+
+const places = { opening: 'Connecting…', open: 'Connected', lost: 'Connection lost', refused: 'No access' }
+let told
+live.on('state', state => {
+	find('connection').textContent = places[state]
+	find('connection').dataset.state = state
+	if (state === 'open') {
+		notice.hidden = true
+		reload().catch(app.tell)
+	} else if (state !== 'opening' && state !== told) app.tell(live.refusal, 'Retry', () => live.retry())
+	if (state !== 'opening') told = state
+})
+live.on('event', event => {
+	if (event.event === 'graph.changed') reload().catch(app.tell)
+	for (const id in views) views[id].event?.(event)
+})
+live.on('levels', () => views[current].levels?.())
+
+const theme = find('theme')
+const elements = document.querySelectorAll('voice-graph')
+theme.value = localStorage.theme ?? 'system'
+theme.onchange = () => {
+	document.documentElement.dataset.theme = localStorage.theme = theme.value
+	for (const element of elements) element.setAttribute('theme', theme.value)
+}
+theme.onchange()
+addEventListener('hashchange', route)
+route()
+live.use()
+for (const element of elements) element.removeAttribute('should-initialize')

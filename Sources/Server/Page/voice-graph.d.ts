@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The custom element <voice-graph>: import "http://HOST:PORT/voice-graph.js"
+
+/** idle -> initialize -> loading -> collapsed -> start -> connecting -> expanded <-> transcript; error too. */
+export type VoiceGraphState = "idle" | "loading" | "collapsed" | "connecting" | "expanded" | "transcript" | "error"
+/** What the node that answers does: `waiting` may be interrupted. */
+export type VoiceGraphStatus = "idle" | "connecting" | "thinking" | "waiting"
+export type VoiceGraphTheme = "light" | "dark" | "system"
+export type VoiceGraphPreset = "verdant" | "twilight" | "bloom" | "mystic" | "flare" | "glacier"
+
+export interface VoiceGraphError {
+  kind: "initialization" | "connection" | "other"
+  message: string
+  hint: string
+}
+
+export interface TranscriptItem {
+  id: string
+  role: "user" | "agent"
+  text: string
+  /** In seconds of the graph's time. */
+  time: number
+  /** `unsent`: a typed text that was refused; `isGone`: it was taken back. */
+  state: "partial" | "whole" | "unsent"
+  isGone?: true
+}
+
+export interface VoiceGraphEvents {
+  state: CustomEvent<{ state: VoiceGraphState; previous: VoiceGraphState }>
+  status: CustomEvent<{ status: VoiceGraphStatus; label: string }>
+  message: CustomEvent<TranscriptItem>
+  mute: CustomEvent<{ muted: boolean }>
+  error: CustomEvent<VoiceGraphError>
+}
+
+/**
+ * Attributes: `src` (URL of the server; the origin of the module without it), `token`, `mode` (widget, conversation,
+ * face, orb, bars or wave), `theme`, `visualizer` (a style, a node, or both: "bars face"), `preset` (or two
+ * colours: "d3ffa6-036b5b"), `icon-only`, `position` (inline, bottom-right, bottom-left, top-right, top-left),
+ * `should-initialize` ("false": no network), and the labels `label-start`, `-loading`, `-connecting`,
+ * `-idle`, `-thinking`, `-waiting`, `-message`, `-empty`. It tells `data-state`, `data-status` and `data-muted`.
+ *
+ * Custom properties, which go before attributes: `--vg-visualizer` (a preset or two colours), `--vg-surface`,
+ * `--vg-text-primary`, `--vg-text-secondary`, `--vg-input-background`, `--vg-transcript-background`,
+ * `--vg-user-bubble-background`, `--vg-user-bubble-text`, `--vg-agent-bubble-background`, `--vg-agent-bubble-text`,
+ * `--vg-mute-background`, `--vg-mute-active-background`, `--vg-mute-icon`, `--vg-font`, `--vg-radius`.
+ *
+ * Parts: launcher, card, stage, canvas, status, transcript, bubble, user-bubble, agent-bubble, newest, notice,
+ * composer, input, send, controls, mute, toggle, end, error, title, hint, retry, dismiss.
+ */
+export class VoiceGraph extends HTMLElement {
+  readonly state: VoiceGraphState
+  readonly status: VoiceGraphStatus
+  readonly muted: boolean
+  readonly connected: boolean
+  readonly error?: VoiceGraphError
+  /** 0 to 1, smoothed each 200 ms. */
+  readonly level: number
+  readonly transcript: Transcript
+  /** The browser's sound that is open: frames that wait to be played, and that came too late. */
+  readonly streams: { node: string; waiting: number; missing: number }[]
+  /** idle or error: connects. */
+  initialize(): Promise<void>
+  /** collapsed: begins a conversation. */
+  start(): Promise<void>
+  /** Ends it, also while it begins. */
+  end(): void
+  mute(on?: boolean): Promise<void>
+  unmute(): Promise<void>
+  /** Sends a typed text; false: it was blank, or did not arrive. */
+  send(text: string): Promise<boolean>
+  /** error: initializes again. */
+  retry(): Promise<void>
+  addEventListener<K extends keyof VoiceGraphEvents>(
+    type: K, listener: (event: VoiceGraphEvents[K]) => void, options?: boolean | AddEventListenerOptions): void
+  addEventListener(
+    type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void
+}
+
+/** What was said, in order of time; each item once. */
+export class Transcript {
+  readonly items: TranscriptItem[]
+  /** `text` replaces what the item says, `delta` is appended; a blank whole text takes it back. Tells what changed. */
+  put(given: { id: string; role?: "user" | "agent"; text?: string; delta?: string; time?: number; state?: string }):
+    TranscriptItem | undefined
+}
+
+/** The level 200 ms after `before` when `input` comes. */
+export function smooth(before: number, input: number): number
+/** Outer and inner colour; of an unknown name those of verdant. */
+export function presetColors(name: string): [string, string]
+export const presets: Record<VoiceGraphPreset, [string, string]>
+
+declare global {
+  interface HTMLElementTagNameMap { "voice-graph": VoiceGraph }
+}

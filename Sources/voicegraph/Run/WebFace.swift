@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import API
+import ArgumentParser
+import Glibc
+import Graph
+import Host
+import NodeKit
+import Server
+
+/// How a run is shown to browsers.
+struct WebOptions: ParsableArguments {
+    @Option(
+        name: .customLong("web"), defaultAsFlag: WebDescription.standardListen,
+        help: ArgumentHelp("Show the graph to browsers, at HOST:PORT or PORT.", valueName: "address"))
+    var listen: String?
+
+    @Flag(
+        name: .customLong("web-remote"),
+        help: "Let --web listen where other machines reach it; nothing is encrypted without a proxy.")
+    var remote = false
+
+    @Flag(name: .customLong("web-read-only"), help: "Let browsers look and change nothing.")
+    var readOnly = false
+
+    /// What the file says, and the command line on top; nil: browsers see nothing.
+    func description(over file: WebDescription?) -> WebDescription? {
+        guard listen != nil || file != nil else { return nil }
+        var web = file ?? WebDescription()
+        web.listen = listen ?? web.listen
+        web.allowsRemote = web.allowsRemote || remote
+        web.isReadOnly = web.isReadOnly || readOnly
+        return web
+    }
+}
+
+/// The server of a run, and the call by which other programs of the user find it.
+struct WebFace {
+    private let server: WebServer?
+    /// What the control socket answers beside what every host does.
+    let calls: CallTable
+
+    /// Listens, if that is wanted.
+    init(_ host: Host, _ web: WebDescription?) throws(HostError) {
+        let kept = ArchiveCalls.table()
+        guard let web else {
+            (server, calls) = (nil, CallTable(kept + [Self.call(nil)]))
+            return
+        }
+        let server = try WebServer(host, web, calls: kept) { take throws(CallError) in
+            try ArchiveCalls.file(of: take)
+        }
+        self.server = server
+        calls = CallTable(kept + [Self.call(server)])
+    }
+
+    /// Says where it is.
+    func tell(_ host: Host) {
+        guard let server else { return }
+        host.tell(
+            HostEvent.web,
+            ["url": .string(server.url), "link": .string(server.link), "remote": .bool(server.isRemote)])
+    }
+
+    /// Ends all connections.
+    func close() { server?.close() }
+
+    private static func call(_ server: WebServer?) -> HostCall {
+        HostCall(
+            "web", "where browsers see the graph", change: false,
+            results: [
+                Field("url", VG_STRING, "where"),
+                Field("link", VG_STRING, "the same with the token of this run, which lets whoever has it in"),
+            ]
+        ) { _, _ in
+            guard let server else {
+                throw CallError(
+                    "this run is not shown to browsers", hint: "start it with --web, or with [web] in its file")
+            }
+            return [("url", .string(server.url)), ("link", .string(server.link))]
+        }
+    }
+}

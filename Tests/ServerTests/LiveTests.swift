@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import Host
+import JSON
+import NIOCore
+import NodeKit
+import Testing
+
+@testable import Server
+
+/// What clients are told of what happens.
+@Suite struct LiveTests {
+    private func lines(_ history: EventHistory, after number: Int) -> [Int] {
+        var (numbers, last) = ([Int](), number)
+        while let item = history.next(after: last) {
+            last = item.number
+            numbers.append(last)
+        }
+        return numbers
+    }
+
+    @Test("Events are numbered by one, and whoever comes back gets what came since") func numbers() throws {
+        let host = Host()
+        let history = EventHistory(host)
+        for count in 1...5 { host.tell(HostEvent.eventsLost, ["count": .integer(Int64(count))]) }
+        #expect(history.advance() && history.last == 5)
+        #expect(lines(history, after: 0) == [1, 2, 3, 4, 5] && lines(history, after: 3) == [4, 5])
+        #expect(lines(history, after: 5).isEmpty && history.reaches(5) && !history.reaches(6))
+        let line = try JSON(Array(try #require(history.next(after: 2)).line.readableBytesView))
+        #expect(line["number"]?.integer == 3 && line["event"]?.string == "events.lost" && line["count"]?.integer == 3)
+    }
+
+    @Test("What is too old is gone, and that is known") func bounded() {
+        let host = Host()
+        let history = EventHistory(host)
+        for _ in 0..<3 {
+            for count in 1...2000 { host.tell(HostEvent.eventsLost, ["count": .integer(Int64(count))]) }
+            _ = history.advance()
+        }
+        #expect(history.last == 6000 && !history.reaches(1000) && history.reaches(6000 - Limits.events))
+        #expect(lines(history, after: 0).count == Limits.events && lines(history, after: 0).first == 1905)
+    }
+
+    @Test("States are told to whoever comes, but not the link with the token") func states() throws {
+        let host = Host()
+        let history = EventHistory(host)
+        host.tell(HostEvent.web, ["link": .string("secret")])
+        host.tell(HostEvent.archive, ["state": .string("keeping")])
+        host.tell(HostEvent.archive, ["state": .string("waiting")])
+        #expect(history.advance() && history.last == 2)
+        let states = try history.retained.map { try JSON(Array($0.readableBytesView)) }
+        #expect(states.map { $0["state"]?.string } == ["waiting"])
+    }
+}
