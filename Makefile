@@ -11,7 +11,7 @@ RELEASE = .build/release
 
 .DEFAULT_GOAL := help
 .PHONY: help run test build debug setup setup-test models install format lint docs pictures contact-sheet bench
-.PHONY: lv2-conformance lv2-example soak soak-voice clean
+.PHONY: lv2-conformance lv2-example soak soak-voice web-test web-measure web-picture clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,20 @@ run: build ## install what is missing, build, and run GRAPH (config/demo.conf)
 test: setup-test ## install what is missing, and run the whole test suite, under the realtime sanitizer
 	$(SWIFT) build --build-tests
 	@scripts/test .build scripts/rtsan
+
+web-test: debug ## test the page in Chromium, the HTTP API and the WebSocket; ARGS are pytest's
+	@scripts/setup web
+	@scripts/web-tests $(ARGS)
+
+web-measure: build ## measure the web face: clients, processor time, round trips
+	@scripts/setup web
+	@scripts/web-tests --version >/dev/null
+	@VOICEGRAPH=$(RELEASE)/voicegraph .build/web-venv/bin/python Tests/Web/measure.py
+
+web-picture: debug ## make the picture of the page again: docs/page.png
+	@scripts/setup web
+	@scripts/web-tests --version >/dev/null
+	@.build/web-venv/bin/python Tests/Web/picture.py
 
 build: setup ## build the release
 	$(SWIFT) build -c release

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be changed of a graph from its page, and what is refused there as it is in a file."""
+
+import pytest
+
+from conftest import wait
+from running import TALKING, eventually
+
+TONE = """
+[graph]
+name = "tone"
+links = ["tone -> quiet -> out"]
+[node.tone]
+type = "tone"
+level_db = -6
+[node.quiet]
+type = "gain"
+[node.out]
+type = "output"
+"""
+
+
+@pytest.fixture
+def opened(run, open_page):
+    def make(graph, view, *options):
+        host = run(graph, *options)
+        page = open_page(host.link)
+        wait(page, "document.body.innerText.includes('running')")
+        page.get_by_role("navigation").get_by_role("link", name=view).click()
+        return page, page.locator("#" + view.lower()), host
+
+    return make
+
+
+def node(host, name):
+    return next((node for node in host.look("nodes")["nodes"] if node["name"] == name), None)
+
+
+def error(page, text):
+    notice = page.get_by_role("alert").filter(has_text=text)
+    notice.wait_for()
+    notice.get_by_role("button", name="Close").click()
+
+
+def test_bypass_and_mute_are_shown_and_turned_by_either_side(opened):
+    page, view, host = opened(TONE, "Nodes")
+    card = view.get_by_role("article", name="quiet")
+    for word in ("bypass", "mute"):
+        button = card.get_by_role("button", name=word)
+        button.click()
+        eventually(word, lambda: node(host, "quiet")[word])
+        eventually("it is seen", lambda: button.get_attribute("aria-pressed") == "true")
+        host.call(word, node="quiet", on=False)
+        eventually("that others turned it", lambda: button.get_attribute("aria-pressed") == "false")
+
+
+def test_node_is_removed_after_a_question(opened):
+    page, view, host = opened(TONE, "Nodes")
+    card = view.get_by_role("article", name="quiet")
+    card.get_by_role("button", name="Remove").click()
+    assert node(host, "quiet")
+    # Whoever goes elsewhere has not said yes.
+    card.get_by_role("button", name="mute").focus()
+    card.get_by_role("button", name="Remove", exact=True).click()
+    assert node(host, "quiet")
+    card.get_by_role("button", name="Remove quiet?").click()
+    eventually("it is gone", lambda: node(host, "quiet") is None and card.count() == 0)
+
+
+def test_slider_moves_by_keys_within_its_bounds_and_says_its_value(opened):
+    page, view, host = opened(TONE, "Nodes")
+    slider = view.get_by_role("article", name="tone").get_by_role("slider", name="frequency of tone")
+    before = node(host, "tone")["parameters"]
+    before = next(p for p in before if p["key"] == "frequency")
+    slider.press("Home")
+    eventually("its lowest", lambda: host.look("get", node="tone", parameter="frequency")["value"] == before["minimum"])
+    slider.press("End")
+    eventually("its highest", lambda: host.look("get", node="tone", parameter="frequency")["value"] == before["maximum"])
+    assert before["unit"] in slider.get_attribute("aria-valuetext")
+    # Frequencies go by ratios: half way is their geometric middle.
+    slider.evaluate("e => { e.value = 0.5; e.dispatchEvent(new Event('input')) }")
+    middle = (before["minimum"] * before["maximum"]) ** 0.5
+    eventually("half way", lambda: host.look("get", node="tone", parameter="frequency")["value"] == pytest.approx(middle, rel=0.01))
+
+
+def test_every_node_has_a_slider_for_each_parameter_and_a_button_for_each_action(opened):
+    page, view, host = opened(TALKING, "Nodes")
+    view.get_by_role("article", name="voice").wait_for()
+    actions = host.look("actions")["actions"]
+    for given in host.look("nodes")["nodes"]:
+        card = view.locator(f"article[aria-label='{given['name']}']")
+        names = card.locator("input[type=range]").evaluate_all("all => all.map(e => e.ariaLabel)")
+        assert names == [f"{parameter['key']} of {given['name']}" for parameter in given["parameters"]]
+        buttons = card.locator("form button").evaluate_all("all => all.map(e => e.textContent)")
+        assert buttons == [action["name"] for action in actions if action["node"] == given["name"]]
+
+
+def test_what_an_action_returns_and_what_it_refuses_is_told(opened):
+    page, view, host = opened(TALKING, "Nodes")
+    agent = view.get_by_role("article", name="agent")
+    agent.get_by_text("Actions").click()
+    agent.get_by_text("send", exact=True).first.click()
+    agent.get_by_label("text", exact=True).fill("hello")
+    agent.get_by_role("button", name="send", exact=True).click()
+    eventually("its item", lambda: "item" in agent.locator("details[open] form output").first.inner_text())
+    agent.get_by_role("button", name="retry", exact=True).click()
+    page.get_by_role("alert").wait_for()
+    assert page.get_by_role("alert").locator("strong").inner_text()
+
+
+def test_links_are_made_with_a_gain_and_refused_with_the_reason(opened):
+    page, view, host = opened(TONE, "Graph")
+    view.locator("svg rect").first.wait_for()
+    choose = lambda key, end: view.get_by_role("combobox", name=key, exact=True).select_option(end)
+    choose("from", "tone.out")
+    choose("to", "out.in_1")
+    view.get_by_label("gain_db, dB").fill("-12")
+    view.get_by_role("button", name="Link", exact=True).click()
+    view.locator("#links li").filter(has_text="tone").filter(has_text="-12 dB").wait_for()
+    # A second one of the same, a loop, and audio into what takes none.
+    view.get_by_role("button", name="Link", exact=True).click()
+    error(page, "tone")
+    choose("from", "quiet.out")
+    choose("to", "quiet.in")
+    view.get_by_role("button", name="Link", exact=True).click()
+    page.get_by_role("alert").wait_for()
+    assert len(host.look("nodes")["links"]) == 3
+
+
+def test_node_whose_setting_is_missing_or_wrong_is_refused_with_where(opened):
+    page, view, host = opened(TONE, "Graph")
+    kind = view.get_by_role("combobox", name="type")
+    kind.select_option("record")
+    view.get_by_label("name", exact=True).fill("take")
+    view.get_by_role("button", name="Add", exact=True).click()
+    # The browser asks for what is required before anything is sent.
+    assert view.get_by_label("path", exact=True).evaluate("e => !e.validity.valid")
+    assert node(host, "take") is None
+    view.get_by_label("path", exact=True).fill("take.nonsense")
+    view.get_by_role("button", name="Add", exact=True).click()
+    error(page, "nonsense")
+    assert node(host, "take") is None
+    view.get_by_label("path", exact=True).fill("take.wav")
+    view.get_by_role("button", name="Add", exact=True).click()
+    eventually("it is there", lambda: node(host, "take"))
+
+
+def test_saving_says_what_it_saved(opened):
+    page, view, host = opened(TONE, "Graph")
+    view.get_by_role("button", name="Save states").click()
+    page.get_by_role("alert").filter(has_text="Saved").wait_for()
+
+
+LEVELS = """() => Object.fromEntries([...document.querySelectorAll('#drawing path')].map(
+  e => [e.querySelector('title').textContent, e.style.getPropertyValue('--level')]))"""
+
+
+def test_links_of_the_drawing_show_how_loud_they_are(opened):
+    page, view, host = opened(TONE, "Graph")
+
+    def level():
+        return page.evaluate(LEVELS).get("tone.out → quiet.in")
+
+    eventually("the tone is loud", lambda: level() and float(level()) > 0.8)
+    host.call("set", node="tone", parameter="level_db", value=-40)
+    # By decibels: a third of sixty is gone.
+    eventually("it is quieter", lambda: level() and 0.25 < float(level()) < 0.45)
+    host.call("set", node="tone", parameter="level_db", value=-120)
+    eventually("it is silent", lambda: level() == "0")
+
+
+def test_links_and_meters_of_a_node_that_is_muted_are_silent(opened):
+    page, view, host = opened(TONE, "Graph")
+    title = "tone.out → quiet.in"
+    eventually("the tone is loud", lambda: float(page.evaluate(LEVELS).get(title) or 0) > 0.8)
+    host.call("mute", node="tone")
+    eventually("it is silent", lambda: page.evaluate(LEVELS).get(title) == "0", 5)
+    page.wait_for_timeout(1000)
+    assert page.evaluate(LEVELS).get(title) == "0"
+    page.get_by_role("navigation").get_by_role("link", name="Meters").click()
+    meter = page.get_by_role("meter", name="Level of tone")
+    eventually("its meter is silent", lambda: meter.get_attribute("aria-valuetext") == "silent", 5)
+    host.call("mute", node="tone", on=False)
+    eventually("its meter is loud", lambda: meter.get_attribute("aria-valuetext").startswith("-6"), 5)
+
+
+def test_change_of_the_file_is_seen(opened):
+    page, view, host = opened(TONE, "Graph", "--watch")
+    eventually("three nodes", lambda: view.locator("svg rect").count() == 3)
+    path = host.folder / "graph.conf"
+    path.write_text(TONE.replace('"tone -> quiet -> out"', '"tone -> quiet -> later -> out"') + '[node.later]\ntype = "gain"\n')
+    eventually("four", lambda: view.locator("svg rect").count() == 4)
+    assert view.get_by_text("quiet → later").count()

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorder of the page, and whether there is anything to record."""
+
+import pytest
+
+from conftest import wait
+from running import eventually
+
+RECORDING = """
+[graph]
+name = "recording"
+links = ["tone -> take", "tone -> out"]
+[node.tone]
+type = "tone"
+level_db = -12
+[node.take]
+type = "record"
+path = "take.wav"
+autostart = false
+keep = true
+{more}
+[node.out]
+type = "output"
+"""
+
+
+@pytest.fixture
+def recorder(run, open_page):
+    """The view of the recorder, and its run."""
+
+    def make(more="", *options):
+        host = run(RECORDING.format(more=more), *options)
+        page = open_page(host.link)
+        wait(page, "document.body.innerText.includes('running')")
+        page.get_by_role("navigation").get_by_role("link", name="Recorder").click()
+        page.locator("#recorder").get_by_role("timer").wait_for()
+        return page, page.locator("#recorder"), host
+
+    return make
+
+
+def button(view, name):
+    return view.get_by_role("button", name=name, exact=True)
+
+
+def shown(view):
+    """What can be pressed of the recorder itself."""
+    return {text.strip().lower() for text in view.locator("#recorders button:visible").all_inner_texts()}
+
+
+def test_V1_what_starts_is_there_while_nothing_runs_and_what_stops_while_something_does(recorder):
+    page, view, host = recorder()
+    assert shown(view) == {"record"}
+    button(view, "Record").click()
+    eventually("it records", lambda: shown(view) == {"pause", "finish", "discard"})
+    # A second start is refused, whoever asks, and the first one goes on.
+    status, answer = host.ask("api/do", {"node": "take", "action": "start"})
+    assert status == 400 and answer["error"]["message"], answer
+    assert host.event("record.state")["state"] == "recording"
+    button(view, "finish").click()
+    eventually("it can begin again", lambda: shown(view) == {"record"})
+    assert len(host.events("record.started")) == 1
+
+
+def test_V1_start_that_somebody_else_made_is_seen(recorder):
+    page, view, host = recorder()
+    host.call("do", node="take", action="start")
+    eventually("it records", lambda: "finish" in shown(view))
+    host.call("do", node="take", action="pause")
+    eventually("it waits", lambda: shown(view) == {"resume", "finish", "discard"})
+    assert "paused" in view.inner_text()
+    # Who comes now sees the same.
+    page.reload()
+    eventually("it waits there too", lambda: shown(view) == {"resume", "finish", "discard"})
+
+
+def test_Fix_recording_that_ends_by_its_limit_has_ended(recorder):
+    page, view, host = recorder("limit = 1")
+    button(view, "Record").click()
+    eventually("it has ended", lambda: host.event("record.finished"))
+    eventually("another may begin", lambda: shown(view) == {"record"})
+    view.locator("#takes").get_by_text("take.wav").wait_for()
+    button(view, "Record").click()
+    eventually("another one", lambda: len(host.events("record.started")) == 2)
+    view.locator("#takes").get_by_text("take-2.wav").wait_for()
+
+
+def test_timer_counts_what_is_recorded_and_is_right_for_who_comes_later(recorder):
+    page, view, host = recorder()
+    button(view, "Record").click()
+    eventually("two seconds", lambda: view.get_by_role("timer").inner_text() >= "00:00:02")
+    page.reload()
+    eventually("it goes on from there", lambda: view.get_by_role("timer").inner_text() >= "00:00:02")
+    button(view, "finish").click()
+    finished = eventually("it has ended", lambda: host.event("record.finished"))
+    # The length of the file is that of the list.
+    seconds = int(finished["seconds"])
+    view.locator("#takes").get_by_text(f"00:00:{seconds:02}").wait_for()
+
+
+def test_discarding_asks_once_more_and_then_leaves_nothing(recorder):
+    page, view, host = recorder()
+    button(view, "Record").click()
+    eventually("it records", lambda: host.event("record.started"))
+    view.get_by_role("button", name="discard").click()
+    assert host.event("record.discarded") is None
+    view.get_by_role("button", name="Discard it?").click()
+    eventually("it can begin again", lambda: shown(view) == {"record"})
+    assert not (host.folder / "take.wav").exists() and not list(host.folder.glob("*.part.wav"))
+
+
+def test_take_is_forgotten_while_its_file_stays(recorder):
+    page, view, host = recorder()
+    button(view, "Record").click()
+    eventually("it records", lambda: host.event("record.started"))
+    button(view, "finish").click()
+    take = view.locator("#takes > li").filter(has_text="take.wav")
+    take.get_by_role("button", name="Forget").click()
+    take.get_by_role("button", name="Forget it? Its file stays").click()
+    eventually("it is gone", lambda: take.count() == 0)
+    assert (host.folder / "take.wav").exists() and host.look("takes")["takes"] == []
+
+
+def test_whoever_may_only_look_can_press_nothing_of_the_recorder(recorder):
+    page, view, host = recorder("", "--web-read-only")
+    assert button(view, "Record").is_disabled()
+
+
+MICROPHONE = """
+[graph]
+name = "microphone"
+links = ["mic -> take"]
+[node.mic]
+type = "input"
+[node.take]
+type = "record"
+path = "take.wav"
+autostart = false
+"""
+
+
+def test_V4_microphone_that_gives_nothing_is_told(run, open_page):
+    host = run(MICROPHONE)
+    page = open_page(host.link)
+    judged = eventually("it is judged", lambda: host.event("input.judged"))
+    page.get_by_role("navigation").get_by_role("link", name="Health").click()
+    line = page.locator("#log li").filter(has_text=judged["text"]).first
+    line.wait_for()
+    assert "mic" in line.inner_text()

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said becomes text while it is said, is kept, found, edited and deleted."""
+
+import pytest
+
+from conftest import launch, state, wait
+from running import ROOT, eventually
+
+# What the voice says goes into the ear: words without a microphone.
+HEARING = """
+[graph]
+name = "hearing"
+links = ["voice -> ear", "voice -> out"]
+[node.voice]
+type = "tts"
+rate = 120
+[node.ear]
+type = "transcribe"
+engine = "pocketsphinx"
+autostart = false
+keep = true
+partials = 0.3
+[node.out]
+type = "output"
+"""
+
+
+def opened(host, open_page, view="Transcripts"):
+    page = open_page(host.link)
+    wait(page, "document.body.innerText.includes('running')")
+    page.get_by_role("navigation").get_by_role("link", name=view).click()
+    return page, page.locator("#" + view.lower())
+
+
+def kept(host):
+    """All texts of the newest session."""
+    sessions = host.look("transcripts")["sessions"]
+    return [item["text"] for item in host.look("transcript", session=sessions[-1]["id"])["items"]] if sessions else []
+
+
+def type_text(host, text):
+    before = kept(host).count(text)
+    host.call("do", node="agent", action="send", arguments={"text": text})
+    eventually("it is kept", lambda: kept(host).count(text) == before + 1)
+
+
+LISTEN = """() => { const e = document.querySelector('#conversation'); window.said = []
+  e.addEventListener('message', ({ detail }) => detail.isGone || window.said.push([detail.id, detail.text, detail.state])) }"""
+
+
+def test_V2_partial_texts_replace_one_another_until_the_last_one(run, open_page):
+    host = run(HEARING)
+    page, _ = opened(host, open_page, "Talk")
+    state(page, "transcript", "#conversation")
+    page.evaluate(LISTEN)
+    host.call("do", node="ear", action="start")
+    host.call("do", node="voice", action="speak", arguments={"text": "Hello. My name is John and I like the summer and the winter."})
+    final = eventually("a last text", lambda: next((e for e in host.events("transcribe.final") if e["text"].strip()), None), 60)
+    eventually("the page has it", lambda: any(
+        text == final["text"] and stage == "whole" for _, text, stage in page.evaluate("said")))
+    said = [(text, stage) for id, text, stage in page.evaluate("said") if id.endswith(f" {final['item']}")]
+    partial = [event["text"] for event in host.events("transcribe.partial") if event["item"] == final["item"] and event["text"].strip()]
+    assert partial, "there were partial texts"
+    # Each is the whole text as it is now, and the last one is not partial.
+    assert [text for text, stage in said if stage == "partial"] == [
+        text for at, text in enumerate(partial) if at == 0 or text != partial[at - 1]]
+    assert said[-1] == (final["text"], "whole")
+    bubbles = page.locator("#conversation [part~=bubble]").all_inner_texts()
+    assert bubbles.count(final["text"]) == 1 and all(text == final["text"] or text not in bubbles for text in partial)
+    eventually("it is kept as it ended", lambda: final["text"] in kept(host))
+
+
+def test_V1_listening_is_started_once_and_stopped(run, open_page):
+    host = run(HEARING)
+    page, view = opened(host, open_page, "Nodes")
+    ear = view.get_by_role("article", name="ear")
+    ear.get_by_text("Actions").click()
+    ear.get_by_role("button", name="start", exact=True).click()
+    eventually("it listens", lambda: host.event("transcribe.state")["state"] != "idle")
+    ear.get_by_role("button", name="start", exact=True).click()
+    page.get_by_role("alert").wait_for()
+    assert page.get_by_role("alert").inner_text().strip()
+    ear.get_by_role("button", name="stop", exact=True).click()
+    eventually("it has stopped", lambda: host.event("transcribe.state")["state"] == "idle")
+
+
+def test_Fix_stop_in_mid_speech_keeps_what_was_said(run, open_page):
+    host = run(HEARING)
+    page, view = opened(host, open_page)
+    host.call("do", node="ear", action="start")
+    host.call("do", node="voice", action="speak", arguments={"text": "Good morning everybody and good evening and good night to all of you."})
+    eventually("something is heard", lambda: any(e["text"].strip() for e in host.events("transcribe.partial")), 60)
+    host.call("do", node="ear", action="stop")
+    final = eventually("a last text", lambda: [e for e in host.events("transcribe.final") if e["text"].strip()])[-1]
+    eventually("it is kept", lambda: final["text"] in kept(host))
+    page.reload()
+    view.locator("#items > li").filter(has_text=final["text"]).wait_for()
+
+
+def test_V3_what_was_kept_is_shown_by_the_next_run(run, open_page):
+    host = run()
+    type_text(host, "remember this")
+    host.end()
+    # The same user's next run, at another port.
+    again = run(folder=host.folder)
+    type_text(again, "and this")
+    page, view = opened(again, open_page)
+    sessions = view.locator("#sessions button")
+    eventually("two sessions", lambda: sessions.count() == 2)
+    view.locator("#items > li").filter(has_text="and this").first.wait_for()
+    assert view.locator("#items > li").filter(has_text="remember this").count() == 0
+    sessions.last.click()
+    view.locator("#items > li").filter(has_text="remember this").first.wait_for()
+    page.fill("#words", "rememb*")
+    eventually("it is found by a part of a word", lambda: view.locator("#items > li").count() == 1)
+
+
+def test_V3_nothing_is_kept_of_what_is_blank(run, open_page):
+    host = run()
+    type_text(host, "one")
+    before = kept(host)
+    host.ask("api/do", {"node": "agent", "action": "send", "arguments": {"text": "   "}})
+    type_text(host, "two")
+    assert all(text.strip() for text in kept(host)) and len(kept(host)) >= len(before) + 1
+
+
+def test_V3_several_are_deleted_at_once_after_a_question(run, open_page):
+    host = run()
+    for text in ("first", "second", "third"):
+        type_text(host, text)
+    page, view = opened(host, open_page)
+    items = view.locator("#items > li")
+    delete = view.locator("#delete button")
+    items.filter(has_text="third").first.wait_for()
+    assert delete.is_disabled()
+    for text in ("first", "third"):
+        items.filter(has=page.get_by_role("checkbox", name=f"Select {text}", exact=True)).get_by_role("checkbox").check()
+    delete.click()
+    assert {"first", "third"} <= set(kept(host)), "the question comes first"
+    delete.click()
+    eventually("they are gone", lambda: not {"first", "third"} & set(kept(host)))
+    assert "second" in kept(host)
+    eventually("the page knows", lambda: items.filter(has_text="third").count() == 0)
+    assert delete.is_disabled()
+
+
+def test_Fix_equal_texts_are_two(run, open_page):
+    host = run()
+    type_text(host, "the same")
+    type_text(host, "the same")
+    page, view = opened(host, open_page)
+    same = view.locator("#items > li").filter(has=page.get_by_role("checkbox", name="Select the same", exact=True))
+    eventually("both are there", lambda: same.count() == 2)
+    same.first.get_by_role("button", name="Edit").click()
+    page.locator("#items textarea").fill("no longer")
+    page.locator("#items").get_by_role("button", name="Save").click()
+    view.locator("#items > li").filter(has_text="no longer").wait_for()
+    assert sorted(text for text in kept(host) if text in ("the same", "no longer")) == ["no longer", "the same"]
+
+
+def test_Fix_browser_that_gives_no_microphone_is_told(run, open_page, playwright):
+    host = run(ROOT / "config/web-assistant.conf")
+    browser = launch(playwright)
+    page = open_page(host.link, browser=browser)
+    wait(page, "document.body.innerText.includes('running')")
+    conversation = page.locator("#conversation")
+    mute = conversation.get_by_role("button", name="Mute microphone")
+    assert mute.get_attribute("aria-pressed") == "true"
+    mute.click()
+    notice = conversation.get_by_role("alert")
+    notice.wait_for()
+    assert notice.inner_text().strip()
+    # It does not look as if it listened.
+    assert mute.get_attribute("aria-pressed") == "true"
+    assert not any(stream["taken"] for stream in host.look("streams")["streams"] if stream["direction"] == "input")
+    browser.close()

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The element <voice-graph>: states, transcript, typed messages, colours and labels."""
+
+import pytest
+
+from conftest import state, wait
+from running import TALKING, eventually
+
+
+def part(page, name):
+    return page.locator(f"voice-graph [part~={name}]")
+
+
+def states(page):
+    return page.evaluate("window.states")
+
+
+def record(page):
+    """Initializes an element that was not, and remembers its states."""
+    page.evaluate("""() => { const e = document.querySelector('voice-graph'); window.states = []
+      e.addEventListener('state', ({ detail }) => window.states.push(detail.state))
+      e.setAttribute('should-initialize', 'true') }""")
+
+
+def test_T1_states_follow_one_another(element):
+    page, _ = element('should-initialize="false"')
+    record(page)
+    state(page, "collapsed")
+    page.evaluate("document.querySelector('voice-graph').start()")
+    state(page, "expanded")
+    assert states(page) == ["loading", "collapsed", "connecting", "expanded"]
+    assert page.evaluate("(({status, muted}) => [status, muted])(document.querySelector('voice-graph'))") == [
+        "waiting", False]
+    part(page, "toggle").click()
+    state(page, "transcript")
+    part(page, "toggle").click()
+    state(page, "expanded")
+    # Start counts from collapsed alone.
+    page.evaluate("document.querySelector('voice-graph').start()")
+    assert states(page)[-1] == "expanded"
+
+
+def test_T2_end_forgets_and_a_lost_connection_can_be_retried(element):
+    page, host = element()
+    state(page, "collapsed")
+    part(page, "launcher").click()
+    state(page, "expanded")
+    part(page, "toggle").click()
+    part(page, "input").fill("hello there")
+    part(page, "input").press("Enter")
+    wait(page, "document.querySelector('voice-graph').transcript.items.length > 1")
+    part(page, "end").click()
+    state(page, "collapsed")
+    assert page.evaluate("document.querySelector('voice-graph').transcript.items.length") == 0
+    part(page, "launcher").click()
+    state(page, "expanded")
+    page.watch.allows += ["ERR_CONNECTION_REFUSED", "WebSocket", "Failed to load resource", "CORS"]
+    host.kill()
+    state(page, "error")
+    assert part(page, "title").inner_text() == "Connection lost"
+    assert part(page, "retry").is_visible()
+
+
+def test_Fix_ending_while_it_connects_is_an_end(element):
+    page, _ = element()
+    state(page, "collapsed")
+    page.evaluate("(e => { e.start(); e.end() })(document.querySelector('voice-graph'))")
+    state(page, "collapsed")
+    page.wait_for_timeout(500)
+    assert page.locator("voice-graph").get_attribute("data-state") == "collapsed"
+
+
+def test_T3_status_has_its_labels(element):
+    page, host = element('label-thinking="Wait" label-waiting="Go on, interrupt"')
+    state(page, "collapsed")
+    part(page, "launcher").click()
+    state(page, "expanded")
+    assert part(page, "status").inner_text() == "Go on, interrupt"
+    plain = page.evaluate("""() => { const e = document.querySelector('voice-graph')
+      e.removeAttribute('label-waiting'); return e.shadowRoot.querySelector('[part=status]').textContent }""")
+    assert plain == "Speak to interrupt"
+
+
+def test_T4_an_initialization_that_fails_says_so_and_retry_initializes(element):
+    page, host = element('should-initialize="false"')
+    page.watch.allows += ["401", "WebSocket", "403", "Failed to load resource"]
+    page.evaluate("""() => { const e = document.querySelector('voice-graph')
+      window.token = e.getAttribute('token'); e.setAttribute('token', '0'.repeat(32)); e.initialize() }""")
+    state(page, "error")
+    assert page.evaluate("document.querySelector('voice-graph').error.kind") == "initialization"
+    page.evaluate("""document.querySelector('voice-graph').setAttribute('token', window.token)""")
+    state(page, "collapsed")
+
+
+def test_T5_levels_are_smoothed_as_they_should_be(element):
+    page, host = element()
+    values = page.evaluate(f"""async () => {{ const {{ smooth }} = await import('{host.url}voice-graph.js')
+      let level = 0; return [.25, .25, 0, 0, 0].map(input => level = smooth(level, input)) }}""")
+    assert values == pytest.approx([0.9, 0.99, 0.396, 0.1584, 0.06336])
+
+
+def test_T6_Fix_bars_are_real_bands(element):
+    graph = TALKING.replace("tone -> quiet -> out", "tone -> face").replace(
+        'type = "tone"', 'type = "tone"\nfrequency = 4000\nlevel_db = -3')
+    page, host = element('mode="bars" visualizer="face"', graph, css="voice-graph { width: 600px; height: 400px }")
+    page.watch.allows.append("getImageData")
+    state(page, "collapsed")
+    # Of a sine the band around it is high, and those far away are not.
+    script = """() => { const e = document.querySelector('voice-graph'); const c = e.shadowRoot.querySelector('canvas')
+      const [w, h] = [c.width, c.height]; if (!w) return null
+      const d = c.getContext('2d').getImageData(0, 0, w, h).data; const tall = []; let run = 0, most = 0
+      for (let x = 0; x < w; x++) { let n = 0; for (let y = 0; y < h; y++) if (d[4 * (y * w + x) + 3] > 128) n++
+        if (n) { run = 1; most = Math.max(most, n / h) } else if (run) { tall.push(most); run = most = 0 } }
+      if (run) tall.push(most)
+      return tall }"""
+    tall = eventually("one bar is high", lambda: (t := page.evaluate(script)) and max(t) > 0.6 and t)
+    assert len(tall) == 10, tall
+    assert sum(height > 0.5 for height in tall) <= 3, tall
+
+
+@pytest.mark.parametrize("name,outer", [("Twilight", "#81b9ff"), ("FLARE", "#ffffff"), ("nonsense", "#d3ffa6")])
+def test_T8_presets_by_name_in_any_case(element, name, outer):
+    page, host = element()
+    colors = page.evaluate(f"""async () => (await import('{host.url}voice-graph.js')).presetColors('{name}')""")
+    assert colors[0] == outer
+
+
+def test_T8_properties_go_before_attributes(element):
+    page, _ = element(
+        'preset="flare"',
+        css="""voice-graph { --vg-surface: rgb(1, 2, 3); --vg-transcript-background: rgb(4, 5, 6);
+          --vg-user-bubble-background: rgb(7, 8, 9); --vg-user-bubble-text: rgb(250, 251, 252);
+          --vg-agent-bubble-background: rgb(10, 11, 12); --vg-agent-bubble-text: rgb(240, 241, 242);
+          --vg-mute-background: rgb(13, 14, 15); --vg-input-background: rgb(16, 17, 18);
+          --vg-text-primary: rgb(230, 231, 232); --vg-text-secondary: rgb(220, 221, 222) }""")
+    state(page, "collapsed")
+    part(page, "launcher").click()
+    part(page, "toggle").click()
+    state(page, "transcript")
+    part(page, "input").fill("hello")
+    part(page, "input").press("Enter")
+    wait(page, 
+        "document.querySelector('voice-graph').shadowRoot.querySelector('[part~=agent-bubble]')")
+
+    def style(name, key):
+        return part(page, name).first.evaluate(f"e => getComputedStyle(e).{key}")
+
+    assert style("card", "backgroundColor") == "rgb(1, 2, 3)"
+    assert style("transcript", "backgroundColor") == "rgb(4, 5, 6)"
+    assert style("user-bubble", "backgroundColor") == "rgb(7, 8, 9)"
+    assert style("user-bubble", "color") == "rgb(250, 251, 252)"
+    assert style("agent-bubble", "backgroundColor") == "rgb(10, 11, 12)"
+    assert style("agent-bubble", "color") == "rgb(240, 241, 242)"
+    assert style("input", "backgroundColor") == "rgb(16, 17, 18)"
+    assert style("input", "color") == "rgb(230, 231, 232)"
+    assert style("status", "color") == "rgb(220, 221, 222)"
+
+
+def test_T9_items_of_a_transcript(element):
+    page, host = element()
+    result = page.evaluate(f"""async () => {{
+      const {{ Transcript }} = await import('{host.url}voice-graph.js'); const t = new Transcript()
+      t.put({{ id: 'b', role: 'agent', delta: 'Hello', time: 2 }}); t.put({{ id: 'b', delta: ' you', time: 2 }})
+      t.put({{ id: 'a', role: 'user', text: 'one', time: 1 }}); t.put({{ id: 'a', text: 'one two', time: 1 }})
+      const again = t.put({{ id: 'a', text: 'one two', time: 1 }}); const blank = t.put({{ id: 'c', text: '  ', time: 3 }})
+      return [t.items.map(item => item.text), again === undefined, blank === undefined] }}""")
+    assert result == [["one two", "Hello you"], True, True]
+
+
+def talk(page):
+    state(page, "collapsed")
+    part(page, "launcher").click()
+    state(page, "expanded")
+    part(page, "toggle").click()
+    state(page, "transcript")
+
+
+def test_T10_typed_messages_are_trimmed_and_echoed_at_once(element):
+    page, host = element()
+    talk(page)
+    part(page, "input").fill("   ")
+    part(page, "input").press("Enter")
+    assert part(page, "bubble").count() == 0
+    part(page, "input").fill("  hello  ")
+    part(page, "input").press("Enter")
+    assert part(page, "user-bubble").first.inner_text() == "hello"
+    part(page, "agent-bubble").first.wait_for()
+    # What was typed stands there once.
+    assert part(page, "user-bubble").count() == 1
+    eventually("the host has it", lambda: host.event("agent.user"))
+    assert host.event("agent.user")["text"] == "hello"
+
+
+def test_T11_icon_only(element):
+    page, host = element("icon-only")
+    state(page, "collapsed")
+    box = part(page, "launcher").bounding_box()
+    assert (round(box["width"]), round(box["height"])) == (56, 56)
+    icon = page.locator("voice-graph [part~=launcher] svg").bounding_box()
+    assert (round(icon["width"]), round(icon["height"])) == (32, 32)
+    part(page, "launcher").click()
+    state(page, "transcript")
+    page.watch.allows += ["ERR_CONNECTION_REFUSED", "WebSocket", "Failed to load resource", "CORS"]
+    host.kill()
+    state(page, "error")
+    assert part(page, "launcher").is_visible() and not part(page, "retry").is_visible()
+    part(page, "launcher").click()
+    assert part(page, "retry").is_visible()
+
+
+def test_T12_mute_and_themes(element):
+    graph = TALKING.replace('"tone -> quiet -> out"', '"mic -> text -> agent"') + """
+[node.mic]
+type = "input"
+[node.text]
+type = "transcribe"
+"""
+    page, host = element('theme="dark"', graph)
+    talk(page)
+
+    def is_muted():
+        return next(node for node in host.look("nodes")["nodes"] if node["name"] == "mic")["mute"]
+
+    part(page, "mute").click()
+    eventually("the microphone is muted", is_muted)
+    wait(page, "document.querySelector('voice-graph').muted")
+    assert part(page, "mute").get_attribute("aria-pressed") == "true"
+    part(page, "mute").click()
+    eventually("it is open again", lambda: not is_muted())
+    dark = part(page, "card").evaluate("e => getComputedStyle(e).backgroundColor")
+    page.evaluate("document.querySelector('voice-graph').setAttribute('theme', 'light')")
+    light = part(page, "card").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert dark != light == "rgb(255, 255, 255)"
+    page.evaluate("document.querySelector('voice-graph').setAttribute('theme', 'system')")
+    page.emulate_media(color_scheme="dark")
+    assert part(page, "card").evaluate("e => getComputedStyle(e).backgroundColor") == dark
+
+
+def test_T12_Fix_the_newest_message_is_shown_unless_somebody_reads_further_up(element):
+    page, host = element()
+    talk(page)
+    for number in range(12):
+        part(page, "input").fill(f"hello number {number}\nwith more words to fill the line of it")
+        part(page, "input").press("Enter")
+    at_end = """() => { const l = document.querySelector('voice-graph').shadowRoot.querySelector('[part=transcript]')
+      return l.scrollHeight > l.clientHeight && l.scrollHeight - l.scrollTop - l.clientHeight < 2 }"""
+    wait(page, at_end)
+    part(page, "transcript").evaluate("e => { e.scrollTop = 0 }")
+    part(page, "newest").wait_for()
+    part(page, "input").fill("one more")
+    host.call("do", node="agent", action="send", arguments={"text": "from somewhere else"})
+    page.get_by_text("from somewhere else").wait_for(state="attached")
+    assert part(page, "transcript").evaluate("e => e.scrollTop") == 0
+    part(page, "newest").click()
+    wait(page, at_end)
+
+
+def test_T13_Fix_should_initialize_counts_later_too(element):
+    page, host = element('should-initialize="false"')
+    sockets = []
+    page.on("websocket", lambda socket: sockets.append(socket.url))
+    page.wait_for_timeout(300)
+    assert page.locator("voice-graph").get_attribute("data-state") == "idle" and sockets == []
+    page.evaluate("document.querySelector('voice-graph').setAttribute('should-initialize', 'true')")
+    state(page, "collapsed")
+    part(page, "launcher").click()
+    state(page, "expanded")
+    page.evaluate("document.querySelector('voice-graph').setAttribute('should-initialize', 'false')")
+    page.wait_for_timeout(300)
+    assert page.locator("voice-graph").get_attribute("data-state") == "expanded"
