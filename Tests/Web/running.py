@@ -13,7 +13,7 @@ import urllib.parse
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMMAND = os.environ.get("VOICEGRAPH", str(ROOT / ".build/debug/voicegraph"))
+COMMAND = os.path.abspath(os.environ.get("VOICEGRAPH", ROOT / ".build/debug/voicegraph"))
 
 # Nothing comes in by itself: what is said to it is typed, and what it says can be seen.
 TALKING = """
