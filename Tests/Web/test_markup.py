@@ -84,7 +84,7 @@ def test_names_with_markup_are_refused_or_shown_as_they_are(run, open_page):
     host.call("do", node="agent", action="send", arguments={"text": "hello"})
     page = open_page(host.link)
     wait(page, "document.body.innerText.includes('running')")
-    assert seen(page, name) and page.title() == name
+    eventually("the name is shown", lambda: seen(page, name) and page.title() == name)
     for node in ({"name": name, "type": "gain"}, {"name": "x", "type": name}, {"name": "x", "type": "gain", name: 1}):
         status, answer = host.ask("api/add", {"node": node})
         assert status == 400, answer

@@ -78,6 +78,16 @@ def test_O3_level_is_there_after_50_ms_in_a_line_and_fades_in_250_at_the_end(eas
     assert 400 < begin < 600 and 190 < end - begin < 300, (begin, end)
 
 
+@pytest.mark.parametrize("width, height", [(246, 430), (160, 600), (700, 300)])
+def test_bars_are_whole_in_any_shape(easel, width, height):
+    page = easel("bars", width, height)
+    alphas = page.evaluate(f"row({height // 2})")
+    bars = [len(run) for run in "".join("#" if alpha > 128 else " " for alpha in alphas).split()]
+    assert len(bars) == 10 and max(bars) - min(bars) <= 1, bars
+    tall = sum(alpha > 128 for alpha in page.evaluate(f"column({alphas.index(255) + 2})"))
+    assert tall > max(bars), "they stand upright"
+
+
 # How far from the middle the core reaches: there nothing is seen through.
 CORE = "row(144, 144).findIndex(alpha => alpha < 250)"
 # How far anything reaches.

@@ -160,11 +160,12 @@ export class Face {
 		const { context, bands } = this
 		const count = bands?.length || 10
 		if (this.#shown.length !== count) this.#shown = new Float32Array(count)
-		const gap = Math.max(height / 32, 5)
-		const wide = (Math.min(width - 2, height * 1.4) - gap * (count - 1)) / count
+		const size = Math.min(height, width / 1.4)
+		const [gap, line] = [Math.max(size / 32, 5), Math.max(size / 80, 2)]
+		const wide = (Math.min(width - line, size * 1.4) - gap * (count - 1)) / count
 		let moves = false
 		let left = (width - (wide + gap) * count + gap) / 2
-		context.lineWidth = Math.max(2, height / 80)
+		context.lineWidth = line
 		context.fillStyle = this.fill
 		for (let i = 0; i < count; i++, left += wide + gap) {
 			const value = bands ? bands[i] : level * (1 - 0.6 * i / (count - 1))
