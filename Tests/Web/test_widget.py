@@ -191,6 +191,24 @@ def test_T10_typed_messages_are_trimmed_and_echoed_at_once(element):
     assert host.event("agent.user")["text"] == "hello"
 
 
+def test_T10_typed_message_stands_before_its_reply_whatever_the_page_took_for_its_time(element):
+    page, host = element()
+    talk(page)
+    # The page's idea of the graph's time is ahead of the host's.
+    page.evaluate(f"""async () => {{ const {{ Live }} = await import('{host.url}live.js')
+        Object.defineProperty(Live.of('{host.url}', '{host.token}'), 'time', {{ get: () => 1e6, set() {{}} }}) }}""")
+    for count, text in enumerate(["hello", "what is your name"], 1):
+        part(page, "input").fill(text)
+        part(page, "input").press("Enter")
+        eventually("the reply is whole", lambda: page.locator("voice-graph [part~=agent-bubble].whole").count() == count)
+    roles = "[...document.querySelector('voice-graph').shadowRoot.querySelectorAll('[part~=bubble]')].map(e => e.className)"
+    assert [role.split()[0] for role in page.evaluate(roles)] == ["user", "agent"] * 2
+    items = page.evaluate("document.querySelector('voice-graph').transcript.items")
+    assert [item["role"] for item in items] == ["user", "agent"] * 2
+    assert [item["time"] for item in items] == sorted(item["time"] for item in items)
+    assert items[-1]["time"] < 1e5
+
+
 def test_T11_icon_only(element):
     page, host = element("icon-only")
     state(page, "collapsed")
@@ -253,6 +271,21 @@ def test_T12_Fix_the_newest_message_is_shown_unless_somebody_reads_further_up(el
     assert part(page, "transcript").evaluate("e => e.scrollTop") == 0
     part(page, "newest").click()
     wait(page, at_end)
+
+
+def test_T12_message_that_comes_in_the_very_frame_of_scrolling_up_does_not_scroll_back(element):
+    page, host = element()
+    where = page.evaluate(f"""async () => {{ const {{ Bubbles }} = await import('{host.url}bubbles.js')
+        const make = style => document.body.appendChild(Object.assign(document.createElement('div'), {{ style }}))
+        const parts = {{ transcript: make('height: 100px; overflow: auto'), newest: make(''), said: make('') }}
+        const bubbles = new Bubbles(parts, () => {{}})
+        for (let id = 0; id < 30; id++) bubbles.put({{ id, role: 'user', text: 'words', time: id }})
+        const list = parts.transcript
+        const end = list.scrollTop
+        list.scrollTop = 0
+        bubbles.put({{ id: 30, role: 'agent', text: 'more', time: 30 }})
+        return [end > 100, list.scrollTop, parts.newest.hidden] }}""")
+    assert where == [True, 0, False]
 
 
 def test_T13_Fix_should_initialize_counts_later_too(element):

@@ -14,6 +14,8 @@ export class Bubbles {
 	/** What was typed here and has not come back yet. */
 	#echoes = []
 	#isPinned = true
+	/** Where the list was scrolled to, as far as is known. */
+	#top = 0
 
 	/** `said` is read out by screen readers; `told` takes each item that changed. */
 	constructor({ transcript: list, newest, said }, told) {
@@ -50,25 +52,28 @@ export class Bubbles {
 		this.put({ ...echo, state: 'unsent' })
 	}
 
-	/** What was typed here has come back, and goes by its own number from now on. */
-	returned(text, id) {
+	/** What was typed here has come back, and goes by its own number and time from now on. */
+	returned(text, id, time) {
 		const echo = this.#echoes.find(other => other.text === text)
 		if (!echo) return
 		this.#echoes = this.#echoes.filter(other => other !== echo)
+		const item = this.transcript.retime(echo.id, id, time)
 		this.#elements.set(id, this.#elements.get(echo.id))
-		this.transcript.items.find(other => other.id === echo.id).id = id
+		this.#elements.delete(echo.id)
+		this.#place(item)
 	}
 
 	/** Takes a text as a transcript does. */
 	put(given) {
 		const item = this.transcript.put(given)
 		if (!item) return
+		// Whoever scrolls up is heard of a frame later.
+		if (this.#list.scrollTop < this.#top) this.#scrolled()
 		let bubble = this.#elements.get(item.id)
 		if (!bubble) {
-			const { items } = this.transcript
 			bubble = h('li')
 			this.#elements.set(item.id, bubble)
-			this.#list.insertBefore(bubble, this.#elements.get(items[items.indexOf(item) + 1]?.id) ?? null)
+			this.#place(item)
 		}
 		bubble.className = `${item.role} ${item.state}`
 		bubble.part = `bubble ${item.role}-bubble`
@@ -81,8 +86,17 @@ export class Bubbles {
 		this.#told({ ...item })
 	}
 
+	/** Puts a bubble where its item is in the transcript. */
+	#place(item) {
+		const { items } = this.transcript
+		const [bubble, next] = [item, items[items.indexOf(item) + 1]].map(one => this.#elements.get(one?.id) ?? null)
+		if (!bubble.isConnected || bubble.nextSibling !== next) this.#list.insertBefore(bubble, next)
+	}
+
 	follow(isWanted) {
-		if (isWanted) this.#list.scrollTop = 1e9
+		if (!isWanted) return
+		this.#list.scrollTop = 1e9
+		this.#top = this.#list.scrollTop
 	}
 
 	/** Tells a screen reader whole sentences, once each. */
@@ -94,6 +108,7 @@ export class Bubbles {
 
 	#scrolled() {
 		const { scrollHeight, scrollTop, clientHeight } = this.#list
+		this.#top = scrollTop
 		this.#newest.hidden = this.#isPinned = scrollHeight - scrollTop - clientHeight < 48
 	}
 }

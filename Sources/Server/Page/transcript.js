@@ -17,8 +17,21 @@ export class Transcript {
 		}
 		if (known?.text === now && known.state === state) return undefined
 		const item = Object.assign(known ?? { id, role, time }, { text: now, state })
-		if (!known) items.splice(items.findLastIndex(other => other.time <= time) + 1, 0, item)
+		if (!known) this.#insert(item)
 		return item
+	}
+
+	/** Gives a known item another id and time. */
+	retime(id, newId, time) {
+		const { items } = this
+		const [item] = items.splice(items.findIndex(item => item.id === id), 1)
+		this.#insert(Object.assign(item, { id: newId, time }))
+		return item
+	}
+
+	#insert(item) {
+		const { items } = this
+		items.splice(items.findLastIndex(other => other.time <= item.time) + 1, 0, item)
 	}
 }
 

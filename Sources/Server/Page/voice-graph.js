@@ -102,8 +102,12 @@ export class VoiceGraph extends HTMLElement {
 		return this.#bubbles.transcript
 	}
 
+	get #isTalking() {
+		return this.state === 'expanded' || this.state === 'transcript'
+	}
+
 	get #inSession() {
-		return ['connecting', 'expanded', 'transcript'].includes(this.state)
+		return this.state === 'connecting' || this.#isTalking
 	}
 
 	get #mode() {
@@ -257,8 +261,9 @@ export class VoiceGraph extends HTMLElement {
 		this.error = undefined
 		this.#set(this.#before)
 		this.#before = undefined
+		const turn = this.#turn
 		await this.#refresh()
-		if (this.#graph.streams.length) this.#open(this.#hadStreams)
+		if (turn === this.#turn && this.#graph.streams.length) this.#open(this.#hadStreams)
 	}
 
 	async #refresh() {
@@ -320,10 +325,10 @@ export class VoiceGraph extends HTMLElement {
 			return this.#feel({ state: event.speaking ? 'waiting' : 'idle' })
 		}
 		const kind = graph.texts.get(node + ' ' + name)
-		if (!kind || (this.state !== 'expanded' && this.state !== 'transcript')) return
+		if (!kind || !this.#isTalking) return
 		const id = `${node} ${item}`
 		const { role, stage: state } = kind
-		if (node === graph.answering && role === 'user') this.#bubbles.returned(text, id)
+		if (node === graph.answering && role === 'user') this.#bubbles.returned(text, id, time)
 		this.#bubbles.put(state === 'withdrawn' ? { id, text: '' } : { id, role, text, delta, time, state })
 	}
 
@@ -340,7 +345,7 @@ export class VoiceGraph extends HTMLElement {
 	}
 
 	#fail(kind, { message, hint = '' }) {
-		this.#before = this.state === 'connecting' ? undefined : this.state
+		this.#before = this.#isTalking ? this.state : undefined
 		this.error = { kind, message, hint }
 		this.#set('error')
 		this.dispatchEvent(new CustomEvent('error', { detail: this.error }))
