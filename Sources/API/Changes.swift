@@ -11,30 +11,21 @@ extension HostCall {
         HostCall(
             "set", "turn a parameter, or change a setting that is live", change: true,
             arguments: [
-                node, Setting("parameter", VG_SET_STRING, "its key, or that of a live setting", required: true),
+                node,
+                Setting("parameter", VG_SET_STRING, "its key or label, or the key of a live setting", required: true),
                 Setting(
-                    "value", VG_SET_VALUE, "a number in the parameter's range; what the setting takes", required: true),
+                    "value", VG_SET_VALUE,
+                    "a number in the parameter's range, with its unit or without, true or false of a switch, or the label of "
+                        + "one of its points; what the setting takes", required: true),
                 Setting(
                     "at", VG_SET_NUMBER, "when a parameter begins to move: graph time", range: 0...1e12, unit: "s"),
             ],
             results: [Field("value", VG_NUMBER, "what it was set to")]
         ) { host, given in
-            let (name, key) = (given.text("node"), given.text("parameter"))
-            let value = given.values["value"] ?? .number(0)
-            if try await host.liveSettings(of: name).contains(key) {
-                guard given.number("at") == nil else {
-                    throw CallError("'at' is for parameters, and '\(key)' is a setting")
-                }
-                try await host.change(name, key, to: value)
-                return [("value", value)]
-            }
-            guard let number = given.number("value").map({ Float($0) }) ?? given.bool("value").map({ $0 ? 1 : 0 })
-            else {
-                throw CallError("'value' must be a number")
-            }
-            guard number.isFinite else { throw CallError("'value' is too large", hint: "see the range in `nodes`") }
-            try await host.set(name, key, to: number, at: given.number("at"))
-            return [("value", SettingValue(number))]
+            let value = try await host.turn(
+                given.text("node"), given.text("parameter"), to: given.values["value"] ?? .number(0),
+                at: given.number("at"))
+            return [("value", value)]
         },
         HostCall(
             "do", "do an action of a node; see actions", change: true,

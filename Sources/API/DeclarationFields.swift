@@ -20,11 +20,17 @@ extension Setting {
 extension Parameter {
     /// All of it.
     public var values: [String: SettingValue] {
-        [
+        var values: [String: SettingValue] = [
             "key": .string(key), "minimum": SettingValue(range.lowerBound), "maximum": SettingValue(range.upperBound),
             "default": SettingValue(defaultValue), "unit": .string(unit), "scale": .string(scaleName(scale)),
             "doc": .string(doc),
         ]
+        if !label.isEmpty { values["label"] = .string(label) }
+        if !points.isEmpty {
+            values["points"] = .list(
+                points.map { .table(["label": .string($0.label), "value": SettingValue($0.value)]) })
+        }
+        return values
     }
 }
 

@@ -40,6 +40,20 @@ extension HostCall {
             "reload", "become what the file says now", change: true,
             arguments: [Setting("path", VG_SET_STRING, "another file")], results: difference
         ) { host, given in answer(try await host.reload(given.string("path"))) },
+        HostCall(
+            "undo", "take back the last change of the graph or of a parameter", change: true,
+            results: [Field("step", VG_STRING, "what was taken back")] + difference
+        ) { host, _ in
+            let (step, done) = try await host.undo()
+            return [("step", .string(step))] + answer(done)
+        },
+        HostCall(
+            "redo", "do again what was taken back last", change: true,
+            results: [Field("step", VG_STRING, "what was done again")] + difference
+        ) { host, _ in
+            let (step, done) = try await host.redo()
+            return [("step", .string(step))] + answer(done)
+        },
     ]
 
     private static func answer(_ done: GraphDifference) -> CallResults {

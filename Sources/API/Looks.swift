@@ -24,6 +24,20 @@ extension HostCall {
             ]
         ) { host, _ in await graph(of: host) },
         HostCall(
+            "file", "the graph as it plays, as the text of a file, with the comments of the one that it was read from",
+            change: false,
+            arguments: [
+                Setting(
+                    "folder", VG_SET_STRING, "where the file is to lie; without it, where the graph's own file lies")
+            ],
+            results: [
+                Field("text", VG_STRING, "the file"), Field("path", VG_STRING, "the file that it was read from"),
+            ]
+        ) { host, given in
+            let text = try await host.text(in: given.string("folder"))
+            return [("text", .string(text))] + (await host.path.map { [("path", .string($0))] } ?? [])
+        },
+        HostCall(
             "timings", "what each node takes of a block", change: false,
             results: [Field("timings", VG_TABLE, "by node, in microseconds")]
         ) { host, _ in

@@ -29,7 +29,9 @@ struct CLayout {
         let parameters = layout.parameters.map {
             vg_parameter(
                 key: immortal($0.key), doc: immortal($0.doc), unit: immortal($0.unit), minimum: $0.range.lowerBound,
-                maximum: $0.range.upperBound, default_value: $0.defaultValue, scale: $0.scale, flags: $0.flags)
+                maximum: $0.range.upperBound, default_value: $0.defaultValue, scale: $0.scale, flags: $0.flags,
+                label: $0.label.isEmpty ? nil : immortal($0.label),
+                points: immortalList($0.points.map { vg_point(label: immortal($0.label), value: $0.value) }))
         }
         c = vg_layout(ports: immortalList(ports), parameters: immortalList(parameters))
     }
@@ -45,6 +47,9 @@ struct CLayout {
             release(parameter.key)
             release(parameter.doc)
             release(parameter.unit)
+            release(parameter.label)
+            for point in elements(of: parameter.points, as: vg_point.self) { release(point.label) }
+            parameter.points.items?.deallocate()
         }
         c.ports.items?.deallocate()
         c.parameters.items?.deallocate()

@@ -60,11 +60,29 @@ public struct Parameter: Sendable {
     public var scale: vg_scale
     /// `VG_PARAM_*` flags.
     public var flags: UInt32
+    /// What people call it; it may be set by this name too, in any capitals. Empty: its key.
+    public var label: String
+    /// Values that have names, by which it may be set too.
+    public var points: [Point]
+
+    /// A value that has a name; see `vg_point`.
+    public struct Point: Sendable, Equatable {
+        /// Its name.
+        public var label: String
+        /// In the parameter's unit.
+        public var value: Float
+
+        /// Names a value.
+        public init(_ label: String, _ value: Float) {
+            self.label = label
+            self.value = value
+        }
+    }
 
     /// Describes a parameter.
     public init(
         _ key: String, _ doc: String, _ range: ClosedRange<Float>, default defaultValue: Float, unit: String = "",
-        scale: vg_scale = VG_LINEAR, flags: Int = 0
+        scale: vg_scale = VG_LINEAR, flags: Int = 0, label: String = "", points: [Point] = []
     ) {
         self.key = key
         self.doc = doc
@@ -73,6 +91,8 @@ public struct Parameter: Sendable {
         self.defaultValue = defaultValue
         self.scale = scale
         self.flags = UInt32(flags)
+        self.label = label
+        self.points = points
     }
 }
 

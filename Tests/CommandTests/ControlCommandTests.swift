@@ -14,8 +14,9 @@ import TestSupport
     }
 
     private func start(_ arguments: String...) async throws -> Program {
+        let file = arguments.first?.hasSuffix(".conf") == true ? [] : [graph]
         let run = try Program(
-            [Program.voicegraph, "run", graph, "--driver", "dummy"] + arguments,
+            [Program.voicegraph, "run", "--driver", "dummy"] + file + arguments,
             environment: ["XDG_RUNTIME_DIR": scratch.path])
         try await run.wait("it plays") { !$0.lines.isEmpty }
         return run
@@ -75,9 +76,11 @@ import TestSupport
         let run = try await start("--json")
         for (arguments, output) in [
             (["set", "gain", "gain_db", "-6.5"], ""), (["get", "gain", "gain_db"], "-6.5\n"),
+            (["set", "gain", "gain_db", "-7dB"], ""), (["set", "gain", "params.gain_db", "-8 dB"], ""),
+            (["get", "gain", "gain_db"], "-8\n"),
             (["add", "low", "gain", "gain_db=-20", "mute=true"], "+low; heard after "),
             (["link", "tone -> low -> out", "--gain-db", "-3"], "2 links added; heard after "),
-            (["mute", "low", "off"], "switched low; heard after "), (["bypass", "low"], "switched low; heard after "),
+            (["mute", "low", "off"], "unmuted low; heard after "), (["bypass", "low"], "bypassed low; heard after "),
             (["nodes"], "low  gain  bypass\n  gain_db  -20 dB  (-120 to 36)\n"),
             (["unlink", "low -> out"], "1 link removed; heard after "),
             (["remove", "low"], "-low, 1 link removed; heard after "),
@@ -97,8 +100,19 @@ import TestSupport
                 ["set", "gian", "gain_db", "1"], 1,
                 "voicegraph: there is no node 'gian' (nodes: tone, gain, meter, out)\n"
             ),
-            (["set", "gain", "gain_db", "99"], 1, "must be from -120 to 36"),
-            (["set", "gain", "gain_db", "loud"], 1, "'value' must be a number"),
+            (
+                ["set", "gain", "gain_db", "99"], 1,
+                "parameter 'gain_db' is 99, outside its range (it goes from -120 to 36 dB)"
+            ),
+            (["set", "gain", "gain_db", "loud"], 1, "parameter 'gain_db' must be a number, not a string"),
+            (["set", "gain", "gain_db", "-3 kg"], 1, "parameter 'gain_db' must be a number, not a string"),
+            (
+                ["set", "tone", "wave", "sine"], 1,
+                "'wave' of node 'tone' is fixed while it plays (change it in the file"
+            ),
+            (["set", "gain", "mute", "on"], 1, "'mute' is no parameter of node 'gain' (the call 'mute' switches it)"),
+            (["set", "gain", "gain_db", "-1", "dB"], 64, "put one with blanks in quotes"),
+            (["redo"], 1, "there is nothing to do again"), (["save", graph + "/x"], 1, "Not a directory"),
             (["set", "gain", "gain_db", "inf"], 64, "'inf' is no number"),
             (["do", "gain", "warm"], 1, "have no action 'warm'"), (["do", "gain"], 64, "Usage"),
             (["do", "gain", "warm", "up"], 64, "'up' is not written as key=value"),
@@ -115,6 +129,90 @@ import TestSupport
         }
         let refused = try await call("ctl", "--json", "set", "gain", "x", "1")
         #expect(refused.code == 1 && refused.output.hasPrefix("{\"id\":1,\"ok\":false,\"error\":{\"message\":"))
+        try await end(run)
+    }
+
+    @Test("What plays is saved as a file that loads to the same graph, and edits are taken back") func saving()
+        async throws
+    {
+        let commented = "# Mine.\n" + endless.replacing("[node.gain]", with: "# quiet\n[node.gain]")
+        try commented.write(toFile: graph, atomically: true, encoding: .utf8)
+        let run = try await start("--json")
+        #expect(try await call("ctl", "undo").errors.contains("there is nothing to take back"))
+        #expect(try await call("ctl", "save", "-").output == commented)
+        let add = try await call("ctl", "add", "low", "gain", "gain_db=-20")
+        #expect(add.code == 0 && add.output.hasPrefix("+low; heard after ") && !add.output.contains("warning"))
+        for change in [
+            ["link", "tone -> low -> out"], ["set", "low", "gain_db", "-9"], ["set", "gain", "gain_db", "-3"],
+            ["mute", "gain"], ["remove", "low"],
+        ] {
+            #expect(try await call(["ctl"] + change).code == 0, "\(change)")
+        }
+        let undone = try await call("ctl", "undo").output
+        #expect(undone.hasPrefix("taken back: remove low\n+low, 2 links added; heard after "), "\(undone)")
+        #expect(try await call("ctl", "get", "low", "gain_db").output == "-9\n", "as it was, not as it was added")
+        let saved = scratch.file("saved.conf")
+        #expect(try await call("ctl", "save", saved).output == "saved as \(saved)\n")
+        let text = try String(contentsOfFile: saved, encoding: .utf8)
+        #expect(text.hasPrefix("# Mine.\n") && text.contains("# quiet\n[node.gain]\n"), "\(text)")
+        #expect(text.contains("mute = true\n") && text.contains("tone -> low -> out"), "\(text)")
+        let refused = try await call("ctl", "save", saved)
+        #expect(refused.code == 1 && refused.errors.contains("already (--force writes over it)"))
+        #expect(try await call("ctl", "save", "--force", saved).code == 0)
+        #expect(try await call("ctl", "reload", saved).output.contains("nothing changed"), "the same graph")
+        #expect(try await call("ctl", "save", saved).code == 0, "its own file is written over")
+
+        for step in ["mute gain", "set gain.gain_db", "set low.gain_db", "link tone -> low -> out", "add low"] {
+            let output = try await call("ctl", "undo").output
+            #expect(output.hasPrefix("taken back: \(step)\n"), "\(output)")
+        }
+        #expect(try await call("ctl", "undo").code == 1)
+        #expect(try await call("ctl", "get", "gain", "gain_db").output == "0\n")
+        #expect(try await call("ctl", "nodes").output.contains("low") == false)
+        for step in ["add low", "link tone -> low -> out", "set low.gain_db", "set gain.gain_db", "mute gain"] {
+            let output = try await call("ctl", "redo").output
+            #expect(output.hasPrefix("done again: \(step)\n"), "\(output)")
+        }
+        #expect(try await call("ctl", "save", "-").output == text)
+        #expect(try await call("ctl", "unlink", "low -> out").code == 0)
+        #expect(try await call("ctl", "redo").code == 1, "something else was changed")
+        try await end(run)
+    }
+
+    @Test("A plugin is turned by labels, points and switches") func labels() async throws {
+        let file = try scratch.write(
+            "fx.conf",
+            """
+            [graph]
+            name = "endless"
+            links = ["tone -> fx.left_in", "fx -> out"]
+            [node.tone]
+            type = "tone"
+            [node.fx]
+            type = "lv2"
+            plugin = "http://drobilla.net/plugins/mda/Leslie"
+            params = { mode = "Slow" }
+            [node.out]
+            type = "output"
+            """)
+        let run = try await start(file, "--json")
+        for (name, value, key, now) in [
+            ("mode", "Fast", "mode", "1"), ("Mode", "slow", "mode", "0.5"), ("lo width", "0.25", "lo_width", "0.25"),
+            ("params.speed", "0.75", "speed", "0.75"),
+        ] {
+            let set = try await call("ctl", "set", "fx", name, value)
+            #expect(set.code == 0, "\(name) \(value): \(set.errors)")
+            #expect(try await call("ctl", "get", "fx", key).output == now + "\n")
+        }
+        #expect(try await call("ctl", "get", "fx", "Lo Width").output == "0.25\n")
+        let wrong = try await call("ctl", "set", "fx", "mode", "Backwards")
+        #expect(wrong.code == 1 && wrong.errors.contains("(it may be Stop, Slow, Fast)"), "\(wrong.errors)")
+        #expect(try await call("ctl", "set", "fx", "mode", "0.3").errors.contains("must be a whole number"))
+        #expect(try await call("ctl", "set", "fx", "plugin", "x").errors.contains("'plugin' of node 'fx' is fixed"))
+        // What the file says in a word stays in it, and the rest is where the file has such things.
+        let text = try await call("ctl", "save", "-").output
+        #expect(
+            text.contains("params = { lo_width = 0.25, mode = \"Slow\", speed = 0.75 }"), "\(text)")
         try await end(run)
     }
 

@@ -35,8 +35,13 @@ import TestSupport
         #expect(nodes.contains("{\"from\":\"low\",\"gain_db\":-3,\"to\":\"out\"}"))
         #expect(nodes.contains("\"gain_db\":-20"))
         #expect(
-            try changed("{\"call\":\"mute\",\"node\":\"low\",\"on\":false}")["switched"] as? [String] == ["low"])
-        #expect(try changed("{\"call\":\"bypass\",\"node\":\"low\"}")["switched"] as? [String] == ["low"])
+            try changed("{\"call\":\"mute\",\"node\":\"low\",\"on\":false}")["switched"] as? [String: String] == [
+                "low": "unmuted"
+            ])
+        #expect(
+            try changed("{\"call\":\"bypass\",\"node\":\"low\"}")["switched"] as? [String: String] == [
+                "low": "bypassed"
+            ])
         #expect(try run.nodes().contains("\"bypass\":true,\"mute\":false,\"name\":\"low\""))
         #expect(try changed("{\"call\":\"unlink\",\"link\":\"low -> out\"}")["unlinked"] as? Int == 1)
         #expect(try changed("{\"call\":\"remove\",\"node\":\"low\"}")["removed"] as? [String] == ["low"])
@@ -76,9 +81,10 @@ import TestSupport
             ("{\"call\":\"status\",\"x\":1}", "takes no 'x'", "takes nothing"),
             ("{\(set),\"valeu\":1}", "takes no 'valeu'", "did you mean 'value'?"), ("{\(set)}", "needs 'value'", ""),
             ("{\(set),\"value\":1,\"valeu\":1}", "no 'valeu'", "did you mean 'value'?"),
-            ("{\(set),\"value\":\"loud\"}", "'value' must be a number", ""),
-            ("{\(set),\"value\":36.1}", "must be from -120 to 36", ""),
-            ("{\(set),\"value\":1e300}", "too large", ""), ("{\(set),\"value\":1e999}", "too large", ""),
+            ("{\(set),\"value\":\"loud\"}", "must be a number, not a string", ""),
+            ("{\(set),\"value\":36.1}", "is 36.1, outside its range", "-120 to 36 dB"),
+            ("{\(set),\"value\":1e300}", "outside its range", ""), ("{\(set),\"value\":1e999}", "too large", ""),
+            ("{\"call\":\"undo\"}", "nothing to take back", ""), ("{\"call\":\"redo\"}", "nothing to do again", ""),
             ("{\(set),\"value\":null}", "must not be null", ""),
             (
                 "{\"call\":\"set\",\"node\":\"gian\",\"parameter\":\"gain_db\",\"value\":1}", "no node 'gian'",

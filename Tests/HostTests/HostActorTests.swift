@@ -184,7 +184,7 @@ import TestSupport
         await #expect(throws: HostError("node 'gain' has no parameter 'gain'", hint: "it has: gain_db")) {
             try await host.set("gain", "gain", to: 0)
         }
-        await #expect(throws: HostError("node 'meter' has no parameter 'muted'", hint: "it has none")) {
+        await #expect(throws: HostError("node 'meter' has no parameter 'muted'", hint: "it has: series_rate")) {
             try await host.set("meter", "muted", to: 1)
         }
         await #expect(

@@ -305,7 +305,7 @@ extension LinkResolver {
             let node = description.nodes[index]
             if !isSource[index], !isTarget[index] {
                 report.warning(
-                    "node '\(node.name)' is not linked to anything", at: node.location,
+                    node.isUnlinkedText, at: node.location,
                     hint: "link it, or take it out of the file")
             } else if !isTarget[index], !nodePorts.inputs.main.isEmpty, !nodePorts.outputs.main.isEmpty {
                 report.warning(
@@ -314,4 +314,9 @@ extension LinkResolver {
             }
         }
     }
+}
+
+extension NodeDescription {
+    /// What is said of a node without links.
+    public var isUnlinkedText: String { "node '\(name)' is not linked to anything" }
 }

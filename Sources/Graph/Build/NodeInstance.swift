@@ -331,7 +331,15 @@ func readParameters(_ layout: vg_layout) throws(NodeError) -> [Parameter] {
                 String(cString: key), parameter.doc.map { String(cString: $0) } ?? "",
                 parameter.minimum...parameter.maximum, default: parameter.default_value,
                 unit: parameter.unit.map { String(cString: $0) } ?? "", scale: parameter.scale,
-                flags: Int(parameter.flags)))
+                flags: Int(parameter.flags), label: parameter.label.map { String(cString: $0) } ?? "",
+                points: try readPoints(parameter.points, of: String(cString: key))))
     }
     return result
+}
+
+private func readPoints(_ list: vg_list, of key: String) throws(NodeError) -> [Parameter.Point] {
+    guard list.count <= saneCount, list.isSane else { throw NodeError("parameter \(key) declares impossible points") }
+    return elements(of: list, as: vg_point.self).compactMap { point in
+        point.label.map { Parameter.Point(String(cString: $0), point.value) }
+    }
 }

@@ -74,8 +74,12 @@ struct SettingsCheck {
         case .integer(let integer): number = Double(integer)
         case .number(let given): number = given
         case .bool(let bool) where parameter.flags & UInt32(VG_PARAM_TOGGLE) != 0: number = bool ? 1 : 0
+        case .string(let text) where parameter.number(named: text) != nil: number = parameter.number(named: text) ?? 0
         default:
-            return fault("parameter '\(parameter.key)' must be a number, not \(entry.value.kindText)", unquote(entry))
+            let hint = unquote(entry)
+            return fault(
+                "parameter '\(parameter.key)' must be a number, not \(entry.value.kindText)",
+                hint.isEmpty ? parameter.pointsHint : hint)
         }
         guard number.isFinite else { return fault("parameter '\(parameter.key)' must be a finite number") }
         let range = parameter.range
@@ -86,8 +90,7 @@ struct SettingsCheck {
                 "parameter '\(parameter.key)' is \(text(number)), outside its range",
                 "it goes from \(bounds)\(parameter.unit.isEmpty ? "" : " " + parameter.unit)")
         }
-        let whole = parameter.flags & UInt32(VG_PARAM_STEPPED | VG_PARAM_TOGGLE) != 0
-        if whole, Int64(exactly: number) == nil {
+        if parameter.isWhole(except: Float(number)), Int64(exactly: number) == nil {
             return fault("parameter '\(parameter.key)' must be a whole number, not \(text(number))")
         }
         return .success(Float(number))
@@ -217,18 +220,32 @@ public func checkValues(
 }
 
 extension Parameter {
+    /// The number that a value means, by the rules for files. [any]
+    public func value(of given: SettingValue) throws(NodeError) -> Float {
+        switch SettingsCheck.value(of: Entry(given), self) {
+        case .success(let value): return value
+        case .failure(let fault): throw NodeError(fault.message, hint: fault.hint)
+        }
+    }
+
     /// Why it cannot have a value, in words that follow its name; nil: it can. The same rules hold for files and for live
     /// changes.
     public func fault(of value: Float) -> String? {
         switch SettingsCheck.value(of: Entry(.number(Double(value))), self) {
         case .success: return nil
         case .failure(let fault):
-            let whole = flags & UInt32(VG_PARAM_STEPPED | VG_PARAM_TOGGLE) != 0
             guard value.isFinite else { return "must be a finite number" }
             guard range.contains(value) else {
                 return "must be from \(text(Double(range.lowerBound))) to \(text(Double(range.upperBound)))"
             }
-            return whole ? "must be a whole number, not \(text(Double(value)))" : fault.message
+            return isWhole(except: value) ? "must be a whole number, not \(text(Double(value)))" : fault.message
         }
+    }
+}
+
+extension Parameter {
+    /// Whether it takes whole numbers only, and `value` is none of those that have a name: plugins enumerate fractions, too.
+    fileprivate func isWhole(except value: Float) -> Bool {
+        flags & UInt32(VG_PARAM_STEPPED | VG_PARAM_TOGGLE) != 0 && !points.contains { $0.value == value }
     }
 }

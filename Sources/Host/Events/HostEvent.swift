@@ -54,7 +54,7 @@ public enum HostEvent {
             Field("linked", VG_INTEGER, "links that are new"), Field("unlinked", VG_INTEGER, "links that are gone"),
             Field("parameters", VG_INTEGER, "parameters that were turned"),
             Field("settings", VG_INTEGER, "live settings that were changed"),
-            Field("switched", VG_LIST, "nodes whose bypass or mute was switched"),
+            Field("switched", VG_TABLE, "muted, unmuted, bypassed or unbypassed, by the names of nodes"),
             Field("seconds", VG_NUMBER, "until it was done", unit: "s"),
             Field("first_block_ms", VG_NUMBER, "until it was heard", unit: "ms"),
             Field("done_ms", VG_NUMBER, "until the last fade had ended", unit: "ms"),

@@ -111,6 +111,7 @@ private func check(_ layout: vg_layout) throws(Fault) {
         guard parameter.minimum <= parameter.default_value, parameter.default_value <= parameter.maximum else {
             throw Fault("its parameter \(name) has a default outside its range")
         }
+        try check(parameter.points, of: "point")
     }
 }
 

@@ -3,6 +3,9 @@ import Config
 import Graph
 import NodeKit
 
+/// What was switched of a node.
+public enum Switching: String, Sendable { case muted, unmuted, bypassed, unbypassed }
+
 /// What a change did.
 public struct GraphDifference: Sendable, Equatable {
     /// Names of nodes that are new, or were made anew.
@@ -17,8 +20,8 @@ public struct GraphDifference: Sendable, Equatable {
     public var parameters = 0
     /// Live settings that were changed.
     public var settings = 0
-    /// Names of nodes whose bypass or mute was switched.
-    public var switched: [String] = []
+    /// What was switched of nodes, by their names.
+    public var switched: [String: Switching] = [:]
     /// What was found on the way.
     public var warnings: [Diagnostic] = []
     /// How long it took; nil: only a parameter was turned.
@@ -42,8 +45,12 @@ extension GraphDifference {
         unlinked = old.links.count { link in !next.description.links.contains { $0.isSame(as: link) } }
         settings = next.settings.count
         parameters = next.values.count { $0.instance.value($0.index) != $0.value }
-        let modes = Dictionary(old.nodes.map { ($0.name, $0.outputMode) }, uniquingKeysWith: { first, _ in first })
-        switched = next.description.nodes.filter { $0.outputMode != modes[$0.name, default: $0.outputMode] }.map(\.name)
+        let before = Dictionary(old.nodes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for node in next.description.nodes {
+            guard let was = before[node.name] else { continue }
+            if node.bypass != was.bypass { switched[node.name] = node.bypass ? .bypassed : .unbypassed }
+            if node.mute != was.mute { switched[node.name] = node.mute ? .muted : .unmuted }
+        }
     }
 }
 
@@ -72,7 +79,8 @@ extension GraphDifference {
         return (times?.fields ?? [:]).merging([
             "added": names(added), "removed": names(removed), "linked": .integer(Int64(linked)),
             "unlinked": .integer(Int64(unlinked)), "parameters": .integer(Int64(parameters)),
-            "settings": .integer(Int64(settings)), "switched": names(switched), "seconds": .number(seconds),
+            "settings": .integer(Int64(settings)), "switched": .table(switched.mapValues { .string($0.rawValue) }),
+            "seconds": .number(seconds),
         ]) { $1 }
     }
 }
@@ -115,6 +123,9 @@ extension GraphDescription {
         }
         return tails.map(\.name).filter { name in nodes.contains { $0.name == name } }
     }
+
+    /// Whether anything is linked to a node.
+    func hasLinks(_ node: String) -> Bool { links.contains { $0.from.node == node || $0.to.node == node } }
 
     /// The place of a node.
     func index(of node: String) throws(HostError) -> Int {

@@ -22,7 +22,7 @@ extension Host {
         guard let source else { throw HostError("no graph is playing", hint: "load and run one") }
         let path = path ?? source.path
         let overrides = source.overrides
-        let difference = try await edit(resetting: true) { description in
+        let difference = try await edit("reload", resetting: true) { description in
             let (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
             guard var read, !diagnostics.contains(where: { $0.severity == .error }) else {
                 throw InvalidGraph(diagnostics: diagnostics)
@@ -39,7 +39,7 @@ extension Host {
     @discardableResult
     public func add(_ node: NodeDescription) async throws -> GraphDifference {
         let fading = fading
-        return try await edit { description in
+        return try await edit("add \(node.name)") { description in
             // One that only sounds on makes room.
             if fading.contains(node.name) {
                 description.nodes.removeAll { $0.name == node.name }
@@ -56,7 +56,7 @@ extension Host {
     /// Removes a node and its links. With `tail = "spill"` it sounds on, until nothing is heard of it any more.
     @discardableResult
     public func remove(_ node: String) async throws -> GraphDifference {
-        try await edit { description in
+        try await edit("remove \(node)") { description in
             let index = try description.index(of: node)
             description.nodes.remove(at: index)
             description.links.removeAll { $0.from.node == node || $0.to.node == node }
@@ -68,7 +68,7 @@ extension Host {
     public func link(_ text: String, gainDB: Double = 0) async throws -> GraphDifference {
         let links = try Self.links(text)
         guard gainDB.isFinite else { throw HostError("a link's gain must be a finite number of dB") }
-        return try await edit { description in
+        return try await edit("link \(text)") { description in
             for var link in links {
                 if description.links.contains(where: { $0.joins(link) }) {
                     throw HostError("\(link.from) -> \(link.to) is linked already", hint: "unlink it first")
@@ -83,7 +83,7 @@ extension Host {
     @discardableResult
     public func unlink(_ text: String) async throws -> GraphDifference {
         let links = try Self.links(text)
-        return try await edit { description in
+        return try await edit("unlink \(text)") { description in
             for link in links {
                 guard let index = description.links.firstIndex(where: { $0.joins(link) }) else {
                     let known = description.links.filter { $0.from.node == link.from.node }
@@ -103,7 +103,7 @@ extension Host {
         if let fault = try graph().instance(node).bypassFault {
             throw HostError("'\(node)' cannot be bypassed: \(fault)", hint: "mute it instead")
         }
-        return try await edit { description in
+        return try await edit("\(bypassed ? "bypass" : "unbypass") \(node)") { description in
             let index = try description.index(of: node)
             description.nodes[index].bypass = bypassed
         }
@@ -114,10 +114,10 @@ extension Host {
     public func mute(_ node: String, _ muted: Bool = true) async throws -> GraphDifference {
         // A node of type `mute` has a switch of its own.
         if let index = try graph().instance(node).parameterIndex("muted"), index >= 0 {
-            try graph().set(node, "muted", to: muted ? 1 : 0)
-            return GraphDifference(parameters: 1)
+            try set(node, "muted", to: muted ? 1 : 0)
+            return GraphDifference(switched: [node: muted ? .muted : .unmuted])
         }
-        return try await edit { description in
+        return try await edit("\(muted ? "mute" : "unmute") \(node)") { description in
             let index = try description.index(of: node)
             description.nodes[index].mute = muted
         }
@@ -134,14 +134,18 @@ extension Host {
         return links
     }
 
-    /// Changes the description and the graph with it. `resetting`: parameters become what the description says,
-    /// and what nodes refuse of it is a warning.
+    /// Changes the description and the graph with it; it can be taken back by its title, if it has one. `resetting`:
+    /// parameters become what the description says, and what nodes refuse of it is a warning.
     func edit(
-        resetting: Bool = false, _ change: @escaping @Sendable (inout GraphDescription) throws -> Void
+        _ title: String?, resetting: Bool = false, _ change: @escaping @Sendable (inout GraphDescription) throws -> Void
     ) async throws -> GraphDifference {
         let asked = vg_ticks()
         let edited = try await afterOthers { try await self.perform(resetting, asked, change) }
-        return try await settle(edited, warns: resetting)
+        let difference = try await settle(edited, warns: resetting)
+        if let title, !difference.isEmpty {
+            history.add(EditHistory.Step(title: title, before: edited.back, values: edited.turned))
+        }
+        return difference
     }
 
     /// Does something after the edits that were asked for before.
@@ -166,6 +170,7 @@ extension Host {
         var wanted = old
         try change(&wanted)
         let tails = wanted.keepTails(of: old)
+        let live = graph.liveDescription()
         let registry = registry
         let description = wanted
         // On a thread of its own: a node may take its time to be made.
@@ -183,11 +188,15 @@ extension Host {
         await graph.settled()
         guard graph === (try self.graph()) else { throw HostError("the graph was stopped") }
         var difference = GraphDifference(graph.nodes, old, next)
+        let turned = next.turned
         // The server may take its time to give ports.
         try await onControlThread { try graph.change(to: next) }
         let answers = graph.apply(next.settings)
         await graph.settled()
-        difference.warnings = built.diagnostics
+        difference.warnings = built.diagnostics.filter { fault in
+            // A new node has no links yet, and one that had none has none.
+            resetting || !wanted.nodes.contains { $0.isUnlinkedText == fault.message && !old.hasLinks($0.name) }
+        }
         for (table, isOther) in [("driver", old.driver != description.driver), ("web", old.web != description.web)]
         where isOther {
             difference.warnings.append(
@@ -196,6 +205,7 @@ extension Host {
         }
         return Edited(
             graph: graph, before: old, after: description,
+            back: Self.described(old, ended: difference.removed, as: live, without: fading), turned: turned,
             difference: conclude(difference, graph, asked, tails, isTold: answers.isEmpty), answers: answers)
     }
 
@@ -228,7 +238,7 @@ extension Host {
                 quiet = (listener.take() ?? 0) < Self.inaudible ? quiet + 1 : 0
             }
             await self?.faded(name)
-            _ = try? await self?.edit { description in
+            _ = try? await self?.edit(nil) { description in
                 // It may have been wanted again, or made anew.
                 guard graph.playing[name]?.instance === instance,
                     !description.links.contains(where: { $0.to.node == name })

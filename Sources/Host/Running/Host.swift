@@ -34,6 +34,8 @@ public actor Host {
     var lastChange: Task<Void, Never>?
     /// Nodes that were removed and sound on.
     var fading: Set<String> = []
+    /// What can be taken back.
+    var history = EditHistory()
 
     /// Looks for plugins where `search` says; reads nothing yet. [any]
     public init(plugins search: PluginSearch = .standard()) { registry = NodeRegistry(search: search) }
@@ -103,6 +105,7 @@ public actor Host {
         loaded = nil
         let graph = try RunningGraph.start(prepared, on: driver)
         running = graph
+        history = EditHistory()
         graph.startPumping()
         Self.judgeInputs(graph)
     }
@@ -132,7 +135,9 @@ public actor Host {
     /// Turns a parameter; what it does to the sound is smoothed. With a time of the graph, in seconds, it begins at that
     /// frame.
     public func set(_ node: String, _ parameter: String, to value: Float, at time: Double? = nil) throws(HostError) {
+        let was = try graph().value(node, parameter)
         try graph().set(node, parameter, to: value, at: time)
+        remember(node, parameter, was: was)
     }
 
     /// Does an action of a node, as `voicegraph describe` lists them, and returns its results. It waits for its turn among

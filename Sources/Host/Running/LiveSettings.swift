@@ -6,6 +6,10 @@ import NodeKit
 struct Edited: Sendable {
     var graph: RunningGraph
     var before, after: GraphDescription
+    /// What leads back: `before`, with the values of the parameters of nodes that have ended.
+    var back: GraphDescription
+    /// What parameters of nodes that stay were set to, where they are set to something else now.
+    var turned: [EditHistory.Place: Float]
     var difference: GraphDifference
     /// What is to come of live settings.
     var answers: [SettingAnswer]
@@ -37,7 +41,7 @@ extension Host {
         do { try instance.declarations.check(live: setting, value) } catch {
             throw HostError("node '\(node)': \(error.message)", hint: error.hint)
         }
-        return try await edit { description in
+        return try await edit("set \(node).\(setting)") { description in
             let index = try description.index(of: node)
             if description.nodes[index].entries[setting] == nil { description.nodes[index].keys.append(setting) }
             description.nodes[index].entries[setting] = Entry(value)

@@ -29,11 +29,20 @@ extension RunningGraph {
     }
 
     private func index(of parameter: String, _ instance: NodeInstance) throws(HostError) -> Int {
-        if let index = instance.parameterIndex(parameter) { return index }
-        let known = instance.parameters.map(\.key).joined(separator: ", ")
-        throw HostError(
-            "node '\(instance.name)' has no parameter '\(parameter)'",
-            hint: known.isEmpty ? "it has none" : "it has: \(known)")
+        do { return try instance.parameter(called: parameter) } catch {
+            throw HostError(error.message, hint: error.hint)
+        }
+    }
+
+    /// The parameter that a name means, and the number that a value means for it, as a file would be read. [control]
+    func parameter(
+        _ node: String, _ name: String, for value: SettingValue
+    ) throws(HostError) -> (key: String, number: Float) {
+        let instance = try instance(node)
+        let parameter = instance.parameters[try index(of: name, instance)]
+        do { return (parameter.key, try parameter.value(of: value)) } catch {
+            throw HostError("node '\(node)': \(error.message)", hint: error.hint)
+        }
     }
 
     /// Where nodes that have something to keep say that it goes, with `state = "FOLDER"`, by their names. [control]

@@ -21,6 +21,16 @@ struct NextGraph: Sendable {
     var values: [ParameterValue]
     /// What their live settings are to become.
     var settings: [SettingChange] = []
+
+    /// What the parameters that will be turned are set to before that.
+    var turned: [EditHistory.Place: Float] {
+        let changed = values.filter { $0.instance.value($0.index) != $0.value }
+        return Dictionary(
+            changed.map { wanted in
+                let key = wanted.instance.parameters[wanted.index].key
+                return (EditHistory.Place(node: wanted.instance.name, key: key), wanted.instance.value(wanted.index))
+            }, uniquingKeysWith: { first, _ in first })
+    }
 }
 
 /// How a graph changes while it plays. Everything here is called by the owner, who also pumps.

@@ -24,6 +24,12 @@ extension FrameWriter {
             for value in [parameter.range.lowerBound, parameter.range.upperBound, parameter.defaultValue] { put(value) }
             put(parameter.scale.rawValue)
             put(parameter.flags)
+            put(parameter.label)
+            put(UInt32(parameter.points.count))
+            for point in parameter.points {
+                put(point.label)
+                put(point.value)
+            }
         }
     }
 
@@ -105,9 +111,14 @@ extension FrameReader {
             let (low, high, start): (Float, Float, Float) = (number(), number(), number())
             let scale = vg_scale(rawValue: number())
             let flags: UInt32 = number()
+            let label = text()
+            var points: [Parameter.Point] = []
+            for _ in 0..<count() { points.append(Parameter.Point(text(), number())) }
             guard low <= high else { continue }
             layout.parameters.append(
-                Parameter(key, doc, low...high, default: start, unit: unit, scale: scale, flags: Int(flags)))
+                Parameter(
+                    key, doc, low...high, default: start, unit: unit, scale: scale, flags: Int(flags), label: label,
+                    points: points))
         }
         return layout
     }

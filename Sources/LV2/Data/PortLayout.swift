@@ -102,7 +102,9 @@ extension PluginPort {
         if isInteger || isEnumeration { flags |= VG_PARAM_STEPPED }
         if flags != 0 || isAbrupt { flags |= VG_PARAM_ABRUPT }
         let scale = unit == "dB" ? VG_DECIBEL : isLogarithmic && low > 0 ? VG_LOGARITHMIC : VG_LINEAR
-        return Parameter(key, doc, low...high, default: value, unit: unit, scale: scale, flags: flags)
+        let points = scalePoints.map { Parameter.Point($0.label, $0.value) }
+        return Parameter(
+            key, doc, low...high, default: value, unit: unit, scale: scale, flags: flags, label: name, points: points)
     }
 
     private var doc: String {

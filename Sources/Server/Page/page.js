@@ -69,7 +69,8 @@ function health() {
 					'This browser': find('conversation').streams.map(sound).join(', '),
 				}).flatMap(([key, value]) => (value === '' ? [] : [h('dt', {}, key), h('dd', {}, String(value))])))
 			} else if (reason || (!item && (state || text || name === 'graph.changed'))) {
-				const changed = ['added', 'removed', 'switched'].flatMap(key => event[key]?.length ? [key, ...event[key]] : [])
+				const changed = ['added', 'removed'].flatMap(key => event[key]?.length ? [key, ...event[key]] : [])
+					.concat(Object.entries(event.switched ?? {}).map(([name, what]) => `${what} ${name}`))
 				const kind = level === 'error' || /fail|lost|dropout/.test(name) ? 'bad' : level === 'warning' ? 'warning' : ''
 				find('log').prepend(h('li', { class: kind }, h('small', {}, utc.slice(11, 19)),
 					` ${[node, name === 'log' ? '' : name, ...changed, state, text, reason].filter(Boolean).join(' ')}`))

@@ -8,6 +8,12 @@ extension Event {
         return items.compactMap { if case .string(let text) = $0 { text } else { nil } }
     }
 
+    /// The texts of a field that is a table.
+    func table(_ key: String) -> [String: String] {
+        guard case .table(let table)? = fields[key] else { return [:] }
+        return table.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
+    }
+
     /// A field that is a number.
     func number(_ key: String) -> Double? {
         switch fields[key] {
@@ -29,7 +35,7 @@ extension Event {
 /// What a change did, in a few words.
 public func changeText(
     added: [String], removed: [String], linked: Int, unlinked: Int, parameters: Int, settings: Int = 0,
-    switched: [String] = [], times: ChangeTimes?
+    switched: [String: String] = [:], times: ChangeTimes?
 ) -> String {
     func count(_ number: Int, _ noun: String, _ verb: String) -> String? {
         number == 0 ? nil : "\(number) \(noun)\(number == 1 ? "" : "s") \(verb)"
@@ -40,7 +46,8 @@ public func changeText(
         added.filter { !both.contains($0) }.map { "+\(printable($0))" },
         added.filter { both.contains($0) }.map { "\(printable($0)) anew" },
         [
-            switched.isEmpty ? nil : "switched \(printable(switched.joined(separator: ", ")))",
+            switched.isEmpty
+                ? nil : switched.sorted { $0.key < $1.key }.map { "\($1) \(printable($0))" }.joined(separator: ", "),
             count(linked, "link", "added"), count(unlinked, "link", "removed"),
             count(parameters, "parameter", "turned"), count(settings, "setting", "changed"),
         ].compactMap(\.self),
@@ -107,7 +114,7 @@ public func eventText(_ event: Event) -> String? {
             + changeText(
                 added: event.texts("added"), removed: event.texts("removed"), linked: event.integer("linked") ?? 0,
                 unlinked: event.integer("unlinked") ?? 0, parameters: event.integer("parameters") ?? 0,
-                settings: event.integer("settings") ?? 0, switched: event.texts("switched"),
+                settings: event.integer("settings") ?? 0, switched: event.table("switched"),
                 times: event.number("done_ms").map {
                     ChangeTimes(firstBlock: event.number("first_block_ms").map { $0 * 1e-3 }, done: $0 * 1e-3)
                 })

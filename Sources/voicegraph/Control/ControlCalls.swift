@@ -12,7 +12,16 @@ import Terminal
 struct SetCall: ControlCall {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Turn a parameter of a node, or change a setting that is live.",
-        discussion: "For example: voicegraph ctl set low gain_db -12")
+        discussion: """
+            NAME is a key, or the label of a plugin's port; VALUE a number, with its unit or without, on or off, or \
+            the label of one of the values that have names.
+
+            Examples:
+              voicegraph ctl set low gain_db -12
+              voicegraph ctl set low gain_db "-12 dB"
+              voicegraph ctl set synth wave Saw
+              voicegraph ctl set tts rate 200
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -24,11 +33,16 @@ struct SetCall: ControlCall {
     @Argument(parsing: .allUnrecognized, help: "The value.") var value: [String]
 
     func validate() throws {
-        if let unknown = value.first(where: { $0.hasPrefix("-") && Double($0) == nil }) {
+        if let unknown = value.first(where: { $0.hasPrefix("-") && !isNegative($0) }) {
             throw ValidationError("Unknown option '\(unknown)'")
         }
-        if value.count > 1 { throw ValidationError("one value, not \(value.count)") }
+        if value.count > 1 { throw ValidationError("one value, not \(value.count); put one with blanks in quotes") }
         if let number = Double(value[0]), !number.isFinite { throw ValidationError("'\(value[0])' is no number") }
+    }
+
+    /// A number below zero, perhaps with a unit: no option.
+    private func isNegative(_ text: String) -> Bool {
+        text.dropFirst().first.map { $0.isNumber || $0 == "." } ?? false || Double(text) != nil
     }
 
     func request() -> (String, [String: JSON]) {

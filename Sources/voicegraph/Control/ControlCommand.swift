@@ -27,7 +27,8 @@ struct ControlCommand: ParsableCommand {
         subcommands: [
             SetCall.self, GetCall.self, JudgeCall.self, NodesCall.self, AddCall.self, RemoveCall.self, LinkCall.self,
             UnlinkCall.self,
-            BypassCall.self, MuteCall.self, ReloadCall.self, DoCall.self, ActionsCall.self, SayCall.self,
+            BypassCall.self, MuteCall.self, UndoCall.self, RedoCall.self, ReloadCall.self, DoCall.self,
+            ActionsCall.self, SayCall.self,
             SendCall.self, SaveCall.self, StatusCall.self, EventsCall.self, ListCall.self,
         ])
 

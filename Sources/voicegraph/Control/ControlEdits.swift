@@ -12,7 +12,10 @@ import Terminal
 protocol ChangeCall: ControlCall {}
 
 extension ChangeCall {
-    func text(_ answer: JSON) -> String {
+    func text(_ answer: JSON) -> String { changed(answer) }
+
+    /// What an answer says of the change.
+    func changed(_ answer: JSON) -> String {
         var text = change(answer["changed"] ?? .null) + "\n"
         for warning in answer["warnings"]?.items.map(Diagnostic.init) ?? [] {
             text += "warning: \(printable("\(HostError(warning.message, hint: warning.hint))"))\n"
@@ -26,7 +29,8 @@ private func change(_ json: JSON) -> String {
     func count(_ key: String) -> Int { json[key]?.integer ?? 0 }
     return changeText(
         added: names("added"), removed: names("removed"), linked: count("linked"), unlinked: count("unlinked"),
-        parameters: count("parameters"), settings: count("settings"), switched: names("switched"),
+        parameters: count("parameters"), settings: count("settings"),
+        switched: json["switched"]?.fields.compactMapValues(\.string) ?? [:],
         times: ChangeTimes(json))
 }
 

@@ -47,23 +47,6 @@ struct SendCall: ControlCall {
     }
 }
 
-/// `ctl save`: what plugins hold.
-struct SaveCall: ControlCall {
-    static let configuration = CommandConfiguration(
-        commandName: "save", abstract: "Save every plugin into the folder that its node names with state.")
-
-    @ParentCommand var parent: ControlCommand
-    @OptionGroup var target: ControlOptions
-
-    func request() -> (String, [String: JSON]) { ("save", [:]) }
-
-    func text(_ answer: JSON) -> String {
-        let names = answer["saved"]?.items.compactMap(\.string) ?? []
-        return names.isEmpty
-            ? "no node has something to keep and says where\n" : "saved \(printable(names.joined(separator: ", ")))\n"
-    }
-}
-
 /// `ctl nodes`: what plays.
 struct NodesCall: ControlCall {
     static let configuration = CommandConfiguration(

@@ -47,6 +47,12 @@ enum {
   VG_PARAM_ABRUPT = 1u << 2,  /* never ramped */
 };
 
+/* A value of a parameter that has a name, such as "Saw" for 2. */
+typedef struct vg_point {
+  const char *label;
+  float value;
+} vg_point;
+
 /* A float that is turned while the graph runs. */
 typedef struct vg_parameter {
   const char *key;
@@ -55,6 +61,8 @@ typedef struct vg_parameter {
   float minimum, maximum, default_value;
   vg_scale scale;
   uint32_t flags;
+  const char *label; /* what people call it; NULL: its key. It may be set by this name too, in any capitals. */
+  vg_list points;    /* of vg_point: it may be set by their labels too */
 } vg_parameter;
 
 typedef enum vg_port_kind { VG_AUDIO_PORT = 0, VG_CONTROL_PORT = 1, VG_MIDI_PORT = 2, VG_MESSAGE_PORT = 3 } vg_port_kind;

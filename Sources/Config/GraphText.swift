@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import Graph
+import NodeKit
+
+/// A graph as the text of a file.
+public enum GraphText {
+    /// The text of a file in `folder` that loads to `graph`: that of the file at `path`, comments and all, with what
+    /// differs; where that cannot be, as after the file was broken, one that is written anew. [any]
+    public static func text(
+        of graph: GraphDescription, from path: String? = nil, in folder: String? = nil,
+        environment: [String: String]? = nil
+    ) -> String {
+        let written = write(graph)
+        guard let path else { return written }
+        let base = Config.folder(of: path)
+        let target = folder ?? base
+        guard let patched = GraphPatch.text(of: graph, from: path, movesTo: folder, environment: environment) else {
+            return written
+        }
+        let name = target.isEmpty ? "graph.conf" : target + "/graph.conf"
+        let (read, faults) = ConfigFile.load(text: patched, file: name, environment: environment)
+        guard let read, !faults.contains(where: { $0.severity == .error }), read.isSame(as: graph) else {
+            return written
+        }
+        return patched
+    }
+
+    /// The whole graph, in the order in which people write one.
+    static func write(_ graph: GraphDescription) -> String {
+        var text = "[graph]\n" + lines(graph.keyedEntries)
+        let links = TomlWriter.links(graph.links)
+        if !links.isEmpty { text += "links = [\n" + links.map { "  \($0),\n" }.joined() + "]\n" }
+        for (name, entries) in [("driver", graph.driver.keyedEntries), ("web", graph.web?.keyedEntries)] {
+            if let entries, !entries.isEmpty || name == "web" { text += "\n[\(name)]\n" + lines(entries) }
+        }
+        for node in graph.nodes { text += "\n" + self.node(node) }
+        return text
+    }
+
+    /// A node's table.
+    static func node(_ node: NodeDescription) -> String {
+        "[node.\(TomlWriter.key(node.name))]\n" + lines(node.keyedEntries)
+    }
+
+    private static func lines(_ entries: [KeyedEntry]) -> String {
+        let width = entries.map { TomlWriter.key($0.key).count }.max() ?? 0
+        return entries.map { entry in
+            let key = TomlWriter.key(entry.key)
+            return key + String(repeating: " ", count: width - key.count) + " = \(TomlWriter.value(entry.value))\n"
+        }.joined()
+    }
+}
+
+/// A key of a table with its value.
+typealias KeyedEntry = (key: String, value: SettingValue)
+
+extension NodeDescription {
+    /// All that its table says, where that is not what it would be without a word.
+    var keyedEntries: [KeyedEntry] {
+        let flags = [
+            ("required", required, false), ("bypass", bypass, false), ("mute", mute, false), ("guard", isGuarded, true),
+            ("keep", keep, false),
+        ]
+        return [("type", .string(type))] + keys.compactMap { key in entries[key].map { (key, $0.value) } }
+            + flags.filter { $0.1 != $0.2 }.map { ($0.0, .bool($0.1)) }
+    }
+}
+
+extension GraphDescription {
+    /// What its table says but for the links.
+    var keyedEntries: [KeyedEntry] {
+        var entries: [KeyedEntry] = [("name", .string(name))]
+        switch threads {
+        case .automatic: entries.append(("threads", .string("auto")))
+        case .count(let count): if count != 1 { entries.append(("threads", .integer(Int64(count)))) }
+        }
+        if !archive { entries.append(("archive", .bool(false))) }
+        return entries
+    }
+
+    /// Whether another one describes the same, wherever it stands in a file. The order of links does not count.
+    func isSame(as other: GraphDescription) -> Bool {
+        func ends(_ graph: GraphDescription) -> [String] {
+            graph.links.map { "\($0.from) \($0.to) \($0.gainDB)" }.sorted()
+        }
+        func nodes(_ graph: GraphDescription) -> [String: [String: SettingValue]] {
+            Dictionary(graph.nodes.map { ($0.name, $0.keyedEntries.byKey) }, uniquingKeysWith: { $1 })
+        }
+        return keyedEntries.byKey == other.keyedEntries.byKey && ends(self) == ends(other)
+            && nodes(self) == nodes(other) && driver == other.driver && web == other.web
+    }
+}
+
+extension [KeyedEntry] {
+    /// Whole numbers are numbers, however they were written.
+    var byKey: [String: SettingValue] {
+        Dictionary(map { ($0.key, $0.value.plain) }, uniquingKeysWith: { $1 })
+    }
+}
+
+extension SettingValue {
+    /// With whole numbers as numbers.
+    var plain: SettingValue {
+        switch self {
+        case .integer(let integer): .number(Double(integer))
+        case .list(let items): .list(items.map(\.plain))
+        case .table(let table): .table(table.mapValues(\.plain))
+        default: self
+        }
+    }
+}
+
+extension DriverDescription {
+    /// All that is said.
+    var keyedEntries: [KeyedEntry] {
+        let texts: [(String, String?)] = [("kind", kind?.rawValue), ("server", server), ("device", device)]
+        let numbers: [(String, Int?)] = [("rate", rate), ("block", block), ("periods", periods)]
+        return texts.compactMap { key, text in text.map { (key, .string($0)) } }
+            + numbers.compactMap { key, number in number.map { (key, .integer(Int64($0))) } }
+    }
+}
+
+extension WebDescription {
+    /// All that is not as it is without a word.
+    var keyedEntries: [KeyedEntry] {
+        let usual = WebDescription()
+        var entries: [KeyedEntry] = []
+        if listen != usual.listen { entries.append(("listen", .string(listen))) }
+        if !origins.isEmpty { entries.append(("origins", .list(origins.map(SettingValue.string)))) }
+        if !names.isEmpty { entries.append(("names", .list(names.map(SettingValue.string)))) }
+        if isReadOnly { entries.append(("read_only", .bool(true))) }
+        if allowsRemote { entries.append(("remote", .bool(true))) }
+        return entries
+    }
+}
