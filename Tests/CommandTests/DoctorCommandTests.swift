@@ -75,7 +75,7 @@ import TestSupport
         #expect(!first.hint.isEmpty)
     }
 
-    @Test("A server that hangs is told, whether it was stopped or answers nobody, and the doctor does not wait for it")
+    @Test("A server that was stopped is told with how to let it go on, and the doctor does not wait for it")
     func hung() async throws {
         let server = try await Jackd.start()
         server.hang()

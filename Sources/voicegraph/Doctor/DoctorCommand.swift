@@ -48,15 +48,17 @@ struct Examination {
     var overrides: [String] = []
     var search: PluginSearch
 
-    /// Seconds that a server has to answer, and that all of it may take.
-    static let (patience, limit) = (1.0, 1.7)
+    /// Seconds after which a server that does nothing hangs, after which one that does something does not answer, and after
+    /// which nothing is waited for any more.
+    static let (patience, most, limit) = (1.0, 3.0, 5.0)
 
     /// Looks, and waits no longer than `limit`. [control]
     func findings() -> [Finding] {
         let deadline = monotonicSeconds() + Self.limit
-        let (file, overrides, search, patience) = (file, overrides, search, Self.patience)
-        let servers = Reading { JackServers.read(within: patience) }
-        let pipeWire = Reading { PipeWireState.read(within: patience) }
+        let (file, overrides, search) = (file, overrides, search)
+        let (patience, most) = (Self.patience, Self.most)
+        let servers = Reading { JackServers.read(within: patience, most: most) }
+        let pipeWire = Reading { PipeWireState.read(within: patience, most: most) }
         let cards = Reading { CardUse.read() }
         let hosts = Reading { RunningHosts.read(patience: 1) }
         let rights = Reading { RealtimeRights.read() }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Drivers
 import Glibc
 import System
 
@@ -26,13 +27,17 @@ final class Reading<Value: Sendable>: Sendable {
 }
 
 /// What a program prints on standard output and error, and its exit code; nil: it could not be started, or did not end in
-/// time and was ended. [control]
-func outputOf(_ command: [String], within seconds: Double) -> (code: Int32, text: String)? {
+/// time and was ended. When the time is over `mayGoOn` is asked whether it may have as much again, until `most` seconds are
+/// over. [control]
+func outputOf(
+    _ command: [String], within seconds: Double, most: Double = 0, mayGoOn: () -> Bool = { false }
+) -> (code: Int32, text: String)? {
     var launcher = ChildLauncher(command)
     launcher.endSignal = SIGKILL
     guard let child = try? launcher.start() else { return nil }
     defer { close(child.output) }
-    let deadline = monotonicSeconds() + seconds
+    let start = monotonicSeconds()
+    var deadline = start + seconds
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
@@ -40,6 +45,10 @@ func outputOf(_ command: [String], within seconds: Double) -> (code: Int32, text
         let rest = deadline - monotonicSeconds()
         let ready = rest > 0 ? poll(&end, 1, Int32(rest * 1000) + 1) : 0
         if ready < 0, errno == EINTR { continue }
+        if ready == 0, deadline - start < most, mayGoOn() {
+            deadline += seconds
+            continue
+        }
         guard ready > 0 else {
             child.kill()
             _ = child.wait()
@@ -62,6 +71,18 @@ func outputOf(_ command: [String], within seconds: Double) -> (code: Int32, text
     }
     let code = status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
     return (code, String(decoding: bytes, as: UTF8.self))
+}
+
+/// Seconds that the threads of a process ran, or were ready to while others had the processors. Where it stays the same the
+/// process does nothing at all. [control]
+func activity(of process: pid_t) -> Double {
+    let folder = "/proc/\(process)/task"
+    return names(in: folder).reduce(0) { sum, thread in
+        let times = textOfFile("\(folder)/\(thread)/schedstat").split(separator: " ").prefix(2).compactMap {
+            Double($0)
+        }
+        return sum + times.reduce(0, +) * 1e-9
+    }
 }
 
 /// The value of a variable of the environment; nil: there is none, or it is empty. [any]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Drivers
+import Glibc
 import JSON
 
 /// The process in which the doctor looks at a server: libjack talks to one server per process, and waits for one that hangs
@@ -30,12 +31,22 @@ enum ServerAnswer: Sendable, Equatable {
     /// It said nothing in time.
     case silent
 
-    /// Asks the JACK server of this name, or PipeWire, from a process that is ended where that takes too long. [control]
-    static func ask(server: String?, pipewire: Bool = false, within seconds: Double) -> ServerAnswer {
+    /// Asks the JACK server of this name, or PipeWire, from a process that is ended where that takes too long: so many
+    /// seconds, or where the server's process does something meanwhile, as on a busy machine, up to `most`. [control]
+    static func ask(
+        server: String?, process: pid_t? = nil, pipewire: Bool = false, within seconds: Double, most: Double
+    ) -> ServerAnswer {
         let command =
             [ownExecutable(), "doctor-probe"] + (server.map { ["--server", $0] } ?? [])
             + (pipewire ? ["--pipewire"] : [])
-        guard let output = outputOf(command, within: seconds) else { return .silent }
+        var before = process.map(activity) ?? 0
+        let output = outputOf(command, within: seconds, most: most) {
+            guard let process else { return true }
+            let now = activity(of: process)
+            defer { before = now }
+            return now > before
+        }
+        guard let output else { return .silent }
         let last = output.text.split(separator: "\n").last.map(String.init) ?? ""
         guard output.code == 0, let json = try? JSON(Array(last.utf8)), let look = ServerLook(json) else {
             return .refused(last.replacing("voicegraph: ", with: ""))

@@ -14,7 +14,7 @@ struct GraphWants: Sendable {
     /// Its ports at the server.
     var ports: [ExternalPort] = []
     /// Models that its nodes ask for by name, or use where they are installed.
-    var models: [(node: String, model: String, isNeeded: Bool)] = []
+    var models: [(node: String, models: [String], isNeeded: Bool)] = []
 
     private var area: DoctorArea { .graph }
 
@@ -28,12 +28,15 @@ struct GraphWants: Sendable {
                 ? area.error(place + diagnostic.message, do: hint)
                 : area.warning(place + diagnostic.message, do: hint)
         }
-        for (node, model, isNeeded) in models where !isInstalled(model) {
-            let install = "voicegraph models install \(model)"
+        for (node, names, isNeeded) in models {
+            let missing = names.filter { !isInstalled($0) }
+            if missing.isEmpty { continue }
+            let install = "voicegraph models install \(missing.joined(separator: " "))"
+            let list = missing.joined(separator: " and ")
             findings.append(
                 isNeeded
-                    ? area.warning("\(node) wants the model \(model), which is not installed", do: install)
-                    : area.fine("\(node) works without the model \(model), and better with it (\(install))"))
+                    ? area.warning("\(node) wants \(list), which is not installed", do: install)
+                    : area.fine("\(node) works without \(list), and better with it (\(install))"))
         }
         findings += connections(look)
         if let look { findings += format(look) }
@@ -121,15 +124,15 @@ extension GraphWants {
         let built = GraphBuilder.build(description, catalog: catalog)
         wants.diagnostics += built.diagnostics + description.overwriteFaults()
         wants.ports = built.graph?.externals ?? []
-        wants.models = description.nodes.flatMap(models)
+        wants.models = description.nodes.compactMap(models)
         return wants
     }
 
-    /// The models that a node uses.
-    static func models(of node: NodeDescription) -> [(node: String, model: String, isNeeded: Bool)] {
-        guard let use = uses.first(where: { $0.type == node.type }) else { return [] }
+    /// The models that a node uses; nil: none.
+    static func models(of node: NodeDescription) -> (node: String, models: [String], isNeeded: Bool)? {
+        guard let use = uses.first(where: { $0.type == node.type }) else { return nil }
         let value: String? = if case .string(let text)? = node.entries[use.setting]?.value { text } else { nil }
-        if value == use.value { return use.models.map { (node.name, $0, true) } }
-        return use.isBetter && [nil, "auto"].contains(value) ? use.models.map { (node.name, $0, false) } : []
+        if value == use.value { return (node.name, use.models, true) }
+        return use.isBetter && [nil, "auto"].contains(value) ? (node.name, use.models, false) : nil
     }
 }

@@ -120,7 +120,10 @@ struct JackServers: Sendable {
                     "all eight names that libjack keeps for servers are taken, so that no other server can start",
                     do: "end a server, or, when none is running, remove \(ServerNames.registry)"))
         } else if keptNames > 0 {
-            findings.append(area.fine("\(keptNames) of the eight names that libjack keeps for servers are taken"))
+            findings.append(
+                area.fine(
+                    "of the eight names that libjack has for servers "
+                        + (keptNames == 1 ? "one is taken" : "\(keptNames) are taken")))
         }
         return findings
     }
@@ -138,8 +141,8 @@ struct JackServers: Sendable {
 }
 
 extension JackServers {
-    /// Looks at all of them; each that lives has so many seconds to answer. [control]
-    static func read(within seconds: Double) -> JackServers {
+    /// Looks at all of them; see `ServerAnswer.ask` for how long each has to answer. [control]
+    static func read(within seconds: Double, most: Double) -> JackServers {
         let entries = ServerNames.entries()
         let servers = entries.map { entry in
             var server = Server(name: entry.name, isOwn: entry.user == geteuid(), isDead: entry.isDead)
@@ -157,9 +160,11 @@ extension JackServers {
         // All at a time.
         let asked = servers.map { server -> Reading<ServerAnswer>? in
             guard server.isOwn, !server.isDead, server.state != "T" else { return nil }
-            return Reading { ServerAnswer.ask(server: server.name, within: seconds) }
+            return Reading {
+                ServerAnswer.ask(server: server.name, process: server.process, within: seconds, most: most)
+            }
         }
-        let deadline = monotonicSeconds() + seconds + 0.2
+        let deadline = monotonicSeconds() + most + seconds
         let answered = zip(servers, asked).map { server, reading in
             var server = server
             server.answer = reading.map { $0.value(by: deadline) ?? .silent }

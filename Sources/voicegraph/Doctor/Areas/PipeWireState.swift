@@ -67,20 +67,20 @@ struct PipeWireState: Sendable {
 }
 
 extension PipeWireState {
-    /// Looks for it; it has so many seconds to answer. [control]
-    static func read(within seconds: Double) -> PipeWireState {
+    /// Looks for it; it has up to `most` seconds to answer. [control]
+    static func read(within seconds: Double, most: Double) -> PipeWireState {
         var state = PipeWireState(socket: PipeWireSocket.path())
         state.library = library()
         let program = programPath("pipewire")
         state.isInstalled = program != nil
         let answer = Reading<ServerAnswer?> { [state] in
             state.socket == nil || state.library == nil
-                ? nil : ServerAnswer.ask(server: nil, pipewire: true, within: seconds)
+                ? nil : ServerAnswer.ask(server: nil, pipewire: true, within: seconds, most: most)
         }
-        if let program, let output = outputOf([program, "--version"], within: seconds) {
+        if let program, let output = outputOf([program, "--version"], within: most) {
             state.version = version(output.text)
         }
-        state.answer = answer.value(by: monotonicSeconds() + seconds + 0.2) ?? nil
+        state.answer = answer.value(by: monotonicSeconds() + most + seconds) ?? nil
         return state
     }
 
