@@ -176,7 +176,7 @@ let package = Package(
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
         tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),
         tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit"], settings: optimized),
-        tests("Command", ["Archive", "CSndfile", "Graph", "Host", "NodeKit"]),
+        tests("Command", ["Archive", "CSndfile", "Drivers", "Graph", "Host", "ModelStore", "NodeKit", "voicegraph"]),
         tests("Fault", ["Control", "Graph", "JSON"]),
         tests("Architecture", []),
         // `make lv2-conformance`.

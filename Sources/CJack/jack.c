@@ -65,6 +65,7 @@
   CALL(const char **, jack_port_get_all_connections, (const jack_client_t *client, const jack_port_t *port),       \
        (client, port))                                                                                             \
   CALL(void *, jack_port_get_buffer, (PORT, jack_nframes_t frames), (port, frames))                                \
+  CALL(int, jack_port_flags, (const jack_port_t *port), (port))                                                    \
   CALL(const char *, jack_port_name, (const jack_port_t *port), (port))                                            \
   CALL(jack_port_t *, jack_port_register,                                                                          \
        (CLIENT, const char *name, const char *type, unsigned long flags, unsigned long size),                      \
@@ -77,6 +78,8 @@
   CALL(int, jack_set_client_registration_callback,                                                                 \
        (CLIENT, JackClientRegistrationCallback function, void *argument), (client, function, argument))            \
   CALL(int, jack_set_latency_callback, (CLIENT, JackLatencyCallback function, void *argument),                     \
+       (client, function, argument))                                                                               \
+  CALL(int, jack_set_port_connect_callback, (CLIENT, JackPortConnectCallback function, void *argument),            \
        (client, function, argument))                                                                               \
   CALL(int, jack_set_port_registration_callback, (CLIENT, JackPortRegistrationCallback function, void *argument),  \
        (client, function, argument))                                                                               \

@@ -10,11 +10,15 @@ public final class ControlClient {
     private let descriptor: Int32
     private var input: [UInt8] = []
 
-    /// Connects to the host with this name, or to the only one that runs. Throws if there is none, or more than one. [any]
-    public init(_ name: String? = nil, folder: ControlFolder = .standard()) throws(HostError) {
-        if let error = Self.fault(folder) { throw error }
+    /// Connects to the host with this name, or to the only one that runs. Throws if there is none, or more than one.
+    /// `patience`: how many seconds an answer may take. [any]
+    public init(
+        _ name: String? = nil, folder: ControlFolder = .standard(), patience: Int = 60
+    ) throws(HostError) {
+        // A folder that others could have made is not believed.
+        if let error = folder.fault() { throw error }
         let name = if let name { name } else { try Self.only(folder) }
-        let (descriptor, error) = LocalSocket.connect(folder.socket(name), seconds: 5)
+        let (descriptor, error) = LocalSocket.connect(folder.socket(name), seconds: min(5, patience))
         guard error == 0 else {
             if error == EAGAIN {
                 throw HostError("the host '\(name)' does not answer", hint: "it may have been stopped")
@@ -29,7 +33,7 @@ public final class ControlClient {
         }
         self.name = name
         self.descriptor = descriptor
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        var limit = timeval(tv_sec: patience, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
@@ -46,13 +50,6 @@ public final class ControlClient {
                 hint: "choose one with --client NAME")
         }
         return first
-    }
-
-    /// A folder that others could have made is not believed; one that is not there is no fault.
-    private static func fault(_ folder: ControlFolder) -> HostError? {
-        guard access(folder.path, F_OK) == 0 else { return nil }
-        do throws(HostError) { try folder.check() } catch { return error }
-        return nil
     }
 
     /// Makes a call; returns the whole answer as it came, and read. A refusal is an answer.

@@ -45,6 +45,23 @@ public struct ControlFolder: Sendable {
         }
     }
 
+    /// Why nothing can be reached or made in the folder; nil: it is as it should be, or not there yet. [any]
+    public func fault() -> HostError? {
+        guard access(path, F_OK) == 0 else { return nil }
+        do throws(HostError) { try check() } catch { return error }
+        return nil
+    }
+
+    /// The client names of hosts that were killed: at their sockets nobody listens. [any]
+    public func stale() -> [String] {
+        guard fault() == nil else { return [] }
+        return clients().filter { client in
+            let probe = LocalSocket.connect(socket(client), seconds: 1)
+            if probe.error == 0 { close(probe.descriptor) }
+            return probe.error == ECONNREFUSED
+        }
+    }
+
     /// Makes the folder if it is not there. Throws unless it is ours alone: whoever could replace a socket in it would
     /// hear what is meant for us.
     func make() throws(HostError) {

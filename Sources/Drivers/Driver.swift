@@ -34,6 +34,9 @@ public protocol Driver: AnyObject, Sendable {
     /// What stands before capture ports, by their names, as far as the driver knows. It may ask the server. [control]
     func sources(of ports: [String]) -> CaptureSources
 
+    /// What other programs there are at the server, as far as the driver knows. [any]
+    var otherPrograms: OtherPrograms { get }
+
     /// So many threads shall help the audio thread with what the engine shares, each scheduled as that is, from `start`
     /// on. [control]
     func setHelpers(_ count: Int)
@@ -53,6 +56,9 @@ extension Driver {
 
     /// A driver without other programs knows of none. [control]
     public func sources(of ports: [String]) -> CaptureSources { .unknown }
+
+    /// A driver without a server has no other programs. [any]
+    public var otherPrograms: OtherPrograms { OtherPrograms(exist: false, precede: false) }
 
     /// A driver that has no threads has no helpers either. [control]
     public func setHelpers(_ count: Int) {}
@@ -74,6 +80,20 @@ public enum CaptureSources: Sendable {
     case unconnected
     /// Something is connected.
     case connected
+}
+
+/// What other programs there are at a server. Sound cards and what stands for them are none.
+public struct OtherPrograms: Sendable, Equatable {
+    /// Whether there are any.
+    public var exist: Bool
+    /// Whether this one hears any of them, so that the server calls it after that.
+    public var precede: Bool
+
+    /// Describes the others; where nothing is known of them, there may be some.
+    public init(exist: Bool = true, precede: Bool = true) {
+        self.exist = exist
+        self.precede = precede
+    }
 }
 
 /// What a driver is and how it runs.

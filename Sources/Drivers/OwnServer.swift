@@ -2,10 +2,12 @@
 import Glibc
 
 /// Servers of our own, as drivers.
-enum OwnServer {
+package enum OwnServer {
     /// Names of our own server: jackd knows eight per machine, so they are few and always the same. No client should want
     /// one of them (see `ClientName`), as a graph would that is named like the program.
-    static let names = ["voicegraph-server", "voicegraph-server-2", "voicegraph-server-3", "voicegraph-server-4"]
+    package static let names = [
+        "voicegraph-server", "voicegraph-server-2", "voicegraph-server-3", "voicegraph-server-4",
+    ]
 
     /// A server under the first name that is free; it answers before this returns. [control]
     static func open(

@@ -2,12 +2,12 @@
 import Glibc
 
 /// Where PipeWire's clients find it.
-enum PipeWireSocket {
+package enum PipeWireSocket {
     /// What it is called without a path: $PIPEWIRE_REMOTE, else "pipewire-0". [control]
-    static var name: String { variable("PIPEWIRE_REMOTE") ?? "pipewire-0" }
+    package static var name: String { variable("PIPEWIRE_REMOTE") ?? "pipewire-0" }
 
     /// The socket called `wanted`, or the usual one, if it is there. Nobody may listen at it all the same. [control]
-    static func path(_ wanted: String? = nil) -> String? {
+    package static func path(_ wanted: String? = nil) -> String? {
         // Newer ones allow a list: "[one,two]".
         let names = (wanted ?? name).split(whereSeparator: { "[], ".contains($0) }).map(String.init)
         let folders =

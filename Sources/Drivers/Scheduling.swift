@@ -33,7 +33,7 @@ public struct Scheduling: Sendable, Equatable {
     public init() {}
 
     /// Asks the kernel about the thread `id`; 0: no thread yet. [control]
-    init(thread id: pid_t) {
+    package init(thread id: pid_t) {
         lockedMemory = Self.lockedBytes()
         lockableMemory = Self.lockableBytes()
         isPermitted = Self.permitted
@@ -77,7 +77,8 @@ public struct Scheduling: Sendable, Equatable {
         }
     }
 
-    private static let permission =
+    /// How a user gets the right to realtime threads. [any]
+    package static let permission =
         "add the lines '@audio - rtprio 95' and '@audio - memlock unlimited' to /etc/security/limits.d/audio.conf and "
         + "yourself to the group (usermod -aG audio NAME), or install rtkit where PipeWire serves; for a systemd "
         + "service set LimitRTPRIO=95 and LimitMEMLOCK=infinity"
@@ -86,7 +87,7 @@ public struct Scheduling: Sendable, Equatable {
     private static let permitted = isPermitted(priority: 1)
 
     /// Whether this process may make a thread realtime, found out by trying. [control]
-    static func isPermitted(priority: Int32) -> Bool {
+    package static func isPermitted(priority: Int32) -> Bool {
         let result = try? SystemThread.run(name: "vg-probe") {
             var parameter = sched_param(sched_priority: priority)
             return pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameter) == 0

@@ -3,19 +3,24 @@ import Glibc
 
 /// The names of servers that libjack keeps in shared memory: eight on a machine, those of killed ones included, until a
 /// server of the same name comes.
-enum ServerNames {
+package enum ServerNames {
     /// A name that is kept.
-    struct Entry: Equatable {
-        var name: String
-        var user: uid_t
-        var process: pid_t
+    package struct Entry: Sendable, Equatable {
+        /// The server's.
+        package var name: String
+        /// Who started it.
+        package var user: uid_t
+        /// Its process.
+        package var process: pid_t
 
-        var isDead: Bool { kill(process, 0) != 0 && errno == ESRCH }
+        /// Whether there is no such process any more. [any]
+        package var isDead: Bool { kill(process, 0) != 0 && errno == ESRCH }
     }
 
     /// jackd's limit.
-    static let most = 8
-    private static let registry = "/dev/shm/jack-shm-registry"
+    package static let most = 8
+    /// Where libjack keeps them.
+    package static let registry = "/dev/shm/jack-shm-registry"
 
     /// What to do where no name can be had.
     static let advice =
@@ -23,7 +28,7 @@ enum ServerNames {
         + "end one, or, when no JACK server is running, remove \(registry)"
 
     /// Names of the servers of this user that run, in alphabetical order. [control]
-    static var running: [String] {
+    package static var running: [String] {
         entries().filter { $0.user == geteuid() && !$0.isDead }.map(\.name).sorted()
     }
 
@@ -43,7 +48,7 @@ enum ServerNames {
     static func areAllTaken() -> Bool { entries().count >= most }
 
     /// All that are kept, in libjack's order. [control]
-    static func entries() -> [Entry] {
+    package static func entries() -> [Entry] {
         guard let file = fopen(registry, "re") else { return [] }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 4096)

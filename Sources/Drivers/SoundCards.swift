@@ -2,11 +2,14 @@
 import Glibc
 
 /// The sound cards that ALSA knows.
-enum SoundCards {
+package enum SoundCards {
     /// "hw:0 (HDA Intel PCH)" for each, in their order. [control]
-    static var list: [String] {
+    package static var list: [String] { list(textOfFile("/proc/asound/cards")) }
+
+    /// The same of a text like that of the file of the kernel's. [any]
+    package static func list(_ text: String) -> [String] {
         // A line for each card: " 0 [PCH            ]: HDA-Intel - HDA Intel PCH", then one with more.
-        textOfFile("/proc/asound/cards").split(separator: "\n").compactMap { line in
+        text.split(separator: "\n").compactMap { line in
             guard let bracket = line.firstIndex(of: "["), let end = line[bracket...].firstIndex(of: "]"),
                 let number = Int(line[..<bracket].filter { $0 != " " })
             else { return nil }
@@ -27,7 +30,7 @@ enum SoundCards {
 }
 
 /// A small file of the system; empty: it cannot be read. [control]
-func textOfFile(_ path: String) -> String {
+package func textOfFile(_ path: String) -> String {
     guard let file = fopen(path, "re") else { return "" }
     defer { fclose(file) }
     var bytes: [UInt8] = []

@@ -15,7 +15,7 @@ import TestSupport
                     "top",
                     "ctl",
                     "models",
-                    "transcripts", "takes", "plugin", "--version",
+                    "transcripts", "takes", "plugin", "doctor", "--version",
                 ]
             ),
             (
@@ -47,6 +47,7 @@ import TestSupport
             (["nodes", "--help"], ["--plugin-path", "--json"]),
             (["describe", "--help"], ["<type>", "<plugin>", "lv2 info"]),
             (["plugin", "new", "--help"], ["--language", "swift", "c"]),
+            (["doctor", "--help"], ["<file>", "--json", "--set", "exit code is 1", "changes nothing"]),
             (["models", "--help"], ["list", "install", "remove", "path", "pip"]),
             (["models", "list", "--help"], ["--json", "--verify", "exit code is 1"]),
             (["models", "install", "--help"], ["<names>", "--all", "Ctrl-C"]),

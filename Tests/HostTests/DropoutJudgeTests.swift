@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Drivers
 import Graph
 import NodeKit
 import TestSupport
@@ -90,12 +91,40 @@ import TestSupport
         #expect(judge(cycle([part(["a"], 0.0005)], delay: 0.003)) { $0.xruns = 1 }.cause == .upstream)
     }
 
+    @Test(
+        "Where this graph hears no other program, none of them is blamed for a late call, and without any none at all")
+    func alone() {
+        for late in [
+            cycle([part(["a"], 0.001)], late: 0.1, delay: 0.099), cycle([part(["a"], 0.001)], late: 0.1, skipped: 4800),
+        ] {
+            let dropout = judge(late) { $0.others.precede = false }
+            #expect(dropout.cause == .server && !dropout.text.contains("upstream"))
+            #expect(judge(late) { ($0.others.precede, $0.waited) = (false, 0.09) }.cause == .scheduling)
+        }
+        let fine = cycle([part(["a"], 0.001)])
+        #expect(judge(fine) { ($0.xruns, $0.others.precede) = (1, false) }.cause == .elsewhere)
+        let alone = judge(fine) { ($0.xruns, $0.others) = (1, OtherPrograms(exist: false, precede: false)) }
+        #expect(alone.cause == .server)
+        #expect(
+            alone.text == "the server reports a dropout; this graph was done in time, and there is no other program")
+    }
+
+    @Test("A process that was stopped is told as that, however late or slow the cycle seems")
+    func stopped() {
+        for cycle in [cycle([part(["a"], 0.0001)], late: 12.3, skipped: 590_400), cycle([part(["a"], 12.3)]), nil] {
+            let dropout = judge(cycle) { ($0.stopped, $0.xruns) = (12.3, 80) }
+            #expect(dropout.cause == .stopped && dropout.took == 12.3 && dropout.nodes.isEmpty)
+            #expect(dropout.text == "the program was stopped for 12.3 s")
+        }
+        #expect(judge(nil) { $0.stopped = 0.05 }.text == "the program was stopped for 50.0 ms")
+    }
+
     @Test("Every cause has words, advice and fields for JSON", arguments: Dropout.Cause.allCases)
     func words(cause: Dropout.Cause) {
         let dropout = Dropout(
             cause: cause, nodes: ["a"], took: 0.012, usual: 0.001, period: 0.004, lateness: 0, busy: 0.001, waited: 0,
             position: 1, time: 0, cycles: 3, xruns: 1)
-        #expect(dropout.text.contains("12.0 ms") && !dropout.advice.isEmpty)
+        #expect(dropout.text.contains("12.0 ms") && !dropout.advice.isEmpty, "\(dropout.text)")
         #expect(dropout.fields["cause"] == .string(cause.rawValue) && dropout.fields["cycles"] == .integer(3))
     }
 }

@@ -10,7 +10,7 @@ import Graph
 /// One entry: what it matches, in the server's order, pairs up with the node's channels. Several entries: the first is
 /// for channel 1, the second for channel 2, and so on, beginning anew when there are more entries than channels; each
 /// connects its channel to all that it matches.
-enum JackConnections {
+package enum JackConnections {
     /// Two ports to join.
     struct Pair: Hashable {
         /// Our port, without the client's name.
@@ -71,7 +71,7 @@ enum JackConnections {
     }
 
     /// Whether a full port name is what `glob` means.
-    static func matches(_ name: String, glob: String) -> Bool {
+    package static func matches(_ name: String, glob: String) -> Bool {
         if name == glob { return true }
         let pattern = glob.contains(":") ? glob : glob + ":*"
         return fnmatch(pattern, name, 0) == 0

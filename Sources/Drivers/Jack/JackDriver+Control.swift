@@ -35,6 +35,9 @@ extension JackDriver {
                 }
                 if let client { loadBits.store((jack_cpu_load(client) / 100).bitPattern, ordering: .relaxed) }
                 let made = connect()
+                if looks, made.isEmpty, signals.rewired.exchange(false, ordering: .acquiringAndReleasing) {
+                    lookForPrograms()
+                }
                 return (made, looks && made.isEmpty ? changedSources() : [])
             }
             for pair in made { emit(.connected(from: pair.from, to: pair.to)) }
@@ -56,7 +59,10 @@ extension JackDriver {
         var last = cycle.pointee.count.load(ordering: .acquiring)
         var since = monotonicSeconds()
         while !stopping.load(ordering: .acquiring) {
+            let asleep = monotonicSeconds()
             usleep(50_000)
+            // Who was held up or stopped itself has seen nothing meanwhile.
+            if monotonicSeconds() - asleep > 0.3 { since = monotonicSeconds() }
             let now = cycle.pointee.count.load(ordering: .acquiring)
             let format = info
             let patience = max(0.4, 3 * Double(format.block) / max(format.rate, 1))
@@ -171,6 +177,7 @@ extension JackDriver {
     /// Makes the new client what the old one was; false: the server failed again.
     private func comeBack(_ opened: OpaquePointer) -> Bool {
         signals.lost.store(false, ordering: .releasing)
+        signals.rewired.store(true, ordering: .releasing)
         _ = signals.takeAppeared()
         facts.withLock { $0.client = String(cString: jack_get_client_name(opened)) }
         cycle.pointee.client = opened

@@ -38,6 +38,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     /// Names of ports that are to be removed; taken with `lock` held.
     let leaving = Mutex<[String]>([])
 
+    let programs = Lock(KnownPrograms())
+
     let facts: Lock<DriverInfo>
     let state = Lock(DriverStatus.State.stopped)
     let stopping = Atomic(false)
@@ -137,6 +139,13 @@ public final class JackDriver: Driver, @unchecked Sendable {
         guard lock.tryAcquire() else { return .unknown }
         defer { lock.release() }
         return findSources(of: ports)
+    }
+
+    /// See `Driver`. What was there a second ago counts, too. [any]
+    public var otherPrograms: OtherPrograms {
+        // Not looked at yet.
+        if signals.rewired.load(ordering: .acquiring) { return OtherPrograms() }
+        return programs.withLock { $0.lately }
     }
 
     /// See `Driver`. [control]

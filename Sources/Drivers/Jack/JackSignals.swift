@@ -18,6 +18,8 @@ final class JackSignals: Sendable {
     let connectAll = Atomic(false)
     /// Ports went, and others may be meant in their place.
     let vanished = Atomic(false)
+    /// Other programs, their ports or connections have changed.
+    let rewired = Atomic(true)
     /// Dropouts since the start.
     let xruns = Atomic(0)
     /// Microseconds of the newest dropout's delay, as the bits of a Float.
@@ -50,11 +52,13 @@ final class JackSignals: Sendable {
 
     fileprivate func portRegistered(_ id: UInt32) {
         appeared.withLock { $0.append(id) }
+        rewired.store(true, ordering: .releasing)
         wakeup.signal()
     }
 
     fileprivate func portsWent() {
         vanished.store(true, ordering: .releasing)
+        rewired.store(true, ordering: .releasing)
         wakeup.signal()
     }
 
@@ -95,6 +99,11 @@ extension JackDriver {
             { @Sendable id, registered, argument in
                 let signals = JackDriver.of(argument).signals
                 if registered != 0 { signals.portRegistered(id) } else { signals.portsWent() }
+            }, this)
+        jack_set_port_connect_callback(
+            client,
+            { @Sendable _, _, _, argument in
+                JackDriver.of(argument).signals.rewired.store(true, ordering: .releasing)
             }, this)
         // jackd tells of the ports of a client that leaves while they are still there, and of the client when it is gone.
         jack_set_client_registration_callback(

@@ -20,6 +20,8 @@ public struct Dropout: Sendable, Equatable {
         case server
         /// We were called and done in time; another program was late.
         case elsewhere
+        /// The whole program was stopped, as by Ctrl-Z, and goes on.
+        case stopped
     }
 
     /// Whose fault it was.
@@ -84,9 +86,13 @@ public struct Dropout: Sendable, Equatable {
             return "not triggered by the server/upstream: called \(milliseconds(took)) late, in \(block); "
                 + "a program before this one in the JACK graph was slow"
         case .server:
-            return "not triggered by the server/upstream: the server was \(milliseconds(took)) late, in \(block)"
+            return took > 0
+                ? "not triggered by the server in time: it was \(milliseconds(took)) late, in \(block)"
+                : "the server reports a dropout; this graph was done in time, and there is no other program"
         case .elsewhere:
             return "another JACK program was late; this graph was done \(milliseconds(took)) into \(block)"
+        case .stopped:
+            return "the program was stopped for " + (took < 1 ? milliseconds(took) : decimal(took) + " s")
         }
     }
 
@@ -99,6 +105,7 @@ public struct Dropout: Sendable, Equatable {
         case .upstream: "look at the programs that this one listens to (jack_lsp -c)"
         case .server: "use larger blocks, or give the server realtime priority"
         case .elsewhere: "look at the other JACK programs, or use larger blocks"
+        case .stopped: "to be silent for a while, mute a node (voicegraph ctl mute NODE on) rather than press Ctrl-Z"
         }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Drivers
 import Graph
 
 /// What is known of one dropout.
@@ -15,6 +16,10 @@ struct DropoutEvidence {
     var stoodStill = 0.0
     /// Whether there is a server that calls us, and others with us.
     var hasServer = true
+    /// What other programs there are at the server.
+    var others = OtherPrograms()
+    /// Seconds for which the whole process was stopped, if that is what happened.
+    var stopped = 0.0
 }
 
 /// Finds whose fault a dropout was.
@@ -22,6 +27,7 @@ enum DropoutJudge {
     /// The judgement. What a thread had to wait for a processor is nobody's fault but the scheduler's; what is left
     /// after that decides.
     static func judge(_ evidence: DropoutEvidence) -> Dropout {
+        if evidence.stopped > 0 { return made(.stopped, evidence, took: evidence.stopped) }
         guard let cycle = evidence.cycle, cycle.period > 0 else { return unseen(evidence) }
         if cycle.isCalledLate, cycle.lateness >= cycle.busy { return calledLate(evidence, cycle) }
         if cycle.isOverrun { return tooSlow(evidence, cycle) }
@@ -57,12 +63,14 @@ enum DropoutJudge {
         // The server's cycle began in time, or its time went on while we were not called, and not because it slept.
         let slept = evidence.driverDelay >= 0.5 * late
         let serverRan = cycle.delay >= 0.5 * late || (cycle.skipped >= cycle.frames && !slept)
-        return made(serverRan ? .upstream : .server, evidence, took: late)
+        // Where we hear nobody, nobody comes before us.
+        return made(serverRan && evidence.others.precede ? .upstream : .server, evidence, took: late)
     }
 
     private static func unseen(_ evidence: DropoutEvidence) -> Dropout {
         if evidence.driverDelay > 0 { return made(.server, evidence, took: evidence.driverDelay) }
         guard evidence.hasServer else { return made(.scheduling, evidence, took: evidence.waited) }
+        guard evidence.others.exist else { return made(.server, evidence, took: 0) }
         return made(.elsewhere, evidence, took: evidence.cycle.map { $0.delay + $0.busy } ?? 0)
     }
 

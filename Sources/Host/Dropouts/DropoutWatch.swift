@@ -28,17 +28,25 @@ final class DropoutWatch: Sendable {
     private struct State {
         var late: [CycleReport] = []
         var xruns: [Xrun] = []
+        /// Reports beyond those.
+        var flood = 0
         var samples: [Sample] = []
         var thread: ThreadWatch?
         /// When the oldest of what waits to be judged came, in ticks.
         var since: UInt64?
         var recent: [Dropout] = []
         var counts: [Dropout.Cause: Int] = [:]
+        /// Reports that were judged, but for those of a time when the process was stopped.
+        var reported = 0
+        /// The end, in ticks, of the last stop that was told.
+        var toldStop: UInt64 = 0
     }
 
     /// Dropouts that are kept to be asked for.
     static let kept = 100
 
+    /// Knows when the process was stopped.
+    let stops = ProcessStops()
     private let state = Lock(State())
     private let clock: TickClock
     /// Seconds until what was seen is judged, and at most, while the audio thread works on.
@@ -51,7 +59,11 @@ final class DropoutWatch: Sendable {
         let now = vg_ticks()
         state.withLock { state in
             // A flood is told by its number, and judged by its first.
-            if state.xruns.count < 1000 { state.xruns.append(Xrun(ticks: now, delay: delay)) }
+            if state.xruns.count < 1000 {
+                state.xruns.append(Xrun(ticks: now, delay: delay))
+            } else {
+                state.flood += 1
+            }
             state.since = state.since ?? now
         }
     }
@@ -62,10 +74,17 @@ final class DropoutWatch: Sendable {
     /// How many cycles were late, by cause. [any]
     var counts: [Dropout.Cause: Int] { state.withLock { $0.counts } }
 
+    /// Reports of the driver so far that tell of dropouts: not those of a time when the process was stopped, which is one,
+    /// and those of the last tenth of a second only when they are judged. [any]
+    var xruns: Int { state.withLock { $0.reported } }
+
     /// Takes what the engine knows; returns what can be judged now, with `all` everything. [control]
-    func check(_ engine: Engine, thread: Int32, hasServer: Bool, all: Bool = false) -> [Verdict] {
+    func check(
+        _ engine: Engine, thread: Int32, hasServer: Bool, others: OtherPrograms, all: Bool = false
+    ) -> [Verdict] {
         let late = engine.takeLateCycles()
         let recent = engine.recentCycles
+        let (stopped, looked) = stops.known
         let now = vg_ticks()
         return state.withLock { state in
             sample(&state, thread, now)
@@ -76,9 +95,14 @@ final class DropoutWatch: Sendable {
             let age = Double(now &- since) / ticksPerSecond
             // A cycle that still runs may be the one that was reported.
             let isOpen = state.xruns.contains { $0.ticks > recent.ended }
-            guard all || age >= limit || (age >= patience && !isOpen) else { return [] }
+            // Nor is it known at once whether the process was stopped.
+            let newest = max(state.late.last?.ended ?? 0, state.xruns.last?.ticks ?? 0)
+            let isUnclear = looked.map { $0 < newest } ?? false
+            guard all || age >= limit || (age >= patience && !isOpen && !isUnclear) else { return [] }
             state.since = nil
-            let verdicts = judge(&state, recent.slowest, ticksPerSecond, hasServer)
+            let verdicts =
+                takeStopped(&state, stopped, ticksPerSecond)
+                + judge(&state, recent.slowest, ticksPerSecond, hasServer, others)
             for verdict in verdicts {
                 state.counts[verdict.dropout.cause, default: 0] += verdict.dropout.cycles
                 state.recent.append(verdict.dropout)
@@ -88,12 +112,44 @@ final class DropoutWatch: Sendable {
         }
     }
 
+    /// Takes out what happened because the process was stopped, and gives one dropout for each stop that was not told yet.
+    private func takeStopped(
+        _ state: inout State, _ stops: [ProcessStops.Stop], _ ticksPerSecond: Double
+    ) -> [Verdict] {
+        stops.compactMap { stop in
+            // What the server reported meanwhile comes soon after.
+            let end = stop.to &+ UInt64(0.5 * ticksPerSecond)
+            func isExcused(_ xrun: Xrun) -> Bool { xrun.ticks >= stop.from && xrun.ticks <= end }
+            func isExcused(_ cycle: CycleReport) -> Bool {
+                let span = UInt64(max(cycle.lateness, cycle.delay) * ticksPerSecond)
+                return cycle.ended >= stop.from && cycle.started &- min(cycle.started, span) <= stop.to
+            }
+            let cycles = state.late.filter(isExcused)
+            let reports = state.xruns.count(where: isExcused)
+            guard !cycles.isEmpty || reports > 0 else { return nil }
+            state.late.removeAll(where: isExcused)
+            state.xruns.removeAll(where: isExcused)
+            if reports > 0 { state.flood = 0 }
+            guard stop.to > state.toldStop else { return nil }
+            state.toldStop = stop.to
+            func length(_ cycle: CycleReport) -> Double { max(cycle.lateness, cycle.delay, cycle.busy) }
+            let worst = cycles.max { length($0) < length($1) }
+            let seconds = worst.map(length) ?? Double(stop.to &- stop.from) / ticksPerSecond
+            var dropout = DropoutJudge.judge(DropoutEvidence(cycle: worst, stopped: seconds))
+            dropout.cycles = max(1, cycles.count)
+            return Verdict(dropout: dropout, delays: [])
+        }
+    }
+
     private func judge(
-        _ state: inout State, _ slowest: CycleReport?, _ ticksPerSecond: Double, _ hasServer: Bool
+        _ state: inout State, _ slowest: CycleReport?, _ ticksPerSecond: Double, _ hasServer: Bool,
+        _ others: OtherPrograms
     ) -> [Verdict] {
         defer {
+            state.reported += state.xruns.count + state.flood
             state.late = []
             state.xruns = []
+            state.flood = 0
         }
         var verdicts: [Verdict] = []
         func add(_ dropout: Dropout, _ delays: [Double]) {
@@ -112,13 +168,14 @@ final class DropoutWatch: Sendable {
             let to = cycle.ended &+ UInt64((2 * cycle.period + 0.05) * ticksPerSecond)
             let own = open.filter { $0.ticks >= from && $0.ticks <= to }
             open.removeAll { $0.ticks >= from && $0.ticks <= to }
-            add(DropoutJudge.judge(evidence(state, cycle, own, ticksPerSecond, hasServer)), own.map(\.delay))
+            let found = evidence(state, cycle, own, ticksPerSecond, hasServer, others)
+            add(DropoutJudge.judge(found), own.map(\.delay))
         }
         if !open.isEmpty {
             let cycle = slowest.flatMap { slowest in
                 Double(open[0].ticks &- min(open[0].ticks, slowest.ended)) / ticksPerSecond < 0.5 ? slowest : nil
             }
-            var dropout = DropoutJudge.judge(evidence(state, cycle, open, ticksPerSecond, hasServer))
+            var dropout = DropoutJudge.judge(evidence(state, cycle, open, ticksPerSecond, hasServer, others))
             dropout.cycles = open.count
             add(dropout, open.map(\.delay))
         }
@@ -126,10 +183,12 @@ final class DropoutWatch: Sendable {
     }
 
     private func evidence(
-        _ state: State, _ cycle: CycleReport?, _ xruns: [Xrun], _ ticksPerSecond: Double, _ hasServer: Bool
+        _ state: State, _ cycle: CycleReport?, _ xruns: [Xrun], _ ticksPerSecond: Double, _ hasServer: Bool,
+        _ others: OtherPrograms
     ) -> DropoutEvidence {
         var evidence = DropoutEvidence(
-            cycle: cycle, xruns: xruns.count, driverDelay: xruns.map(\.delay).max() ?? 0, hasServer: hasServer)
+            cycle: cycle, xruns: xruns.count, driverDelay: xruns.map(\.delay).max() ?? 0, hasServer: hasServer,
+            others: others)
         guard let cycle else { return evidence }
         let from = cycle.started &- min(cycle.started, UInt64(max(cycle.lateness, cycle.delay) * ticksPerSecond))
         let before = state.samples.lastIndex { $0.ticks <= from } ?? 0

@@ -132,7 +132,7 @@ public enum HostEvent {
     public static let dropout = EventType(
         "dropout", "audio was late",
         fields: [
-            Field("cause", VG_STRING, "node, graph, scheduling, upstream, server or elsewhere"),
+            Field("cause", VG_STRING, "node, graph, scheduling, upstream, server, elsewhere or stopped"),
             Field("text", VG_STRING, "in words"), Field("cycles", VG_INTEGER, "cycles in a row"),
         ])
 

@@ -144,7 +144,7 @@ extension RunningGraph {
             status.block = info.block
             status.threads = threads
             status.load = state.load
-            status.xruns = measured.xruns + Int(counters.oversizedBlocks)
+            status.xruns = dropouts.xruns + Int(counters.oversizedBlocks)
             status.blocks = counters.cycles
             status.time = time.now
             status.degraded = degraded

@@ -11,7 +11,9 @@ extension RunningGraph {
         let info = driver.info
         guard info.kind != .offline else { return engine.collect() }
         let hasServer = !info.server.isEmpty
-        for verdict in dropouts.check(engine, thread: driver.audioThread, hasServer: hasServer, all: all) {
+        let verdicts = dropouts.check(
+            engine, thread: driver.audioThread, hasServer: hasServer, others: driver.otherPrograms, all: all)
+        for verdict in verdicts {
             let dropout = verdict.dropout
             for delay in verdict.delays.prefix(16) {
                 let fields: [String: SettingValue] = [

@@ -8,6 +8,7 @@ import NodeKit
 extension RunningGraph {
     /// From now on a thread of its own pumps. [control]
     public func startPumping() {
+        if !isDriven { dropouts.stops.begin() }
         pumping.start { [weak self] in
             guard let self else { return nil }
             pump()
@@ -113,6 +114,7 @@ extension RunningGraph {
         driver.stop()
         pump()
         tellDropouts(all: true)
+        dropouts.stops.end()
         let ending = nodes + state.withLock(\.leaving)
         finish(ending)
         pump()

@@ -27,8 +27,8 @@ public struct PluginIndex: Sendable {
     public private(set) var bundlesRead = 0
 
     /// The plugins in the given folders of bundles; nil: `$LV2_PATH`, or else the usual ones. `cache` is the file that
-    /// keeps what was read; nil: none. [control]
-    public init(path: [String]? = nil, cache: String? = nil) {
+    /// keeps what was read; nil: none. With `keeps` false it is read and not written. [control]
+    public init(path: [String]? = nil, cache: String? = nil, keeps: Bool = true) {
         let known = cache.map(IndexedBundle.load) ?? [:]
         var bundles: [IndexedBundle] = []
         var seen: Set<String> = []
@@ -48,7 +48,7 @@ public struct PluginIndex: Sendable {
             for plugin in bundle.plugins where seen.insert(plugin.uri).inserted { plugins.append(plugin) }
         }
         plugins.sort { $0.uri < $1.uri }
-        guard let cache else { return }
+        guard let cache, keeps else { return }
         let found = Set(bundles.map(\.path))
         // Other searches, with another LV2_PATH, look elsewhere: what they found stays as long as it is there.
         let others = known.values.filter { !found.contains($0.path) }

@@ -72,6 +72,13 @@ public final class PluginScan: Sendable {
         }
     }
 
+    /// The plugins that cannot run here, by what a file of results says of bundles as they are now. Tries nothing. [control]
+    public static func failures(in cache: String) -> [(uri: String, bundle: String, reason: String)] {
+        ScanCache(path: cache).faults.filter { $0.plugin.stamp == $0.stamp }.map {
+            ($0.plugin.uri, $0.plugin.bundle, $0.reason)
+        }
+    }
+
     /// One verdict per plugin; without a command to run, nothing is against any.
     private func verdicts(_ plugins: [ScannedPlugin], again: Bool) -> [ScanVerdict] {
         state.withLock { state in

@@ -18,6 +18,12 @@ struct ScanCache {
         return entry.verdict
     }
 
+    /// What speaks against plugins, with the stamps that their bundles had; by URI.
+    var faults: [(plugin: ScannedPlugin, stamp: String, reason: String)] {
+        known.compactMap { plugin, entry in entry.verdict.reason.map { (plugin, entry.stamp, $0) } }
+            .sorted { $0.plugin.uri < $1.plugin.uri }
+    }
+
     mutating func keep(_ plugin: ScannedPlugin, _ stamp: String, _ verdict: ScanVerdict) {
         known[plugin] = (stamp, verdict)
     }

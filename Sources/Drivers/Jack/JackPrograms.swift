@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import CJack
+import Graph
+import System
+
+/// What a driver knows of other programs, now and before.
+struct KnownPrograms {
+    private var now = OtherPrograms()
+    private var before = OtherPrograms(exist: false, precede: false)
+    private var changed = -Double.infinity
+
+    /// Seconds for which what has gone still counts: whoever asks wants to know of a moment ago.
+    private static let memory = 1.0
+
+    /// What there is, or was a moment ago. [any]
+    var lately: OtherPrograms {
+        guard monotonicSeconds() - changed < Self.memory else { return now }
+        return OtherPrograms(exist: now.exist || before.exist, precede: now.precede || before.precede)
+    }
+
+    /// From now on it is so. [any]
+    mutating func set(_ found: OtherPrograms) {
+        guard found != now else { return }
+        (before, now, changed) = (lately, found, monotonicSeconds())
+    }
+}
+
+extension JackDriver {
+    /// Looks which programs there are besides this one, and whether it hears one of them. What stands for hardware is no
+    /// program. [control, with `lock`]
+    func lookForPrograms() {
+        guard let client else { return }
+        let own = String(cString: jack_get_client_name(client)) + ":"
+        func isProgram(_ name: String) -> Bool {
+            guard !name.hasPrefix(own), let port = jack_port_by_name(client, name) else { return false }
+            return UInt32(bitPattern: jack_port_flags(port)) & JackPortIsPhysical.rawValue == 0
+        }
+        let precede = ports.entries.contains { entry in
+            guard entry.port.isCapture, let port = ports.jackPort(entry.slot) else { return false }
+            return JackNames.take(jack_port_get_all_connections(client, port)).contains(where: isProgram)
+        }
+        // PipeWire serves programs that do not speak JACK, too.
+        let exist =
+            precede || JackLibrary.isPipeWire
+            || JackNames.take(jack_get_ports(client, nil, nil, 0)).contains(where: isProgram)
+        programs.withLock { $0.set(OtherPrograms(exist: exist, precede: precede)) }
+    }
+}
+
+/// Lists of names as libjack gives them.
+enum JackNames {
+    /// The names in a list, which is freed; none of nil. [control]
+    static func take(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
+        guard let list else { return [] }
+        defer { jack_free(list) }
+        var result: [String] = []
+        var next = list
+        while let name = next.pointee {
+            result.append(String(cString: name))
+            next += 1
+        }
+        return result
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Drivers
+import Glibc
+import JSON
+
+/// The process in which the doctor looks at a server: libjack talks to one server per process, and waits for one that hangs
+/// for as long as that hangs.
+struct ServerProbeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor-probe", abstract: "Look at a server for another process.", shouldDisplay: false)
+
+    @Option(help: "The server's name.")
+    var server: String?
+
+    @Flag(help: "Ask PipeWire.")
+    var pipewire = false
+
+    func run() throws {
+        do throws(DriverError) {
+            writeOut(try ServerLook(server: server, library: pipewire ? .pipewire : .jackd).json.text + "\n")
+        } catch { throw fail(error.message) }
+    }
+}
+
+/// What came of asking a server.
+enum ServerAnswer: Sendable, Equatable {
+    case answered(ServerLook)
+    /// It said no, in its words.
+    case refused(String)
+    /// It said nothing in time.
+    case silent
+
+    /// Asks the JACK server of this name, or PipeWire, from a process that is ended where that takes too long: so many
+    /// seconds, or where the server's process does something meanwhile, as on a busy machine, up to `most`. [control]
+    static func ask(
+        server: String?, process: pid_t? = nil, pipewire: Bool = false, within seconds: Double, most: Double
+    ) -> ServerAnswer {
+        let command =
+            [ownExecutable(), "doctor-probe"] + (server.map { ["--server", $0] } ?? [])
+            + (pipewire ? ["--pipewire"] : [])
+        var before = process.map(activity) ?? 0
+        let output = outputOf(command, within: seconds, most: most) {
+            guard let process else { return true }
+            let now = activity(of: process)
+            defer { before = now }
+            return now > before
+        }
+        guard let output else { return .silent }
+        let last = output.text.split(separator: "\n").last.map(String.init) ?? ""
+        guard output.code == 0, let json = try? JSON(Array(last.utf8)), let look = ServerLook(json) else {
+            return .refused(last.replacing("voicegraph: ", with: ""))
+        }
+        return .answered(look)
+    }
+}
+
+extension ServerLook {
+    /// As one process tells it to the other.
+    var json: JSON {
+        let ports = ports.map { port in
+            JSON.object([
+                "name": .string(port.name), "alias": .string(port.alias), "input": .bool(port.isInput),
+                "midi": .bool(port.isMIDI), "physical": .bool(port.isPhysical),
+                "connections": .list(port.connections.map(JSON.string)),
+            ])
+        }
+        return .object([
+            "rate": .number(rate), "block": .integer(Int64(block)), "realtime": .bool(isRealtime),
+            "ports": .list(ports),
+        ])
+    }
+
+    /// Reads that; nil: it is something else.
+    init?(_ json: JSON) {
+        guard let rate = json["rate"]?.double, let block = json["block"]?.integer,
+            let isRealtime = json["realtime"]?.bool
+        else { return nil }
+        self.init(
+            rate: rate, block: block, isRealtime: isRealtime,
+            ports: (json["ports"]?.items ?? []).map { port in
+                Port(
+                    name: port["name"]?.string ?? "", alias: port["alias"]?.string ?? "",
+                    isInput: port["input"]?.bool ?? false, isMIDI: port["midi"]?.bool ?? false,
+                    isPhysical: port["physical"]?.bool ?? false,
+                    connections: port["connections"]?.items.compactMap(\.string) ?? [])
+            })
+    }
+
+    /// "48000 Hz in blocks of 256 (5.3 ms)"
+    var format: String {
+        let tenths = rate > 0 ? Int((Double(block) / rate * 10_000).rounded()) : 0
+        return "\(Int(rate)) Hz in blocks of \(block) (\(tenths / 10).\(tenths % 10) ms)"
+    }
+}
