@@ -9,6 +9,8 @@ public final class ControlClient {
     public let name: String
     private let descriptor: Int32
     private var input: [UInt8] = []
+    /// What carries the connection from another machine; nil: the host is on this one.
+    private let tunnel: SSHTunnel?
 
     /// Connects to the host with this name, or to the only one that runs. Throws if there is none, or more than one.
     /// `patience`: how many seconds an answer may take. [any]
@@ -17,7 +19,7 @@ public final class ControlClient {
     ) throws(HostError) {
         // A folder that others could have made is not believed.
         if let error = folder.fault() { throw error }
-        let name = if let name { name } else { try Self.only(folder) }
+        let name = if let name { name } else { try Self.only(folder.running()) }
         let (descriptor, error) = LocalSocket.connect(folder.socket(name), seconds: min(5, patience))
         guard error == 0 else {
             if error == EAGAIN {
@@ -27,31 +29,117 @@ public final class ControlClient {
                 throw HostError("cannot reach the host '\(name)': \(reason(error))")
             }
             let running = folder.running()
-            throw HostError(
-                "no host '\(name)' is running",
-                hint: running.isEmpty ? Self.startHint : "running: \(running.joined(separator: ", "))")
+            throw HostError("no host '\(name)' is running", hint: Self.hint(running))
         }
-        self.name = name
-        self.descriptor = descriptor
-        var limit = timeval(tv_sec: patience, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        (self.name, self.descriptor, tunnel) = (name, descriptor, nil)
+        limitWait(patience)
+    }
+
+    /// Connects to a host on another machine, through an ssh of its own, which ends with this client. If it `asks`, it
+    /// asks on the terminal for what it needs, such as a passphrase. What it says goes to standard error, or if it
+    /// `isSilent` the last of it into the error. Throws if it cannot log in, and as on this machine. If it `forwards`, more
+    /// can be forwarded later. [any]
+    public init(
+        _ name: String? = nil, ssh machine: String, asks: Bool = true, isSilent: Bool = false, forwards: Bool = false
+    ) throws(HostError) {
+        let tunnel = try SSHTunnel(machine, asks: asks, isSilent: isSilent)
+        let found = try Self.reached(tunnel, name)
+        let chosen = if let name { name } else { try Self.only(found.map(\.client), on: machine) }
+        guard let (_, descriptor) = found.first(where: { $0.client == chosen }) else {
+            let running = name == nil ? found.map(\.client) : try Self.reached(tunnel, nil).map { $0.client }
+            throw HostError("no host '\(chosen)' is running on \(machine)", hint: Self.hint(running))
+        }
+        for (_, other) in found where other != descriptor { close(other) }
+        (self.name, self.descriptor, self.tunnel) = (chosen, descriptor, tunnel)
+        if !forwards { tunnel.hide() }
+        limitWait()
+    }
+
+    /// The names of the hosts that run on another machine. [any]
+    public static func running(ssh machine: String) throws(HostError) -> [String] {
+        try reached(SSHTunnel(machine, asks: true, isSilent: false), nil).map { client, descriptor in
+            close(descriptor)
+            return client
+        }
     }
 
     deinit { close(descriptor) }
 
+    /// Forwards an address of TCP on the other machine, which is then the same on this one. [any]
+    public func forward(_ address: String) throws(HostError) { try tunnel?.forward(address: address) }
+
+    /// Whether the other machine is not reached any more. [any]
+    public var isCut: Bool { tunnel?.hasEnded ?? false }
+
+    private func limitWait(_ seconds: Int = 60) {
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    private static func hint(_ running: [String]) -> String {
+        running.isEmpty ? startHint : "running: \(running.joined(separator: ", "))"
+    }
+
     private static let startHint = "start one with `voicegraph run FILE`"
 
-    private static func only(_ folder: ControlFolder) throws(HostError) -> String {
-        let running = folder.running()
-        guard let first = running.first else { throw HostError("no host is running", hint: startHint) }
+    private static func only(_ running: [String], on machine: String? = nil) throws(HostError) -> String {
+        let place = machine.map { " on \($0)" } ?? ""
+        guard let first = running.first else { throw HostError("no host is running\(place)", hint: startHint) }
         guard running.count == 1 else {
             throw HostError(
-                "\(running.count) hosts are running: \(running.joined(separator: ", "))",
+                "\(running.count) hosts are running\(place): \(running.joined(separator: ", "))",
                 hint: "choose one with --client NAME")
         }
         return first
     }
 
+<<<<<<< HEAD
+=======
+    /// Connections to the hosts on another machine that live: to the one with this name, or to all. Through ssh there is a
+    /// connection in any case; it ends where nobody listens, and so each is asked for something.
+    private static func reached(
+        _ tunnel: SSHTunnel, _ name: String?
+    ) throws(HostError) -> [(client: String, descriptor: Int32)] {
+        let sockets = tunnel.sockets.filter { name == nil || $0.client == name }
+        var found: [(client: String, descriptor: Int32)] = []
+        for (client, path) in sockets {
+            var descriptor = try tunnel.connect(path)
+            switch isAnswered(descriptor) {
+            case true?: break
+            case false?:
+                close(descriptor)
+                continue
+            case nil:
+                // The answer that may come late is none to what is asked next.
+                close(descriptor)
+                descriptor = try tunnel.connect(path)
+            }
+            found.append((client, descriptor))
+        }
+        if found.isEmpty, !sockets.isEmpty {
+            throw HostError(
+                "no host answers on \(tunnel.machine), though there are sockets",
+                hint: "the runs have ended, or the sshd there has AllowStreamLocalForwarding no")
+        }
+        return found
+    }
+
+    /// Whether a call is answered; nil: neither that nor the end came in time, as of a host that was stopped.
+    private static func isAnswered(_ descriptor: Int32) -> Bool? {
+        var limit = timeval(tv_sec: 5, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let call = Array("{\"call\":\"status\"}\n".utf8)
+        _ = Glibc.send(descriptor, call, call.count, Int32(MSG_NOSIGNAL))
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count > 0, buffer[count - 1] == 10 { return true }
+            if count < 0, errno == EAGAIN { return nil }
+            if count == 0 || count < 0 && errno != EINTR { return false }
+        }
+    }
+
+>>>>>>> 106d30a781afcb32cc16b079c387bb02a2dfa4a6
     /// Makes a call; returns the whole answer as it came, and read. A refusal is an answer.
     public func call(_ call: String, _ fields: [String: JSON] = [:]) throws(HostError) -> (line: String, answer: JSON) {
         var all = fields

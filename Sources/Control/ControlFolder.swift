@@ -31,9 +31,11 @@ public struct ControlFolder: Sendable {
     /// The client names with a socket, whether anyone listens or not; in alphabetical order.
     func clients() -> [String] {
         names(in: path).filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }
-            .map { String($0.dropLast(Self.suffix.count)).replacing("%2F", with: "/").replacing("%25", with: "%") }
-            .sorted()
+            .map { Self.client(String($0.dropLast(Self.suffix.count))) }.sorted()
     }
+
+    /// The client whose socket has this name, without the suffix.
+    static func client(_ name: String) -> String { name.replacing("%2F", with: "/").replacing("%25", with: "%") }
 
     /// The client names of hosts that can be reached now.
     public func running() -> [String] {

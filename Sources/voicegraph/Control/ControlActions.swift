@@ -35,10 +35,10 @@ struct DoCall: ParsableCommand {
     }
 
     func run() throws {
-        let client = target.client ?? parent.target.client
+        let connection = try connect(target.host(parent.target))
         let json = target.json || parent.target.json
         // What each argument is decides how it is read: a text that looks like a number stays a text.
-        let known = arguments.isEmpty ? nil : try ask(client, "actions", ["node": .string(node)])
+        let known = arguments.isEmpty ? nil : try ask(connection, "actions", ["node": .string(node)])
         let declared = known?["actions"]?.items.first { $0["name"]?.string == action }?["arguments"]?.items ?? []
         var given: [String: JSON] = [:]
         for argument in arguments {
@@ -48,7 +48,7 @@ struct DoCall: ParsableCommand {
             given[parts[0]] = value(parts[1], kind: kind)
         }
         let answer = try ask(
-            client, "do",
+            connection, "do",
             [
                 "node": .string(node), "action": .string(action), "arguments": .object(given),
                 "patience": .number(patience),

@@ -143,5 +143,14 @@ struct JudgeCall: ControlCall {
 struct ListCall: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the hosts that run, by name.")
 
-    func run() throws { writeOut(ControlFolder.standard().running().map { $0 + "\n" }.joined()) }
+    @ParentCommand var parent: ControlCommand
+    @OptionGroup var remote: RemoteOptions
+
+    func run() throws {
+        var running = ControlFolder.standard().running()
+        if let machine = remote.ssh ?? parent.target.remote.ssh {
+            do throws(HostError) { running = try ControlClient.running(ssh: machine) } catch { throw fail("\(error)") }
+        }
+        writeOut(running.map { $0 + "\n" }.joined())
+    }
 }

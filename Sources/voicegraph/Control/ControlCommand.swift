@@ -5,15 +5,43 @@ import Graph
 import Host
 import JSON
 
+/// Which machine is meant.
+struct RemoteOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The machine where the host runs, as ssh knows it; without it this one.", valueName: "machine"))
+    var ssh: String?
+
+    func validate() throws {
+        if let ssh, ssh.isEmpty || ssh.hasPrefix("-") || ssh.contains(where: \.isWhitespace) {
+            throw ValidationError("--ssh takes what ssh takes: MACHINE, USER@MACHINE or ssh://USER@MACHINE:PORT")
+        }
+    }
+}
+
+/// A host, by its JACK client's name, or the only one; on this machine, or on one that ssh reaches.
+struct HostChoice {
+    var client: String?
+    var ssh: String?
+}
+
 /// Which host is meant, and how its answer is printed.
 struct ControlOptions: ParsableArguments {
     @Option(
+        name: .customLong("client"),
         help: ArgumentHelp("The host, by its JACK client's name; needed if several run.", valueName: "name"),
         completion: .shellCommand("voicegraph ctl list 2>/dev/null"))
-    var client: String?
+    var clientName: String?
+
+    @OptionGroup var remote: RemoteOptions
 
     @Flag(help: "Print the answer as JSON, as it came.")
     var json = false
+
+    /// The host; what is not said here may be said before the call.
+    func host(_ parent: ControlOptions? = nil) -> HostChoice {
+        HostChoice(client: clientName ?? parent?.clientName, ssh: remote.ssh ?? parent?.remote.ssh)
+    }
 }
 
 /// `voicegraph ctl`: changes a graph that plays.
@@ -48,28 +76,38 @@ protocol ControlCall: ParsableCommand {
 
 extension ControlCall {
     /// Options may stand before the call or after it.
-    var client: String? { target.client ?? parent.target.client }
+    var host: HostChoice { target.host(parent.target) }
     var json: Bool { target.json || parent.target.json }
 
     func text(_ answer: JSON) -> String { "" }
 
     func run() throws {
         let (call, fields) = try request()
-        let answer = try ask(client, call, fields, json: json)
+        let answer = try ask(host, call, fields, json: json)
         if !json { writeOut(text(answer)) }
     }
 }
 
-/// Connects, or ends the command with the reason.
-func connect(_ client: String?) throws -> ControlClient {
-    do throws(HostError) { return try ControlClient(client) } catch { throw fail("\(error)") }
+/// Connects, or ends the command with the reason. `isSilent`: ssh prints nothing.
+func connect(_ host: HostChoice, isSilent: Bool = false, forwards: Bool = false) throws -> ControlClient {
+    do throws(HostError) {
+        guard let ssh = host.ssh else { return try ControlClient(host.client) }
+        return try ControlClient(host.client, ssh: ssh, isSilent: isSilent, forwards: forwards)
+    } catch { throw fail("\(error)") }
 }
 
 /// Makes one call. A refusal ends the command: what is wrong on standard error, or with `json` the answer on standard
 /// output.
 @discardableResult
-func ask(_ client: String?, _ call: String, _ fields: [String: JSON] = [:], json: Bool = false) throws -> JSON {
-    let connection = try connect(client)
+func ask(_ host: HostChoice, _ call: String, _ fields: [String: JSON] = [:], json: Bool = false) throws -> JSON {
+    try ask(connect(host), call, fields, json: json)
+}
+
+/// The same through a connection that there is.
+@discardableResult
+func ask(
+    _ connection: ControlClient, _ call: String, _ fields: [String: JSON] = [:], json: Bool = false
+) throws -> JSON {
     let (line, answer): (String, JSON)
     do throws(HostError) { (line, answer) = try connection.call(call, fields) } catch { throw fail("\(error)") }
     if json { writeOut(line + "\n") }

@@ -152,7 +152,7 @@ struct ReloadCall: ChangeCall {
     @Argument(help: "Another file.", completion: .file(extensions: ["conf", "toml"])) var file: String?
 
     func request() -> (String, [String: JSON]) {
-        // The host may run in another folder.
-        ("reload", file.map { ["path": .string(absolute($0))] } ?? [:])
+        // The host may run in another folder; on another machine it is a file of that one.
+        ("reload", file.map { ["path": .string(host.ssh == nil ? absolute($0) : $0)] } ?? [:])
     }
 }

@@ -111,7 +111,7 @@ struct EventsCall: ParsableCommand {
     }
 
     func run() throws {
-        let connection = try connect(target.client ?? parent.target.client)
+        let connection = try connect(target.host(parent.target))
         do throws(HostError) {
             var wanted: [String: JSON] = only.isEmpty ? [:] : ["only": .list(only.map(JSON.string))]
             if !series.isEmpty {

@@ -23,7 +23,7 @@ extension CompletionKind {
     static var liveActions: CompletionKind {
         .custom { words, index, _ in
             guard words.indices.contains(index - 1),
-                let answer = try? ControlClient(client(words)).call("actions", ["node": .string(words[index - 1])])
+                let answer = try? host(words).call("actions", ["node": .string(words[index - 1])])
                     .answer
             else { return [] }
             return answer["actions"]?.items.compactMap { $0["name"]?.string } ?? []
@@ -31,16 +31,18 @@ extension CompletionKind {
     }
 
     private static func playing(_ words: [String]) -> [(name: String?, json: JSON)] {
-        guard let answer = try? ControlClient(client(words)).call("nodes").answer else { return [] }
+        guard let answer = try? host(words).call("nodes").answer else { return [] }
         return answer["nodes"]?.items.map { ($0["name"]?.string, $0) } ?? []
     }
 
-    private static func client(_ words: [String]) -> String? {
+    private static func host(_ words: [String]) throws -> ControlClient {
+        // A key that is pressed logs in nowhere.
+        guard !words.contains(where: { $0 == "--ssh" || $0.hasPrefix("--ssh=") }) else { throw ExitCode(1) }
         var client: String?
         for (place, word) in words.enumerated() {
             if word == "--client", words.indices.contains(place + 1) { client = words[place + 1] }
             if word.hasPrefix("--client=") { client = String(word.dropFirst("--client=".count)) }
         }
-        return client
+        return try ControlClient(client)
     }
 }

@@ -12,7 +12,7 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup var target: ControlOptions
 
     func run() throws {
-        let answer = try ask(target.client, "status", json: target.json)
+        let answer = try ask(target.host(), "status", json: target.json)
         if !target.json { writeOut(statusText(answer)) }
     }
 }

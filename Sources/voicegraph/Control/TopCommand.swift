@@ -21,11 +21,17 @@ struct TopCommand: AsyncParsableCommand {
         completion: .shellCommand("voicegraph ctl list 2>/dev/null"))
     var client: String?
 
+    @OptionGroup
+    var remote: RemoteOptions
+
     @Flag(help: "Print JSON, one object a second.")
     var json = false
 
     func run() async throws {
-        let connection = try connect(client)
+        // On a terminal what ssh says later would stand in the picture.
+        let machine = remote.ssh
+        let isShown = !json && isatty(STDOUT_FILENO) == 1
+        let connection = try connect(HostChoice(client: client, ssh: machine), isSilent: isShown)
         if json { return try await printLines(connection) }
         var capabilities = TerminalCapabilities(environment: processEnvironment())
         capabilities.ask()
@@ -37,11 +43,11 @@ struct TopCommand: AsyncParsableCommand {
         let view = TopView(capabilities: capabilities, width: width, height: height)
         let name = connection.name
         let watching = Task {
-            var connection: ControlClient? = try? ControlClient(name)
+            var connection: ControlClient? = connection
             var last = TopState()
             while !Task.isCancelled {
                 do throws(HostError) {
-                    let current = if let connection { connection } else { try ControlClient(name) }
+                    let current = if let connection { connection } else { try again(name, on: machine) }
                     connection = current
                     last = try look(current)
                 } catch {
@@ -76,6 +82,12 @@ struct TopCommand: AsyncParsableCommand {
             try? await Task.sleep(for: .seconds(1))
         }
     }
+}
+
+/// Connects to a host that was there before.
+private func again(_ name: String, on machine: String?) throws(HostError) -> ControlClient {
+    guard let machine else { return try ControlClient(name) }
+    return try ControlClient(name, ssh: machine, asks: false, isSilent: true)
 }
 
 /// Asks a host for all that `top` shows.

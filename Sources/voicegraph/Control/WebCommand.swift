@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Control
 import Glibc
+import Host
 import JSON
 
 /// `voicegraph web`: the link to a run that is shown to browsers.
@@ -9,7 +11,8 @@ struct WebCommand: ParsableCommand {
         commandName: "web", abstract: "Print the link to a running host's page, and open it.",
         discussion: """
             The link has the token of that run, which lets whoever has it in. It is opened where there is a desktop, by \
-            xdg-open. A run has a page if it was started with --web, or has [web] in its file.
+            xdg-open. A run has a page if it was started with --web, or has [web] in its file. With --ssh the page of a \
+            run on another machine is at the same address of this one, until Ctrl-C.
             """)
 
     @OptionGroup
@@ -19,9 +22,31 @@ struct WebCommand: ParsableCommand {
     var noOpen = false
 
     func run() throws {
-        let answer = try ask(target.client, "web", json: target.json)
+        // Before there is an ssh, so that it ends in order.
+        let ended = target.remote.ssh == nil ? nil : EndFlag()
+        let connection = try connect(target.host(), forwards: true)
+        let answer = try ask(connection, "web", json: target.json)
         guard !target.json, let link = answer["link"]?.string else { return }
+        if ended != nil { try forward(link, connection) }
         writeOut(link + "\n")
+        try show(link)
+        while let ended, !ended.isSet {
+            if connection.isCut { throw fail("the connection to \(target.remote.ssh ?? "") has ended") }
+            usleep(100_000)
+        }
+    }
+
+    /// Makes the page of another machine reachable here, unless it listens where other machines reach it.
+    private func forward(_ link: String, _ connection: ControlClient) throws {
+        let address = link.trimmingPrefix("http://").prefix { $0 != "/" }
+        guard ["127.", "[::1]", "localhost"].contains(where: { address.hasPrefix($0) }) else { return }
+        do throws(HostError) { try connection.forward(String(address)) } catch {
+            throw fail("\(HostError(error.message, hint: "is that port taken on this machine?"))")
+        }
+    }
+
+    /// Opens it where there is a desktop.
+    private func show(_ link: String) throws {
         let hasDesktop = ["DISPLAY", "WAYLAND_DISPLAY"].contains { (name: String) in
             getenv(name).map { $0.pointee != 0 } ?? false
         }

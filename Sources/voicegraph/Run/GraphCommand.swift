@@ -39,6 +39,9 @@ struct GraphCommand: ParsableCommand {
         completion: .shellCommand("voicegraph ctl list 2>/dev/null"))
     var client: String?
 
+    @OptionGroup
+    var remote: RemoteOptions
+
     @Option(help: "What to write: svg, png, dot (Graphviz) or mermaid; as the name of --output ends, or svg.")
     var format: Format?
 
@@ -58,6 +61,7 @@ struct GraphCommand: ParsableCommand {
         if live, file != nil { throw ValidationError("give a graph file, or --live") }
         if !live, file == nil { throw ValidationError("name a graph file, or give --live for one that plays") }
         if !live, client != nil { throw ValidationError("--client is for --live") }
+        if !live, remote.ssh != nil { throw ValidationError("--ssh is for --live") }
         if live, !overrides.isEmpty { throw ValidationError("--set is for a graph file") }
         guard (0.1...16).contains(scale) else { throw ValidationError("--scale is between 0.1 and 16") }
         if chosen == .png, output == nil, isatty(STDOUT_FILENO) == 1 {
@@ -71,7 +75,7 @@ struct GraphCommand: ParsableCommand {
     }
 
     func run() throws {
-        let sketch = try file.map(read) ?? liveSketch(client)
+        let sketch = try file.map(read) ?? liveSketch(HostChoice(client: client, ssh: remote.ssh))
         var bytes: [UInt8]
         switch chosen {
         case .svg: bytes = Array(sketch.svg().utf8)

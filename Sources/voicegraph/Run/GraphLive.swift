@@ -7,8 +7,8 @@ import JSON
 import Picture
 
 /// The graph that a host plays, with what its nodes do now.
-func liveSketch(_ client: String?) throws -> GraphSketch {
-    let connection = try connect(client)
+func liveSketch(_ host: HostChoice) throws -> GraphSketch {
+    let connection = try connect(host)
     func ask(_ call: String) throws -> JSON {
         do throws(HostError) {
             let answer = try connection.call(call).answer

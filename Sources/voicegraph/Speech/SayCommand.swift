@@ -63,7 +63,7 @@ struct SayCommand: AsyncParsableCommand {
     private func sayInHost(_ spoken: String) throws {
         var speaker = node
         if speaker == nil {
-            let actions = try ask(client, "actions")["actions"]?.items ?? []
+            let actions = try ask(HostChoice(client: client), "actions")["actions"]?.items ?? []
             let speakers = actions.filter { $0["name"]?.string == VG_ACTION_SPEAK }.compactMap { $0["node"]?.string }
             guard let first = speakers.first else {
                 throw fail("no node of the host that runs speaks (add a node of type \"tts\", or give --alone)")
@@ -75,7 +75,7 @@ struct SayCommand: AsyncParsableCommand {
         }
         let arguments = voice.settings.merging(["text": .string(spoken)]) { $1 }
         try ask(
-            client, "do",
+            HostChoice(client: client), "do",
             [
                 "node": .string(speaker ?? ""), "action": .string(VG_ACTION_SPEAK),
                 "arguments": .object(arguments.mapValues { JSON($0) }),
