@@ -12,7 +12,7 @@ public struct ParameterValue: Sendable {
 }
 
 /// The key of the table by which a type that does not know its parameters beforehand takes them.
-private let tableOfParameters = "params"
+let tableOfParameters = "params"
 
 extension ResolvedGraph.Node {
     /// Whether the node can go on as what `wanted` says: only parameters, live settings, or the connections of a driver's
