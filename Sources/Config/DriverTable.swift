@@ -4,9 +4,6 @@ import Graph
 import NodeKit
 
 extension DriverDescription {
-    /// The keys of the table.
-    static let keys = ["kind", "server", "device", "rate", "block", "periods"]
-
     /// Why a value cannot be set, and what could.
     struct Fault: Error {
         var message: String
@@ -14,21 +11,18 @@ extension DriverDescription {
     }
 
     /// Sets what stands behind a key; nil: done.
-    mutating func set(_ key: String, _ value: SettingValue) -> Fault? {
+    mutating func set(_ key: String, _ entry: Entry) -> Fault? {
+        let value = entry.value
         do throws(Fault) {
             switch key {
             case "kind": kind = try Self.kind(value)
             case "server": server = try Self.text(key, value)
             case "device": device = try Self.text(key, value)
-            case "rate": rate = try Self.number(key, value, Self.rates, "Hz")
-            case "block": block = try Self.number(key, value, Self.blocks, "frames")
-            case "periods": periods = try Self.number(key, value, Self.periodCounts, "blocks")
+            case "rate": rate = try Self.number(key, entry, Self.rates, "Hz")
+            case "block": block = try Self.number(key, entry, Self.blocks, "frames")
+            case "periods": periods = try Self.number(key, entry, Self.periodCounts, "blocks")
             default:
-                var suggester = Suggester()
-                let known = "here may stand \(Self.keys.dropLast().joined(separator: ", ")) and \(Self.keys.last!)"
-                throw Fault(
-                    message: "unknown key '\(shortened(key))'",
-                    hint: suggester.hint(key, among: Self.keys, otherwise: known))
+                throw FileTable.driver.fault(of: key)
             }
             return nil
         } catch { return error }
@@ -59,12 +53,15 @@ extension DriverDescription {
     }
 
     private static func number(
-        _ key: String, _ value: SettingValue, _ range: ClosedRange<Int>, _ unit: String
+        _ key: String, _ entry: Entry, _ range: ClosedRange<Int>, _ unit: String
     ) throws(Fault) -> Int {
-        guard case .integer(let number) = value, range.contains(Int(clamping: number)) else {
+        guard case .integer(let number) = entry.reading, range.contains(Int(clamping: number)) else {
+            let isQuoted = if case .string = entry.value { entry.variable == nil } else { false }
             throw Fault(
-                message: "'\(key)' cannot be \(shown(value))",
-                hint: "write a whole number from \(range.lowerBound) to \(range.upperBound), in \(unit)")
+                message: "'\(key)' cannot be \(shown(entry.reading))" + entry.origin,
+                hint:
+                    "write a whole number from \(range.lowerBound) to \(range.upperBound)\(isQuoted ? " without quotes" : ""), in \(unit)"
+            )
         }
         return Int(number)
     }
@@ -82,6 +79,33 @@ private func shown(_ value: SettingValue) -> String {
     }
 }
 
+extension FileTable {
+    /// What is wrong with a key that the table does not take.
+    func fault(of key: String) -> DriverDescription.Fault {
+        var suggester = Suggester()
+        let (message, hint) = FileTable.unknown(
+            key, in: title, known: keys, otherNames: otherNames,
+            otherwise: "here may stand \(keys.dropLast().joined(separator: ", ")) and \(keys.last!)", &suggester)
+        return DriverDescription.Fault(message: message, hint: hint)
+    }
+}
+
+extension Entry {
+    /// After a value that is refused: the variable that it came from.
+    var origin: String { variable.map { ", which ${\($0.name)} stands for" } ?? "" }
+}
+
+extension SettingValue {
+    /// A number, whole or not.
+    var number: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        default: nil
+        }
+    }
+}
+
 extension GraphReader {
     /// What an including file says goes before what it includes, key by key.
     mutating func readDriver(_ driver: TomlDocument.Node, _ document: TomlDocument) {
@@ -93,8 +117,8 @@ extension GraphReader {
         for item in document.children(driver) {
             let key = document.key(item)
             guard let entry = value(item, document) else { continue }
-            if let fault = description.driver.set(key, entry.value) {
-                let isKnown = DriverDescription.keys.contains(key)
+            if let fault = description.driver.set(key, entry) {
+                let isKnown = FileTable.driver.keys.contains(key)
                 report(fault.message, at: isKnown ? entry.valueLocation : entry.keyLocation, hint: fault.hint)
             } else if key == "device" {
                 devicePlace = entry.keyLocation

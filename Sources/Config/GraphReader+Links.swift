@@ -53,18 +53,21 @@ extension GraphReader {
                 diagnostics += found
                 faulty = ends[key] == nil
             case "gain_db":
-                guard entry.kind == VG_TOML_NUMBER || entry.kind == VG_TOML_INTEGER else {
-                    report("'gain_db' must be a number, not \(kindText(entry))", at: document.valueLocation(entry))
+                guard let given = value(entry, document) else { continue }
+                guard let number = given.reading.number else {
+                    report(
+                        "'gain_db' must be a number, \(given.mismatch)", at: given.valueLocation,
+                        hint: unquote(given, .number, unit: "dB"))
                     continue
                 }
-                guard entry.number.isFinite, abs(entry.number) <= 200 else {
+                guard number.isFinite, abs(number) <= 200 else {
                     report(
                         "'gain_db' must be a number between -200 and 200", at: document.valueLocation(entry),
                         hint: "leave the link out to have silence")
                     continue
                 }
-                gain = entry.number
-            case let key: unknownKey(key, entry, document, ["from", "to", "gain_db"], "from, to and gain_db")
+                gain = number
+            default: unknownKey(entry, document, in: .link, place: "a link")
             }
         }
         for key in ["from", "to"] where !document.children(link).contains(where: { document.key($0) == key }) {

@@ -30,6 +30,7 @@ extension GraphReader {
     /// An entry with all that is in it; nil, and reported, when it cannot be one.
     mutating func value(_ node: TomlDocument.Node, _ document: TomlDocument) -> Entry? {
         var inner: [String: Entry] = [:]
+        var variable: Variable?
         let value: SettingValue
         switch node.kind {
         case VG_TOML_BOOL: value = .bool(node.boolean)
@@ -38,6 +39,7 @@ extension GraphReader {
         case VG_TOML_STRING:
             guard let text = text(node, document, "") else { return nil }
             value = .string(text.string)
+            variable = text.variable
         case VG_TOML_LIST:
             var items: [SettingValue] = []
             for item in document.children(node) {
@@ -57,16 +59,36 @@ extension GraphReader {
             return nil
         }
         let key = node.key == nil ? document.valueLocation(node) : document.keyLocation(node)
-        return Entry(value, keyLocation: key, valueLocation: document.valueLocation(node), inner: inner)
+        var entry = Entry(value, keyLocation: key, valueLocation: document.valueLocation(node), inner: inner)
+        entry.variable = variable
+        return entry
     }
 
+    /// True or false, also behind a variable; nil, and reported, when it is neither.
+    mutating func boolean(_ node: TomlDocument.Node, _ document: TomlDocument, hint: String = "") -> Bool? {
+        guard let entry = value(node, document) else { return nil }
+        if case .bool(let flag) = entry.reading { return flag }
+        let unquoted = unquote(entry, .boolean)
+        report(
+            "'\(document.key(node))' must be true or false, \(entry.mismatch)", at: entry.valueLocation,
+            hint: unquoted.isEmpty ? hint : unquoted)
+        return nil
+    }
+
+    /// Tells of a key that a table does not take, and where it belongs.
     mutating func unknownKey(
-        _ key: String, _ node: TomlDocument.Node, _ document: TomlDocument, _ known: [String], _ list: String
+        _ node: TomlDocument.Node, _ document: TomlDocument, in table: FileTable, place: String? = nil
     ) {
         var suggester = Suggester()
-        report(
-            "unknown key '\(shortened(key))'", at: document.keyLocation(node),
-            hint: suggester.hint(key, among: known, otherwise: "here may stand \(list)"))
+        let known = table.keys
+        let listed =
+            table == .file
+            ? "[graph], [node.NAME], [driver], [web] or include"
+            : "\(known.dropLast().joined(separator: ", ")) and \(known.last!)"
+        let (message, hint) = FileTable.unknown(
+            document.key(node), in: place ?? table.title, known: known, otherNames: table.otherNames,
+            otherwise: "here may stand \(listed)", &suggester)
+        report(message, at: document.keyLocation(node), hint: hint)
     }
 }
 

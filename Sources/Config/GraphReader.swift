@@ -19,6 +19,8 @@ struct GraphReader {
     /// The files that are part of it, whether they could be read or not.
     private(set) var files: [String] = []
     private var unreadable = false
+    /// Whether a node has links, which are an error there.
+    private var hasStrayLinks = false
     /// Where `[driver]` names a sound card.
     var devicePlace: SourceLocation?
 
@@ -33,7 +35,7 @@ struct GraphReader {
         guard !unreadable else { return (nil, diagnostics) }
         description.baseFolder = folder(of: file)
         description.location = SourceLocation(file: file, line: 1, column: 1)
-        description.isPartial = !diagnostics.isEmpty
+        description.isPartial = !diagnostics.isEmpty || hasStrayLinks
         for override in overrides { apply(override, to: &description) { diagnostics.append($0) } }
         checkDriver()
         return (description, diagnostics)
@@ -100,12 +102,12 @@ struct GraphReader {
             case "web": web = node
             case "node": readNodes(node, document)
             case let key:
-                unknownKey(
-                    key, node, document, ["graph", "node", "driver", "web", "include"],
-                    "[graph], [node.NAME], [driver], [web] or include")
-                // What is in a misspelled table is looked at all the same.
+                unknownKey(node, document, in: .file)
+                // What is in a misspelled table, or outside of its own, is looked at all the same.
                 var suggester = Suggester()
-                if node.kind == VG_TOML_TABLE, suggester.nearest(key, among: ["node"]) != nil {
+                if key == "links" {
+                    readLinks(node, document)
+                } else if node.kind == VG_TOML_TABLE, suggester.nearest(key, among: ["node"]) != nil {
                     readNodes(node, document)
                 }
             }
@@ -126,16 +128,9 @@ struct GraphReader {
             case "links": readLinks(entry, document)
             case "threads": readThreads(entry, document)
             case "archive":
-                guard entry.kind == VG_TOML_BOOL else {
-                    report(
-                        "'archive' must be true or false, not \(kindText(entry))", at: document.valueLocation(entry),
-                        hint: "false: nothing is kept, whatever nodes say with keep")
-                    continue
-                }
-                description.archive = entry.boolean
-            case let key:
-                unknownKey(
-                    key, entry, document, ["name", "links", "threads", "archive"], "name, links, threads and archive")
+                let hint = "false: nothing is kept, whatever nodes say with keep"
+                if let flag = boolean(entry, document, hint: hint) { description.archive = flag }
+            default: unknownKey(entry, document, in: .graph)
             }
         }
     }
@@ -154,21 +149,24 @@ struct GraphReader {
     }
 
     private mutating func readThreads(_ entry: TomlDocument.Node, _ document: TomlDocument) {
-        if entry.kind == VG_TOML_INTEGER, (1...Int64(Threads.most)).contains(entry.integer) {
-            description.threads = .count(Int(entry.integer))
+        guard let given = value(entry, document) else { return }
+        let found: String
+        switch given.reading {
+        case .integer(let count) where (1...Int64(Threads.most)).contains(count):
+            description.threads = .count(Int(count))
             return
-        }
-        let isText = entry.kind == VG_TOML_STRING
-        if isText, StringText(entry, in: document).string == "auto" {
+        case .string("auto"):
             description.threads = .automatic
             return
+        case .integer(let count): found = "\(count)"
+        case .string(let text): found = "'\(shortened(text))'"
+        default: found = kindText(entry)
         }
-        let found =
-            entry.kind == VG_TOML_INTEGER
-            ? "\(entry.integer)" : isText ? "'\(shortened(document.string(entry)))'" : kindText(entry)
+        let unquoted = given.variable == nil ? unquote(given, .integer) : ""
         report(
-            "'threads' cannot be \(found)", at: document.valueLocation(entry),
-            hint: "write a number from 1 to \(Threads.most), or \"auto\" for one thread per processor")
+            "'threads' cannot be \(found)" + given.origin, at: given.valueLocation,
+            hint: unquoted.isEmpty
+                ? "write a number from 1 to \(Threads.most), or \"auto\" for one thread per processor" : unquoted)
     }
 
     private mutating func readNodes(_ nodes: TomlDocument.Node, _ document: TomlDocument) {
@@ -214,20 +212,44 @@ struct GraphReader {
                     report("'type' is empty", at: result.typeLocation, hint: typeHint)
                 }
             case let flag where NodeDescription.flags.contains(flag):
-                if entry.kind == VG_TOML_BOOL {
-                    result.setFlag(flag, entry.boolean)
-                } else {
-                    report(
-                        "'\(flag)' must be true or false, not \(kindText(entry))", at: document.valueLocation(entry))
-                }
+                if let value = boolean(entry, document) { result.setFlag(flag, value) }
             case let key:
                 guard let value = value(entry, document) else { continue }
+                if key == "links" { hasStrayLinks = true }
                 result.entries[key] = value
                 result.keys.append(key)
             }
         }
-        if !hasType { report("node '\(name)' has no type", at: place, hint: typeHint) }
+        if !hasType {
+            if readDotted(node, document) { return }
+            report(
+                "node '\(name)' has no type", at: place,
+                hint: result.entries["plugin"] == nil ? typeHint : "add type = \"lv2\", if it is an LV2 plugin")
+        }
         description.nodes.append(result)
+    }
+}
+
+extension GraphReader {
+    /// Whether the nodes of a table without a type, as of [node.my.mic], were meant; they are reported.
+    private mutating func readDotted(_ node: TomlDocument.Node, _ document: TomlDocument) -> Bool {
+        let inner = document.children(node).filter {
+            $0.kind == VG_TOML_TABLE && document.child($0, "type") != nil
+        }
+        for child in inner {
+            let names = [document.key(node), document.key(child)].map(shortened)
+            report(
+                "a node's name has no dots: '\(names.joined(separator: "."))'", at: document.keyLocation(child),
+                hint: "write [node.\(names.joined(separator: "_"))], and the same name in links")
+            // Links to it are not worth a message of their own.
+            let place = document.keyLocation(child)
+            description.nodes.append(NodeDescription(name: names.joined(separator: "_"), type: "", location: place))
+        }
+        if !inner.isEmpty {
+            let place = document.keyLocation(node)
+            description.nodes.append(NodeDescription(name: document.key(node), type: "", location: place))
+        }
+        return !inner.isEmpty
     }
 }
 

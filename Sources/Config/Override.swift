@@ -15,12 +15,12 @@ func apply(_ override: String, to description: inout GraphDescription, _ report:
     let path = override[..<equals].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if path.count == 2, path[0] == "driver" {
         let value = overrideValue(String(override[override.index(after: equals)...]))
-        if let fault = description.driver.set(path[1], value) { fail(fault.message, fault.hint) }
+        if let fault = description.driver.set(path[1], Entry(value)) { fail(fault.message, fault.hint) }
         return
     }
     if path.count == 2, path[0] == "web" {
         var web = description.web ?? WebDescription()
-        let fault = web.set(path[1], overrideValue(String(override[override.index(after: equals)...])))
+        let fault = web.set(path[1], Entry(overrideValue(String(override[override.index(after: equals)...]))))
         if let fault { return fail(fault.message, fault.hint) }
         description.web = web
         return
@@ -68,6 +68,17 @@ private func set(_ old: Entry?, _ path: ArraySlice<String>, _ value: Entry, _ pl
 extension SettingValue {
     /// What the command line gives: read as TOML, or taken as a string if it is none. [any]
     public init(argument: String) { self = overrideValue(argument) }
+
+    /// A number, or true or false, as the file has them without quotes; nil: the text is none of them.
+    init?(plain text: String) {
+        switch overrideValue(text) {
+        case let value where text.contains("#") || value == .string(text): return nil
+        case .bool(let bool): self = .bool(bool)
+        case .integer(let integer): self = .integer(integer)
+        case .number(let number): self = .number(number)
+        default: return nil
+        }
+    }
 }
 
 private func overrideValue(_ text: String) -> SettingValue {

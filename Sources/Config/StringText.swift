@@ -7,6 +7,8 @@ import NodeKit
 /// is wrong inside a string can be pointed at.
 struct StringText {
     private(set) var bytes: [UInt8]
+    /// The variable that the whole string is, once it is expanded: of "${NAME}" and "${NAME:-default}" alone.
+    private(set) var variable: Variable?
     /// Offset in the file of each byte, and of the end; nil: the string stands as it is, from `start`.
     private var origins: [Int]?
     private let start: Int
@@ -58,6 +60,8 @@ struct StringText {
     mutating func expand(_ environment: [String: String], _ report: (Diagnostic) -> Void) {
         let dollar = UInt8(ascii: "$")
         guard bytes.contains(dollar) else { return }
+        let isAlone = bytes.starts(with: "${".utf8) && bytes.firstIndex(of: UInt8(ascii: "}")) == bytes.count - 1
+        let alone = isAlone ? Self.parts(of: bytes[2..<bytes.count - 1]).name : nil
         var result: [UInt8] = []
         var places: [Int] = []
         func origin(_ index: Int) -> Int {
@@ -99,16 +103,21 @@ struct StringText {
         }
         if origins?.isEmpty != true { origins = places + [origin(bytes.count)] }
         bytes = result
+        variable = alone.map { Variable($0, reading: SettingValue(plain: string)) }
+    }
+
+    /// "NAME:-default" in its parts.
+    private static func parts(of inner: ArraySlice<UInt8>) -> (name: String, fallback: String?) {
+        let text = String(decoding: inner, as: UTF8.self)
+        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[mark...].hasPrefix(":-") else {
+            return (text, nil)
+        }
+        return (String(text[..<mark]), String(text[mark...].dropFirst(2)))
     }
 
     private func value(of inner: ArraySlice<UInt8>, _ environment: [String: String]) -> Result<String, Diagnostic> {
         let text = String(decoding: inner, as: UTF8.self)
-        var name = text
-        var fallback: String?
-        if let mark = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[mark...].hasPrefix(":-") {
-            name = String(text[..<mark])
-            fallback = String(text[mark...].dropFirst(2))
-        }
+        let (name, fallback) = Self.parts(of: inner)
         let isName =
             !name.isEmpty && !name.utf8.first!.isDigit && name.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 == 95 }
         guard isName else {

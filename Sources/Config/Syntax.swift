@@ -72,32 +72,25 @@ private func mistake(
     let lines = isInside || !staysInLine(line) ? nil : place.line...place.line
 
     if let start = open.string, message.contains("control characters") || isAtEnd {
+        let rest = text.bytes[start..<max(start, text.line(text.location(start..<start).line).endIndex)]
+        let odd = String(decoding: rest, as: UTF8.self).first(where: typographicQuotes.contains)
         return (
             Diagnostic(
                 .error, "a string without its closing quote", at: text.location(start..<text.bytes.count),
-                hint: "close it, or write \"\"\" for text of several lines"), lines
+                hint: odd.map { "\($0) closes no string: write a straight quote, \"" }
+                    ?? "close it, or write \"\"\" for text of several lines"), lines
         )
     }
     if let fault = leftOpen(open.brackets, isAtEnd, atLineStart, place, text) { return (fault, nil) }
     let isValue =
         ["value", "boolean", "inf", "nan"].contains(context) || context.contains("integer") || context.contains("float")
-    if isValue { return (noValue(failure, text), lines) }
+    if isValue { return (noValue(at: failure, text), lines) }
     // What follows a faulty header belongs to it, not to the table before.
     let blank = context == "table header" || isHeader(line) && !isInside ? tableLines(place.line, text) : lines
     if let fault = oddCharacter(failure, text) { return (fault, blank) }
+    if let fault = oddEntry(context, message, failure.offset, text) { return (fault, blank) }
     let (words, hint) = wording(context, message)
     return (Diagnostic(.error, words, at: place, hint: hint), blank)
-}
-
-/// A letter that only stands in quoted keys.
-private func oddCharacter(_ failure: TomlDocument.Failure, _ text: SourceText) -> Diagnostic? {
-    guard text.bytes.indices.contains(failure.offset), text.bytes[failure.offset] >= 0x80 else { return nil }
-    var end = failure.offset + 1
-    while end < text.bytes.count, text.bytes[end] & 0xC0 == 0x80 { end += 1 }
-    let character = String(decoding: text.bytes[failure.offset..<end], as: UTF8.self)
-    return Diagnostic(
-        .error, "'\(character)' cannot stand here without quotes", at: text.location(failure.offset..<end),
-        hint: "names without quotes are made of a to z, digits, '_' and '-'")
 }
 
 /// A list or table in braces that the next entry or the end of the file runs into.
@@ -112,28 +105,6 @@ private func leftOpen(
         .error, isList ? "a list without its closing ']'" : "a table without its closing '}'",
         at: text.location(start..<start + 1),
         hint: isNextEntry ? "what begins in line \(place.line) seems to come after it" : "the file ends before it does")
-}
-
-/// A word that is neither a number nor true or false, nor in quotes.
-private func noValue(_ failure: TomlDocument.Failure, _ text: SourceText) -> Diagnostic {
-    func isPart(_ byte: UInt8) -> Bool { !byte.isBlank && !",[]{}=\"'#".utf8.contains(byte) }
-    let bytes = text.bytes
-    var start = min(failure.offset, bytes.count)
-    while start > 0, isPart(bytes[start - 1]) { start -= 1 }
-    var end = start
-    while end < bytes.count, isPart(bytes[end]) { end += 1 }
-    let word = shortened(String(decoding: bytes[start..<end], as: UTF8.self))
-    let place = text.location(start..<max(end, start + 1))
-    if failure.message.contains("leading zero") {
-        return Diagnostic(
-            .error, "'\(word)' is a number with a leading zero", at: place,
-            hint: "leave the zero out, or write text in quotes: \"\(word)\"")
-    }
-    if failure.message.contains("representable") { return Diagnostic(.error, "'\(word)' is too large", at: place) }
-    let isTruth = ["True", "False", "TRUE", "FALSE", "yes", "no", "on", "off"].contains(word)
-    return Diagnostic(
-        .error, word.isEmpty ? "a value is missing" : "'\(word)' is no value", at: place,
-        hint: isTruth ? "write true or false" : word.isEmpty ? "" : "write text in quotes: \"\(word)\"")
 }
 
 private func wording(_ context: String, _ message: String) -> (message: String, hint: String) {

@@ -4,12 +4,10 @@ import Graph
 import NodeKit
 
 extension WebDescription {
-    /// The keys of the table.
-    static let keys = ["listen", "origins", "names", "read_only", "remote"]
-
     /// Sets what stands behind a key; nil: done.
-    mutating func set(_ key: String, _ value: SettingValue) -> DriverDescription.Fault? {
-        switch (key, value) {
+    mutating func set(_ key: String, _ entry: Entry) -> DriverDescription.Fault? {
+        let value = entry.value
+        switch (key, key == "read_only" || key == "remote" ? entry.reading : value) {
         case ("listen", .string(let text)) where ListenAddress(text) != nil: listen = text
         case ("listen", .integer(let port)) where (0...65535).contains(port): listen = String(port)
         case ("listen", _):
@@ -17,7 +15,9 @@ extension WebDescription {
                 message: "'listen' must be an address", hint: "write \(ListenAddress.usage)")
         case ("read_only", .bool(let flag)): isReadOnly = flag
         case ("remote", .bool(let flag)): allowsRemote = flag
-        case ("read_only", _), ("remote", _): return .init(message: "'\(key)' must be true or false")
+        case ("read_only", _), ("remote", _):
+            return .init(
+                message: "'\(key)' must be true or false, \(entry.mismatch)", hint: unquote(entry, .boolean))
         case ("origins", _):
             guard let texts = Self.texts(value), texts.allSatisfy(Self.isOrigin) else {
                 return .init(
@@ -32,11 +32,7 @@ extension WebDescription {
             }
             names = texts
         default:
-            var suggester = Suggester()
-            let known = "here may stand \(Self.keys.dropLast().joined(separator: ", ")) and \(Self.keys.last!)"
-            return .init(
-                message: "unknown key '\(shortened(key))'",
-                hint: suggester.hint(key, among: Self.keys, otherwise: known))
+            return FileTable.web.fault(of: key)
         }
         return nil
     }
@@ -76,8 +72,8 @@ extension GraphReader {
         for item in document.children(web) {
             let key = document.key(item)
             guard let entry = value(item, document) else { continue }
-            if let fault = described.set(key, entry.value) {
-                let isKnown = WebDescription.keys.contains(key)
+            if let fault = described.set(key, entry) {
+                let isKnown = FileTable.web.keys.contains(key)
                 report(fault.message, at: isKnown ? entry.valueLocation : entry.keyLocation, hint: fault.hint)
             }
         }

@@ -93,8 +93,6 @@ public final class ControlClient {
         return first
     }
 
-<<<<<<< HEAD
-=======
     /// Connections to the hosts on another machine that live: to the one with this name, or to all. Through ssh there is a
     /// connection in any case; it ends where nobody listens, and so each is asked for something.
     private static func reached(
@@ -139,7 +137,6 @@ public final class ControlClient {
         }
     }
 
->>>>>>> 106d30a781afcb32cc16b079c387bb02a2dfa4a6
     /// Makes a call; returns the whole answer as it came, and read. A refusal is an answer.
     public func call(_ call: String, _ fields: [String: JSON] = [:]) throws(HostError) -> (line: String, answer: JSON) {
         var all = fields

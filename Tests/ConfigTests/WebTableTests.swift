@@ -44,7 +44,8 @@ import TestSupport
             ("origins = [\"*\"]", "'origins' must be a list of origins"),
             ("origins = [3]", "'origins' must be a list of origins"),
             ("names = [\"a b\"]", "'names' must be a list of host names"),
-            ("read_only = 1", "'read_only' must be true or false"), ("port = 80", "unknown key 'port'"),
+            ("read_only = 1", "'read_only' must be true or false, not a whole number"),
+            ("port = 80", "unknown key 'port'"),
         ])
     func mistakes(_ line: String, _ message: String) {
         #expect(load("[web]\n" + line).1.map(\.message) == [message])

@@ -19,7 +19,7 @@ import TestSupport
             ])
         #expect(fault("ratio", .string("x")) == ["'ratio' must be a number, not a string"])
         #expect(
-            fault("wave", .integer(1)) == ["'wave' must be a string, not a whole number", "write it in quotes: \"1\""])
+            fault("wave", .integer(1)) == ["'wave' must be a string, not a whole number", "one of: sine, square"])
         #expect(fault("path", .bool(true)) == ["'path' must be a path in quotes, not true or false"])
         #expect(fault("others", .table([:])) == ["'others' must be a string or a list of strings, not a table"])
         #expect(fault("params", .list([])) == ["'params' must be a table, not a list", "params = { name = value }"])

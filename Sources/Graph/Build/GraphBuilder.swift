@@ -42,6 +42,8 @@ public enum GraphBuilder {
         _ description: GraphDescription, catalog: NodeCatalog, playing: [String: ResolvedGraph.Node] = [:],
         services: (String, NodeDeclarations) -> NodeServices = { _, _ in NodeServices() }
     ) -> BuildResult {
+        var description = description
+        description.readVariables(catalog)
         var report = Report()
         if description.nodes.isEmpty, !description.isPartial {
             report.error(

@@ -290,8 +290,21 @@ extension LinkResolver {
         return kept
     }
 
+    /// Links as they could be written of the nodes that there are.
+    private var anyLink: String {
+        let ports = nodePorts.compactMap(\.self)
+        let from = ports.first { !$0.outputs.symbols.isEmpty && $0.inputs.symbols.isEmpty }
+        let to = ports.first { !$0.inputs.symbols.isEmpty && $0.outputs.symbols.isEmpty }
+        return "links = [\"\(from?.instance.name ?? "a") -> \(to?.instance.name ?? "b")\"]"
+    }
+
     private mutating func warnOfLooseNodes(_ namedLinks: [NamedLink]) {
         guard !lacksLinks else { return }
+        if description.links.isEmpty, nodePorts.count > 1, nodePorts.allSatisfy({ $0 != nil }) {
+            return report.warning(
+                "nothing is linked: the graph has no links", at: description.location,
+                hint: "add [graph] with \(anyLink)")
+        }
         var isSource = [Bool](repeating: false, count: description.nodes.count)
         var isTarget = isSource
         // Links that could not be joined count too: their own message is enough. So do links with nodes that are left

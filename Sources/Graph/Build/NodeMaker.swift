@@ -17,6 +17,8 @@ struct NodeMaker {
     private var names: [String: SourceLocation] = [:]
     private var settingsOfType: [String: SettingsCheck] = [:]
     private var declarations: [UnsafePointer<vg_node_type>: NodeDeclarations] = [:]
+    /// How often nodes may still be tried again without what they refuse of a table.
+    private var retries = 200
 
     init(
         catalog: NodeCatalog, baseFolder: String, playing: [String: ResolvedGraph.Node] = [:], report: Report
@@ -44,8 +46,8 @@ struct NodeMaker {
         let isolated = isolation(of: node, entry)
         let isKept = checkTail(node) && checkKeeping(node, entry)
         problems = problems || isolated == nil || !isKept
-        let before = report.diagnostics.count
         if !problems, let kept = playing[node.name], kept.serves(node) {
+            let before = report.diagnostics.count
             let values = check.parameterValues(node, of: kept.instance, &report)
             checkBypass(node, kept.instance)
             if report.diagnostics.count > before { return .faulty }
@@ -53,27 +55,45 @@ struct NodeMaker {
             settings += kept.settingChanges(to: node)
             return .instance(kept.instance)
         }
-        do {
-            let kept = node.entries.filter {
-                !check.faulty.contains($0.key) && !NodeDescription.commonKeys.contains($0.key)
+        let kept = node.entries.filter {
+            !check.faulty.contains($0.key) && !NodeDescription.commonKeys.contains($0.key)
+        }
+        let type = isolated ?? entry.type
+        let declared = declarations[type] ?? NodeDeclarations(type)
+        declarations[type] = declared
+        return create(
+            node, type, kept.mapValues(\.value), services(node.name, declared), check, isFaulty: problems)
+    }
+
+    /// Creates the node of settings that were checked. What it refuses of a table is reported and taken away, and the rest
+    /// is tried again, so that all that is wrong in it is found at once.
+    private mutating func create(
+        _ node: NodeDescription, _ type: UnsafePointer<vg_node_type>, _ settings: [String: SettingValue],
+        _ services: NodeServices, _ check: SettingsCheck, isFaulty: Bool
+    ) -> MadeNode {
+        var settings = settings
+        var isFaulty = isFaulty
+        while true {
+            do {
+                let instance = try NodeInstance(
+                    type: type, name: node.name, settings: Settings(settings), baseFolder: baseFolder,
+                    services: services, declarations: declarations[type]!)
+                let before = report.diagnostics.count
+                for (index, value) in check.parameterValues(node, of: instance, &report) {
+                    instance.start(index, at: value)
+                }
+                checkBypass(node, instance)
+                return isFaulty || report.diagnostics.count > before ? .faulty : .instance(instance)
+            } catch let failure {
+                guard retries > 0, let rest = settings.without(failure.key) else {
+                    // With faulty settings taken away, a failure says nothing new.
+                    return isFaulty ? .faulty : failed(node, failure)
+                }
+                retries -= 1
+                settings = rest
+                isFaulty = true
+                _ = failed(node, failure)
             }
-            let settings = Settings(kept.mapValues(\.value))
-            let type = isolated ?? entry.type
-            let declared = declarations[type] ?? NodeDeclarations(type)
-            declarations[type] = declared
-            let instance = try NodeInstance(
-                type: type, name: node.name, settings: settings, baseFolder: baseFolder,
-                services: services(node.name, declared), declarations: declared)
-            let before = report.diagnostics.count
-            for (index, value) in check.parameterValues(node, of: instance, &report) {
-                instance.start(index, at: value)
-            }
-            checkBypass(node, instance)
-            problems = problems || report.diagnostics.count > before
-            return problems ? .faulty : .instance(instance)
-        } catch let failure {
-            // With faulty settings taken away, a failure says nothing new.
-            return problems ? .faulty : failed(node, failure, check)
         }
     }
 
@@ -95,15 +115,12 @@ struct NodeMaker {
         case .bool(true): isGroup = false
         case .string("group"): isGroup = true
         default:
-            let given: String
-            if case .string(let text) = wish.value {
-                given = "'\(shortened(text))'"
-            } else {
-                given = wish.value.kindText
-            }
+            var given = wish.mismatch
+            if wish.variable == nil, case .string(let text) = wish.value { given = "not '\(shortened(text))'" }
+            let quoted = unquote(wish, .boolean)
             report.error(
-                "'\(isolateKey)' must be true, false or \"group\", not \(given)", at: wish.valueLocation,
-                hint: "true: a process of its own; \"group\": one for all nodes that say so")
+                "'\(isolateKey)' must be true, false or \"group\", \(given)", at: wish.valueLocation,
+                hint: quoted.isEmpty ? "true: a process of its own; \"group\": one for all nodes that say so" : quoted)
             return nil
         }
         guard let type = catalog.isolation?.isolated(entry, isGroup) else {
@@ -160,11 +177,9 @@ struct NodeMaker {
 
     private mutating func withoutType(_ node: NodeDescription) -> MadeNode {
         guard let missing = catalog.unavailable[node.type] else {
-            let known = catalog.names
             report.error(
-                "unknown node type '\(node.type)'", at: node.typeLocation,
-                hint: report.suggester.hint(
-                    node.type, among: known, otherwise: "`voicegraph nodes` lists the types there are"))
+                "unknown node type '\(shortened(node.type))'", at: node.typeLocation,
+                hint: catalog.hint(for: node.type, &report.suggester))
             return .faulty
         }
         return leaveOut(
@@ -172,7 +187,7 @@ struct NodeMaker {
             hint: missing.package.isEmpty ? "" : "apt install \(missing.package)")
     }
 
-    private mutating func failed(_ node: NodeDescription, _ failure: NodeError, _ check: SettingsCheck) -> MadeNode {
+    private mutating func failed(_ node: NodeDescription, _ failure: NodeError) -> MadeNode {
         guard !failure.key.isEmpty else {
             return leaveOut(
                 node, "node '\(node.name)' cannot be created: \(failure.message)", at: node.location, hint: failure.hint
@@ -194,6 +209,18 @@ struct NodeMaker {
         degraded[node.name] = message
         report.warning("\(message); '\(node.name)' is left out", at: location, hint: hint)
         return .leftOut
+    }
+}
+
+extension [String: SettingValue] {
+    /// The same without one entry of a table, "table.key"; nil: there is none.
+    fileprivate func without(_ path: String) -> Self? {
+        guard let dot = path.firstIndex(of: "."), case .table(var table)? = self[String(path[..<dot])],
+            table.removeValue(forKey: String(path[path.index(after: dot)...])) != nil
+        else { return nil }
+        var rest = self
+        rest[String(path[..<dot])] = .table(table)
+        return rest
     }
 }
 

@@ -32,6 +32,8 @@ public struct Entry: Sendable, Equatable {
     public var valueLocation: SourceLocation
     /// For tables: the entries by key. For lists: by index as decimal text.
     public var inner: [String: Entry]
+    /// The variable that the value is, if it is a string that consists of one alone.
+    public var variable: Variable?
 
     /// Describes an entry.
     public init(

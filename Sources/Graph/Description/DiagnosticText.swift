@@ -31,23 +31,6 @@ func listing(_ names: some Collection<String>) -> String {
     names.isEmpty ? "" : "one of: " + names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", ..." : "")
 }
 
-/// A hint for a number or boolean that was written in quotes.
-func unquote(_ entry: Entry) -> String {
-    guard case .string(let string) = entry.value, !string.isEmpty else { return "" }
-    return Double(string) != nil || string == "true" || string == "false"
-        ? "write it without quotes: \(shortened(string))" : ""
-}
-
-/// A hint for text that was written without quotes.
-func quote(_ entry: Entry) -> String {
-    switch entry.value {
-    case .integer(let integer): "write it in quotes: \"\(integer)\""
-    case .number(let number): "write it in quotes: \"\(text(number))\""
-    case .bool(let bool): "write it in quotes: \"\(bool)\""
-    default: ""
-    }
-}
-
 /// A port's kind in words.
 public func kindName(_ kind: vg_port_kind) -> String {
     switch kind {

@@ -49,11 +49,15 @@ struct SettingsCheck {
                 continue
             }
             guard let position = instance.parameterIndex(key) else {
-                let known = settings.map(\.key) + parameters.map(\.key) + NodeDescription.commonKeys
+                let known = settings.map(\.key) + parameters.map(\.key)
+                let (message, hint) = FileTable.unknown(
+                    key, in: "[node.\(node.name)]", known: known + NodeDescription.commonKeys,
+                    otherwise: key == "name" ? "a node's name stands in its header, as in [node.NAME]" : listing(known),
+                    &report.suggester)
                 report.error(
-                    "node type '\(node.type)' has no setting or parameter '\(key)'", at: entry.keyLocation,
-                    hint: report.suggester.hint(
-                        key, among: known, otherwise: listing(known.dropLast(NodeDescription.commonKeys.count))))
+                    message.hasPrefix("unknown")
+                        ? "node type '\(node.type)' has no setting or parameter '\(key)'" : message,
+                    at: entry.keyLocation, hint: hint)
                 continue
             }
             switch Self.value(of: entry, parameters[position]) {
@@ -70,15 +74,16 @@ struct SettingsCheck {
             .failure(Diagnostic(.error, message, at: entry.valueLocation, hint: hint))
         }
         let number: Double
+        let isToggle = parameter.flags & UInt32(VG_PARAM_TOGGLE) != 0
         switch entry.value {
         case .integer(let integer): number = Double(integer)
         case .number(let given): number = given
-        case .bool(let bool) where parameter.flags & UInt32(VG_PARAM_TOGGLE) != 0: number = bool ? 1 : 0
+        case .bool(let bool) where isToggle: number = bool ? 1 : 0
         case .string(let text) where parameter.number(named: text) != nil: number = parameter.number(named: text) ?? 0
         default:
-            let hint = unquote(entry)
+            let hint = unquote(entry, isToggle ? .any : .number, unit: parameter.unit)
             return fault(
-                "parameter '\(parameter.key)' must be a number, not \(entry.value.kindText)",
+                "parameter '\(parameter.key)' must be a number, \(entry.mismatch)",
                 hint.isEmpty ? parameter.pointsHint : hint)
         }
         guard number.isFinite else { return fault("parameter '\(parameter.key)' must be a finite number") }
@@ -102,43 +107,46 @@ struct SettingsCheck {
         func fault(_ what: String, _ hint: String = "", at location: SourceLocation? = nil) -> Diagnostic {
             Diagnostic(.error, "'\(setting.key)' \(what)", at: location ?? entry.valueLocation, hint: hint)
         }
-        let kind = entry.value.kindText
+        let (kind, unit) = (entry.mismatch, setting.unit ?? "")
         switch (setting.kind, entry.value) {
         case (VG_SET_BOOL, .bool): return nil
-        case (VG_SET_BOOL, _): return fault("must be true or false, not \(kind)", unquote(entry))
+        case (VG_SET_BOOL, _): return fault("must be true or false, \(kind)", unquote(entry, .boolean))
         case (VG_SET_INTEGER, .integer(let integer)):
             return rangeFault(Double(integer), setting, fault)
-        case (VG_SET_INTEGER, _): return fault("must be a whole number, not \(kind)", unquote(entry))
+        case (VG_SET_INTEGER, _):
+            return fault("must be a whole number, \(kind)", unquote(entry, .integer, unit: unit))
         case (VG_SET_NUMBER, .integer(let integer)):
             return rangeFault(Double(integer), setting, fault)
         case (VG_SET_NUMBER, .number(let number)):
             return number.isFinite ? rangeFault(number, setting, fault) : fault("must be a finite number")
-        case (VG_SET_NUMBER, _): return fault("must be a number, not \(kind)", unquote(entry))
+        case (VG_SET_NUMBER, _): return fault("must be a number, \(kind)", unquote(entry, .number, unit: unit))
         case (VG_SET_STRING, .string(let string)):
             return stringFault(string, at: entry.valueLocation, setting, &suggester, fault)
-        case (VG_SET_STRING, _): return fault("must be a string, not \(kind)", quote(entry))
+        case (VG_SET_STRING, _): return fault("must be a string, \(kind)", quote(entry, choices: setting.choices))
         case (VG_SET_PATH, .string(let path)):
             return pathFault(path, baseFolder, fault)
-        case (VG_SET_PATH, _): return fault("must be a path in quotes, not \(kind)")
+        case (VG_SET_PATH, _): return fault("must be a path in quotes, \(kind)")
         case (VG_SET_STRINGS, .string(let string)):
             return stringFault(string, at: entry.valueLocation, setting, &suggester, fault)
         case (VG_SET_STRINGS, .list(let items)):
             for (position, item) in items.enumerated() {
                 let place = entry.inner[String(position)]?.valueLocation ?? entry.valueLocation
                 guard case .string(let string) = item else {
-                    return fault("must hold strings only, not \(item.kindText)", at: place)
+                    let hint = quote(Entry(item), choices: setting.choices)
+                    return fault("must hold strings only, not \(item.kindText)", hint, at: place)
                 }
                 if let found = stringFault(string, at: place, setting, &suggester, fault) { return found }
             }
             return nil
-        case (VG_SET_STRINGS, _): return fault("must be a string or a list of strings, not \(kind)", quote(entry))
-        case (VG_SET_VALUE, .list), (VG_SET_VALUE, .table): return fault("must be a single value, not \(kind)")
+        case (VG_SET_STRINGS, _):
+            return fault("must be a string or a list of strings, \(kind)", quote(entry, choices: setting.choices))
+        case (VG_SET_VALUE, .list), (VG_SET_VALUE, .table): return fault("must be a single value, \(kind)")
         case (VG_SET_VALUE, .number(let number)) where !number.isFinite: return fault("must be a finite number")
         case (VG_SET_VALUE, .string(let string)):
             return stringFault(string, at: entry.valueLocation, setting, &suggester, fault)
         case (VG_SET_VALUE, _): return nil
         case (VG_SET_TABLE, .table): return tableFault(entry, fault)
-        case (VG_SET_TABLE, _): return fault("must be a table, not \(kind)", "\(setting.key) = { name = value }")
+        case (VG_SET_TABLE, _): return fault("must be a table, \(kind)", "\(setting.key) = { name = value }")
         default: return fault("is of a kind that this version does not know")
         }
     }

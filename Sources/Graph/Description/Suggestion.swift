@@ -17,17 +17,23 @@ public struct Suggester: Sendable {
         nearest(name, among: candidates).map { "did you mean '\($0)'?" } ?? otherwise
     }
 
-    /// The closest candidate by edit distance, ignoring case; nil when none is close. Of equals the first in
-    /// alphabetical order, so that the answer does not depend on hashing.
+    /// The closest candidate by edit distance, ignoring case, else the shortest that begins with three typed letters or
+    /// more, as "gain_db" does with "gain"; nil when none is close. Of equals the first in alphabetical order, so that the
+    /// answer does not depend on hashing.
     public mutating func nearest(_ name: String, among candidates: some Sequence<String>) -> String? {
         let typed = Array(name.lowercased().utf8)
         guard budget > 0, !typed.isEmpty, typed.count <= 64 else { return nil }
         var limit = max(1, typed.count / 3)
         var best: String?
+        var longer: String?
         for candidate in candidates {
             budget -= 1
             // What was found in a part of the candidates would depend on their order.
             guard budget > 0 else { return nil }
+            if best == nil, typed.count >= 3, begins(candidate, with: typed) {
+                let order = (candidate.utf8.count, candidate)
+                if longer.map({ order < ($0.utf8.count, $0) }) ?? true { longer = candidate }
+            }
             guard abs(candidate.utf8.count - typed.count) <= limit else { continue }
             let letters = Array(candidate.lowercased().utf8)
             budget -= typed.count * letters.count + 16
@@ -37,6 +43,14 @@ public struct Suggester: Sendable {
                 best = candidate
             }
         }
-        return best
+        return best ?? longer
+    }
+
+    private mutating func begins(_ candidate: String, with typed: [UInt8]) -> Bool {
+        guard candidate.utf8.count > typed.count, let first = candidate.utf8.first, first | 32 == typed[0] | 32 else {
+            return false
+        }
+        budget -= typed.count
+        return candidate.prefix(typed.count).lowercased().utf8.elementsEqual(typed)
     }
 }

@@ -169,6 +169,7 @@ extension Host {
         let old = graph.description
         var wanted = old
         try change(&wanted)
+        if wanted.hasVariables { wanted.readVariables(registry.catalog(for: wanted)) }
         let tails = wanted.keepTails(of: old)
         let live = graph.liveDescription()
         let registry = registry

@@ -37,6 +37,7 @@ public struct PreparedGraph: Sendable {
         }
     ) throws(HostError) -> (PreparedGraph?, [Diagnostic]) {
         var description = description
+        description.readVariables(registry.catalog(for: description))
         try change(&description)
         let context = GraphContext(bus)
         let built = build(description, registry: registry, context: context)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import NodeKit
+
+extension NodeCatalog {
+    /// What to do about a type that there is none of.
+    func hint(for type: String, _ suggester: inout Suggester) -> String {
+        if type.contains("://") || type.hasPrefix("urn:") {
+            return "a plugin is named beside its type: type = \"lv2\", plugin = \"\(shortened(type))\""
+        }
+        // Before what is spelt alike: a "mic" is no "mix".
+        let word = type.lowercased()
+        if let other = otherNames.first(where: { $0.value.contains(word) })?.key, types[other] != nil {
+            return other == "lv2"
+                ? "type = \"lv2\" and plugin = \"...\": `voicegraph lv2 list` lists the plugins that are installed"
+                : "did you mean '\(other)'?"
+        }
+        return suggester.hint(type, among: names, otherwise: "`voicegraph nodes` lists the types there are")
+    }
+}
+
+/// What other programs call a node type.
+private let otherNames: [String: Set<String>] = [
+    "input": ["mic", "microphone", "capture", "adc", "in", "source", "audio-in", "line-in", "jack-input"],
+    "output": [
+        "speaker", "speakers", "playback", "dac", "out", "sink", "audio-out", "headphones", "jack-output",
+    ],
+    "midi-input": ["midi", "midi-in", "keyboard"], "midi-output": ["midi-out"], "gain": ["volume", "amplify", "amp"],
+    "eq": ["equalizer", "equaliser", "parametric"],
+    "filter": ["biquad", "lowpass", "highpass", "peaking", "bandpass", "notch"],
+    "lv2": ["plugin", "lv2-plugin", "ladspa", "vst", "vst3", "clap", "reverb", "convolver", "conv"],
+    "limiter": ["limit", "maximizer"], "compressor": ["comp", "drc"], "gate": ["noisegate", "noise-gate"],
+    "tone": ["oscillator", "osc", "sine", "noise", "generator", "signal"], "mix": ["mixer", "sum", "bus"],
+    "tts": ["speech", "say", "espeak", "voice", "speak"],
+    "transcribe": ["stt", "asr", "whisper", "vosk", "recognizer"],
+    "agent": ["llm", "chat", "assistant", "chatbot"], "file": ["wav", "player", "sample", "audiofile", "playfile"],
+    "record": ["recorder", "recording", "writer", "capture-file"], "meter": ["level", "vu", "levels", "loudness"],
+    "visualizer": ["orb", "scope", "spectrum"], "duck": ["ducker", "sidechain"], "delay": ["latency"],
+]
