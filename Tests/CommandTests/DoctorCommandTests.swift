@@ -210,7 +210,7 @@ import TestSupport
         #expect(terminal.output.hasPrefix("\u{1B}[1;31merror"))
     }
 
-    @Test("--set without a file is a mistake of its usage")
+    @Test("Overrides without a file are a mistake of its usage")
     func usage() async throws {
         let program = try Program([Program.voicegraph, "doctor", "--set", "driver.block=64"])
         #expect(try await program.end() == 64)

@@ -159,18 +159,8 @@ extension JackDriver {
     private func others(_ client: OpaquePointer) -> JackConnections.Others {
         let ours = String(cString: jack_get_client_name(client)) + ":"
         func list(_ type: String, _ flags: JackPortFlags, _ more: JackPortFlags? = nil) -> [String] {
-            guard let names = jack_get_ports(client, nil, type, UInt(flags.rawValue | (more?.rawValue ?? 0))) else {
-                return []
-            }
-            defer { jack_free(names) }
-            var result: [String] = []
-            var next = names
-            while let name = next.pointee {
-                let text = String(cString: name)
-                if !text.hasPrefix(ours) { result.append(text) }
-                next += 1
-            }
-            return result
+            JackNames.take(jack_get_ports(client, nil, type, UInt(flags.rawValue | (more?.rawValue ?? 0))))
+                .filter { !$0.hasPrefix(ours) }
         }
         var others = JackConnections.Others(
             audioSources: list(JACK_DEFAULT_AUDIO_TYPE, JackPortIsOutput),

@@ -142,11 +142,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
 
     /// See `Driver`. What was there a second ago counts, too. [any]
-    public var otherPrograms: OtherPrograms {
-        // Not looked at yet.
-        if signals.rewired.load(ordering: .acquiring) { return OtherPrograms() }
-        return programs.withLock { $0.lately }
-    }
+    public var otherPrograms: OtherPrograms { programs.withLock { $0.lately } }
 
     /// See `Driver`. [control]
     public func setHelpers(_ count: Int) { helpers.want(count) }
@@ -179,6 +175,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
         }
         signals.connectAll.store(true, ordering: .releasing)
         let made = connect()
+        assumePrograms(made)
         latencies.resume()
         cycle.pointee.enabled.store(true, ordering: .sequentiallyConsistent)
         do throws(SystemError) {

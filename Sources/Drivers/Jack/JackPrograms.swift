@@ -5,7 +5,7 @@ import System
 
 /// What a driver knows of other programs, now and before.
 struct KnownPrograms {
-    private var now = OtherPrograms()
+    private var now = OtherPrograms(exist: false, precede: false)
     private var before = OtherPrograms(exist: false, precede: false)
     private var changed = -Double.infinity
 
@@ -26,24 +26,34 @@ struct KnownPrograms {
 }
 
 extension JackDriver {
-    /// Looks which programs there are besides this one, and whether it hears one of them. What stands for hardware is no
-    /// program. [control, with `lock`]
+    /// Looks which programs there are besides this one, and whether it hears one of them. [control, with `lock`]
     func lookForPrograms() {
         guard let client else { return }
-        let own = String(cString: jack_get_client_name(client)) + ":"
-        func isProgram(_ name: String) -> Bool {
-            guard !name.hasPrefix(own), let port = jack_port_by_name(client, name) else { return false }
-            return UInt32(bitPattern: jack_port_flags(port)) & JackPortIsPhysical.rawValue == 0
-        }
-        let precede = ports.entries.contains { entry in
-            guard entry.port.isCapture, let port = ports.jackPort(entry.slot) else { return false }
-            return JackNames.take(jack_port_get_all_connections(client, port)).contains(where: isProgram)
-        }
+        set(
+            precede: ports.entries.contains { entry in
+                guard entry.port.isCapture, let port = ports.jackPort(entry.slot) else { return false }
+                return JackNames.take(jack_port_get_all_connections(client, port)).contains(where: isProgram)
+            })
+    }
+
+    /// The same by the connections that were just made: whoever looks at them now waits until they are in force, a block
+    /// and more. [control, with `lock`]
+    func assumePrograms(_ made: [(from: String, to: String)]) { set(precede: made.contains { isProgram($0.from) }) }
+
+    private func set(precede: Bool) {
         // PipeWire serves programs that do not speak JACK, too.
         let exist =
             precede || JackLibrary.isPipeWire
-            || JackNames.take(jack_get_ports(client, nil, nil, 0)).contains(where: isProgram)
+            || client.map { JackNames.take(jack_get_ports($0, nil, nil, 0)).contains(where: isProgram) } ?? false
         programs.withLock { $0.set(OtherPrograms(exist: exist, precede: precede)) }
+    }
+
+    /// Whether a port, by its full name, is another program's. What stands for hardware is no program.
+    private func isProgram(_ name: String) -> Bool {
+        guard let client, !name.hasPrefix(String(cString: jack_get_client_name(client)) + ":"),
+            let port = jack_port_by_name(client, name)
+        else { return false }
+        return UInt32(bitPattern: jack_port_flags(port)) & JackPortIsPhysical.rawValue == 0
     }
 }
 
