@@ -12,7 +12,11 @@ import Terminal
 struct SetCall: ControlCall {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Turn a parameter of a node, or change a setting that is live.",
-        discussion: "For example: voicegraph ctl set low gain_db -12")
+        discussion: """
+            Examples:
+              voicegraph ctl set low gain_db -12
+              voicegraph ctl set --at 10 low gain_db 0
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -43,7 +47,12 @@ struct SetCall: ControlCall {
 /// `ctl get`: what parameters are set to.
 struct GetCall: ControlCall {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print what a parameter of a node is set to, or all of them.")
+        commandName: "get", abstract: "Print what a parameter of a node is set to, or all of them.",
+        discussion: """
+            Examples:
+              voicegraph ctl get low gain_db
+              voicegraph ctl get low --json
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -80,7 +89,12 @@ func parametersText(_ parameters: [JSON], indent: String = "") -> String {
 /// `ctl status`: what the host measures of itself.
 struct StatusCall: ControlCall {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show driver, load and xruns; the same as `voicegraph status`.")
+        commandName: "status", abstract: "Show driver, load and xruns; the same as `voicegraph status`.",
+        discussion: """
+            Examples:
+              voicegraph ctl status
+              voicegraph ctl status --json
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -102,6 +116,10 @@ struct JudgeCall: ControlCall {
         discussion: """
             Says for each input whether there is a source, whether it is connected, silent, too quiet, clipping, or \
             plausible. Speak meanwhile.
+
+            Examples:
+              voicegraph ctl judge
+              voicegraph ctl judge mic --seconds 5
             """)
 
     @ParentCommand var parent: ControlCommand
@@ -127,7 +145,20 @@ struct JudgeCall: ControlCall {
 
 /// `ctl list`: the hosts that run.
 struct ListCall: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the hosts that run, by name.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the hosts that run, by name.",
+        discussion: """
+            Examples:
+              voicegraph ctl list
+              voicegraph ctl list --json
+            """)
 
-    func run() throws { writeOut(ControlFolder.standard().running().map { $0 + "\n" }.joined()) }
+    @ParentCommand var parent: ControlCommand
+    @Flag(help: "One JSON object a line.") var json = false
+
+    func run() throws {
+        let isJSON = json || parent.target.json
+        let names = ControlFolder.standard().running()
+        writeOut(names.map { (isJSON ? JSON.object(["client": .string($0)]).text : $0) + "\n" }.joined())
+    }
 }

@@ -10,6 +10,10 @@ struct WebCommand: ParsableCommand {
         discussion: """
             The link has the token of that run, which lets whoever has it in. It is opened where there is a desktop, by \
             xdg-open. A run has a page if it was started with --web, or has [web] in its file.
+
+            Examples:
+              voicegraph web
+              voicegraph web --no-open
             """)
 
     @OptionGroup
