@@ -39,6 +39,7 @@ final class FileReader: @unchecked Sendable {
     private var wanted: Int64?
     /// Why it could not go there.
     private var refusal: String?
+    private var isOffline = false
     private var ending = false
     private var exhausted = false
     private var problem: String?
@@ -117,6 +118,7 @@ final class FileReader: @unchecked Sendable {
             channels: channels, frames: max(Int(frames), 8 * maxBlock), maxBlock: maxBlock, rate: rate,
             fade: Self.fade)
         pipe = fresh
+        self.isOffline = isOffline
         ending = false
         exhausted = false
         return fresh
@@ -244,6 +246,8 @@ final class FileReader: @unchecked Sendable {
             exhausted = false
         }
         pipe.setStale(before: pipe.written)
+        // Nobody plays now, and what is played next is waited for.
+        if isOffline { pipe.player.dropStale() }
         // There is room: `write` keeps some free for this.
         let done = samples.withUnsafeBufferPointer { pipe.write($0) }
         monitor.locked {
