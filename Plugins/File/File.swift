@@ -3,26 +3,37 @@ import NodeKit
 
 /// Plays an audio file of any format that libsndfile reads, at the graph's rate.
 final class File: Node {
-    static let calls: NodeCalls = [.poll, .wait, .idle]
+    static let calls: NodeCalls = [.poll, .wait, .idle, .perform]
     static let descriptor = NodeDescriptor(
         "file", "plays an audio file",
         doc: """
             Has as many outputs as the file has channels, or as `channels` says: a mono file is then played on all, any \
             other on one as the mean of its channels. A file at the graph's own rate is passed bit for bit, others are \
-            resampled.
+            resampled. `start` and `end` choose a part of it, also for `loop`, to the frame.
             """,
         ports: Port.audio(VG_OUTPUT, channels: 1),
         settings: [
             Setting("path", VG_SET_PATH, "what to play: WAV, FLAC, OGG, MP3, AIFF, ...", required: true),
             Setting("loop", VG_SET_BOOL, "starts again at the end", default: "false"),
+            Setting("start", VG_SET_NUMBER, "where in the file to begin", default: "0", range: 0...1e6, unit: "s"),
+            Setting("end", VG_SET_NUMBER, "where in the file to end; unset: its end", range: 0...1e6, unit: "s"),
             Setting("channels", VG_SET_INTEGER, "outputs, whatever the file has", range: 1...64),
+        ],
+        actions: [
+            Action(
+                "seek", "go on at another place, from `start` to `end`; what is heard falls and rises within 20 ms",
+                arguments: [
+                    Setting(
+                        "position", VG_SET_NUMBER, "in the file", required: true, range: 0...1e6, unit: "s")
+                ])
         ],
         events: [
             EventType("file.started", "the first frame is heard", fields: [Field("path", VG_STRING, "the file")]),
             EventType(
                 "file.finished", "the last frame was heard",
                 fields: [
-                    Field("path", VG_STRING, "the file"), Field("frames", VG_INTEGER, "played", unit: "frames"),
+                    Field("path", VG_STRING, "the file"),
+                    Field("frames", VG_INTEGER, "played since the beginning, or the last `seek`", unit: "frames"),
                 ]),
             EventType(
                 "file.failed", "the rest of the file cannot be read",
@@ -44,12 +55,15 @@ final class File: Node {
     private var pipe: PlaybackPipe?
     private var times = PlaybackTimes()
     private var told = (started: false, finished: false)
+    /// Whether it was told that the rest of the file cannot be read.
+    private var hasFailed = false
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
         let path = host.resolve(settings.string("path") ?? "")
-        reader = try FileReader(
-            path: path, loops: settings.bool("loop") ?? false, channels: settings.integer("channels"))
+        let part = FilePart(
+            start: settings.number("start") ?? 0, end: settings.number("end"), loops: settings.bool("loop") ?? false)
+        reader = try FileReader(path: path, part: part, channels: settings.integer("channels"))
         layout = Layout(ports: Port.audio(VG_OUTPUT, channels: reader.channels))
     }
 
@@ -75,26 +89,37 @@ final class File: Node {
         let isFinished = reader.isFinished
         let played = pipe.played
         while let run = pipe.nextRun() {
-            guard let gap = times.add(run, isStart: false) else { continue }
+            // Silence before a jump is what comes behind the end.
+            guard let gap = times.add(run, isStart: run.index == reader.newest) else { continue }
             host.count("missing", gap.frames)
             host.publish("file.gap", [("frames", .integer(Int64(gap.frames)))], at: gap.position)
         }
         if !told.started, played > 0 {
             told.started = true
             if let mapping = reader.mapping { host.log(VG_LOG_INFO, "\(reader.path): \(mapping)") }
+            if let shortage = reader.shortage { host.log(VG_LOG_WARNING, "\(reader.path): \(shortage)") }
             host.publish("file.started", [("path", .string(reader.path))], at: times.position(of: 0))
         }
         if let problem = reader.takeProblem() {
+            hasFailed = true
             host.health(.failed("cannot read \(reader.path): \(problem)"))
             host.publish("file.failed", [("path", .string(reader.path)), ("reason", .string(problem))])
         }
         if !told.finished, isFinished {
             told.finished = true
             host.publish(
-                "file.finished", [("path", .string(reader.path)), ("frames", .integer(Int64(played)))],
+                "file.finished",
+                [("path", .string(reader.path)), ("frames", .integer(Int64(played - reader.newest)))],
                 at: times.position(of: played))
         }
         times.forget(before: nil)
+    }
+
+    func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        try reader.seek(to: arguments.number("position") ?? 0)
+        told.finished = false
+        if hasFailed { host.health(.ok) }
+        hasFailed = false
     }
 
     func wait(frames: Int) { reader.wait(frames: frames) }

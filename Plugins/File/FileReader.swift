@@ -4,6 +4,15 @@ import Glibc
 import NodeKit
 import Resampling
 
+/// What is played of a file.
+struct FilePart {
+    /// Seconds of the file; `end` nil: its end.
+    var start = 0.0
+    var end: Double?
+    /// Whether it begins again at the end.
+    var loops = false
+}
+
 /// Reads a file ahead of the audio thread, into a pipe.
 final class FileReader: @unchecked Sendable {
     // Sendable: `monitor` guards what both threads change, but for the pipe, which has two ends; the file belongs to the
@@ -15,22 +24,35 @@ final class FileReader: @unchecked Sendable {
     private let file: OpaquePointer
     private let fileRate: Double
     private let fileChannels: Int
-    /// What the head says; 0: nothing that can be relied on.
+    /// Frames of the file as its head says, which may be an estimate; nil: it does not say.
+    private let length: Int64?
+    /// The same; 0: nothing that can be relied on.
     private let claimed: Int64
+    /// Frames of the file that are played: from the first, and up to the one after the last.
+    private let range: Range<Int64>
     private let monitor = Monitor()
     private var pipe: PlaybackPipe?
     private var resampler: Resampler?
-    /// Frames of the file at which the pipe began.
-    private var base: Int64 = 0
+    /// What is at a place of the pipe, since the pipe began or something else was sought.
+    private var anchor = (index: 0, place: Int64(0))
+    /// Where to go on, as long as the worker has not gone there.
+    private var wanted: Int64?
+    /// Why it could not go there.
+    private var refusal: String?
+    private var isOffline = false
     private var ending = false
     private var exhausted = false
     private var problem: String?
 
     /// Seconds that are read ahead, and the bytes that this may take.
     private static let ahead = (seconds: 10.0, bytes: 64 << 20)
+    /// Seconds in which the sound before a jump falls, and the one behind it rises.
+    private static let fade = 0.01
+    /// Frames that are read at once.
+    private static let chunk = 4096
 
     /// Opens the file and reads its head; `channels` nil: as many as it has. [control]
-    init(path: String, loops: Bool, channels wanted: Int?) throws(NodeError) {
+    init(path: String, part: FilePart, channels wanted: Int?) throws(NodeError) {
         let hint = "give an audio file that libsndfile knows: WAV, FLAC, OGG, MP3, AIFF, ..."
         var facts = stat()
         // A pipe or a device could keep whoever opens it waiting for ever.
@@ -41,15 +63,22 @@ final class FileReader: @unchecked Sendable {
         guard let file = sf_open(path, Int32(SFM_READ), &info) else {
             throw NodeError("cannot read \(path): \(String(cString: sf_strerror(nil)))", hint: hint, key: "path")
         }
+        let rate = Double(info.samplerate)
+        length = info.frames > 0 && info.frames < Int64(1) << 48 ? info.frames : nil
+        do throws(NodeError) { range = try part.frames(of: path, rate, length: length) } catch {
+            sf_close(file)
+            throw error
+        }
         self.path = path
-        self.loops = loops && info.frames > 0
+        loops = part.loops && info.frames > 0
         self.file = file
         fileChannels = Int(info.channels)
         channels = wanted ?? fileChannels
-        fileRate = Double(info.samplerate)
+        fileRate = rate
         // The length of compressed formats other than FLAC may be an estimate.
         let isExact = ![SF_FORMAT_OGG, SF_FORMAT_MPEG].contains(Int(info.format) & Int(SF_FORMAT_TYPEMASK))
-        claimed = isExact && info.frames < Int64(1) << 48 ? info.frames : 0
+        claimed = isExact ? length ?? 0 : 0
+        anchor.place = range.lowerBound
     }
 
     deinit { sf_close(file) }
@@ -64,70 +93,188 @@ final class FileReader: @unchecked Sendable {
             : "it has \(fileChannels) channels; the others of \(channels) are silent"
     }
 
+    /// That less is played than was asked for; nil: it is not.
+    var shortage: String? {
+        guard claimed > 0, range.upperBound < .max, range.upperBound > claimed else { return nil }
+        let (end, length) = (Double(range.upperBound) / fileRate, Double(claimed) / fileRate)
+        return "end = \(text(end)) s is behind its end; it is \(text(length)) s long"
+    }
+
     /// Makes the pipe; a file that was playing goes on where it was. Only while no worker runs. [control]
     func prepare(rate: Double, maxBlock: Int, isOffline: Bool) throws(NodeError) -> PlaybackPipe {
-        if let pipe { base += Int64(Double(pipe.played) * fileRate / pipe.rate) }
-        let length = sf_seek(file, 0, Int32(SF_SEEK_END))
-        if loops, length > 0 { base %= length }
-        base = min(base, max(length, 0))
-        sf_seek(file, base, Int32(SF_SEEK_SET))
+        if let pipe {
+            anchor.place += Int64(Double(max(0, pipe.played - anchor.index)) * fileRate / pipe.rate)
+        }
+        let length = min(sf_seek(file, 0, Int32(SF_SEEK_END)), range.upperBound)
+        let first = range.lowerBound
+        if loops, length > first { anchor.place = first + (anchor.place - first) % (length - first) }
+        anchor = (0, wanted ?? min(anchor.place, max(length, 0)))
+        wanted = nil
+        sf_seek(file, anchor.place, Int32(SF_SEEK_SET))
         resampler = try Resampler(from: fileRate, to: rate, channels: channels, isOffline: isOffline)
         // Offline it is waited for.
         let frames = isOffline ? rate : min(Self.ahead.seconds * rate, Double(Self.ahead.bytes / (4 * channels)))
         let fresh = PlaybackPipe(
-            channels: channels, frames: max(Int(frames), 8 * maxBlock), maxBlock: maxBlock, rate: rate)
+            channels: channels, frames: max(Int(frames), 8 * maxBlock), maxBlock: maxBlock, rate: rate,
+            fade: Self.fade)
         pipe = fresh
+        self.isOffline = isOffline
         ending = false
         exhausted = false
         return fresh
     }
 
-    /// Fills the pipe until the file or the node ends. [worker]
+    /// Goes on at `seconds` of the file, when it is prepared or at once: what is heard falls, and what is there rises.
+    /// Returns when it can be played. [control]
+    func seek(to seconds: Double) throws(NodeError) {
+        let place = seconds.isFinite && abs(seconds) < 1e9 ? Int64((seconds * fileRate).rounded()) : -1
+        let last = min(range.upperBound, length ?? .max)
+        guard place >= range.lowerBound, place < last else {
+            let first = text(Double(range.lowerBound) / fileRate)
+            throw NodeError(
+                "cannot go to \(text(seconds)) s of \(path)",
+                hint: last == .max
+                    ? "it is played from \(first) s on"
+                    : "it is played from \(first) to \(text(Double(last) / fileRate)) s",
+                key: "position")
+        }
+        let refusal = monitor.locked { () -> String? in
+            if pipe == nil {
+                anchor.place = place
+                return nil
+            }
+            (wanted, self.refusal) = (place, nil)
+            monitor.signal()
+            while wanted != nil, !ending { monitor.wait() }
+            return self.refusal
+        }
+        if let refusal { throw NodeError("cannot go to \(text(seconds)) s of \(path): \(refusal)") }
+    }
+
+    /// The first frame of the pipe since the last jump, before which there may be a pause that is none of its own.
+    var newest: Int { monitor.locked { anchor.index } }
+
+    /// Fills the pipe until the node ends, or until the file does, and again after a jump. [worker]
     func run() {
         guard let pipe, let resampler else { return }
-        let chunk = 4096
-        let buffer = UnsafeMutableBufferPointer<Float>.allocate(capacity: chunk * fileChannels)
-        let mapped = UnsafeMutableBufferPointer<Float>.allocate(capacity: chunk * channels)
+        let buffer = UnsafeMutableBufferPointer<Float>.allocate(capacity: Self.chunk * fileChannels)
+        let mapped = UnsafeMutableBufferPointer<Float>.allocate(capacity: Self.chunk * channels)
         defer {
             buffer.deallocate()
             mapped.deallocate()
         }
-        // Frames of the file so far, in this turn of the loop.
-        var place = base
-        var last = false
-        while !last, !monitor.locked({ ending }) {
-            let count = max(0, Int(sf_readf_float(file, buffer.baseAddress, sf_count_t(chunk))))
-            place += Int64(count)
-            if count < chunk {
-                if let fault = fault(at: place) {
-                    monitor.locked { problem = fault }
-                    last = true
-                } else if !loops {
-                    last = count == 0
-                } else if place == 0 {
-                    monitor.locked { problem = "nothing comes from it when it is begun again" }
-                    last = true
-                } else if sf_seek(file, 0, Int32(SF_SEEK_SET)) == 0 {
-                    place = 0
-                } else {
-                    monitor.locked { problem = "it cannot be begun again: \(String(cString: sf_strerror(file)))" }
-                    last = true
-                }
+        var turn = Turn(place: anchor.place)
+        while !monitor.locked({ ending }) {
+            if let target = monitor.locked({ wanted }) {
+                jump(to: target, &turn, pipe, resampler, buffer, mapped)
+            } else if !turn.isOver {
+                let samples = read(&turn, resampler, buffer, mapped)
+                if write(samples, pipe), turn.isOver { finish() }
+            } else {
+                waitForMore()
             }
-            map(buffer, mapped, count)
-            let samples = resampler.process(UnsafeBufferPointer(rebasing: mapped[..<(count * channels)]), end: last)
-            if !write(samples, pipe) { return }
         }
+    }
+
+    /// Where the worker is.
+    private struct Turn {
+        /// Frames of the file so far, in this turn of the loop.
+        var place: Int64
+        /// Whether no more comes.
+        var isOver = false
+        /// Frames of the file since the last jump, or in this turn of the loop.
+        var read: Int64 = 0
+    }
+
+    /// The next samples as the node gives them.
+    private func read(
+        _ turn: inout Turn, _ resampler: Resampler, _ buffer: UnsafeMutableBufferPointer<Float>,
+        _ mapped: UnsafeMutableBufferPointer<Float>
+    ) -> [Float] {
+        let asked = Int(min(Int64(Self.chunk), max(0, range.upperBound - turn.place)))
+        let count = asked == 0 ? 0 : max(0, Int(sf_readf_float(file, buffer.baseAddress, sf_count_t(asked))))
+        turn.place += Int64(count)
+        turn.read += Int64(count)
+        if count < Self.chunk {
+            if let fault = fault(at: turn.place) {
+                give(problem: fault)
+                turn.isOver = true
+            } else if !loops {
+                turn.isOver = count == 0 || turn.place >= range.upperBound
+            } else if turn.read == 0 {
+                give(problem: "nothing comes from it when it is begun again")
+                turn.isOver = true
+            } else if sf_seek(file, range.lowerBound, Int32(SF_SEEK_SET)) >= 0 {
+                (turn.place, turn.read) = (range.lowerBound, 0)
+            } else {
+                give(problem: "it cannot be begun again: \(String(cString: sf_strerror(file)))")
+                turn.isOver = true
+            }
+        }
+        map(buffer, mapped, count)
+        return resampler.process(UnsafeBufferPointer(rebasing: mapped[..<(count * channels)]), end: turn.isOver)
+    }
+
+    /// Makes what waits in the pipe stale, and puts what is there behind it.
+    private func jump(
+        to target: Int64, _ turn: inout Turn, _ pipe: PlaybackPipe, _ resampler: Resampler,
+        _ buffer: UnsafeMutableBufferPointer<Float>, _ mapped: UnsafeMutableBufferPointer<Float>
+    ) {
+        guard sf_seek(file, target, Int32(SF_SEEK_SET)) == target else {
+            let reason = String(cString: sf_strerror(file))
+            sf_seek(file, turn.place, Int32(SF_SEEK_SET))
+            return monitor.locked {
+                (wanted, refusal) = (nil, reason)
+                monitor.signal()
+            }
+        }
+        resampler.reset()
+        turn = Turn(place: target)
+        monitor.locked { problem = nil }
+        // What is to be heard at once, before what is heard now falls: there is no pause between them.
+        var samples: [Float] = []
+        while samples.count < min(pipe.capacity / 8, Self.chunk) * channels, !turn.isOver {
+            samples += read(&turn, resampler, buffer, mapped)
+        }
+        let fade = min(samples.count / channels, Int(pipe.rate * Self.fade))
+        for frame in 0..<fade {
+            let gain = Float(0.5 - 0.5 * cos(.pi * Double(frame + 1) / Double(fade + 1)))
+            for channel in 0..<channels { samples[frame * channels + channel] *= gain }
+        }
+        monitor.locked {
+            anchor = (pipe.written, target)
+            exhausted = false
+        }
+        pipe.setStale(before: pipe.written)
+        // Nobody plays now, and what is played next is waited for.
+        if isOffline { pipe.player.dropStale() }
+        // There is room: `write` keeps some free for this.
+        let done = samples.withUnsafeBufferPointer { pipe.write($0) }
+        monitor.locked {
+            if wanted == target { wanted = nil }
+            monitor.signal()
+        }
+        if write(Array(samples[done...]), pipe), turn.isOver { finish() }
+    }
+
+    private func give(problem fault: String) { monitor.locked { problem = fault } }
+
+    private func finish() {
         monitor.locked {
             exhausted = true
             monitor.signal()
         }
     }
 
+    /// Waits for a jump, or the end of the node.
+    private func waitForMore() {
+        monitor.locked { while !ending, wanted == nil { monitor.wait(milliseconds: 3_600_000) } }
+    }
+
     /// Why no more frames came; nil: it is the end.
     private func fault(at place: Int64) -> String? {
         if sf_error(file) != 0 { return String(cString: sf_strerror(file)) }
-        return place < claimed ? "it ends after \(place) of \(claimed) frames" : nil
+        return place < min(claimed, range.upperBound) ? "it ends after \(place) of \(claimed) frames" : nil
     }
 
     /// The channels of the file as those of the node.
@@ -149,17 +296,22 @@ final class FileReader: @unchecked Sendable {
         }
     }
 
+    /// Writes all of it, when there is room, but a quarter of the pipe stays free; false: something else is to be done
+    /// before that.
     private func write(_ samples: [Float], _ pipe: PlaybackPipe) -> Bool {
         var done = 0
         while true {
-            done += samples.withUnsafeBufferPointer { pipe.write(UnsafeBufferPointer(rebasing: $0[done...])) }
+            let room = min(max(0, pipe.space - pipe.capacity / 4) * channels, samples.count - done)
+            done += samples.withUnsafeBufferPointer {
+                pipe.write(UnsafeBufferPointer(rebasing: $0[done..<done + room]))
+            }
             let goesOn = monitor.locked {
                 monitor.signal()
-                if !ending, done < samples.count, pipe.space == 0 { monitor.wait(milliseconds: 50) }
-                return !ending
+                if !ending, wanted == nil, done < samples.count { monitor.wait(milliseconds: 50) }
+                return !ending && wanted == nil
             }
-            if !goesOn { return false }
             if done == samples.count { return true }
+            if !goesOn { return false }
         }
     }
 
@@ -171,14 +323,17 @@ final class FileReader: @unchecked Sendable {
 
     /// Offline: returns when `frames` can be played, or all that is left. [control]
     func wait(frames: Int) {
-        guard let pipe, pipe.waiting < frames else { return }
+        guard let pipe else { return }
         monitor.locked {
-            while !ending, !exhausted, pipe.waiting < frames {
+            while !ending, !exhausted, fresh(pipe) < frames {
                 monitor.signal()
                 monitor.wait()
             }
         }
     }
+
+    /// Frames that wait and are not stale.
+    private func fresh(_ pipe: PlaybackPipe) -> Int { min(pipe.waiting, pipe.written - anchor.index) }
 
     /// Whether everything was played. [control]
     var isFinished: Bool { monitor.locked { exhausted && pipe?.waiting == 0 } }
@@ -198,4 +353,31 @@ final class FileReader: @unchecked Sendable {
             monitor.signal()
         }
     }
+}
+
+extension FilePart {
+    /// The frames of the file that are played. Throws where there are none; `length` nil: it is not known. [control]
+    fileprivate func frames(of path: String, _ rate: Double, length: Int64?) throws(NodeError) -> Range<Int64> {
+        let known = length.map { "; it is \(text(Double($0) / rate)) s long" } ?? ""
+        let first = Int64((start * rate).rounded())
+        if let length, first > 0, first >= length {
+            throw NodeError(
+                "start = \(text(start)) s is not before the end of \(path)\(known)", hint: "let it start earlier",
+                key: "start")
+        }
+        guard let end else { return first..<Int64.max }
+        let last = Int64((end * rate).rounded())
+        guard last > first else {
+            throw NodeError(
+                "nothing of \(path) is from start = \(text(start)) s to end = \(text(end)) s\(known)",
+                hint: "let it end later than it starts", key: "end")
+        }
+        return first..<last
+    }
+}
+
+/// Seconds as a person writes them: to the millisecond.
+private func text(_ seconds: Double) -> String {
+    let rounded = (seconds * 1000).rounded() / 1000
+    return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int(rounded))" : "\(rounded)"
 }

@@ -7,6 +7,8 @@ struct Encoding {
     /// What the settings ask for; nil: what is usual for the format.
     struct Wishes {
         var bits: Int?
+        /// Whether samples are floats; nil: as is usual for the bits.
+        var isFloat: Bool?
         var dither: Dither.Kind?
         var quality: Double?
         /// Hz of the file; nil: that of the audio.
@@ -16,7 +18,10 @@ struct Encoding {
 
         /// The settings that ask for it.
         static let settings = [
-            Setting("bits", VG_SET_INTEGER, "of a sample: 16, 24 or 32 (wav; float), 16 or 24 (flac)", range: 16...32),
+            Setting("bits", VG_SET_INTEGER, "of a sample: 16, 24 or 32 (.wav), 16 or 24 (.flac)", range: 16...32),
+            Setting(
+                "float", VG_SET_BOOL,
+                "samples of a .wav are floats, and nothing is clipped; unset: those of 32 bits are"),
             Setting(
                 "dither", VG_SET_STRING, "noise that takes the place of what rounding to integers would add",
                 default: "\"tpdf\"", choices: Dither.Kind.allCases.map(\.rawValue)),
@@ -31,6 +36,7 @@ struct Encoding {
 
         init(_ settings: Settings) {
             bits = settings.integer("bits")
+            isFloat = settings.bool("float")
             dither = settings.string("dither").flatMap(Dither.Kind.init)
             quality = settings.number("quality")
             rate = settings.number("rate")
@@ -52,17 +58,22 @@ struct Encoding {
     /// Checks suffix and wishes. [control]
     init(_ path: String, _ wishes: Wishes, channels: Int) throws(NodeError) {
         let name = path.lowercased()
-        dither = wishes.dither ?? .tpdf
         quality = wishes.quality
         hasLength = name.hasSuffix(".wav")
         if hasLength {
-            let bits = wishes.bits ?? 32
-            let sample = [16: SF_FORMAT_PCM_16, 24: SF_FORMAT_PCM_24, 32: SF_FORMAT_FLOAT][bits]
-            guard let sample else { throw Self.unknown(bits, "WAV", "16, 24 or 32") }
+            let bits = wishes.bits ?? (wishes.isFloat == false ? 24 : 32)
+            let isFloat = wishes.isFloat ?? (bits == 32)
+            if isFloat, bits != 32 {
+                throw NodeError("floats have 32 bits, not \(bits)", hint: "leave out bits or float", key: "float")
+            }
+            let integers = [16: SF_FORMAT_PCM_16, 24: SF_FORMAT_PCM_24, 32: SF_FORMAT_PCM_32]
+            guard let sample = isFloat ? SF_FORMAT_FLOAT : integers[bits] else {
+                throw Self.unknown(bits, "WAV", "16, 24 or 32")
+            }
             if quality != nil { throw NodeError("WAV has no quality", hint: "use bits, or .ogg", key: "quality") }
             // RF64 is what WAV becomes beyond 4 GiB (EBU Tech 3306); until then libsndfile writes a WAV's head.
             format = Int32(SF_FORMAT_RF64 | sample)
-            self.bits = bits == 32 ? nil : bits
+            self.bits = isFloat ? nil : bits
         } else if name.hasSuffix(".flac") {
             let bits = wishes.bits ?? 24
             let sample = [16: SF_FORMAT_PCM_16, 24: SF_FORMAT_PCM_24][bits]
@@ -82,6 +93,11 @@ struct Encoding {
             throw NodeError(
                 "cannot tell the format of \(path)", hint: "end it in .wav, .flac, .ogg or .opus", key: "path")
         }
+        if wishes.isFloat == true, !hasLength {
+            throw NodeError("only WAV has floats", hint: "take out float, or end it in .wav", key: "float")
+        }
+        // A float has fewer bits than 32: there is nothing to round.
+        dither = bits == 32 ? .none : wishes.dither ?? .tpdf
         if let wanted = wishes.rate, let rates, !rates.contains(Int(wanted)) {
             throw NodeError(
                 "Opus has no \(Int(wanted)) Hz", hint: "use \(rates.map(String.init).joined(separator: ", "))",

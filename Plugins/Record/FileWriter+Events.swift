@@ -42,7 +42,7 @@ extension FileWriter {
         if told == 0 {
             host.log(
                 VG_LOG_WARNING,
-                "\(file.path) is clipped: what comes is beyond full scale; make it quieter, or record 32-bit .wav")
+                "\(file.path) is clipped: what comes is beyond full scale; make it quieter, or record floats (.wav)")
         }
         told += fresh
         host.count("clipped", fresh)

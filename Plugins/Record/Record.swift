@@ -17,6 +17,10 @@ final class Record: Node {
         ports: Port.audio(VG_INPUT, channels: 1),
         settings: [
             Setting("path", VG_SET_STRING, "file to write; {date}, {time} and %Y... are filled in", required: true),
+            Setting(
+                "descriptor", VG_SET_INTEGER,
+                "an open file of this process, in a render: it gets a stream in WAV format, and `path` is what it is called",
+                range: 0...1_048_576),
             Setting("channels", VG_SET_INTEGER, "audio channels", default: "1", range: 1...64),
             Setting("overwrite", VG_SET_BOOL, "replaces an existing file", default: "false"),
             Setting("autostart", VG_SET_BOOL, "records from the first block on, not from `start`", default: "true"),
@@ -91,10 +95,17 @@ final class Record: Node {
         channels = settings.integer("channels") ?? 1
         startsItself = settings.bool("autostart") ?? true
         wishes = Encoding.Wishes(settings)
-        target = try RecordTarget(host.resolve(settings.string("path") ?? ""), wishes, channels: channels)
+        let path = settings.string("path") ?? ""
+        let stream = settings.integer("descriptor").map { Int32(clamping: $0) }
+        let options = RecordOptions(settings)
+        if stream != nil, options.longest != nil || options.largest != nil {
+            throw NodeError("a stream has no next file", hint: "take out split and split_size", key: "descriptor")
+        }
+        target = try RecordTarget(
+            stream == nil ? host.resolve(path) : path, wishes, channels: channels, stream: stream)
         isStamped = settings.bool("stamp") ?? true
         limit = Self.limit(settings.number("limit"))
-        writer = FileWriter(channels: channels, options: RecordOptions(settings), host: host)
+        writer = FileWriter(channels: channels, options: options, host: host)
         layout = Layout(ports: Port.audio(VG_INPUT, channels: channels))
     }
 
@@ -105,6 +116,9 @@ final class Record: Node {
     private static func limit(_ seconds: Double?) -> Double? { seconds.flatMap { $0 > 0 ? $0 : nil } }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
+        if target.stream != nil, !preparation.offline {
+            throw NodeError("writes to an open file in a render only", hint: "take out descriptor", key: "descriptor")
+        }
         // What is rendered is the same in every run.
         target.isStamped = isStamped && !preparation.offline
         return Processor(pipe: writer.prepare(rate: preparation.rate, maxBlock: preparation.maxBlock).writer)

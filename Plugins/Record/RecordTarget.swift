@@ -4,8 +4,10 @@ import NodeKit
 
 /// Where a recording goes, and in which format.
 struct RecordTarget {
-    /// With what stands for date and time in it.
+    /// With what stands for date and time in it; of a stream, what it is called.
     let template: String
+    /// An open file that gets it as it comes; nil: it goes to a file of its own.
+    let stream: Int32?
     let encoding: Encoding
     /// Hz and channels of the file; nil: those of the audio.
     let rate: Double?
@@ -17,24 +19,31 @@ struct RecordTarget {
     /// Frames at the end that are kept back until the recording is finished, which may cut them.
     var hold = 0
 
-    /// Checks suffix and folder; writes nothing. `channels`: of the audio. [control]
-    init(_ path: String, _ wishes: Encoding.Wishes, channels: Int) throws(NodeError) {
+    /// Checks suffix and folder, or the stream; writes nothing. `channels`: of the audio. [control]
+    init(_ path: String, _ wishes: Encoding.Wishes, channels: Int, stream: Int32? = nil) throws(NodeError) {
         let own = wishes.channels ?? channels
         if own != channels, own != 1, channels != 1 {
             throw NodeError(
                 "cannot make \(own) channels of \(channels)", hint: "1, which is their mean, or \(channels)",
                 key: "file_channels")
         }
-        encoding = try Encoding(path, wishes, channels: own)
+        encoding = try Encoding(stream == nil ? path : ".wav", wishes, channels: own)
         rate = wishes.rate
         self.channels = wishes.channels
+        self.stream = stream
+        template = path
+        if let stream {
+            guard [O_WRONLY, O_RDWR].contains(fcntl(stream, F_GETFL) & O_ACCMODE) else {
+                throw NodeError("the file \(stream) is not open for writing", key: "descriptor")
+            }
+            return
+        }
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         if access(folder.isEmpty ? "/" : folder, W_OK) != 0 {
             throw NodeError(
                 "cannot write to the folder \(folder): \(String(cString: strerror(errno)))",
                 hint: "make it with mkdir -p, or choose another", key: "path")
         }
-        template = path
         if path.hasSuffix("/") || stamped(path, at: 0) == nil {
             throw NodeError("\(path) is no name of a file", hint: "name one, such as takes/%Y-%m-%d.wav", key: "path")
         }

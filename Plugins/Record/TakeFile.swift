@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CSndfile
 import Glibc
 import NodeKit
 
@@ -8,7 +7,7 @@ final class TakeFile: @unchecked Sendable {
     // Sendable: it is handed from one thread to the next, and used by one at a time.
 
     /// What it is, or is to be, called when it is complete.
-    var path: String { name.final }
+    var path: String { name?.final ?? place }
     /// What it is called now.
     private(set) var place: String
     /// Hz.
@@ -17,12 +16,12 @@ final class TakeFile: @unchecked Sendable {
     private(set) var frames = 0
     /// Of what was written.
     let levels: TakeLevels
-    private let encoding: Encoding
     private let channels: Int
-    private var name: TakeName
-    private let descriptor: Int32
+    /// Nil: it is a stream, which has one name.
+    private var name: TakeName?
     private var dither: Dither?
-    private var file: OpaquePointer?
+    private let sink: any SampleSink
+    private var isOpen = true
     private var reshape: Reshape
     private let inputChannels: Int
     /// Frames that are still to be left out.
@@ -39,28 +38,31 @@ final class TakeFile: @unchecked Sendable {
         inputChannels = channels
         self.channels = target.channels ?? channels
         reshape = try Reshape(rate: rate, channels: channels, fileRate: own, fileChannels: self.channels)
-        let now = time(nil)
-        (name, descriptor) = TakeName.claim(target.path(now: now), overwrites: overwrites) {
-            host.log(VG_LOG_INFO, "\($0) is being recorded, so that it is kept")
-        }
-        place = name.part
-        encoding = target.encoding
         skip = target.skip
         hold = target.hold
         levels = TakeLevels(channels: self.channels, rate: own)
-        dither = encoding.bits.map { Dither(target.encoding.dither, bits: $0, channels: target.channels ?? channels) }
-        if descriptor < 0 { throw NodeError("cannot record to \(place): \(String(cString: strerror(errno)))") }
-        var info = SF_INFO()
-        info.samplerate = Int32(own)
-        info.channels = Int32(self.channels)
-        info.format = encoding.format
-        file = sf_open_fd(descriptor, Int32(SFM_WRITE), &info, 1)
-        guard let file else {
-            name.remove()
-            throw NodeError("cannot record to \(place): \(String(cString: sf_strerror(nil)))")
+        dither = target.encoding.bits.map { [channels = self.channels] in
+            Dither(target.encoding.dither, bits: $0, channels: channels)
         }
-        encoding.apply(to: file)
-        if target.isStamped, encoding.hasLength { stamp(file, now, rate: own) }
+        if let stream = target.stream {
+            place = target.template
+            sink = try WaveStream(stream, bits: target.encoding.bits, channels: self.channels, rate: own)
+            return
+        }
+        let now = time(nil)
+        let (name, descriptor) = TakeName.claim(target.path(now: now), overwrites: overwrites) {
+            host.log(VG_LOG_INFO, "\($0) is being recorded, so that it is kept")
+        }
+        if descriptor < 0 { throw NodeError("cannot record to \(name.part): \(String(cString: strerror(errno)))") }
+        do throws(NodeError) {
+            sink = try SoundFileSink(
+                descriptor, target.encoding, channels: self.channels, rate: own, stamp: target.isStamped ? now : nil)
+        } catch {
+            name.remove()
+            throw NodeError("cannot record to \(name.part): \(error.message)")
+        }
+        place = name.part
+        self.name = name
         save()
     }
 
@@ -70,10 +72,7 @@ final class TakeFile: @unchecked Sendable {
     var clipped: Int { dither?.clipped ?? 0 }
 
     /// Bytes on disk.
-    var size: Int {
-        var facts = stat()
-        return fstat(descriptor, &facts) == 0 ? Int(facts.st_size) : 0
-    }
+    var size: Int { sink.size }
 
     /// Takes audio of another rate from now on; the file's stays. What is wrong if that cannot be. [control]
     func take(rate: Double) -> String? {
@@ -125,70 +124,35 @@ final class TakeFile: @unchecked Sendable {
 
     private func store(_ samples: UnsafePointer<Float>, _ count: Int) -> String? {
         levels.add(samples, count)
-        let written: sf_count_t
-        if dither != nil {
-            let integers = dither!.integers(UnsafeBufferPointer(start: samples, count: count * channels))
-            written = sf_writef_int(file, integers, sf_count_t(count))
-        } else {
-            written = sf_writef_float(file, samples, sf_count_t(count))
-        }
-        frames += max(Int(written), 0)
-        return written < count ? String(cString: sf_strerror(file)) : nil
+        let written =
+            dither == nil
+            ? sink.write(samples, count)
+            : sink.write(dither!.integers(UnsafeBufferPointer(start: samples, count: count * channels)), count)
+        frames += max(written, 0)
+        return written < count ? sink.fault : nil
     }
 
     /// Makes what was written outlive the process. [worker]
-    func save() {
-        // The other formats would get a second head in their middle.
-        if encoding.hasLength { sf_command(file, Int32(SFC_UPDATE_HEADER_NOW), nil, 0) }
-        sf_write_sync(file)
-    }
+    func save() { sink.save() }
 
     /// Completes the file and gives it its name; what is wrong if that cannot be. [control]
     func complete() -> String? {
         if let fault = close() { return fault }
-        if let fault = name.complete() { return "it is called \(place): \(fault)" }
-        place = name.final
+        if let fault = name?.complete() { return "it is called \(place): \(fault)" }
+        place = path
         return nil
     }
 
     /// Ends the file as it is, under the name that it has. What is wrong if that cannot be. [any]
     func close() -> String? {
-        guard let file else { return nil }
-        self.file = nil
-        let result = sf_close(file)
-        return result == 0 ? nil : sf_error_number(result).map { String(cString: $0) } ?? "error \(result)"
+        guard isOpen else { return nil }
+        isOpen = false
+        return sink.close()
     }
 
     /// Throws the file away. [control]
     func remove() {
         _ = close()
-        name.remove()
+        name?.remove()
     }
-}
-
-/// Says in a WAV when its first frame was recorded: date, time, and frames since midnight (EBU Tech 3285, the broadcast wave
-/// format).
-private func stamp(_ file: OpaquePointer, _ now: time_t, rate: Double) {
-    var now = now
-    var parts = tm()
-    localtime_r(&now, &parts)
-    var facts = SF_BROADCAST_INFO()
-    func put<T>(_ format: String, _ field: inout T) {
-        var text = [CChar](repeating: 0, count: 64)
-        let count = strftime(&text, text.count, format, &parts)
-        withUnsafeMutableBytes(of: &field) { field in
-            text[..<count].withUnsafeBytes {
-                field.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(field.count)))
-            }
-        }
-    }
-    put("voicegraph", &facts.originator)
-    put("%Y-%m-%d", &facts.origination_date)
-    put("%H:%M:%S", &facts.origination_time)
-    let seconds = Double(parts.tm_hour * 3600 + parts.tm_min * 60 + parts.tm_sec)
-    let frames = UInt64(seconds * rate)
-    facts.time_reference_low = UInt32(truncatingIfNeeded: frames)
-    facts.time_reference_high = UInt32(truncatingIfNeeded: frames >> 32)
-    facts.version = 1
-    sf_command(file, Int32(SFC_SET_BROADCAST_INFO), &facts, Int32(MemoryLayout<SF_BROADCAST_INFO>.size))
 }

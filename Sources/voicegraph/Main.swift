@@ -37,7 +37,10 @@ extension VoiceGraph {
             }
         } catch {
             code = exitCode(for: error)
-            let message = fullMessage(for: error)
+            var message = fullMessage(for: error)
+            if code == .validationFailure, message.contains("nexpected argument") {
+                message = UnknownCommand.message(Array(CommandLine.arguments.dropFirst())) ?? message
+            }
             if !message.isEmpty { writeOut(message + "\n", to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO) }
         }
         Glibc.exit(code.isSuccess && isOutputLost ? ExitCode.failure.rawValue : code.rawValue)

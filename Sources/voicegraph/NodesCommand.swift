@@ -6,7 +6,12 @@ import Host
 /// `voicegraph nodes`: every node type, where it came from, and why others cannot be used.
 struct NodesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "nodes", abstract: "List all node types, and those that cannot be used with the reason.")
+        commandName: "nodes", abstract: "List all node types, and those that cannot be used with the reason.",
+        discussion: """
+            Examples:
+              voicegraph nodes
+              voicegraph nodes --json --plugin-path .build/release
+            """)
 
     @Flag(help: "One JSON object a line.")
     var json = false
@@ -28,6 +33,11 @@ struct DescribeCommand: ParsableCommand {
         discussion: """
             `describe lv2 PLUGIN` and `describe URI` show what is behind a node of type lv2 with that plugin, as `lv2 \
             info` does: parameters with units, ranges and scale points, ports, properties and presets.
+
+            Examples:
+              voicegraph describe tts
+              voicegraph describe lv2 eg-amp
+              voicegraph describe http://lv2plug.in/plugins/eg-amp --json
             """)
 
     @Argument(help: "The node type, as in a file's `type`, or the URI of an LV2 plugin.", completion: .nodeTypes)

@@ -40,6 +40,17 @@ struct GraphOptions: ParsableArguments {
     func validate() throws { useIsolation() }
 }
 
+/// What `--json`, which is short for `--format json`, and `--format` say together; they must not disagree.
+func chosenFormat<Format: RawRepresentable<String> & Equatable>(
+    _ format: Format?, json: Bool, _ jsonFormat: Format, otherwise: Format
+) throws -> Format {
+    guard json else { return format ?? otherwise }
+    if let format, format != jsonFormat {
+        throw ValidationError("give --json or --format \(format.rawValue), not both")
+    }
+    return jsonFormat
+}
+
 /// Whether LV2 plugins are tried before they may run.
 struct TrustOptions: ParsableArguments {
     @Flag(help: "Run LV2 plugins without having tried them in a process of their own.")

@@ -55,9 +55,13 @@ var isReaderGone: Bool { outputFault.load(ordering: .relaxed) == EPIPE }
 /// Prints diagnostics, in colours where a person sees them.
 func report(_ diagnostics: [Diagnostic], json: Bool = false, to descriptor: Int32 = STDERR_FILENO) {
     guard !diagnostics.isEmpty else { return }
-    let color = isatty(descriptor) == 1 && getenv("NO_COLOR") == nil
     writeOut(
-        json ? DiagnosticFormat.json(diagnostics) : DiagnosticFormat(color: color).text(diagnostics), to: descriptor)
+        json ? DiagnosticFormat.json(diagnostics) : diagnosticFormat(for: descriptor).text(diagnostics), to: descriptor)
+}
+
+/// How diagnostics look where `descriptor` leads.
+func diagnosticFormat(for descriptor: Int32) -> DiagnosticFormat {
+    DiagnosticFormat(color: isatty(descriptor) == 1 && getenv("NO_COLOR") == nil)
 }
 
 /// Says why on standard error; exit code 1.

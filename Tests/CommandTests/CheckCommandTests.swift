@@ -59,6 +59,50 @@ import TestSupport
         )
     }
 
+    @Test("Of several files each is checked, standard input too, and each has a line that says what was found")
+    func severalFiles() async throws {
+        let scratch = try Scratch()
+        let fine = try scratch.write("fine.conf", good)
+        let bad = try scratch.write("bad.conf", good.replacingOccurrences(of: "tone ->", with: "toen ->"))
+        let spare = try scratch.write("spare.conf", good + "[node.spare]\ntype = \"gain\"\n")
+        let program = try #require(Self.program)
+        func run(_ words: String, _ input: String) async throws -> ToolResult {
+            var result = try await runTool(["bash", "-c", "'\(program)' check \(words) < '\(input)'"])
+            result.output = result.output.replacingOccurrences(of: scratch.path + "/", with: "")
+            return result
+        }
+        let result = try await run("\(fine) \(spare) - \(fine)", bad)
+        #expect(result.status == 1)
+        #expect(
+            result.output == """
+                fine.conf: fine: 2 nodes, 1 link
+                spare.conf:7:7: warning: node 'spare' is not linked to anything
+                    7 | [node.spare]
+                      |       ^~~~~
+                      hint: link it, or take it out of the file
+                spare.conf: 1 warning
+                <stdin>:2:11: error: unknown node 'toen'
+                    2 | links = ["toen -> out"]
+                      |           ^~~~
+                      hint: did you mean 'tone'?
+                <stdin>: 1 error
+                fine.conf: fine: 2 nodes, 1 link
+
+                """)
+        #expect(try await run("\(fine) \(spare) -", fine).status == 0)
+        let alone = try await run("-", fine)
+        #expect(alone.status == 0 && alone.output == "<stdin>: fine: 2 nodes, 1 link\n")
+        let json = try await run("--json \(fine) \(bad) -", spare)
+        let lines = json.output.split(separator: "\n")
+        #expect(json.status == 1 && lines.count == 2)
+        #expect(lines.first?.hasPrefix("{\"file\":\"bad.conf\",") == true)
+        #expect(lines.last?.hasPrefix("{\"file\":\"<stdin>\",") == true)
+        let (long, short) = (try await run("--format json \(bad)", fine), try await run("--json \(bad)", fine))
+        #expect(long.output == short.output)
+        let missing = try await run("\(scratch.file("no.conf")) \(fine)", fine)
+        #expect(missing.status == 1 && missing.output.hasSuffix("no.conf: 1 error\nfine.conf: fine: 2 nodes, 1 link\n"))
+    }
+
     @Test("Overrides are checked") func overrides() async throws {
         let result = try await check(good, ["--set", "node.tone.level_db=7"])
         #expect(result.status == 1)
@@ -90,7 +134,10 @@ import TestSupport
 
     @Test(
         "Wrong usage exits with 64",
-        arguments: [[], ["a.conf", "b.conf"], ["a.conf", "--format", "yaml"], ["a.conf", "--nonsense"]])
+        arguments: [
+            [], ["-", "-"], ["a.conf", "--format", "yaml"], ["a.conf", "--nonsense"],
+            ["a.conf", "--json", "--format", "text"],
+        ])
     func wrongUsage(_ arguments: [String]) async throws {
         let result = try await runTool([try #require(Self.program), "check"] + arguments)
         #expect(result.status == 64)

@@ -32,15 +32,15 @@ import TestSupport
                 ["render", "--help"],
                 [
                     "--out", "--duration", "--until-idle", "--rate", "--block", "--input", "--output", "--channels",
-                    ".wav",
+                    "--bits", "--dither", "standard output", ".wav",
                     ".flac", ".ogg",
                 ]
             ),
             (
                 ["transcribe", "--help"],
-                ["--engine", "--language", "--format", "--output", "srt", "vtt", "json", "ends with 1"]
+                ["--engine", "--language", "--format", "--json", "--output", "srt", "vtt", "json", "ends with 1"]
             ),
-            (["check", "--help"], ["--format", "--set", "exit code"]),
+            (["check", "--help"], ["--json", "--format", "--set", "exit code", "standard input"]),
             (["graph", "--help"], ["--format", "svg", "png", "dot", "mermaid", "--live", "--dark"]),
             (["picture", "--help"], ["--style", "waveform", "spectrogram", "--size", "--json", ".svg", "1200x480"]),
             (["video", "--help"], ["--style", "--captions", ".mp4", ".webm", ".gif", "ffmpeg", "--fps", "1280x720"]),

@@ -30,6 +30,11 @@ final class LV2CommandTests {
         let json = try objects(try await voicegraph("lv2", "list", "--json", "no", "binary").output)
         #expect(json.map { $0["uri"] as? String } == ["urn:voicegraph:broken:no-binary"])
         #expect(json.first?["name"] as? String == "No Binary")
+        let middle = try await voicegraph("lv2", "list", "inary")
+        #expect(middle.status == 1 && middle.output.contains("; with --anywhere "), "\(middle.output)")
+        let anywhere = try objects(try await voicegraph("lv2", "list", "--json", "no", "inary", "--anywhere").output)
+        #expect(anywhere.contains { $0["uri"] as? String == "urn:voicegraph:broken:no-binary" })
+        #expect(try await voicegraph("lv2", "list", "--anywhere").status == 64)
         let none = try await voicegraph("lv2", "list", "theremin")
         #expect(none.status == 1 && none.output.contains("plugins matches theremin"))
     }

@@ -25,7 +25,7 @@ import TestSupport
     @Test(
         "A command that cannot write what it was asked for fails and says why",
         arguments: [
-            ["check", "GRAPH"], ["check", "--format", "json", "GRAPH"], ["graph", "GRAPH"], ["describe", "gain"],
+            ["check", "GRAPH"], ["check", "--json", "GRAPH"], ["graph", "GRAPH"], ["describe", "gain"],
             ["describe", "gain", "--json"], ["nodes"], ["nodes", "--json"], ["lv2", "probe", "--help"], ["--version"],
             ["plugin", "new", "fresh", "--path", "FOLDER"], ["--generate-completion-script", "bash"],
         ])

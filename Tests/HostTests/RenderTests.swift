@@ -230,10 +230,17 @@ import TestSupport
         #expect(
             error(Render(path: out, inputs: ["out": "x.wav"]))
                 == HostError(
-                    "--input out=x.wav: there is no input node 'out'", hint: "input nodes: mic, line"))
+                    "--input out=x.wav: node 'out' is of type output, not input", hint: "input nodes: mic, line"))
         #expect(
             error(Render(path: out, output: "mic"))
-                == HostError("there is no output node 'mic'", hint: "output nodes: out, side"))
+                == HostError(
+                    "--output mic: node 'mic' is of type input, not output", hint: "output nodes: out, side"))
+        #expect(
+            error(Render(path: out, output: "sid"))
+                == HostError("--output sid: there is no output node 'sid'", hint: "did you mean 'side'?"))
+        #expect(
+            error(Render(path: out, output: "speakers"))
+                == HostError("--output speakers: there is no output node 'speakers'", hint: "output nodes: out, side"))
         #expect(
             error(Render(path: out), "[node.a]\ntype = \"tone\"\n")
                 == HostError("the graph has no output node to render", hint: "add a node of type \"output\""))

@@ -57,6 +57,28 @@ final class IndexTests {
         #expect(PluginIndex(path: path, cache: cache).matching(["REVERB", "two"]).map(\.uri) == ["urn:x:two"])
     }
 
+    @Test(
+        "A word is found where a word of name, class or short name begins, or the URI; in the middle only if that is asked",
+        arguments: [
+            (["amp"], ["urn:x:eg-amp", "urn:x:loud"], ["urn:x:eg-amp", "urn:x:exAMPle", "urn:x:loud"]),
+            (["EG-A"], ["urn:x:eg-amp"], ["urn:x:eg-amp"]),
+            (["mp"], [], ["urn:x:eg-amp", "urn:x:exAMPle", "urn:x:loud"]),
+            (["reverb", "big"], ["urn:x:exAMPle"], ["urn:x:exAMPle"]),
+            (["urn:x:e"], ["urn:x:eg-amp", "urn:x:exAMPle"], ["urn:x:eg-amp", "urn:x:exAMPle"]),
+            (["amp", "nothing"], [], []), (["x:l"], [], ["urn:x:loud"]),
+        ])
+    func words(_ words: [String], _ found: [String], _ anywhere: [String]) throws {
+        try write(
+            """
+            <urn:x:eg-amp> a lv2:Plugin ; doap:name "Simple" .
+            <urn:x:exAMPle> a lv2:ReverbPlugin , lv2:Plugin ; doap:name "A Big Room" .
+            <urn:x:loud> a lv2:Plugin ; doap:name "Tube (Amplifier)" .
+            """, "plugins/a.lv2/manifest.ttl")
+        let index = PluginIndex(path: [folder.path + "/plugins"], cache: cache)
+        #expect(index.matching(words).map(\.uri) == found)
+        #expect(index.matching(words, anywhere: true).map(\.uri) == anywhere)
+    }
+
     @Test("Only what changed is read again; what went away is gone")
     func onlyChangesAreRead() throws {
         for name in ["a", "b"] { try write("<urn:x:\(name)> a lv2:Plugin .", "plugins/\(name).lv2/manifest.ttl") }

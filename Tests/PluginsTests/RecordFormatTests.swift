@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSndfile
 import Foundation
+import Glibc
 import Graph
 import Host
 import NodeKit
@@ -40,6 +42,51 @@ import TestSupport
         #expect(try record([Signal.constant(1, frames: 100)], as: "full-\(name)").take["clipped"] == .integer(0))
         #expect(try record([sine], as: "float.wav").take["clipped"] == .integer(0))
         #expect(try SoundFile(scratch.file("float.wav")).samples == [sine])
+    }
+
+    @Test("Samples of 32 bits are floats, or integers where floats are not wanted") func integers() throws {
+        let signal = noise(10_000)
+        _ = try record([signal], as: "float.wav", ["bits": .integer(32)])
+        let float = try SoundFile(scratch.file("float.wav"))
+        #expect(float.format & Int(SF_FORMAT_SUBMASK) == SF_FORMAT_FLOAT && float.samples == [signal])
+        _ = try record([signal], as: "integer.wav", ["bits": .integer(32), "float": .bool(false)])
+        let integer = try SoundFile(scratch.file("integer.wav"))
+        #expect(integer.format & Int(SF_FORMAT_SUBMASK) == SF_FORMAT_PCM_32)
+        // A float has 24 bits, and fewer below: nothing is lost of these, and no dither is added.
+        let rounded = signal.map { (sample: Float) -> Float in
+            let steps = (Double(sample) * 0x1p31).rounded()
+            return Float(steps / 0x1p31)
+        }
+        #expect(integer.samples == [rounded])
+        let loud = Signal.constant(1.5, frames: 100)
+        let take = try record([loud], as: "loud.wav", ["bits": .integer(32), "float": .bool(false)]).take
+        #expect(take["clipped"] == .integer(100))
+        #expect(try SoundFile(scratch.file("loud.wav")).samples[0].allSatisfy { $0 == 1 })
+    }
+
+    @Test("An open file gets a stream in a render, and nowhere else") func stream() throws {
+        let file = open(scratch.file("stream.wav"), O_RDWR | O_CREAT, 0o600)
+        defer { close(file) }
+        let settings: [String: SettingValue] = ["descriptor": .integer(Int64(file)), "bits": .integer(16)]
+        let signal = noise(10_000)
+        let node = try NodeHarness(
+            pluginType("record"), settings.merging(["path": .string("it")]) { $1 }, offline: true)
+        _ = node.render(10_000, inputs: [signal])
+        let take = try node.perform("finish")
+        #expect(take["path"] == .string("it") && take["frames"] == .integer(10_000))
+        let sound = try SoundFile(scratch.file("stream.wav"))
+        #expect(sound.format & Int(SF_FORMAT_SUBMASK) == SF_FORMAT_PCM_16 && sound.samples[0].count == 10_000)
+        for (key, value) in [
+            ("split", SettingValue.number(1)), ("split_size", .number(1)), ("descriptor", .integer(999)),
+        ] {
+            let wrong = settings.merging(["path": .string("it"), key: value]) { $1 }
+            let error = #expect(throws: NodeError.self) { try NodeHarness(pluginType("record"), wrong, offline: true) }
+            #expect(error?.key == "descriptor")
+        }
+        let live = #expect(throws: NodeError.self) {
+            try NodeHarness(pluginType("record"), settings.merging(["path": .string("it")]) { $1 })
+        }
+        #expect(live?.message == "writes to an open file in a render only")
     }
 
     @Test("Dither keeps what is smaller than a step of the integers, plain rounding loses it")
@@ -102,6 +149,7 @@ import TestSupport
         arguments: [
             ("a.wav", "bits", .integer(20)), ("a.flac", "bits", .integer(32)), ("a.ogg", "bits", .integer(16)),
             ("a.wav", "quality", .number(0.5)), ("a.mp4", "path", .string("")),
+            ("a.flac", "float", .bool(true)), ("a.ogg", "float", .bool(true)),
         ] as [(String, String, SettingValue)])
     func refused(_ name: String, _ key: String, _ value: SettingValue) throws {
         var settings: [String: SettingValue] = [key: value]

@@ -31,6 +31,7 @@ extension GraphDescription {
     public func overwriteFaults() -> [Diagnostic] {
         let recordings = nodes.compactMap { node -> (node: NodeDescription, path: Entry, file: FileIdentity)? in
             guard node.type == "record", node.entries["overwrite"]?.value == .bool(true),
+                node.entries["descriptor"] == nil,
                 let path = node.entries["path"], case .string(let text) = path.value,
                 let file = FileIdentity(join(baseFolder, text))
             else { return nil }

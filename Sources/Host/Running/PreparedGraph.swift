@@ -17,7 +17,7 @@ public struct PreparedGraph: Sendable {
     let context: GraphContext
 
     /// Reads and builds a file for a bus. The graph is nil if there is any error among the diagnostics. `change` may
-    /// alter what the file says before it is built. [control]
+    /// alter what the file says before it is built; where that fails the errors of the file itself go first. [control]
     public static func load(
         path: String, overrides: [String] = [], registry: NodeRegistry, bus: EventBus = EventBus(),
         change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in
@@ -25,7 +25,14 @@ public struct PreparedGraph: Sendable {
     ) throws(HostError) -> (PreparedGraph?, [Diagnostic]) {
         let (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
         guard let read else { return (nil, diagnostics) }
-        let (prepared, more) = try make(read, registry: registry, bus: bus, change: change)
+        let (prepared, more): (PreparedGraph?, [Diagnostic])
+        do throws(HostError) {
+            (prepared, more) = try make(read, registry: registry, bus: bus, change: change)
+        } catch {
+            let own = diagnostics + build(read, registry: registry, context: GraphContext(EventBus())).diagnostics
+            guard own.contains(where: { $0.severity == .error }) else { throw error }
+            return (nil, own)
+        }
         let all = diagnostics + more
         return (all.contains { $0.severity == .error } ? nil : prepared, all)
     }

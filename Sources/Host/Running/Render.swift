@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
-import Glibc
 import Graph
 import NodeKit
 import Synchronization
@@ -46,6 +45,11 @@ public struct Render: Sendable {
 
     /// The file to write; its suffix chooses the format.
     public var path: String
+    /// An open file that gets the sound as a stream in WAV format, in place of `path`, which then is only what it is called.
+    /// It may be a pipe; a program that writes to one ignores SIGPIPE, so that a reader that goes away is an error here.
+    public var descriptor: Int32?
+    /// Settings of the `record` node that writes, such as `bits` and `dither`.
+    public var settings: [String: SettingValue] = [:]
     /// Hz.
     public var rate: Double
     /// Frames of a block; the last may be shorter.
@@ -64,7 +68,7 @@ public struct Render: Sendable {
     public var tail: Double
 
     /// The node that writes; a name that no file can use.
-    static let recorder = "render output"
+    public static let recorder = "render output"
     /// What counts as quiet, linear: -100 dBFS.
     static let quiet: Float = 1e-5
     /// Seconds after which sound that does not end is cut.
@@ -87,54 +91,6 @@ public struct Render: Sendable {
         self.channels = channels
         self.tempo = tempo
         self.tail = tail
-    }
-
-    /// Puts the file nodes into a graph, before it is built.
-    public func change(_ graph: inout GraphDescription) throws(HostError) {
-        for (name, file) in inputs.sorted(by: { $0.key < $1.key }) {
-            guard let index = graph.nodes.firstIndex(where: { $0.name == name && $0.type == "input" }) else {
-                let known = graph.nodes.filter { $0.type == "input" }.map(\.name).joined(separator: ", ")
-                throw HostError(
-                    "--input \(name)=\(file): there is no input node '\(name)'",
-                    hint: known.isEmpty ? "the graph has no input nodes" : "input nodes: \(known)")
-            }
-            // As many channels as the graph says, whatever the file has.
-            let channels = graph.nodes[index].entries["channels"]
-            graph.nodes[index].type = "file"
-            graph.nodes[index].entries = ["path": Entry(.string(absolute(file)))]
-            graph.nodes[index].entries["channels"] = channels
-            graph.nodes[index].keys = ["path"] + (channels == nil ? [] : ["channels"])
-            graph.nodes[index].required = true
-        }
-        let outputs = graph.nodes.filter { $0.type == "output" }
-        guard let source = output.map({ name in outputs.first { $0.name == name } }) ?? outputs.first else {
-            let known = outputs.map(\.name).joined(separator: ", ")
-            throw HostError(
-                output.map { "there is no output node '\($0)'" } ?? "the graph has no output node to render",
-                hint: known.isEmpty ? "add a node of type \"output\"" : "output nodes: \(known)")
-        }
-        let file = absolute(path)
-        let folder = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
-        guard access(folder.isEmpty ? "/" : folder, W_OK) == 0 else {
-            throw HostError(
-                "cannot write \(path): \(String(cString: strerror(errno)))",
-                hint: "make the folder with mkdir -p, or choose another")
-        }
-        var channels = self.channels ?? 2
-        if self.channels == nil, case .integer(let given) = source.entries["channels"]?.value {
-            channels = Int(clamping: given)
-        }
-        graph.nodes.append(
-            NodeDescription(
-                name: Self.recorder, type: "record",
-                entries: [
-                    "path": Entry(.string(file)), "channels": Entry(.integer(Int64(channels))),
-                    "overwrite": Entry(.bool(true)), "autostart": Entry(.bool(false)),
-                ], keys: ["path", "channels", "overwrite", "autostart"], required: true))
-        for var link in graph.links where link.to.node == source.name {
-            link.to.node = Self.recorder
-            graph.links.append(link)
-        }
     }
 
     /// Renders; `progress` is told now and then and stops the render by returning false; what was rendered until then
@@ -162,6 +118,7 @@ public struct Render: Sendable {
     /// The recorder names the file as well, by its whole path.
     private func named(_ error: NodeError) -> HostError {
         let reason = error.message
+        if descriptor != nil { return HostError("\(path) cannot be written: \(reason)", hint: error.hint) }
         let whole = reason.firstRange(of: "\(absolute(path)): ")
         return HostError(
             "cannot write \(path): \(whole.map { reason[$0.upperBound...] } ?? reason[...])", hint: error.hint)

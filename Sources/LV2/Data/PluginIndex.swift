@@ -58,14 +58,30 @@ public struct PluginIndex: Sendable {
         }
     }
 
-    /// The plugins in whose URI, name or class every one of `words` occurs, in any capitals.
-    public func matching(_ words: [String]) -> [ListedPlugin] {
-        let lowered = words.map { $0.lowercased() }
+    /// The plugins of which every one of `words` is found, in any capitals: where a word of the name, the short name or the
+    /// class begins, or the URI. With `anywhere` it may stand in the middle of them, too, and of the whole URI.
+    public func matching(_ words: [String], anywhere: Bool = false) -> [ListedPlugin] {
+        let wanted = words.map { $0.lowercased() }
         return plugins.filter { plugin in
-            let text = "\(plugin.uri)\n\(plugin.name)\n\(plugin.category)".lowercased()
-            return lowered.allSatisfy { text.contains($0) }
+            let uri = plugin.uri.lowercased()
+            let text = "\(plugin.name)\n\(plugin.shortName)\n\(plugin.category)".lowercased()
+            return wanted.allSatisfy { word in
+                anywhere ? text.contains(word) || uri.contains(word) : uri.hasPrefix(word) || hasWord(word, in: text)
+            }
         }
     }
+}
+
+/// Whether a word of `text` begins with `start`; both in small letters.
+private func hasWord(_ start: String, in text: String) -> Bool {
+    var rest = text[...]
+    while let range = rest.firstRange(of: start) {
+        if range.lowerBound == text.startIndex { return true }
+        let before = text[text.index(before: range.lowerBound)]
+        if !before.isLetter, !before.isNumber { return true }
+        rest = rest[rest.index(after: range.lowerBound)...]
+    }
+    return false
 }
 
 /// The names in a folder but for hidden ones, in the order of the alphabet.

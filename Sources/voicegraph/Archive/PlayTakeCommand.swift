@@ -10,7 +10,13 @@ import NodeKit
 struct PlayTakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "play", abstract: "Play a take.",
-        discussion: "Ctrl-C ends it. What cannot be read to its end ends with exit code 1.")
+        discussion: """
+            Ctrl-C ends it. What cannot be read to its end ends with exit code 1.
+
+            Examples:
+              voicegraph takes play
+              voicegraph takes play 3 --driver alsa
+            """)
 
     @Argument(help: "Its number, or last.")
     var take = "last"

@@ -11,6 +11,10 @@ struct TakesCommand: ParsableCommand {
         discussion: """
             A run keeps where the recordings of nodes with keep = true are, and what they are; the sound stays in its \
             files. What is not there, or cannot be done, ends with exit code 1.
+
+            Examples:
+              voicegraph takes list
+              voicegraph takes play last
             """,
         subcommands: [List.self, PlayTakeCommand.self, Export.self, Delete.self])
 
@@ -29,7 +33,12 @@ extension TakesCommand {
     /// `voicegraph takes list`: a line each.
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the takes, the newest last.")
+            commandName: "list", abstract: "List the takes, the newest last.",
+            discussion: """
+                Examples:
+                  voicegraph takes list --limit 10
+                  voicegraph takes list --json
+                """)
 
         @Option(help: ArgumentHelp("Show only so many, the newest.", valueName: "count"))
         var limit: Int?
@@ -51,7 +60,13 @@ extension TakesCommand {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Copy the files of takes.",
-            discussion: "Nothing is written over.")
+            discussion: """
+                Nothing is written over.
+
+                Examples:
+                  voicegraph takes export last -o interview.flac
+                  voicegraph takes export 3 4 -o copies
+                """)
 
         @Argument(help: "Numbers of takes, or last.")
         var takes: [String]
@@ -79,10 +94,13 @@ extension TakesCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete", abstract: "Forget takes, and with --files delete their files.",
             discussion: """
-                For example: voicegraph takes delete --older-than 30d --files --yes
                 What is given together must all be true of a take. It asks before it deletes; where nobody can be asked \
                 it refuses without --yes. A take that is being recorded stays. Where there is nothing to delete it \
                 says so and ends with 0.
+
+                Examples:
+                  voicegraph takes delete --older-than 30d --files --yes
+                  voicegraph takes delete 3
                 """)
 
         @Argument(help: "Numbers of takes, or last.")

@@ -13,6 +13,10 @@ struct TranscriptsCommand: ParsableCommand {
             archive = false in [graph] keeps nothing. They are in archive.sqlite in voicegraph's data folder, for you \
             alone. A SESSION is the number of a run, or "last". What is not there, or cannot be done, ends with exit \
             code 1.
+
+            Examples:
+              voicegraph transcripts list
+              voicegraph transcripts show last
             """,
         subcommands: [List.self, Show.self, Search.self, Edit.self, Delete.self, Export.self])
 }
@@ -21,7 +25,12 @@ extension TranscriptsCommand {
     /// `voicegraph transcripts list`: a line for each run.
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the sessions of which texts are kept, the newest last.")
+            commandName: "list", abstract: "List the sessions of which texts are kept, the newest last.",
+            discussion: """
+                Examples:
+                  voicegraph transcripts list --limit 10
+                  voicegraph transcripts list --json
+                """)
 
         @Option(help: ArgumentHelp("Show only so many, the newest.", valueName: "count"))
         var limit: Int?
@@ -43,7 +52,13 @@ extension TranscriptsCommand {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Show what was said in a session.",
-            discussion: "The numbers in front are those of the items, by which edit and delete name them.")
+            discussion: """
+                The numbers in front are those of the items, by which edit and delete name them.
+
+                Examples:
+                  voicegraph transcripts show
+                  voicegraph transcripts show 12 --json
+                """)
 
         @Argument(help: "Its number, or last.")
         var session = "last"
@@ -68,6 +83,10 @@ extension TranscriptsCommand {
             discussion: """
                 All words must occur. "words like this" stand in a row, beginn* is the beginning of a word; capitals and \
                 accents make no difference. Where nothing is found the exit code is 1.
+
+                Examples:
+                  voicegraph transcripts search "good morning" ann*
+                  voicegraph transcripts search weather --speaker Anna --limit 5
                 """)
 
         @Argument(help: "The words.")
@@ -99,7 +118,12 @@ extension TranscriptsCommand {
     /// `voicegraph transcripts edit ITEM TEXT`.
     struct Edit: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "edit", abstract: "Give an item another text; what was told is kept beside it.")
+            commandName: "edit", abstract: "Give an item another text; what was told is kept beside it.",
+            discussion: """
+                Examples:
+                  voicegraph transcripts edit 12 "What was really said."
+                  voicegraph transcripts edit 12 --undo
+                """)
 
         @Argument(help: "Its number, as show and search tell it.")
         var item: Int64
@@ -127,10 +151,13 @@ extension TranscriptsCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete", abstract: "Delete texts, of whole sessions, single ones, or old ones.",
             discussion: """
-                For example: voicegraph transcripts delete --older-than 30d --yes
                 What is given together must all be true of a text. It asks before it deletes; where nobody can be asked \
                 it refuses without --yes. Where there is nothing to delete it says so and ends with 0. Takes are \
                 deleted by `voicegraph takes delete`.
+
+                Examples:
+                  voicegraph transcripts delete --older-than 30d --yes
+                  voicegraph transcripts delete --item 12 13
                 """)
 
         @Argument(help: "Numbers of sessions, or last.")
@@ -174,20 +201,32 @@ extension TranscriptsCommand {
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Write what was said as text, captions, JSON or Markdown.",
-            discussion: "Captions, srt and vtt, are of one session.")
+            discussion: """
+                Captions, srt and vtt, are of one session.
+
+                Examples:
+                  voicegraph transcripts export last --format srt -o interview.srt
+                  voicegraph transcripts export --json -o all.jsonl
+                """)
 
         @Argument(help: "Numbers of sessions, or last; without any, all.")
         var sessions: [String] = []
 
-        @Option(help: "What to write: txt, srt, vtt, json (one object a line) or md.")
-        var format = ExportFormat.txt
+        @Option(help: "What to write: txt, which is usual, srt, vtt, json (one object a line) or md.")
+        var format: ExportFormat?
+
+        @Flag(help: "Short for --format json.")
+        var json = false
 
         @Option(
             name: .shortAndLong, help: ArgumentHelp("Where to write; without it standard output.", valueName: "file"),
             completion: .file())
         var output: String?
 
+        func validate() throws { _ = try chosenFormat(format, json: json, .json, otherwise: .txt) }
+
         func run() throws {
+            let format = try chosenFormat(format, json: json, .json, otherwise: .txt)
             let archive = try ArchiveAccess.opened()
             let named = try ArchiveAccess.sessions(sessions, of: .item, in: archive)
             let chosen = try ArchiveAccess.told { () throws(ArchiveError) in

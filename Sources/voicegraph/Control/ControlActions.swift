@@ -13,9 +13,12 @@ struct DoCall: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "do", abstract: "Do an action of a node and print what it returns.",
         discussion: """
-            For example: voicegraph ctl do take finish
-                         voicegraph ctl do amp preset preset="Warm Tube"
             `voicegraph ctl actions` lists what can be done, with the arguments.
+
+            Examples:
+              voicegraph ctl do take finish
+              voicegraph ctl do amp preset preset="Warm Tube"
+              voicegraph ctl do music seek position=15
             """)
 
     @ParentCommand var parent: ControlCommand
@@ -74,7 +77,12 @@ private func resultText(_ results: [String: JSON]) -> String {
 /// `ctl actions`: what can be done.
 struct ActionsCall: ControlCall {
     static let configuration = CommandConfiguration(
-        commandName: "actions", abstract: "Print what can be done to a node, or to every node, with `ctl do`.")
+        commandName: "actions", abstract: "Print what can be done to a node, or to every node, with `ctl do`.",
+        discussion: """
+            Examples:
+              voicegraph ctl actions
+              voicegraph ctl actions tts
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions

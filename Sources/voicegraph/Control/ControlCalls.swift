@@ -19,6 +19,7 @@ struct SetCall: ControlCall {
             Examples:
               voicegraph ctl set low gain_db -12
               voicegraph ctl set low gain_db "-12 dB"
+              voicegraph ctl set --at 10 low gain_db 0
               voicegraph ctl set synth wave Saw
               voicegraph ctl set tts rate 200
             """)
@@ -57,7 +58,12 @@ struct SetCall: ControlCall {
 /// `ctl get`: what parameters are set to.
 struct GetCall: ControlCall {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print what a parameter of a node is set to, or all of them.")
+        commandName: "get", abstract: "Print what a parameter of a node is set to, or all of them.",
+        discussion: """
+            Examples:
+              voicegraph ctl get low gain_db
+              voicegraph ctl get low --json
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -94,7 +100,12 @@ func parametersText(_ parameters: [JSON], indent: String = "") -> String {
 /// `ctl status`: what the host measures of itself.
 struct StatusCall: ControlCall {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show driver, load and xruns; the same as `voicegraph status`.")
+        commandName: "status", abstract: "Show driver, load and xruns; the same as `voicegraph status`.",
+        discussion: """
+            Examples:
+              voicegraph ctl status
+              voicegraph ctl status --json
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -116,6 +127,10 @@ struct JudgeCall: ControlCall {
         discussion: """
             Says for each input whether there is a source, whether it is connected, silent, too quiet, clipping, or \
             plausible. Speak meanwhile.
+
+            Examples:
+              voicegraph ctl judge
+              voicegraph ctl judge mic --seconds 5
             """)
 
     @ParentCommand var parent: ControlCommand
@@ -141,16 +156,24 @@ struct JudgeCall: ControlCall {
 
 /// `ctl list`: the hosts that run.
 struct ListCall: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the hosts that run, by name.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the hosts that run, by name.",
+        discussion: """
+            Examples:
+              voicegraph ctl list
+              voicegraph ctl list --json
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var remote: RemoteOptions
+    @Flag(help: "One JSON object a line.") var json = false
 
     func run() throws {
-        var running = ControlFolder.standard().running()
+        var names = ControlFolder.standard().running()
         if let machine = remote.ssh ?? parent.target.remote.ssh {
-            do throws(HostError) { running = try ControlClient.running(ssh: machine) } catch { throw fail("\(error)") }
+            do throws(HostError) { names = try ControlClient.running(ssh: machine) } catch { throw fail("\(error)") }
         }
-        writeOut(running.map { $0 + "\n" }.joined())
+        let isJSON = json || parent.target.json
+        writeOut(names.map { (isJSON ? JSON.object(["client": .string($0)]).text : $0) + "\n" }.joined())
     }
 }

@@ -51,6 +51,10 @@ struct ControlCommand: ParsableCommand {
         discussion: """
             Every call is done without a click, or not at all: exit code 1 and a reason. Changes end with the run; a \
             reload makes the graph what the file says.
+
+            Examples:
+              voicegraph ctl set low gain_db -12
+              voicegraph ctl --client voice mute mic
             """,
         subcommands: [
             SetCall.self, GetCall.self, JudgeCall.self, NodesCall.self, AddCall.self, RemoveCall.self, LinkCall.self,
@@ -123,7 +127,7 @@ func ask(
 }
 
 extension Diagnostic {
-    /// Reads one as `check --format json` prints it.
+    /// Reads one as `check --json` prints it.
     init(_ json: JSON) {
         let place = SourceLocation(
             file: json["file"]?.string ?? "", line: json["line"]?.integer ?? 0, column: json["column"]?.integer ?? 0)

@@ -39,8 +39,11 @@ struct AddCall: ChangeCall {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a node; link it then.",
         discussion: """
-            Settings are written as for --set, values as in a file: \
-            voicegraph ctl add fuzz lv2 plugin=eg-amp params.gain=-6
+            Settings are written as for --set, values as in a file.
+
+            Examples:
+              voicegraph ctl add echo delay ms=300
+              voicegraph ctl add fuzz lv2 plugin=eg-amp params.gain=-6
             """)
 
     @ParentCommand var parent: ControlCommand
@@ -78,7 +81,12 @@ extension JSON {
 
 /// `ctl remove`: a node and its links.
 struct RemoveCall: ChangeCall {
-    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a node and its links.")
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove a node and its links.",
+        discussion: """
+            Examples:
+              voicegraph ctl remove echo
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -90,7 +98,12 @@ struct RemoveCall: ChangeCall {
 /// `ctl link`: new links.
 struct LinkCall: ChangeCall {
     static let configuration = CommandConfiguration(
-        commandName: "link", abstract: "Add links, written as in a file: \"a -> b.in_2 -> c\".")
+        commandName: "link", abstract: "Add links, written as in a file: \"a -> b.in_2 -> c\".",
+        discussion: """
+            Examples:
+              voicegraph ctl link "tts -> echo -> speakers"
+              voicegraph ctl link "mic -> out.in_2" --gain-db -6
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -104,7 +117,11 @@ struct LinkCall: ChangeCall {
 /// `ctl unlink`: links that end.
 struct UnlinkCall: ChangeCall {
     static let configuration = CommandConfiguration(
-        commandName: "unlink", abstract: "Remove links, written as in a file.")
+        commandName: "unlink", abstract: "Remove links, written as in a file.",
+        discussion: """
+            Examples:
+              voicegraph ctl unlink "tts -> echo"
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -119,7 +136,12 @@ enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
 /// `ctl bypass`: lets through what goes into a node.
 struct BypassCall: ChangeCall {
     static let configuration = CommandConfiguration(
-        commandName: "bypass", abstract: "Let through what goes into a node in place of what comes out.")
+        commandName: "bypass", abstract: "Let through what goes into a node in place of what comes out.",
+        discussion: """
+            Examples:
+              voicegraph ctl bypass low
+              voicegraph ctl bypass low off
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -131,7 +153,13 @@ struct BypassCall: ChangeCall {
 
 /// `ctl mute`: silences a node.
 struct MuteCall: ChangeCall {
-    static let configuration = CommandConfiguration(commandName: "mute", abstract: "Silence a node; it runs on.")
+    static let configuration = CommandConfiguration(
+        commandName: "mute", abstract: "Silence a node; it runs on.",
+        discussion: """
+            Examples:
+              voicegraph ctl mute mic
+              voicegraph ctl mute mic off
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -145,7 +173,13 @@ struct MuteCall: ChangeCall {
 struct ReloadCall: ChangeCall {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Read the graph's file again, or another in its place.",
-        discussion: "Nodes that are the same go on as they are. With a faulty file nothing changes.")
+        discussion: """
+            Nodes that are the same go on as they are. With a faulty file nothing changes.
+
+            Examples:
+              voicegraph ctl reload
+              voicegraph ctl reload other.conf
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions

@@ -11,7 +11,12 @@ import Terminal
 /// `ctl say`: speech.
 struct SayCall: ControlCall {
     static let configuration = CommandConfiguration(
-        commandName: "say", abstract: "Speak a text: the action speak of a node.")
+        commandName: "say", abstract: "Speak a text: the action speak of a node.",
+        discussion: """
+            Examples:
+              voicegraph ctl say "Nothing of this clicks."
+              voicegraph ctl say --node tts "Good morning."
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -27,7 +32,11 @@ struct SayCall: ControlCall {
 /// `ctl send`: a message to any message input.
 struct SendCall: ControlCall {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send a message to a message input of a node.")
+        commandName: "send", abstract: "Send a message to a message input of a node.",
+        discussion: """
+            Examples:
+              voicegraph ctl send tts text "Good morning."
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -50,7 +59,12 @@ struct SendCall: ControlCall {
 /// `ctl nodes`: what plays.
 struct NodesCall: ControlCall {
     static let configuration = CommandConfiguration(
-        commandName: "nodes", abstract: "Print the graph that plays: nodes with their parameters, and links.")
+        commandName: "nodes", abstract: "Print the graph that plays: nodes with their parameters, and links.",
+        discussion: """
+            Examples:
+              voicegraph ctl nodes
+              voicegraph ctl nodes --json
+            """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
@@ -84,6 +98,11 @@ struct EventsCall: ParsableCommand {
             time to measure is measured for whoever asks: --series bands. `voicegraph \
             describe TYPE` says "on request" of such series; every node but those that only \
             make louder or quieter has one more, `output`, how loud it is.
+
+            Examples:
+              voicegraph ctl events
+              voicegraph ctl events speech.started speech.finished
+              voicegraph ctl events series --series bands
             """)
 
     @ParentCommand var parent: ControlCommand

@@ -7,7 +7,12 @@ import Terminal
 /// `voicegraph status`: what a host that runs measures of itself.
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show driver, load and xruns of the host that runs.")
+        commandName: "status", abstract: "Show driver, load and xruns of the host that runs.",
+        discussion: """
+            Examples:
+              voicegraph status
+              voicegraph status --client voice --json
+            """)
 
     @OptionGroup var target: ControlOptions
 

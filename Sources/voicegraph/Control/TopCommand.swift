@@ -14,6 +14,10 @@ struct TopCommand: AsyncParsableCommand {
         commandName: "top", abstract: "Show what each node takes of a block, live.",
         discussion: """
             On a terminal until q or Ctrl-C; elsewhere one table. With --json one object a second until it is ended.
+
+            Examples:
+              voicegraph top
+              voicegraph top --json
             """)
 
     @Option(

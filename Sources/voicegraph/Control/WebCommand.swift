@@ -13,6 +13,11 @@ struct WebCommand: ParsableCommand {
             The link has the token of that run, which lets whoever has it in. It is opened where there is a desktop, by \
             xdg-open. A run has a page if it was started with --web, or has [web] in its file. With --ssh the page of a \
             run on another machine is at the same address of this one, until Ctrl-C.
+
+            Examples:
+              voicegraph web
+              voicegraph web --no-open
+              voicegraph web --ssh pi@stage
             """)
 
     @OptionGroup

@@ -12,6 +12,10 @@ struct LV2Command: ParsableCommand {
             PLUGIN is a URI or a name as in a graph file: the last part of the URI or the plugin's own name, in any \
             capitals, if only one plugin has it. LV2_PATH names the folders that are searched. `info` tells, too, what is \
             wrong with a plugin's data, and which properties it takes or only tells.
+
+            Examples:
+              voicegraph lv2 list reverb
+              voicegraph lv2 info eg-amp
             """,
         subcommands: [List.self, Info.self, Presets.self, SavePreset.self, Scan.self, ScanChild.self])
 }
@@ -21,24 +25,40 @@ extension LV2Command {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the installed LV2 plugins.",
-            discussion: "With words, those plugins in whose URI, name or class all of them occur.")
+            discussion: """
+                With words, those plugins of which all of them are found where a word of the name, of the last part of the \
+                URI or of the class begins; or the URI itself begins so.
+
+                Examples:
+                  voicegraph lv2 list reverb stereo
+                  voicegraph lv2 list amp --anywhere
+                """)
 
         @Argument(help: "Words to look for, in any capitals.")
         var words: [String] = []
 
+        @Flag(help: "Find words in the middle of others, too, and of the whole URI.")
+        var anywhere = false
+
         @Flag(help: "One JSON object a line.")
         var json = false
 
+        func validate() throws {
+            if anywhere, words.isEmpty { throw ValidationError("--anywhere is for words to look for: name some") }
+        }
+
         func run() throws {
             let index = PluginIndex(cache: cachePath("lv2-index"))
-            let found = index.matching(words)
+            let found = index.matching(words, anywhere: anywhere)
             if json {
                 writeOut(found.map { LV2Text.json($0) + "\n" }.joined())
             } else if found.isEmpty {
+                let more = anywhere ? 0 : index.matching(words, anywhere: true).count
                 throw fail(
                     index.plugins.isEmpty
                         ? "no LV2 plugins are installed; LV2_PATH names the folders that are searched"
-                        : "none of the \(index.plugins.count) plugins matches \(words.joined(separator: " "))")
+                        : "none of the \(index.plugins.count) plugins matches \(words.joined(separator: " "))"
+                            + (more == 0 ? "" : "; with --anywhere \(counted(more, "plugin")) would be found"))
             } else {
                 writeOut(LV2Text.table(found, of: index.plugins))
             }
@@ -48,7 +68,12 @@ extension LV2Command {
     /// `voicegraph lv2 info PLUGIN`: ports, features, presets, and whether it can run here.
     struct Info: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "info", abstract: "Show a plugin's ports, features and presets.")
+            commandName: "info", abstract: "Show a plugin's ports, features and presets.",
+            discussion: """
+                Examples:
+                  voicegraph lv2 info eg-amp
+                  voicegraph lv2 info http://lv2plug.in/plugins/eg-amp --json
+                """)
 
         @Argument(help: "URI or unique name.", completion: .lv2Plugins)
         var plugin: String
@@ -70,7 +95,11 @@ extension LV2Command {
     /// `voicegraph lv2 presets PLUGIN`: its presets by label.
     struct Presets: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "presets", abstract: "List a plugin's presets.")
+            commandName: "presets", abstract: "List a plugin's presets.",
+            discussion: """
+                Examples:
+                  voicegraph lv2 presets eg-amp
+                """)
 
         @Argument(help: "URI or unique name.", completion: .lv2Plugins)
         var plugin: String
@@ -96,7 +125,13 @@ extension LV2Command {
     struct Scan: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "scan", abstract: "Try plugins in a process of their own and remember what came of it.",
-            discussion: "`run` and `render` do so by themselves with each plugin that they do not know yet.")
+            discussion: """
+                `run` and `render` do so by themselves with each plugin that they do not know yet.
+
+                Examples:
+                  voicegraph lv2 scan eg-amp
+                  voicegraph lv2 scan --all
+                """)
 
         @Argument(help: "URIs or unique names.")
         var plugins: [String] = []

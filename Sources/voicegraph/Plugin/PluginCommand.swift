@@ -8,12 +8,21 @@ extension PluginTemplate.Language: ExpressibleByArgument {}
 /// `voicegraph plugin`: help for those who write plugins.
 struct PluginCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "plugin", abstract: "Write a plugin of your own.", subcommands: [New.self])
+        commandName: "plugin", abstract: "Write a plugin of your own.",
+        discussion: """
+            Examples:
+              voicegraph plugin new sparkle
+            """, subcommands: [New.self])
 
     /// `voicegraph plugin new NAME`: writes a package that builds as it is.
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "new", abstract: "Write a package with a new node type, ready to build.")
+            commandName: "new", abstract: "Write a package with a new node type, ready to build.",
+            discussion: """
+                Examples:
+                  voicegraph plugin new sparkle
+                  voicegraph plugin new crackle --language c --path ~/crackle
+                """)
 
         @Argument(help: "The node type: lower-case letters, digits and '-'.")
         var name: String

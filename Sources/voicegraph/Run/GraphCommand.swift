@@ -15,6 +15,11 @@ struct GraphCommand: ParsableCommand {
         discussion: """
             Nodes that this machine cannot run are drawn apart. Errors in the file go to standard error. With --live it \
             draws what a running host plays, with the level of each node and its share of a block.
+
+            Examples:
+              voicegraph graph voice.conf -o voice.svg
+              voicegraph graph voice.conf --format mermaid
+              voicegraph graph --live -o now.png --dark
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case svg, png, dot, mermaid }

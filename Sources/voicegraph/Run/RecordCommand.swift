@@ -13,11 +13,14 @@ struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record", abstract: "Record the microphone to a file.",
         discussion: """
-            For example: voicegraph record --limit 10m interview.flac
             The suffix chooses the format: .wav, .flac, .ogg or .opus. While it is recorded the file is called \
             NAME.part.wav and plays at any time; it has its name when it is complete. No file is written over. Space \
             pauses and goes on, q, Ctrl-C, SIGTERM and the limit complete the file and end with exit code 0. When the \
             audio stops and comes back, the recording goes on. What is lost or fails ends it with exit code 1.
+
+            Examples:
+              voicegraph record interview.flac --limit 10m
+              voicegraph record "%Y-%m-%d_%H-%M.wav" --split 1h --bits 24
             """)
 
     @Argument(
@@ -38,8 +41,11 @@ struct RecordCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Hz of the file; otherwise those of the audio.", valueName: "Hz"))
     var rate: Int?
 
-    @Option(help: "Bits of a sample: 16, 24 or 32 (.wav), 16 or 24 (.flac).")
-    var bits: Int?
+    @Option(
+        help: ArgumentHelp(
+            "Samples: 16, 24 or 32 bits, or float (.wav; float is usual), 16 or 24 (.flac; 24 is usual).",
+            valueName: "bits"))
+    var bits: SampleBits?
 
     @Option(
         help: ArgumentHelp("Which ports to record, as JACK names them; may hold *.", valueName: "ports"))
@@ -87,7 +93,7 @@ struct RecordCommand: AsyncParsableCommand {
         take["limit"] = (limit?.seconds).map { .number($0) }
         take["split"] = (split?.seconds).map { .number($0) }
         take["rate"] = rate.map { .number(Double($0)) }
-        take["bits"] = bits.map { .integer(Int64($0)) }
+        take.merge(bits?.settings ?? [:]) { $1 }
         func node(_ name: String, _ type: String, _ settings: [String: SettingValue]) -> NodeDescription {
             let all = settings.merging(["channels": .integer(Int64(channels))]) { given, _ in given }
             return NodeDescription(

@@ -13,10 +13,18 @@ struct RenderCommand: ParsableCommand {
             Without --duration the render ends when every source has played what it has and the output has gone \
             silent, for --tail seconds; those are not written. The graph's latency is taken off: what goes in at frame 0 \
             is at frame 0 of OUT. The suffix of OUT chooses the format: .wav (32-bit float samples, unchanged), .flac, \
-            .ogg.
+            .ogg; with - a WAV goes to standard output as it comes, for a program that reads a pipe.
+
+            --bits makes integers of the samples. They are rounded with dither, the same in every run; what is beyond \
+            full scale is clipped, counted and told.
 
             Where audio was lost (a node failed, was silenced by its guard, or a file could not be read to its end), that \
             is said, OUT is written all the same, and the command ends with 1, unless --keep-going is given.
+
+            Examples:
+              voicegraph render voice.conf -o voice.wav
+              voicegraph render voice.conf -o voice.flac --bits 16 --duration 10
+              voicegraph render voice.conf -o - | aplay
             """)
 
     @OptionGroup
@@ -27,8 +35,20 @@ struct RenderCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("out")],
-        help: ArgumentHelp("The sound file to write.", valueName: "out.wav"), completion: .file())
+        help: ArgumentHelp("The sound file to write; - is standard output.", valueName: "out.wav"), completion: .file())
     var out: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Samples: 16, 24 or 32 bits, or float (.wav; float is usual), 16 or 24 (.flac; 24 is usual).",
+            valueName: "bits"))
+    var bits: SampleBits?
+
+    @Option(
+        help: ArgumentHelp(
+            "What 16 and 24 bits are rounded with: tpdf, which is usual, shaped (noise where the ear hears less) or none.",
+            valueName: "kind"))
+    var dither: DitherChoice?
 
     @Option(help: ArgumentHelp("Write exactly so many seconds.", valueName: "seconds"))
     var duration: Double?
@@ -74,19 +94,35 @@ struct RenderCommand: ParsableCommand {
         if let tempo, !(tempo >= 1 && tempo <= 1000) { throw ValidationError("--tempo must be from 1 to 1000") }
         if let channels, !(1...64).contains(channels) { throw ValidationError("--channels must be from 1 to 64") }
         _ = try inputFiles(inputs)
-        guard [".wav", ".flac", ".ogg"].contains(where: { out.lowercased().hasSuffix($0) }) else {
-            throw ValidationError("\(out) must end in .wav, .flac or .ogg")
+        if isStream, isatty(STDOUT_FILENO) == 1 {
+            throw ValidationError(
+                "a sound is nothing for a terminal: name a file, or let a program read it, as | aplay")
         }
+        guard isStream || [".wav", ".flac", ".ogg"].contains(where: { out.lowercased().hasSuffix($0) }) else {
+            throw ValidationError("\(out) must end in .wav, .flac or .ogg, or be -, which is standard output")
+        }
+        if let fault = bits?.fault(in: out) ?? dither?.fault(in: out, bits) { throw ValidationError(fault) }
     }
 
+    /// Whether it goes to standard output.
+    private var isStream: Bool { out == "-" }
+
     func run() throws {
-        let render = Render(
-            path: out, rate: Double(rate), block: block,
+        let name = isStream ? "standard output" : out
+        var render = Render(
+            path: name, rate: Double(rate), block: block,
             end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(inputs),
             output: output, channels: channels, tempo: tempo ?? 0, tail: tail)
+        render.descriptor = isStream ? STDOUT_FILENO : nil
+        render.settings = bits?.settings ?? [:]
+        render.settings["dither"] = dither.map { .string($0.rawValue) }
         plugins.apply()
         let ended = EndFlag()
-        let prepared = try loadGraph(GraphSource(graph)) { graph throws(HostError) in try render.change(&graph) }
+        let waiting = isStream ? Task.detached { await leave(when: ended) } : nil
+        defer { waiting?.cancel() }
+        let prepared = try loadGraph(GraphSource(graph)) { [render] graph throws(HostError) in
+            try render.change(&graph)
+        }
         let losses = RenderLosses(prepared)
         let bar = ProgressBar(rate: Double(rate))
         do throws(HostError) {
@@ -103,7 +139,7 @@ struct RenderCommand: ParsableCommand {
             writeOut(losses.silences(until: Double(outcome.frames) / Double(rate)), to: STDERR_FILENO)
             if outcome.cutAt != nil { writeOut(cutText(outcome), to: STDERR_FILENO) }
             let summary =
-                "\(out): \(outcome.frames) frames, \(bar.summary(outcome.frames))\(outcome.text)\(losses.summary)"
+                "\(name): \(outcome.frames) frames, \(bar.summary(outcome.frames))\(outcome.text)\(losses.summary)"
             if ended.isSet { throw HostError("interrupted; \(summary)") }
             writeOut(summary + "\n", to: STDERR_FILENO)
             if !keepGoing, outcome.cutAt != nil || !losses.isEmpty {
@@ -114,6 +150,16 @@ struct RenderCommand: ParsableCommand {
             throw fail("\(error)")
         }
     }
+}
+
+/// Ends the program when it is told to end and whoever reads standard output takes nothing: the render would wait for it.
+private func leave(when ended: EndFlag) async {
+    while !ended.isSet {
+        guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
+    }
+    guard (try? await Task.sleep(for: .seconds(2))) != nil else { return }
+    writeOut("voicegraph: interrupted, and standard output was not read to its end\n", to: STDERR_FILENO)
+    _exit(1)
 }
 
 /// That sound which did not end was cut.

@@ -40,6 +40,8 @@ final class RenderLosses {
                 silenced.add(event)
                 continue
             }
+            // That the file cannot be written ends the render, which says so itself.
+            if event.node == Render.recorder, event.isFailure { continue }
             let node = event.node.map { "node '\($0)'" } ?? "the graph"
             switch event.name {
             case HostEvent.log.name:
@@ -116,6 +118,12 @@ private struct SilencedNodes {
 }
 
 extension Event {
+    /// Whether a node tells that it failed.
+    fileprivate var isFailure: Bool {
+        name == HostEvent.log.name && text("level") == "error"
+            || name == HostEvent.health.name && text("state") == "failed"
+    }
+
     /// Whether a guard tells of a node that it silenced or let through again.
     var isOfGuard: Bool { name == HostEvent.silenced.name || name == HostEvent.heard.name }
 }

@@ -24,6 +24,11 @@ struct RunCommand: AsyncParsableCommand {
             --set driver.block=64 changes it. Ctrl-C, SIGTERM or q end the run with exit code 0. SIGHUP reads the file \
             again; `voicegraph ctl` changes the graph while it plays. Where standard output cannot be written the run \
             goes on and ends with exit code 1; when its reader goes away, the run ends.
+
+            Examples:
+              voicegraph run voice.conf
+              voicegraph run voice.conf --driver alsa:hw:1 --set driver.block=64
+              voicegraph run voice.conf --until-idle --json
             """)
 
     @OptionGroup

@@ -15,6 +15,11 @@ struct TranscribeCommand: ParsableCommand {
             Engines: moonshine (see `voicegraph models`), pocketsphinx (Debian's packages libpocketsphinx3 and \
             pocketsphinx-en-us), or a command that reads WAV and writes text. What cannot be transcribed is told, the \
             other files are, and the command ends with 1.
+
+            Examples:
+              voicegraph transcribe interview.flac
+              voicegraph transcribe one.wav two.wav --format srt -o talk.srt
+              voicegraph transcribe interview.flac --json --language en-US
             """)
 
     @Argument(help: "Sound files of any format that libsndfile reads.", completion: .file())
@@ -29,8 +34,11 @@ struct TranscribeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The program for the engine 'command', as a line for the shell.", valueName: "line"))
     var command: String?
 
-    @Option(help: "What to write: txt, srt, vtt or json (one object a line).")
-    var format = TranscriptFormat.txt
+    @Option(help: "What to write: txt, which is usual, srt, vtt or json (one object a line).")
+    var format: TranscriptFormat?
+
+    @Flag(help: "Short for --format json.")
+    var json = false
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("Where to write; without it standard output.", valueName: "file"),
@@ -41,6 +49,7 @@ struct TranscribeCommand: ParsableCommand {
     var plugins: PluginOptions
 
     func validate() throws {
+        _ = try chosenFormat(format, json: json, .json, otherwise: .txt)
         if files.isEmpty { throw ValidationError("name a sound file") }
         guard ["auto", "moonshine", "pocketsphinx", "command"].contains(engine) else {
             throw ValidationError("--engine must be auto, moonshine, pocketsphinx or command")
@@ -51,6 +60,7 @@ struct TranscribeCommand: ParsableCommand {
         if let output, let old = FileIdentity(output), files.contains(where: { FileIdentity($0) == old }) {
             throw fail("the text would be written over \(output), which is to be read; name another file")
         }
+        let format = try chosenFormat(format, json: json, .json, otherwise: .txt)
         let registry = NodeRegistry(search: try plugins.search())
         let target = try output.map { path in
             let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)

@@ -15,11 +15,13 @@ struct SayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "say", abstract: "Speak a text aloud.",
         discussion: """
-            For example: voicegraph say "Good morning."
-                         date | voicegraph say -
             In a host that runs its tts node speaks, and the command ends at once. If none runs, the text goes to the \
             speakers, as a graph with a tts node and an output would, and the command ends when it was heard; \
             --alone does that in any case.
+
+            Examples:
+              voicegraph say "Good morning."
+              date | voicegraph say -
             """)
 
     @OptionGroup var text: TextOptions

@@ -12,11 +12,13 @@ struct SpeakCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "speak", abstract: "Speak a text into a sound file.",
         discussion: """
-            For example: voicegraph speak "Good morning." -o morning.wav --voice en-GB
-                         voicegraph speak --file book.txt -o book.ogg --captions book.vtt
             The suffix of the sound file chooses the format (.wav, .flac, .ogg), that of the captions theirs (.srt, .vtt). \
             Captions follow words where the engine tells them, else sentences. Exit code 1 where the text cannot be \
             spoken, or not to its end.
+
+            Examples:
+              voicegraph speak "Good morning." -o morning.wav --voice en-GB
+              voicegraph speak --file book.txt -o book.ogg --captions book.vtt
             """)
 
     @Option(

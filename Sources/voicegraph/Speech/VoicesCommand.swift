@@ -13,6 +13,10 @@ struct VoicesCommand: ParsableCommand {
         discussion: """
             A voice is used with `voice = "NAME"` and `engine = "ENGINE"` in a tts node, or --voice and --engine of \
             `voicegraph speak`. What an engine lacks is said on standard error.
+
+            Examples:
+              voicegraph voices --language en
+              voicegraph voices --engine espeak-ng --json
             """)
 
     @Option(help: "Of this engine only: espeak-ng, flite or piper.")
