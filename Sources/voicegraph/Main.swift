@@ -18,6 +18,7 @@ struct VoiceGraph: AsyncParsableCommand {
             StatusCommand.self, TopCommand.self, WebCommand.self, ControlCommand.self, LV2Command.self,
             ModelsCommand.self,
             PluginCommand.self, DoctorCommand.self, IsolatedChildCommand.self, ServerProbeCommand.self,
+            ManualCommand.self,
         ])
 }
 

@@ -113,6 +113,10 @@ public actor Host {
     /// What is measured now; nil unless a graph plays.
     public var status: Status? { running?.status }
 
+    /// How often everything regular that is not audio was done since the graph began to play, 60 to 120 times a second; 0
+    /// unless a graph plays. A number that stands still is that of a host that hangs, whatever the server does.
+    public var rounds: UInt64 { running?.rounds.load(ordering: .relaxed) ?? 0 }
+
     /// How long each node took per block; empty unless a graph plays.
     public var timings: [NodeTiming] { running?.timings ?? [] }
 

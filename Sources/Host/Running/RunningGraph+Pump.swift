@@ -12,6 +12,7 @@ extension RunningGraph {
         pumping.start { [weak self] in
             guard let self else { return nil }
             pump()
+            rounds.wrappingAdd(1, ordering: .relaxed)
             let format = driver.info
             return Self.pumpPeriod(block: format.block, rate: format.rate)
         }

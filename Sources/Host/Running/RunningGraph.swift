@@ -4,6 +4,7 @@ import Glibc
 import Graph
 import NodeKit
 import Realtime
+import Synchronization
 import System
 
 /// The graph cannot run.
@@ -48,6 +49,8 @@ public final class RunningGraph: @unchecked Sendable {
     let round = Monitor()
     let polls = PollRounds()
     let pumping = PumpThread()
+    /// How often the pump's thread went round.
+    let rounds = Atomic<UInt64>(0)
 
     var router: MessageRouter { context.router }
     var time: GraphTime { context.time }

@@ -15,10 +15,10 @@ final class Reloader: Sendable {
     // Kept for as long as it is to be heard.
     private let hangup: Hangup
 
-    /// `read` is the file that plays, and when it was read. `failed` gets what is wrong with a file. A SIGHUP because
-    /// the terminal is gone sets `ended`. Call this before the terminal is taken.
+    /// `read` is the file that plays, and when it was read. `failed` gets what is wrong with a file, and `service` is
+    /// told when one is read. A SIGHUP because the terminal is gone sets `ended`. Call this before the terminal is taken.
     init(
-        _ host: Host, read: (path: String, time: Double), watching: Bool, ended: EndFlag,
+        _ host: Host, read: (path: String, time: Double), watching: Bool, ended: EndFlag, service: ServiceNotice?,
         failed: @escaping @Sendable ([Diagnostic]) -> Void
     ) throws(HostError) {
         let (stream, requests) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -28,10 +28,17 @@ final class Reloader: Sendable {
         work = Task {
             for await _ in stream {
                 readAt.withLock { $0 = FileWatch.now }
-                do { try await host.reload() } catch let error as InvalidGraph {
+                service?.reloading()
+                do {
+                    try await host.reload()
+                    service?.reloaded()
+                } catch let error as InvalidGraph {
                     failed(error.diagnostics)
+                    let fault = error.diagnostics.first { $0.severity == .error }
+                    service?.reloaded(refused: fault?.message ?? "it has mistakes")
                 } catch {
                     // The host has published it.
+                    service?.reloaded(refused: "\(error)")
                 }
             }
         }

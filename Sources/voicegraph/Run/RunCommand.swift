@@ -81,6 +81,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let service = ServiceNotice.make()
         if pictures == .sixel {
             do throws(NodeError) { try Graphics.check(.sixel) } catch { throw fail("--pictures sixel: \(error)") }
         }
@@ -112,7 +113,7 @@ struct RunCommand: AsyncParsableCommand {
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
         let control = openControl(of: host, status.client, face.calls)
         face.tell(host)
-        let reloader = try makeReloader(of: host, ended, readAt)
+        let reloader = try makeReloader(of: host, ended, readAt, service)
         let output = LiveOutput(description, json: json, plain: plain, pictures: pictures)
         output.begin(status)
         events.ask(for: output.series)
@@ -126,7 +127,10 @@ struct RunCommand: AsyncParsableCommand {
         }
         let showing = Task { [fps] in if await output.draw(events, framesPerSecond: fps) { ended.set() } }
         let obeying = Task { await output.obey(host) { events.ask(for: output.series) } }
+        let notifying = Task { await service?.follow(host, description.name) }
         await showUntilEnd(host, output, ended)
+        service?.stopping()
+        notifying.cancel()
         var failure: HostError?
         if saveState {
             do throws(HostError) { try await host.saveStates() } catch { failure = error }
@@ -166,11 +170,13 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    private func makeReloader(of host: Host, _ ended: EndFlag, _ readAt: Double) throws -> Reloader {
+    private func makeReloader(
+        of host: Host, _ ended: EndFlag, _ readAt: Double, _ service: ServiceNotice?
+    ) throws -> Reloader {
         // With --json the event tells it, and the terminal view has no room for more than a line.
         let quiet = json || isatty(STDOUT_FILENO) == 1
         do throws(HostError) {
-            return try Reloader(host, read: (graph.file, readAt), watching: watch, ended: ended) {
+            return try Reloader(host, read: (graph.file, readAt), watching: watch, ended: ended, service: service) {
                 if !quiet { report($0) }
             }
         } catch { throw fail("\(error)") }
