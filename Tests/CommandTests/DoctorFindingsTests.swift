@@ -48,6 +48,12 @@ import Testing
         path.pipeWire = PipeWireState(
             socket: "/run/pipewire-0", answer: .answered(look), library: "/usr/lib/libjack.so.0")
         #expect(texts(path.findings()) == ["fine: `voicegraph run` plays to PipeWire"])
+        path.pipeWire.answer = .answered(ServerLook(rate: 48_000, block: 128, isRealtime: true, ports: []))
+        #expect(
+            texts(path.findings()) == ["error: `voicegraph run` would play to PipeWire, which has no device to play to"]
+        )
+        path.pipeWire.answer = .silent
+        #expect(path.findings()[0].severity == .error && path.findings()[0].hint.hasPrefix("restart PipeWire"))
         path.servers.servers = [server()]
         #expect(texts(path.findings()) == ["fine: `voicegraph run` plays to the JACK server 'default'"])
         path.servers.servers = [server("default", "jackd -d dummy")]

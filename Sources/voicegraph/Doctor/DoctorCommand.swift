@@ -48,9 +48,9 @@ struct Examination {
     var overrides: [String] = []
     var search: PluginSearch
 
-    /// Seconds after which a server that does nothing hangs, after which one that does something does not answer, and after
+    /// Seconds for which a server that hangs has done nothing, after which one that does something does not answer, and after
     /// which nothing is waited for any more.
-    static let (patience, most, limit) = (1.0, 3.0, 5.0)
+    static let (patience, most, limit) = (0.5, 3.0, 5.0)
 
     /// Looks, and waits no longer than `limit`. [control]
     func findings() -> [Finding] {

@@ -27,10 +27,10 @@ final class Reading<Value: Sendable>: Sendable {
 }
 
 /// What a program prints on standard output and error, and its exit code; nil: it could not be started, or did not end in
-/// time and was ended. When the time is over `mayGoOn` is asked whether it may have as much again, until `most` seconds are
-/// over. [control]
+/// time and was ended. When the time is over `mayGoOn` is asked whether that process may have as much again, until `most`
+/// seconds are over. [control]
 func outputOf(
-    _ command: [String], within seconds: Double, most: Double = 0, mayGoOn: () -> Bool = { false }
+    _ command: [String], within seconds: Double, most: Double = 0, mayGoOn: (pid_t) -> Bool = { _ in false }
 ) -> (code: Int32, text: String)? {
     var launcher = ChildLauncher(command)
     launcher.endSignal = SIGKILL
@@ -45,7 +45,7 @@ func outputOf(
         let rest = deadline - monotonicSeconds()
         let ready = rest > 0 ? poll(&end, 1, Int32(rest * 1000) + 1) : 0
         if ready < 0, errno == EINTR { continue }
-        if ready == 0, deadline - start < most, mayGoOn() {
+        if ready == 0, deadline - start < most, mayGoOn(child.process) {
             deadline += seconds
             continue
         }

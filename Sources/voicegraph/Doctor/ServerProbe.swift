@@ -31,18 +31,18 @@ enum ServerAnswer: Sendable, Equatable {
     /// It said nothing in time.
     case silent
 
-    /// Asks the JACK server of this name, or PipeWire, from a process that is ended where that takes too long: so many
-    /// seconds, or where the server's process does something meanwhile, as on a busy machine, up to `most`. [control]
+    /// Asks the JACK server of this name, or PipeWire, from a process that is ended where that takes too long: when neither
+    /// it nor the server's process has done anything for so many seconds, and after `most` in any case. [control]
     static func ask(
         server: String?, process: pid_t? = nil, pipewire: Bool = false, within seconds: Double, most: Double
     ) -> ServerAnswer {
         let command =
             [ownExecutable(), "doctor-probe"] + (server.map { ["--server", $0] } ?? [])
             + (pipewire ? ["--pipewire"] : [])
-        var before = process.map(activity) ?? 0
-        let output = outputOf(command, within: seconds, most: most) {
-            guard let process else { return true }
-            let now = activity(of: process)
+        var before = 0.0
+        let output = outputOf(command, within: seconds, most: most) { own in
+            // At the first time the one that asks has begun at least.
+            let now = activity(of: own) + (process.map(activity) ?? 0)
             defer { before = now }
             return now > before
         }

@@ -18,6 +18,10 @@ struct PipeWireState: Sendable {
 
     /// Whether audio can be played through it now.
     var isUsable: Bool { look != nil }
+    /// Whether it is there and does not do what it should.
+    var isBroken: Bool { socket != nil && library != nil && look == nil }
+    /// Its ports for loudspeakers and the like.
+    var players: [ServerLook.Port] { look?.ports.filter { $0.isPhysical && $0.isInput && !$0.isMIDI } ?? [] }
     var look: ServerLook? { if case .answered(let look) = answer { look } else { nil } }
 
     /// What there is to say of it.
@@ -41,7 +45,6 @@ struct PipeWireState: Sendable {
         }
         switch answer {
         case .answered(let look):
-            let players = look.ports.filter { $0.isPhysical && $0.isInput && !$0.isMIDI }
             guard players.isEmpty else {
                 return [area.fine("\(name) runs at \(look.format), with \(players.count) ports to play to")]
             }
@@ -75,7 +78,7 @@ extension PipeWireState {
         state.isInstalled = program != nil
         let answer = Reading<ServerAnswer?> { [state] in
             state.socket == nil || state.library == nil
-                ? nil : ServerAnswer.ask(server: nil, pipewire: true, within: seconds, most: most)
+                ? nil : ServerAnswer.ask(server: nil, process: process(), pipewire: true, within: seconds, most: most)
         }
         if let program, let output = outputOf([program, "--version"], within: most) {
             state.version = version(output.text)
@@ -88,6 +91,15 @@ extension PipeWireState {
     static func version(_ text: String) -> String {
         let line = text.split(separator: "\n").first { $0.contains("Linked with") } ?? ""
         return line.split(separator: " ").last.map(String.init) ?? ""
+    }
+
+    /// This user's PipeWire; nil: not found.
+    private static func process() -> pid_t? {
+        names(in: "/proc").compactMap(pid_t.init).first { process in
+            var facts = stat()
+            return stat("/proc/\(process)", &facts) == 0 && facts.st_uid == geteuid()
+                && textOfFile("/proc/\(process)/comm").trimmed == "pipewire"
+        }
     }
 
     private static func library() -> String? {

@@ -73,7 +73,14 @@ struct SoundPath: Sendable {
         return area.fine("`voicegraph run` plays to \(name)")
     }
 
-    private var playsToPipeWire: Finding { area.fine("`voicegraph run` plays to PipeWire") }
+    private var playsToPipeWire: Finding {
+        pipeWire.players.isEmpty
+            ? area.error(
+                "`voicegraph run` would play to PipeWire, which has no device to play to",
+                do: "start a session manager (systemctl --user start wireplumber), or see what is wrong with the sound "
+                    + "cards")
+            : area.fine("`voicegraph run` plays to PipeWire")
+    }
 
     private var noPipeWire: Finding {
         area.error(
@@ -108,6 +115,7 @@ struct SoundPath: Sendable {
     private func remedies(_ name: String) -> String {
         var ways: [String] = []
         if pipeWire.socket != nil, pipeWire.library == nil { ways.append("apt install pipewire-jack") }
+        if pipeWire.isBroken { ways.append("restart PipeWire (systemctl --user restart pipewire wireplumber)") }
         if pipeWire.socket == nil, pipeWire.isInstalled {
             ways.append("start PipeWire (systemctl --user start pipewire wireplumber)")
         }
