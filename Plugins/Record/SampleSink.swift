@@ -24,6 +24,7 @@ final class SoundFileSink: SampleSink {
     private let descriptor: Int32
     private let encoding: Encoding
     private let file: OpaquePointer
+    private let isTimed: Bool
 
     /// Begins a file and owns its descriptor, which is closed where this throws. `stamp`: when its first frame is recorded;
     /// nil: that is not said. [control]
@@ -38,6 +39,7 @@ final class SoundFileSink: SampleSink {
         self.descriptor = descriptor
         self.encoding = encoding
         self.file = file
+        isTimed = now != nil
         encoding.apply(to: file)
         if let now, encoding.hasLength { stamp(file, now, rate: rate) }
     }
@@ -61,9 +63,24 @@ final class SoundFileSink: SampleSink {
     }
 
     func close() -> String? {
+        let copy = isTimed || !encoding.hasLength || encoding.bits != nil ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         let result = sf_close(file)
+        if copy >= 0 {
+            forgetTime(copy)
+            Glibc.close(copy)
+        }
         return result == 0 ? nil : sf_error_number(result).map { String(cString: $0) } ?? "error \(result)"
     }
+}
+
+/// Clears the time in the chunk PEAK, which libsndfile writes into the head of an RF64 of floats even where it is asked not
+/// to: what is rendered is the same in every run.
+private func forgetTime(_ descriptor: Int32) {
+    var head = [UInt8](repeating: 0, count: 512)
+    let count = pread(descriptor, &head, head.count, 0)
+    guard count > 0, let chunk = head[..<count].firstRange(of: Array("PEAK".utf8)) else { return }
+    // Behind its name, size and version.
+    pwrite(descriptor, [0, 0, 0, 0], 4, off_t(chunk.lowerBound + 12))
 }
 
 /// Says in a WAV when its first frame was recorded: date, time, and frames since midnight (EBU Tech 3285, the broadcast wave

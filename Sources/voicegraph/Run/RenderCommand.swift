@@ -94,6 +94,9 @@ struct RenderCommand: ParsableCommand {
         if let tempo, !(tempo >= 1 && tempo <= 1000) { throw ValidationError("--tempo must be from 1 to 1000") }
         if let channels, !(1...64).contains(channels) { throw ValidationError("--channels must be from 1 to 64") }
         _ = try inputFiles(inputs)
+        if isStream, ![O_WRONLY, O_RDWR].contains(fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) {
+            throw ValidationError("standard output is closed: name a file, or let a program read it")
+        }
         if isStream, isatty(STDOUT_FILENO) == 1 {
             throw ValidationError(
                 "a sound is nothing for a terminal: name a file, or let a program read it, as | aplay")
