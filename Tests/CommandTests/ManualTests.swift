@@ -110,14 +110,14 @@ struct ManualTests {
         }
     }
 
-    @Test("mandoc finds nothing to say of them", .enabled(if: isInstalled("mandoc"), "needs mandoc"))
+    @Test("Looked at by mandoc, they have no fault", .enabled(if: isInstalled("mandoc"), "needs mandoc"))
     func mandoc() async throws {
         let pages = try await makePages()
         let checked = try await runTool(["mandoc", "-Tlint"] + pages.keys.sorted().map(scratch.file))
         #expect(checked.status == 0 && checked.output.isEmpty, "\(checked.output)")
     }
 
-    @Test("groff finds nothing to say of them, and shows them", .enabled(if: isInstalled("groff"), "needs groff"))
+    @Test("Looked at by groff, they have no fault, and are shown whole", .enabled(if: isInstalled("groff"), "needs groff"))
     func groff() async throws {
         for (name, page) in try await makePages().sorted(by: { $0.key < $1.key }) {
             let checked = try await runTool(["groff", "-man", "-ww", "-z", "-Tutf8", scratch.file(name)])
