@@ -117,7 +117,9 @@ struct ManualTests {
         #expect(checked.status == 0 && checked.output.isEmpty, "\(checked.output)")
     }
 
-    @Test("Looked at by groff, they have no fault, and are shown whole", .enabled(if: isInstalled("groff"), "needs groff"))
+    @Test(
+        "Looked at by groff, they have no fault, and are shown whole", .enabled(if: isInstalled("groff"), "needs groff")
+    )
     func groff() async throws {
         for (name, page) in try await makePages().sorted(by: { $0.key < $1.key }) {
             let checked = try await runTool(["groff", "-man", "-ww", "-z", "-Tutf8", scratch.file(name)])
