@@ -11,7 +11,7 @@ RELEASE = .build/release
 
 .DEFAULT_GOAL := help
 .PHONY: help run test build debug setup setup-test models install format lint docs pictures contact-sheet bench
-.PHONY: lv2-conformance lv2-example soak soak-voice web-test web-measure web-picture clean
+.PHONY: lv2-conformance lv2-example soak soak-voice web-test web-measure web-picture deb deb-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,8 +52,16 @@ setup: ## install the Debian packages that are missing to build and run
 setup-test: ## the same for the tests
 	@scripts/setup test
 
-install: build ## copy command, plugins, NodeKit and completions below PREFIX (/usr/local); DESTDIR as usual
-	scripts/install "$(DESTDIR)$(PREFIX)" $(RELEASE)
+install: build ## copy command, plugins, NodeKit, manual, completions and unit below PREFIX (/usr/local); DESTDIR as usual
+	DESTDIR="$(DESTDIR)" scripts/install "$(PREFIX)" $(RELEASE)
+
+deb: build ## make Debian packages that need no Swift where they are installed: voicegraph and libvoicegraph-dev
+	@scripts/setup deb
+	@scripts/deb $(RELEASE)
+
+deb-test: build ## make the packages, and install and try them in a clean Debian; needs root
+	@scripts/setup deb
+	@scripts/deb-test $(RELEASE)
 
 models: build ## fetch all models for speaking and listening, for this user (150 MB); XDG_DATA_HOME=... for elsewhere
 	@scripts/setup models
@@ -99,4 +107,4 @@ soak-voice: setup-test ## talk with the assistant at random while everything fai
 		$(SWIFT) test --skip-build --no-parallel --filter FaultTests.ConversationSoakTests
 
 clean: ## remove what was built
-	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench
+	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench *.deb

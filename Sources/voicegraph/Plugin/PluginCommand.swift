@@ -49,7 +49,8 @@ struct PluginCommand: ParsableCommand {
                 throw fail("\(folder) is there already; choose another folder with --path")
             }
             guard let kit = kitFolder() else {
-                throw fail("NodeKit is not beside this program; install voicegraph with `make install`")
+                throw fail(
+                    "NodeKit is not beside this program; install voicegraph with `make install`, or libvoicegraph-dev")
             }
             let template = PluginTemplate(name: name, language: language, kit: kit)
             for file in template.files { try write(file.text, to: folder + "/" + file.path) }
