@@ -63,6 +63,7 @@ final class SSHTunnel {
         sockets = lines.filter { $0.hasPrefix("/") && $0.hasSuffix(suffix) }.map { path in
             (ControlFolder.client(String(path.split(separator: "/").last?.dropLast(suffix.count) ?? "")), path)
         }
+        .sorted { $0.0 < $1.0 }
     }
 
     deinit {

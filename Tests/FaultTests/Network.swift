@@ -49,7 +49,10 @@ final class Network: Sendable {
     }
 
     /// Starts a program at one end.
-    func start(_ end: Int, _ arguments: String...) throws -> Program {
+    func start(_ end: Int, _ arguments: String...) throws -> Program { try start(end, arguments) }
+
+    /// The same of a list of words.
+    func start(_ end: Int, _ arguments: [String]) throws -> Program {
         try Program([Self.command, "netns", "exec", ends[end].space] + arguments)
     }
 
