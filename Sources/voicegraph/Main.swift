@@ -17,7 +17,7 @@ struct VoiceGraph: AsyncParsableCommand {
             TranscriptsCommand.self, TakesCommand.self,
             StatusCommand.self, TopCommand.self, WebCommand.self, ControlCommand.self, LV2Command.self,
             ModelsCommand.self,
-            PluginCommand.self, IsolatedChildCommand.self,
+            PluginCommand.self, HelpCommand.self, IsolatedChildCommand.self,
         ])
 }
 
