@@ -157,7 +157,7 @@ let package = Package(
         tests("Drivers", ["Nodes", "Drivers", "System"]),
         tests(
             "Isolation", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime", "System"]),
-        tests("Config", ["Config", "Graph", "Host"]),
+        tests("Config", ["Config", "Graph", "Host", "NodeKit"]),
         tests("Host", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime"]),
         tests("Control", ["Control", "Host"]),
         tests(

@@ -76,7 +76,9 @@ private func mistake(
         let odd = String(decoding: rest, as: UTF8.self).first(where: typographicQuotes.contains)
         return (
             Diagnostic(
-                .error, "a string without its closing quote", at: text.location(start..<text.bytes.count),
+                .error,
+                odd == nil ? "a string without its closing quote" : "a string that ends with a typographic quote",
+                at: text.location(start..<text.bytes.count),
                 hint: odd.map { "\($0) closes no string: write a straight quote, \"" }
                     ?? "close it, or write \"\"\" for text of several lines"), lines
         )

@@ -17,8 +17,8 @@ struct VoiceGraph: AsyncParsableCommand {
             TranscriptsCommand.self, TakesCommand.self,
             StatusCommand.self, TopCommand.self, WebCommand.self, ControlCommand.self, LV2Command.self,
             ModelsCommand.self,
-            PluginCommand.self, DoctorCommand.self, IsolatedChildCommand.self, ServerProbeCommand.self,
-            ManualCommand.self,
+            PluginCommand.self, DoctorCommand.self, HelpCommand.self, IsolatedChildCommand.self,
+            ServerProbeCommand.self, ManualCommand.self,
         ])
 }
 

@@ -102,7 +102,7 @@ import TestSupport
                 .hasPrefix("3: '' cannot be a speaker's name") == true)
         #expect(
             try faults("[node.a]\ntype = \"minutes\"\nkeep = \"yes\"\n").first
-                == "3: 'keep' must be true or false, not a string; ")
+                == "3: 'keep' must be true or false, not a string; write true")
         #expect(
             try faults("[graph]\narchive = 1\n[node.a]\ntype = \"minutes\"\n").first?
                 .hasPrefix("2: 'archive' must be true or false, not a whole number") == true)
