@@ -40,11 +40,11 @@ struct SaveCall: ControlCall {
 
     func run() throws {
         let (call, fields) = request()
-        let answer = try ask(client, call, fields, json: json)
+        let answer = try ask(host, call, fields, json: json)
         guard let file else { return json ? () : saved(answer["saved"]?.items.compactMap(\.string) ?? []) }
         let text = answer["text"]?.string ?? ""
         if file == "-" { return json ? () : { _ = writeOut(text) }() }
-        if !force, access(file, F_OK) == 0, !isSame(file, answer["path"]?.string) {
+        if !force, access(file, F_OK) == 0, !(host.ssh == nil && isSame(file, answer["path"]?.string)) {
             throw fail("\(HostError("there is a file \(file) already", hint: "--force writes over it"))")
         }
         try writeWhole(Array(text.utf8), to: file)
