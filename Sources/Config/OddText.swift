@@ -87,7 +87,7 @@ func noValue(at failure: TomlDocument.Failure, _ text: SourceText) -> Diagnostic
     if failure.message.contains("leading zero") {
         return Diagnostic(
             .error, "'\(word)' is a number with a leading zero", at: place,
-            hint: "leave the zero out, or write text in quotes: \"\(word)\"")
+            hint: "leave the zero out; only text has one, in straight quotes")
     }
     if failure.message.contains("representable") { return Diagnostic(.error, "'\(word)' is too large", at: place) }
     let line = text.line(place.line)
