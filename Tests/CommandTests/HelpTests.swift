@@ -27,7 +27,7 @@ import TestSupport
                 ]
             ), (["ctl", "--help"], ["set", "reload", "bypass", "--client", "events", "exit code 1"]),
             (["ctl", "add", "--help"], ["params.gain=-6", "<key=value>"]), (["top", "--help"], ["--json", "Ctrl-C"]),
-            (["status", "--help"], ["--client"]),
+            (["status", "--help"], ["--client", "--ssh"]),
             (
                 ["render", "--help"],
                 [

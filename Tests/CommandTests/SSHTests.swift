@@ -98,6 +98,7 @@ private final class Machine: Sendable {
 
     let scratch: Scratch
     private let server: Program
+    private let before = folders()
 
     init() async throws {
         let scratch = try Scratch()
@@ -155,10 +156,12 @@ private final class Machine: Sendable {
         try await server.wait("sshd listens") { $0.errors.contains("Server listening") }
     }
 
-    /// What this side has left in the folder for temporary files: ssh's private folders.
-    var folders: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: "/tmp")) ?? [])
-            .filter { $0.hasPrefix("voicegraph-ssh-") }
+    /// What this side has left among temporary files since the start: private folders of ssh.
+    var folders: Set<String> { Self.folders().subtracting(before) }
+
+    private static func folders() -> Set<String> {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: P_tmpdir)) ?? []
+        return Set(names.filter { $0.hasPrefix("voicegraph-ssh-") })
     }
 
     /// Starts the command on this side.

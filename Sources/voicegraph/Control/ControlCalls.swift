@@ -17,11 +17,9 @@ struct SetCall: ControlCall {
             the label of one of the values that have names.
 
             Examples:
-              voicegraph ctl set low gain_db -12
               voicegraph ctl set low gain_db "-12 dB"
               voicegraph ctl set --at 10 low gain_db 0
               voicegraph ctl set synth wave Saw
-              voicegraph ctl set tts rate 200
             """)
 
     @ParentCommand var parent: ControlCommand

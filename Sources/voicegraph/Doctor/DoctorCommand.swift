@@ -13,6 +13,10 @@ struct DoctorCommand: ParsableCommand {
             Looks at JACK servers, PipeWire, sound cards, realtime rights, folders, models and plugins, and asks the hosts \
             that run; with a file also at what that wants: connections, devices, models. Starts and changes nothing. The \
             exit code is 1 if as it is nothing will be heard, else 0.
+
+            Examples:
+              voicegraph doctor
+              voicegraph doctor voice.conf
             """)
 
     @Argument(help: "A graph file.", completion: .file(extensions: ["conf", "toml"]))
