@@ -158,7 +158,7 @@ struct NetworkTests {
 }
 
 /// What jackd did, and no run of ours can mend.
-private struct NetJACKFailed: Error, CustomStringConvertible {
+struct NetJACKFailed: Error, CustomStringConvertible {
     let description: String
 }
 

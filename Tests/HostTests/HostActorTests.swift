@@ -181,7 +181,7 @@ import TestSupport
         await #expect(throws: HostError("there is no node 'gian'", hint: "nodes: tone, gain, mute, meter, out")) {
             try await host.set("gian", "gain_db", to: 0)
         }
-        await #expect(throws: HostError("node 'gain' has no parameter 'gain'", hint: "it has: gain_db")) {
+        await #expect(throws: HostError("node 'gain' has no parameter 'gain'", hint: "did you mean 'gain_db'?")) {
             try await host.set("gain", "gain", to: 0)
         }
         await #expect(throws: HostError("node 'meter' has no parameter 'muted'", hint: "it has: series_rate")) {
