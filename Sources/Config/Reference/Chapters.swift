@@ -135,7 +135,9 @@ extension FileReference {
         blocks: [
             .text(
                 "One table for each node. Its name, made of letters, digits, `_` and `-`, is what links call it, and its ports at "
-                    + "the JACK server. Beside the settings and parameters of its type it may have:"),
+                    + "the JACK server. A parameter is a number, or in quotes a number with its unit (\"-6 dB\", \"2 kHz\", \"20 ms\"), on or "
+                    + "off of a switch, or the label of a value that has one. Beside the settings and parameters of its type a "
+                    + "node may have:"),
             .keys(nodeKeys),
         ])
 

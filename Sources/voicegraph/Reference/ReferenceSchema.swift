@@ -101,6 +101,13 @@ extension ReferencePrinter {
         func has(_ flag: Int) -> Bool { parameter.flags & UInt32(flag) != 0 }
         var kinds = [number(has(VG_PARAM_STEPPED) || has(VG_PARAM_TOGGLE) ? "integer" : "number", range), variable]
         if has(VG_PARAM_TOGGLE) { kinds.append(either("boolean")) }
+        // By name: a switch, a point that has one, or a number with its unit.
+        let words = (has(VG_PARAM_TOGGLE) ? ["on", "off"] : []) + parameter.points.map(\.label)
+        if !words.isEmpty { kinds.append(.object(["enum": .list(words.map(JSON.string))])) }
+        if !parameter.unit.isEmpty {
+            let pattern = "^[-+]?[0-9.]+([eE][-+]?[0-9]+)? *[A-Za-z%]+$"
+            kinds.append(.object(["type": .string("string"), "pattern": .string(pattern)]))
+        }
         let unit = parameter.unit.isEmpty ? "" : " (\(parameter.unit))"
         return .object([
             "description": .string(parameter.doc + unit), "default": .number(bound(parameter.defaultValue)),
