@@ -47,7 +47,10 @@ import TestSupport
     @Test("Every graph in it is fine, and every part of one is read") func examples() {
         for block in FileReference.sections.flatMap(\.blocks) {
             switch block {
-            case .file(let text): #expect(problems(text) == [], "\(text)")
+            case .file(let text):
+                // This program names no command that a node could be isolated with.
+                let found = problems(text).filter { !$0.message.hasSuffix("this program cannot isolate nodes") }
+                #expect(found == [], "\(text)")
             case .lines(let text) where text.contains("[") && !text.contains("include"):
                 #expect(
                     problems(text + "\n[node.a]\ntype = \"tone\"\n").filter { $0.severity == .error } == [], "\(text)")
@@ -105,7 +108,11 @@ import TestSupport
             var (value, asked) = (start, Set<String>())
             for _ in 0..<6 {
                 let hints = load("\(key) = \(value)").1.map(\.hint)
-                guard let hint = hints.first(where: { $0.contains("quotes: ") || $0.hasPrefix("write it as ") }) else {
+                // A leading zero may be left out, or be text: who wanted a number follows the first.
+                func asks(_ hint: String) -> Bool {
+                    hint.contains("quotes: ") && !hint.contains(", or write") || hint.hasPrefix("write it as ")
+                }
+                guard let hint = hints.first(where: asks) else {
                     break
                 }
                 asked.insert(hint.contains("without quotes") ? "without" : hint.contains("in quotes") ? "in" : "else")
