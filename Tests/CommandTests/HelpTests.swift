@@ -88,6 +88,33 @@ import TestSupport
         #expect(result.status == 0, "\(result.output)")
     }
 
+    @Test("`help` tells what --help does, and the file's reference in three forms") func help() async throws {
+        func help(_ arguments: String...) async throws -> (code: Int32, output: String, errors: String) {
+            let program = try Program([Program.voicegraph] + arguments)
+            return (try await program.end(), program.output, program.errors)
+        }
+        let same = try await help("help", "ctl", "set")
+        let shown = try await help("ctl", "set", "--help")
+        #expect(same.code == 0 && same.output == shown.output)
+        let unknown = try await help("help", "rnu")
+        #expect(unknown.code == 64 && unknown.errors.contains("did you mean 'run'?"), "\(unknown.errors)")
+        #expect(try await help("help", "foo").code == 64)
+        let reference = try await help("help", "config")
+        #expect(reference.code == 0 && ["[graph]", "gain_db", "${"].allSatisfy(reference.output.contains))
+        #expect(reference.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
+        let page = try await help("help", "config", "--man")
+        let scratch = try Scratch()
+        let file = try scratch.write("voicegraph.conf.5", page.output)
+        for check in [["mandoc", "-Tlint", file], ["groff", "-man", "-ww", "-z", file]] {
+            let result = try await runTool(check)
+            #expect(result.status == 0 && result.output.isEmpty, "\(check): \(result.output)")
+        }
+        let schema = try await help("help", "config", "--schema")
+        #expect(try JSONSerialization.jsonObject(with: Data(schema.output.utf8)) is [String: Any])
+        #expect(try await help("help", "config", "--man", "--schema").code == 64)
+        #expect(try await help("help", "run", "--schema").code == 64)
+    }
+
     @Test("Unknown commands and options exit with 64") func unknownWords() async throws {
         for arguments in [["sing"], ["--nonsense"], ["check", "--nonsense"]] {
             #expect(try await Program([Program.voicegraph] + arguments).end() == 64)

@@ -56,9 +56,11 @@ def test_V1_what_starts_is_there_while_nothing_runs_and_what_stops_while_somethi
     # A second start is refused, whoever asks, and the first one goes on.
     status, answer = host.ask("api/do", {"node": "take", "action": "start"})
     assert status == 400 and answer["error"]["message"], answer
-    assert host.event("record.state")["state"] == "recording"
+    # What the run prints may come later than what the page is told.
+    eventually("it records on", lambda: host.event("record.state")["state"] == "recording")
     button(view, "finish").click()
     eventually("it can begin again", lambda: shown(view) == {"record"})
+    eventually("its end is told", lambda: host.events("record.finished"))
     assert len(host.events("record.started")) == 1
 
 

@@ -17,7 +17,7 @@ struct ManualCommand: ParsableCommand {
         for help in [program] + program.commands {
             let page = ManualPage(help, in: program)
             let path = "\(folder)/\(page.name).1"
-            let text = page.text(date: try Self.date(), version: "voicegraph \(hostVersion)")
+            let text = page.text(date: try manualDate(), version: "voicegraph \(hostVersion)")
             guard let file = fopen(path, "w") else {
                 throw fail("cannot write \(path): \(String(cString: strerror(errno)))")
             }
@@ -27,18 +27,18 @@ struct ManualCommand: ParsableCommand {
             }
         }
     }
+}
 
-    /// "2026-03-01"
-    private static func date() throws -> String {
-        var seconds = time(nil)
-        if let given = getenv("SOURCE_DATE_EPOCH").map({ String(cString: $0) }) {
-            guard let number = Int(given) else {
-                throw fail("SOURCE_DATE_EPOCH is \"\(given)\"; it must be a number of seconds")
-            }
-            seconds = number
+/// The date of manual pages, as in "2026-03-01": that of $SOURCE_DATE_EPOCH, else today. [any]
+func manualDate() throws -> String {
+    var seconds = time(nil)
+    if let given = getenv("SOURCE_DATE_EPOCH").map({ String(cString: $0) }) {
+        guard let number = Int(given) else {
+            throw fail("SOURCE_DATE_EPOCH is \"\(given)\"; it must be a number of seconds")
         }
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        return String(unsafeUninitializedCapacity: 32) { strftime($0.baseAddress!, 32, "%Y-%m-%d", &parts) }
+        seconds = number
     }
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    return String(unsafeUninitializedCapacity: 32) { strftime($0.baseAddress!, 32, "%Y-%m-%d", &parts) }
 }

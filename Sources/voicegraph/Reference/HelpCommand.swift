@@ -35,7 +35,7 @@ struct HelpCommand: ParsableCommand {
             let printer = ReferencePrinter(catalog: NodeRegistry(search: try plugins.search()).fullCatalog())
             writeOut(
                 man
-                    ? printer.manual()
+                    ? printer.manual(try manualDate())
                     : schema ? printer.schema() : printer.text(width: min(terminalWidth() ?? 80, 100)))
             return
         }

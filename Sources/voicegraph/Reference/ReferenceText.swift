@@ -60,10 +60,10 @@ struct ReferencePrinter {
         return text.replacing("\n\n\n", with: "\n\n")
     }
 
-    /// For `man`: voicegraph.conf(5).
-    func manual() -> String {
+    /// For `man`: voicegraph.conf(5), with a date.
+    func manual(_ date: String) -> String {
         var text = """
-            .TH VOICEGRAPH.CONF 5 "" "voicegraph \(hostVersion)" "File Formats"
+            .TH VOICEGRAPH.CONF 5 "\(date)" "voicegraph \(hostVersion)" "File Formats"
             .SH NAME
             voicegraph.conf \\- \(Self.roff(FileReference.summary))
 
