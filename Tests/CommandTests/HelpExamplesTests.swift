@@ -57,9 +57,8 @@ import TestSupport
         // The program's own code, whatever becomes of the rest of the line.
         let wrapper = """
             #!/bin/bash
-            '\(Program.voicegraph)' "$@" &
-            trap "kill $! 2>/dev/null" TERM
-            wait $!
+            # Whatever shell waits for it, it ends.
+            /usr/bin/timeout --foreground -k 2 5 '\(Program.voicegraph)' "$@"
             CODE=$?
             [ $CODE = 64 ] && echo "WRONG USAGE" >&2
             exit $CODE
@@ -78,8 +77,7 @@ import TestSupport
         func isWrong(_ line: String) async throws -> Bool {
             let program = try Program(
                 ["/bin/bash", "-c", line + " < /dev/null"], environment: environment, folder: scratch.path)
-            try? await program.wait("it ends", seconds: 5) { !$0.isRunning }
-            program.signal(SIGTERM)
+            try await program.wait("it ends", seconds: 30) { !$0.isRunning }
             return program.errors.contains("WRONG USAGE")
         }
         #expect(try await isWrong("voicegraph ctl mtue mic"), "wrong usage is noticed")
