@@ -44,15 +44,15 @@ struct EditHistory: Sendable {
         if undoable.count > Self.limit { undoable.removeFirst() }
     }
 
-    /// The last change was taken back; `inverse` does it again.
-    mutating func undone(_ inverse: Step) {
-        undoable.removeLast()
-        redoable.append(inverse)
-    }
+    /// The last change, which is about to be taken back: no other call takes it meanwhile.
+    mutating func takeUndoable() -> Step? { undoable.popLast() }
 
-    /// What was taken back last was done again; `inverse` takes it back.
-    mutating func redone(_ inverse: Step) {
-        redoable.removeLast()
-        undoable.append(inverse)
-    }
+    /// What was taken back last, which is about to be done again.
+    mutating func takeRedoable() -> Step? { redoable.popLast() }
+
+    /// Puts a step where `undo` finds it: one that could not be taken back, or that leads back.
+    mutating func putUndoable(_ step: Step) { undoable.append(step) }
+
+    /// Puts a step where `redo` finds it.
+    mutating func putRedoable(_ step: Step) { redoable.append(step) }
 }

@@ -38,23 +38,33 @@ extension Host {
     /// and what that did.
     @discardableResult
     public func undo() async throws -> (step: String, difference: GraphDifference) {
-        guard let step = history.undoable.last else {
+        guard let step = history.takeUndoable() else {
             throw HostError("there is nothing to take back", hint: "nothing was changed since the run began")
         }
-        let (inverse, difference) = try await goBack(step)
-        history.undone(inverse)
-        return (step.title, difference)
+        do {
+            let (inverse, difference) = try await goBack(step)
+            history.putRedoable(inverse)
+            return (step.title, difference)
+        } catch {
+            history.putUndoable(step)
+            throw error
+        }
     }
 
     /// Does again what `undo` took back last.
     @discardableResult
     public func redo() async throws -> (step: String, difference: GraphDifference) {
-        guard let step = history.redoable.last else {
+        guard let step = history.takeRedoable() else {
             throw HostError("there is nothing to do again", hint: "only what was taken back can be")
         }
-        let (inverse, difference) = try await goBack(step)
-        history.redone(inverse)
-        return (step.title, difference)
+        do {
+            let (inverse, difference) = try await goBack(step)
+            history.putUndoable(inverse)
+            return (step.title, difference)
+        } catch {
+            history.putRedoable(step)
+            throw error
+        }
     }
 
     /// Makes the graph what it was before a step; returns the step that leads back.
