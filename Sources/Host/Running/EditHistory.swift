@@ -14,6 +14,8 @@ struct EditHistory: Sendable {
         var values: [Place: Float] = [:]
         /// When it was done, or went on.
         var time = ContinuousClock.now
+        /// Names it for who learns later that it was refused.
+        var number = 0
     }
 
     /// A parameter of a node.
@@ -22,37 +24,58 @@ struct EditHistory: Sendable {
         var key: String
     }
 
-    private(set) var undoable: [Step] = []
-    private(set) var redoable: [Step] = []
+    /// Whether a step is taken back, or done again after that.
+    enum Way: Sendable {
+        case back, again
+        var opposite: Way { self == .back ? .again : .back }
+    }
+
+    private var undoable: [Step] = []
+    private var redoable: [Step] = []
+    private var added = 0
 
     /// So many steps are kept; the oldest are forgotten.
     static let limit = 100
     /// What turns the same parameter again within this time is one step with what did so before: a knob that is moved.
     private static let pause = Duration.seconds(1)
 
-    /// A new change: what was taken back before cannot be done again.
-    mutating func add(_ step: Step) {
+    /// A new change: what was taken back before cannot be done again. Returns its number.
+    @discardableResult
+    mutating func add(_ step: Step) -> Int {
         redoable = []
         if step.before == nil, let last = undoable.last, last.before == nil, last.values.keys == step.values.keys,
             step.time - last.time < Self.pause
         {
             undoable[undoable.count - 1].time = step.time
             undoable[undoable.count - 1].title = step.title
-            return
+            return last.number
         }
+        added += 1
         undoable.append(step)
+        undoable[undoable.count - 1].number = added
         if undoable.count > Self.limit { undoable.removeFirst() }
+        return added
     }
 
-    /// The last change, which is about to be taken back: no other call takes it meanwhile.
-    mutating func takeUndoable() -> Step? { undoable.popLast() }
+    /// The step that goes this way next. No other call takes it meanwhile.
+    mutating func take(_ way: Way) -> Step? {
+        switch way {
+        case .back: undoable.popLast()
+        case .again: redoable.popLast()
+        }
+    }
 
-    /// What was taken back last, which is about to be done again.
-    mutating func takeRedoable() -> Step? { redoable.popLast() }
+    /// A step that goes this way next: one that was not gone, or that leads back from one that was.
+    mutating func put(_ step: Step, _ way: Way) {
+        switch way {
+        case .back: undoable.append(step)
+        case .again: redoable.append(step)
+        }
+    }
 
-    /// Puts a step where `undo` finds it: one that could not be taken back, or that leads back.
-    mutating func putUndoable(_ step: Step) { undoable.append(step) }
-
-    /// Puts a step where `redo` finds it.
-    mutating func putRedoable(_ step: Step) { redoable.append(step) }
+    /// Forgets a change that came to nothing.
+    mutating func forget(_ number: Int) {
+        undoable.removeAll { $0.number == number }
+        redoable.removeAll { $0.number == number }
+    }
 }

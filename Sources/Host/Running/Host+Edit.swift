@@ -140,12 +140,26 @@ extension Host {
         _ title: String?, resetting: Bool = false, _ change: @escaping @Sendable (inout GraphDescription) throws -> Void
     ) async throws -> GraphDifference {
         let asked = vg_ticks()
-        let edited = try await afterOthers { try await self.perform(resetting, asked, change) }
-        let difference = try await settle(edited, warns: resetting)
-        if let title, !difference.isEmpty {
-            history.add(EditHistory.Step(title: title, before: edited.back, values: edited.turned))
+        let (edited, number) = try await afterOthers { try await self.perform(title, resetting, asked, change) }
+        // Nodes may take their time to say whether they take a setting: other edits are made, and taken back, meanwhile.
+        do {
+            let difference = try await settle(edited, warns: resetting)
+            if difference.isEmpty { history.forget(number) }
+            return difference
+        } catch {
+            history.forget(number)
+            throw error
         }
-        return difference
+    }
+
+    /// Performs a change; the second result is its number in the history.
+    private func perform(
+        _ title: String?, _ resetting: Bool, _ asked: UInt64,
+        _ change: @Sendable (inout GraphDescription) throws -> Void
+    ) async throws -> (Edited, Int) {
+        let edited = try await perform(resetting, asked, change)
+        guard let title, !edited.difference.isEmpty else { return (edited, 0) }
+        return (edited, history.add(EditHistory.Step(title: title, before: edited.back, values: edited.turned)))
     }
 
     /// Does something after the edits that were asked for before.
@@ -161,7 +175,8 @@ extension Host {
         return try await task.value
     }
 
-    private func perform(
+    /// Changes the graph; it is heard when this returns. Only what runs `afterOthers` may.
+    func perform(
         _ resetting: Bool, _ asked: UInt64, _ change: @Sendable (inout GraphDescription) throws -> Void
     ) async throws -> Edited {
         let graph = try graph()

@@ -2,6 +2,7 @@
 import Config
 import Graph
 import NodeKit
+import Realtime
 
 /// What is turned by the names that people use, and live edits that are taken back.
 extension Host {
@@ -37,54 +38,49 @@ extension Host {
     /// Takes back the last live edit: a link, a node, a switch, a parameter that was turned, a reload. Returns what it was,
     /// and what that did.
     @discardableResult
-    public func undo() async throws -> (step: String, difference: GraphDifference) {
-        guard let step = history.takeUndoable() else {
-            throw HostError("there is nothing to take back", hint: "nothing was changed since the run began")
-        }
-        do {
-            let (inverse, difference) = try await goBack(step)
-            history.putRedoable(inverse)
-            return (step.title, difference)
-        } catch {
-            history.putUndoable(step)
-            throw error
-        }
-    }
+    public func undo() async throws -> (step: String, difference: GraphDifference) { try await go(.back) }
 
     /// Does again what `undo` took back last.
     @discardableResult
-    public func redo() async throws -> (step: String, difference: GraphDifference) {
-        guard let step = history.takeRedoable() else {
-            throw HostError("there is nothing to do again", hint: "only what was taken back can be")
-        }
-        do {
-            let (inverse, difference) = try await goBack(step)
-            history.putUndoable(inverse)
-            return (step.title, difference)
-        } catch {
-            history.putRedoable(step)
-            throw error
-        }
+    public func redo() async throws -> (step: String, difference: GraphDifference) { try await go(.again) }
+
+    /// Of several calls at once each goes a step of its own, after the edits that were asked for before.
+    private func go(_ way: EditHistory.Way) async throws -> (step: String, difference: GraphDifference) {
+        let asked = vg_ticks()
+        let (step, edited) = try await afterOthers { try await self.step(way, asked) }
+        var difference = GraphDifference()
+        if let edited { difference = try await settle(edited, warns: true) }
+        difference.parameters += step.values.count
+        return (step.title, difference)
     }
 
-    /// Makes the graph what it was before a step; returns the step that leads back.
-    private func goBack(_ step: EditHistory.Step) async throws -> (EditHistory.Step, GraphDifference) {
-        var inverse = EditHistory.Step(title: step.title, before: nil)
-        var difference = GraphDifference()
+    /// Makes the graph what it was before a step, which leads back then.
+    private func step(_ way: EditHistory.Way, _ asked: UInt64) async throws -> (EditHistory.Step, Edited?) {
+        guard let step = history.take(way) else {
+            switch way {
+            case .back:
+                throw HostError("there is nothing to take back", hint: "nothing was changed since the run began")
+            case .again: throw HostError("there is nothing to do again", hint: "only what was taken back can be")
+            }
+        }
+        var inverse = step
+        inverse.values = [:]
+        var edited: Edited?
         if let before = step.before {
-            let now = try graph().liveDescription(without: fading)
-            let raw = try graph().description
-            difference = try await edit(nil) { $0 = before }
-            inverse.before = Self.described(raw, ended: difference.removed, as: now, without: fading)
+            do { edited = try await perform(false, asked) { $0 = before } } catch {
+                history.put(step, way)
+                throw error
+            }
+            inverse.before = edited?.back
         }
         for (place, value) in step.values {
             // The node may be of another type by now.
             guard let was = try? self.value(place.node, place.key) else { continue }
             inverse.values[place] = was
             try graph().set(place.node, place.key, to: value)
-            difference.parameters += 1
         }
-        return (inverse, difference)
+        history.put(inverse, way.opposite)
+        return (inverse, edited)
     }
 
     /// A graph before a change, in which the nodes that the change has ended have the values of their parameters.

@@ -62,69 +62,39 @@ struct ReferencePrinter {
 
     /// For `man`: voicegraph.conf(5), with a date.
     func manual(_ date: String) -> String {
-        var text = """
-            .TH VOICEGRAPH.CONF 5 "\(date)" "voicegraph \(hostVersion)" "File Formats"
-            .SH NAME
-            voicegraph.conf \\- \(Self.roff(FileReference.summary))
-
-            """
+        var page = Roff()
+        page.title(
+            "VOICEGRAPH.CONF", section: 5, date: date, version: "voicegraph \(hostVersion)", manual: "File Formats")
+        page.macro("SH", "NAME")
+        page.line("voicegraph.conf \\- " + Roff.styled(FileReference.summary))
         func entry(_ key: String, _ takes: String, _ doc: String) {
-            text += ".TP\n\\fB\(Self.roff(key, isPlain: true))\\fR (\(Self.roff(takes)))\n"
-            text += Self.roff(doc.isEmpty ? "No more is said of it." : doc) + "\n"
+            page.entry("\(Roff.bold(key)) (\(Roff.styled(takes)))", doc.isEmpty ? "No more is said of it." : doc)
         }
         for section in FileReference.sections {
-            text += ".SH \"\(Self.roff(section.title).uppercased())\"\n"
-            var isFirst = true
-            for block in section.blocks {
+            page.macro("SH", section.title.uppercased())
+            for (index, block) in section.blocks.enumerated() {
                 switch block {
-                case .text(let words): text += (isFirst ? "" : ".PP\n") + Self.roff(words) + "\n"
+                case .text(let words):
+                    if index > 0 { page.macro("PP") }
+                    page.prose(words)
                 case .file(let lines), .lines(let lines):
-                    text += ".PP\n.RS 4\n.nf\n"
-                    for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {
-                        text += (line.isEmpty ? "\\&" : Self.roff(String(line), isPlain: true)) + "\n"
-                    }
-                    text += ".fi\n.RE\n"
+                    page.macro("PP")
+                    page.macro("RS", "4")
+                    page.example(lines.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+                    page.macro("RE")
                 case .keys(let keys): for key in keys { entry(key.setting.key, range(key.setting), key.setting.doc) }
                 }
-                isFirst = false
             }
         }
-        text += ".SH \"NODE TYPES\"\n" + Self.roff(Self.aboutTypes) + "\n"
+        page.macro("SH", "NODE TYPES")
+        page.prose(Self.aboutTypes)
         for type in types {
-            text += ".SS \"\(Self.roff(type.name))\"\n"
-            text += Self.roff("\(type.summary). See `voicegraph describe \(type.name)`.") + "\n"
+            page.macro("SS", type.name)
+            page.prose("\(type.summary). See `voicegraph describe \(type.name)`.")
             for row in rows(type) { entry(row.key, row.takes, row.doc) }
         }
-        return text + ".SH \"SEE ALSO\"\n.BR voicegraph (1)\n"
-    }
-
-    /// Text as roff has it; what stands between backquotes is bold, unless it is `isPlain`.
-    private static func roff(_ text: String, isPlain: Bool = false) -> String {
-        var result = ""
-        var isBold = false
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": result += "\\e"
-            case "-": result += "\\-"
-            case "'": result += "\\(aq"
-            case "\"": result += "\\(dq"
-            case "^": result += "\\(ha"
-            case "~": result += "\\(ti"
-            case "`" where isPlain: result += "\\(ga"
-            case "`":
-                isBold.toggle()
-                result += isBold ? "\\fB" : "\\fR"
-            case "\n": result += " "
-            default: result += scalar.isASCII ? String(scalar) : "\\[u\(hex(scalar))]"
-            }
-        }
-        // A line that begins with a dot is a request; sources have lines of at most 80.
-        let lines = isPlain ? [result] : wrap(result, 76)
-        return lines.map { $0.hasPrefix(".") ? "\\&" + $0 : $0 }.joined(separator: "\n")
-    }
-
-    private static func hex(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        page.macro("SH", "SEE ALSO")
+        page.line("\\fBvoicegraph\\fR(1)")
+        return page.text
     }
 }
