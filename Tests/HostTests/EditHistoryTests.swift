@@ -70,8 +70,9 @@ import TestSupport
     func mixed() async throws {
         try await play { host in
             let first = try await text(host)
+            for number in 100..<108 { try await host.add(NodeDescription(name: "more\(number)", type: "gain")) }
             await withTaskGroup(of: Void.self) { group in
-                for number in 0..<30 {
+                for number in 0..<40 {
                     group.addTask {
                         switch number % 5 {
                         case 0: _ = try? await host.undo()
@@ -88,7 +89,16 @@ import TestSupport
             let last = try await text(host)
             #expect(last != first)
             var steps = 0
-            while (try? await host.undo()) != nil { steps += 1 }
+            while let (step, difference) = try? await host.undo() {
+                steps += 1
+                // A step is its own change, and nothing of what was asked for at the same time.
+                switch step.prefix(3) {
+                case "add":
+                    #expect(difference.removed == [String(step.dropFirst(4))] && difference.unlinked == 0, "\(step)")
+                case "lin": #expect(difference.removed == [] && difference.unlinked == 1, "\(step)")
+                default: #expect(difference.removed == [] && difference.parameters == 1, "\(step)")
+                }
+            }
             #expect(try await text(host) == first)
             for _ in 0..<steps { try await host.redo() }
             #expect(try await text(host) == last)
