@@ -42,6 +42,9 @@ extension VoiceGraph {
             if code == .validationFailure, message.contains("nexpected argument") {
                 message = UnknownCommand.message(Array(CommandLine.arguments.dropFirst())) ?? message
             }
+            if code.isSuccess, CommandLine.arguments.contains(where: { $0.hasPrefix("--generate-completion-script") }) {
+                message = CompletionScript.withOneHelp(message)
+            }
             if !message.isEmpty { writeOut(message + "\n", to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO) }
         }
         Glibc.exit(code.isSuccess && isOutputLost ? ExitCode.failure.rawValue : code.rawValue)

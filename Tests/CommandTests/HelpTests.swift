@@ -83,9 +83,19 @@ import TestSupport
         for word in ["render", "until-idle", "plugin-path", "mermaid", "moonshine-base-en"] {
             #expect(script.output.contains(word))
         }
+        #expect(script.output.ranges(of: "_voicegraph_help() {").count <= 1 && !script.output.contains("help|help"))
+        #expect(script.output.ranges(of: "'help:").count <= 1 && !script.output.contains("Show subcommand help"))
         guard !check.isEmpty else { return }
         let result = try await runTool(check + [scratch.write("script", script.output)])
         #expect(result.status == 0, "\(result.output)")
+        // What is typed after `help` is completed to what it has help of.
+        let words = """
+            PATH=\((Program.voicegraph as NSString).deletingLastPathComponent):$PATH; source \(scratch.file("script"))
+            COMP_WORDS=(voicegraph help co); COMP_CWORD=2; COMP_LINE='voicegraph help co'; COMP_POINT=18
+            _voicegraph voicegraph co help; echo "${COMPREPLY[@]}"
+            """
+        let completed = try await runTool(["bash", "-c", words])
+        #expect(completed.output == "config\n", "\(completed.output)")
     }
 
     @Test("`help` tells what --help does, and the file's reference in three forms") func help() async throws {
