@@ -49,7 +49,13 @@ extension Host {
         let asked = vg_ticks()
         let (step, edited) = try await afterOthers { try await self.step(way, asked) }
         var difference = GraphDifference()
-        if let edited { difference = try await settle(edited, warns: true) }
+        if let edited {
+            difference = try await settle(edited, warns: true)
+            // A node that had no link then is no mistake now.
+            difference.warnings.removeAll { fault in
+                edited.after.nodes.contains { $0.isUnlinkedText == fault.message }
+            }
+        }
         difference.parameters += step.values.count
         return (step.title, difference)
     }
