@@ -3,7 +3,9 @@
 
 import json
 import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -48,3 +50,16 @@ def test_mistakes_of_the_repository_are_refused(schema):
             refused.append(path.name)
     # Others are mistakes that no schema can know, such as cycles.
     assert len(refused) > 40, refused
+
+
+@pytest.mark.parametrize(("line", "fault"), [("gain_db = -6", None), ('gain_db = "loud"', '"loud"'), ("gian_db = 1", "gian_db")])
+def test_taplo_finds_it_by_the_first_line(tmp_path, line, fault):
+    """As `help config` says of editors: taplo is what many of them ask."""
+    printed = subprocess.run([COMMAND, "help", "config", "--schema"], capture_output=True, text=True, check=True).stdout
+    (tmp_path / "voicegraph.schema.json").write_text(printed)
+    (tmp_path / "a.conf").write_text(f'#:schema ./voicegraph.schema.json\n[node.a]\ntype = "gain"\n{line}\n')
+    (tmp_path / ".taplo.toml").write_text('include = ["*.conf"]\n')
+    taplo = Path(sys.executable).with_name("taplo")
+    checked = subprocess.run([taplo, "lint", "--colors", "never"], cwd=tmp_path, capture_output=True, text=True)
+    assert (checked.returncode == 0) == (fault is None), checked.stderr
+    assert fault is None or fault in checked.stderr
