@@ -81,6 +81,14 @@ def test_T3_status_has_its_labels(element):
     assert plain == "Speak to interrupt"
 
 
+def test_T3_where_nobody_talks_there_is_no_status(element):
+    page, host = element(graph='[graph]\nlinks = ["tone -> meter"]\n[node.tone]\ntype = "tone"\n[node.meter]\ntype = "meter"\n')
+    state(page, "collapsed")
+    part(page, "launcher").click()
+    state(page, "expanded")
+    assert part(page, "status").is_hidden() and part(page, "end").is_visible()
+
+
 def test_T4_an_initialization_that_fails_says_so_and_retry_initializes(element):
     page, host = element('should-initialize="false"')
     page.watch.allows += ["401", "WebSocket", "403", "Failed to load resource"]

@@ -93,7 +93,7 @@ export function show(parts, now) {
 	Object.entries({
 		launcher: !isFace && !isCardOfError && (isBusy || error || state === 'collapsed'), error: !isFace && isCardOfError,
 		card: isFace || isList || state === 'expanded', transcript: isList, composer: isList && now.canAnswer,
-		newest: isList && !now.isPinned, status: !isFace, controls: !isFace, notice: parts.notice.textContent,
+		newest: isList && !now.isPinned, status: !isFace && now.canTalk, controls: !isFace, notice: parts.notice.textContent,
 		mute: now.canMute,
 	}).forEach(([name, isShown]) => (parts[name].hidden = !isShown))
 	parts.launcher.className = `launcher${isRound ? ' round' : ''}${isBusy ? ' busy' : ''}${error ? ' bad' : ''}`

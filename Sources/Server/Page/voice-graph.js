@@ -395,11 +395,13 @@ export class VoiceGraph extends HTMLElement {
 
 	#render() {
 		const { state, status, muted, error } = this
+		const { answering, microphone, speaking } = this.#graph ?? {}
 		if (this.isConnected) Object.assign(this.dataset, { state, status, muted })
 		show(this.#parts, {
 			state, status, muted, error, isOpened: this.#isOpened, isPinned: this.#bubbles.isPinned, isConnected: this.connected,
 			isFace: this.#mode === 'face', isRound: this.hasAttribute('icon-only'), isReadOnly: this.#live?.readOnly ?? false,
-			canAnswer: !!this.#graph?.answering, canMute: !!this.#graph?.microphone, hasStreams: this.#streams.length > 0,
+			canAnswer: !!answering, canMute: !!microphone, canTalk: !!(answering || microphone || speaking),
+			hasStreams: this.#streams.length > 0,
 			text: (word, otherwise) => this.#text(word, otherwise),
 		})
 		this.#look()
