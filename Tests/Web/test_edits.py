@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be changed of a graph from its page, and what is refused there as it is in a file."""
 
+import subprocess
+
 import pytest
 
 from conftest import wait
-from running import TALKING, eventually
+from running import COMMAND, TALKING, eventually
 
 TONE = """
 [graph]
@@ -148,7 +150,40 @@ def test_node_whose_setting_is_missing_or_wrong_is_refused_with_where(opened):
 def test_saving_says_what_it_saved(opened):
     page, view, host = opened(TONE, "Graph")
     view.get_by_role("button", name="Save states").click()
-    page.get_by_role("alert").filter(has_text="Saved").wait_for()
+    view.get_by_role("status").filter(has_text="Saved: nothing; no node has state").wait_for()
+
+
+def test_edit_is_taken_back_and_done_again(opened):
+    page, view, host = opened(TONE, "Graph")
+    view.get_by_role("button", name="Undo").click()
+    error(page, "there is nothing to take back")
+    view.get_by_role("button", name="Unlink tone from quiet").click()
+    linked = '"tone -> quiet -> out"'
+    eventually("it is unlinked", lambda: linked not in host.look("file")["text"])
+    view.get_by_role("button", name="Undo").click()
+    view.get_by_role("status").filter(has_text="Taken back: unlink tone -> quiet").wait_for()
+    view.get_by_role("button", name="Unlink tone from quiet").wait_for()
+    assert linked in host.look("file")["text"]
+    view.get_by_role("button", name="Redo").click()
+    view.get_by_role("status").filter(has_text="Done again: unlink").wait_for()
+    assert linked not in host.look("file")["text"]
+
+
+@pytest.mark.parametrize("options", [(), ("--web-read-only",)], ids=["", "read-only"])
+def test_graph_as_it_plays_is_downloaded_as_a_file(opened, tmp_path, options):
+    page, view, host = opened("# Mine.\n" + TONE, "Graph", *options)
+    if not options:
+        host.call("set", node="quiet", parameter="gain_db", value=-9)
+    button = view.get_by_role("button", name="Save as file")
+    with page.expect_download() as downloading:
+        button.click()
+    file = tmp_path / downloading.value.suggested_filename
+    downloading.value.save_as(file)
+    text = file.read_text()
+    assert file.suffix == ".conf" and text.startswith("# Mine.\n") and ("gain_db = -9" in text) == (not options)
+    assert subprocess.run([COMMAND, "check", file]).returncode == 0
+    view.get_by_role("status").filter(has_text="Downloaded: " + file.name).wait_for()
+    assert view.get_by_role("button", name="Undo").is_disabled() == bool(options)
 
 
 LEVELS = """() => Object.fromEntries([...document.querySelectorAll('#drawing path')].map(

@@ -43,11 +43,11 @@ export function graph(app) {
 			`${from} → ${to}${gain ? `, ${gain} dB` : ''}`,
 			button('Unlink', () => app.call('unlink', { link: `${from} -> ${to}` }),
 				{ 'aria-label': `Unlink ${from} from ${to}` }))))
-		if (!add.firstChild) await fillAdd(button)
-		for (const input of find('graph').querySelectorAll('button, input, select')) input.disabled = live.readOnly
+		if (!add.firstChild) await fillAdd()
+		for (const input of find('graph').querySelectorAll('button:not(#save-graph), input, select')) input.disabled = live.readOnly
 	}
 
-	async function fillAdd(button) {
+	async function fillAdd() {
 		const { types } = await live.call('types')
 		const type = choice('type', types.map(({ name }) => name))
 		const settings = h('div')
@@ -59,13 +59,24 @@ export function graph(app) {
 		}
 		type.onchange()
 		add.replaceChildren(type, field({ key: 'name', kind: 'text', required: true }), settings,
-			h('div', { class: 'row' }, h('button', { class: 'main' }, 'Add'), button('Save states', save)))
+			h('div', { class: 'row' }, h('button', { class: 'main' }, 'Add')))
 	}
 
-	async function save() {
-		const { saved } = await app.call('save') ?? {}
-		if (saved) app.tell({ message: `Saved: ${saved.join(', ') || 'nothing; no node has state = "FOLDER"'}` })
-	}
+	/** Calls the host and says in a few words what that did. */
+	const does = (id, name, text) => (find(id).onclick = async () => {
+		const done = await app.call(name)
+		find('edited').textContent = done ? text(done) : ''
+	})
+	does('undo', 'undo', ({ step }) => `Taken back: ${step}`)
+	does('redo', 'redo', ({ step }) => `Done again: ${step}`)
+	does('save-states', 'save', ({ saved }) => `Saved: ${saved.join(', ') || 'nothing; no node has state = "FOLDER"'}`)
+	does('save-graph', 'file', ({ text, path = `${app.parts.graph}.conf` }) => {
+		const href = URL.createObjectURL(new Blob([text], { type: 'application/toml' }))
+		const download = path.replace(/.*\//, '')
+		h('a', { href, download }).click()
+		URL.revokeObjectURL(href)
+		return `Downloaded: ${download}`
+	})
 
 	add.onsubmit = event => {
 		event.preventDefault()
