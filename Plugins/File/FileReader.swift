@@ -138,6 +138,8 @@ final class FileReader: @unchecked Sendable {
                     : "it is played from \(first) to \(text(Double(last) / fileRate)) s",
                 key: "position")
         }
+        // Offline what falls is waited for, as what is played is: how far the worker is must not be heard.
+        if isOffline, let pipe { wait(frames: pipe.player.fadeFrames) }
         let refusal = monitor.locked { () -> String? in
             if pipe == nil {
                 anchor.place = place

@@ -168,7 +168,7 @@ public struct PlaybackPlayer: BitwiseCopyable {
         if state.pointee.isPlaying, state.pointee.fadePosition >= state.pointee.fadeCount {
             let count = reader.read(into: fade, count: min(fadeFrames, left) &* channels) / channels
             for frame in 0..<count {
-                let gain = Float(fadeFrames - frame) / Float(fadeFrames + 1)
+                let gain = Float(count - frame) / Float(count + 1)
                 for channel in 0..<channels { fade[frame &* channels &+ channel] *= gain }
             }
             state.pointee.fadeCount = count

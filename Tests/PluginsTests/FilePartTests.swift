@@ -29,7 +29,7 @@ import TestSupport
             node.instance.wait(frames: block)
             output += node.run([block], inputs: [])[0]
         }
-        #expect(Array(output.prefix(part.count)) == part)
+        expectEqual(Array(output.prefix(part.count)), part)
         #expect(output.dropFirst(part.count).allSatisfy { $0 == 0 })
         #expect(node.capture.events("file.finished").first?.integer("frames") == part.count)
     }
@@ -42,12 +42,14 @@ import TestSupport
         ])
         let output = node.render(30_000)[0]
         let wanted = output.indices.map { signal[24_000 + $0 % frames] }
-        #expect(output == wanted)
-        // Behind a jump too.
-        try node.perform("seek", ["position": .number(0.501)])
-        let later = Array(node.render(30_000)[0].dropFirst(960))
-        let sought = later.indices.map { signal[24_000 + (48 + 480 + $0) % frames] }
-        #expect(later == sought)
+        expectEqual(output, wanted)
+        // Behind a jump too, however little has been read ahead by then.
+        for turn in 0..<40 {
+            try node.perform("seek", ["position": .number(0.501)])
+            let later = Array(node.render(turn % 2 == 0 ? 5_000 : 1_100)[0].dropFirst(960))
+            let sought = later.indices.map { signal[24_000 + (48 + 480 + $0) % frames] }
+            expectEqual(later, sought, "turn \(turn)")
+        }
     }
 
     @Test("Seek goes to its frame, offline and live, and its fades leave no step", arguments: [true, false])
@@ -70,7 +72,7 @@ import TestSupport
         let start = 20 * 256 + 480
         let heard = Array(output[(start + 480)...])
         let wanted = Array(sine[(place + 480)..<(place + output.count - start)])
-        #expect(heard == wanted)
+        expectEqual(heard, wanted)
         let steepest: Float = zip(output, output.dropFirst()).map { abs($1 - $0) }.max() ?? 1
         // Of the sine itself, and of a fade.
         let most: Float = 0.5 * 2 * .pi * 100 / 48_000 + 0.5 / 240
@@ -87,7 +89,7 @@ import TestSupport
         #expect(!node.instance.askIdle())
         let output = node.renderUntilIdle(limit: 200_000)[0]
         let (heard, wanted) = (Array(output[480..<24_000]), Array(signal[72_480...]))
-        #expect(heard == wanted)
+        expectEqual(heard, wanted)
         #expect(abs(output[0]) < 0.001)
         #expect(Signal.peak(Array(output.dropFirst(24_000))) == 0)
         #expect(node.capture.events("file.finished").map { $0.integer("frames") } == [96_000, 24_000])
@@ -105,7 +107,7 @@ import TestSupport
         let output = node.render(4 * block, block: block)[0]
         let heard = Array(output[960...])
         let wanted = Array(signal[24_480..<(24_000 + output.count - 480)])
-        #expect(heard == wanted)
+        expectEqual(heard, wanted)
     }
 
     @Test("Another block size goes on behind what was sought") func otherBlockSize() throws {
@@ -117,7 +119,7 @@ import TestSupport
         let output = before + node.render(2048, block: 2048)[0]
         let heard = Array(output[960...])
         let wanted = Array(signal[48_480..<(48_000 + output.count - 480)])
-        #expect(heard == wanted)
+        expectEqual(heard, wanted)
     }
 
     @Test(
@@ -146,13 +148,13 @@ import TestSupport
         if position >= 0, position < 1e6 { #expect(error?.hint == "it is played from 0.25 to 1.5 s") }
         let heard = first + node.render(1000)[0]
         let wanted = Array(signal[12_000..<14_000])
-        #expect(heard == wanted)
+        expectEqual(heard, wanted)
     }
 
     @Test("An end behind that of the file is told") func longEnd() throws {
         let node = try node(["end": .number(9)])
         let output = node.renderUntilIdle(limit: 200_000)[0]
-        #expect(Array(output.prefix(96_000)) == signal)
+        expectEqual(Array(output.prefix(96_000)), signal)
         let told = node.capture.logs.map(\.text).filter { $0.contains("end = 9 s is behind its end; it is 2 s long") }
         #expect(told.count == 1)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Testing
 
 /// Test signals and what can be measured of them. Frequencies in Hz, rates in Hz, amplitudes linear.
 public enum Signal {
@@ -49,4 +50,16 @@ public enum Signal {
     public static func upwardCrossings(_ signal: [Float]) -> Int {
         zip(signal, signal.dropFirst()).count { $0 < 0 && $1 >= 0 }
     }
+}
+
+/// Expects the same samples; tells how many and where the first other one is, not all of them.
+public func expectEqual(
+    _ samples: [Float], _ wanted: [Float], _ what: String = "", sourceLocation: SourceLocation = #_sourceLocation
+) {
+    let first = zip(samples, wanted).enumerated().first { $1.0 != $1.1 }?.offset
+    #expect(samples.count == wanted.count, "\(what)", sourceLocation: sourceLocation)
+    guard let first else { return }
+    Issue.record(
+        "\(what): frame \(first) of \(wanted.count) is \(samples[first]), not \(wanted[first])",
+        sourceLocation: sourceLocation)
 }
