@@ -43,7 +43,7 @@ import Testing
         together({ loop.run() }) {
             defer { loop.ended.store(true, ordering: .releasing) }
             do {
-                for round in 0..<stressed(400) {
+                for round in 0..<stressed(100) {
                     let graph = try graph(1 + round % 6)
                     engine.publish(try compile(graph))
                     _ = engine.set(graph.nodes[2].instance, parameter: 1, to: Float(round % 2))
