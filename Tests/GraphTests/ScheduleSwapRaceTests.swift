@@ -40,7 +40,7 @@ import Testing
         together({ loop.run() }) {
             defer { loop.ended.store(true, ordering: .releasing) }
             do {
-                for round in 0..<stressed(2000) {
+                for round in 0..<stressed(300) {
                     let next = try graph(kept, alive)
                     engine.publish(try Compiler.compile(next, rate: 48000, maxBlock: 64, verifying: false))
                     let other = next.nodes[3].instance
