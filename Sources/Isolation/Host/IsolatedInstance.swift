@@ -50,7 +50,12 @@ final class IsolatedInstance: @unchecked Sendable {
     // With the supervisor's lock for calls.
     var layout = Layout()
     var preparation: Preparation?
-    var isActive = false
+    /// The thread that watches reads it without that lock.
+    var isActive: Bool {
+        get { active.load(ordering: .acquiring) }
+        set { active.store(newValue, ordering: .releasing) }
+    }
+    private let active = Atomic(false)
     /// The newest complete state; nil: none yet.
     var state: String? {
         get { kept.withLock { $0 } }
