@@ -209,3 +209,9 @@ if Context.environment["VOICEGRAPH_RACES"] != nil {
     let racing = ["Graph", "Host", "Isolation", "LV2", "Realtime", "WebAudio"].map { "\($0)Tests" }
     package.targets.removeAll { $0.type == .test && !racing.contains($0.name) }
 }
+
+// Without the tests that `.ci/run address` leaves out.
+if Context.environment["VOICEGRAPH_ADDRESS"] != nil {
+    let left = ["Architecture", "Command", "Fault"].map { "\($0)Tests" }
+    package.targets.removeAll { $0.type == .test && left.contains($0.name) }
+}
