@@ -204,10 +204,16 @@ if Context.environment["VOICEGRAPH_FUZZ"] != nil {
     ]
 }
 
-// Only the tests of what races, for `.ci/run thread`.
+// Only the tests of what races, and what they need, for `.ci/run thread`.
 if Context.environment["VOICEGRAPH_RACES"] != nil {
-    let racing = ["Graph", "Host", "Isolation", "LV2", "Realtime", "WebAudio"].map { "\($0)Tests" }
-    package.targets.removeAll { $0.type == .test && !racing.contains($0.name) }
+    var needed: Set<String> = []
+    func need(_ name: String) {
+        guard let target = package.targets.first(where: { $0.name == name }), needed.insert(name).inserted else { return }
+        for case .byNameItem(let name, _) in target.dependencies { need(name) }
+    }
+    for name in ["Graph", "Host", "Isolation", "LV2", "Realtime", "WebAudio"] { need("\(name)Tests") }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products = []
 }
 
 // Without the tests that `.ci/run address` leaves out.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs, browsers and pages for the tests."""
 
+import contextlib
 import http.server
+import json
 import pathlib
 import shutil
 import threading
@@ -144,6 +146,24 @@ def gate():
     yield make
     for one in made:
         one.close()
+
+
+@contextlib.contextmanager
+def long_tasks(page):
+    """Collects the tasks of the page's main thread that took more than 50 ms of a processor, in seconds: of the time on the
+    clock others take their share."""
+    found = []
+    browser = page.context.browser
+    browser.start_tracing(page=page, categories=["disabled-by-default-devtools.timeline", "devtools.timeline"])
+    try:
+        yield found
+    finally:
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+    main = {(event["pid"], event["tid"]) for event in events
+            if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"}
+    tasks = [event.get("tdur", 0) for event in events if event["name"] == "RunTask" and (event["pid"], event["tid"]) in main]
+    assert len(tasks) > 100, "hardly a task was traced"
+    found += [time / 1e6 for time in tasks if time > 50_000]
 
 
 def wait(page, what, arg=None):

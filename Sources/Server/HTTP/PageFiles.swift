@@ -30,6 +30,7 @@ enum PageFiles {
         "/look.js": File(script, PackageResources.look_js),
         "/nodes.js": File(script, PackageResources.nodes_js),
         "/parts.js": File(script, PackageResources.parts_js),
+        "/session.js": File(script, PackageResources.session_js),
         "/talk.js": File(script, PackageResources.talk_js),
         "/transcript.js": File(script, PackageResources.transcript_js),
         "/voice-graph.js": File(script, PackageResources.voice_graph_js),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings, and what was said.
-import { h } from './dom.js'
+import { fill, h } from './dom.js'
 
 const clock = seconds => new Date(1000 * seconds).toISOString().slice(11, 19)
 const date = utc => new Date(utc).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
@@ -8,6 +8,7 @@ const date = utc => new Date(utc).toLocaleString([], { dateStyle: 'medium', time
 export function recorder(app) {
 	const { live, find } = app
 	let recorders = []
+	let rows = new Map()
 
 	function panel(node) {
 		const state = h('span', { class: 'quiet' })
@@ -44,17 +45,22 @@ export function recorder(app) {
 			h('div', { class: 'row' }, ...Object.values(buttons))) }
 	}
 
+	function row({ id, path, seconds = 0, utc, speaker, state, reason = '', exists }) {
+		const name = path.split('/').pop()
+		return h('li', {}, h('div', { class: 'head' }, h('strong', {}, name), h('span', { class: 'quiet' }, clock(seconds))),
+			h('small', {}, `${date(utc)}, ${speaker}, ${state} ${reason}`),
+			exists ? h('audio', { controls: true, preload: 'none', src: `api/takes/${id}/audio`, 'aria-label': name })
+				: h('p', {}, 'The file is gone.'),
+			app.button('Forget', 'Forget it? Its file stays', () => app.call('delete_takes', { takes: [id] }).then(list)))
+	}
+
 	async function list() {
 		const { takes } = await live.call('takes')
-		find('takes').replaceChildren(...takes.reverse().map(take => {
-			const { id, path, seconds = 0, utc, speaker, state, reason = '', exists } = take
-			const name = path.split('/').pop()
-			return h('li', {}, h('div', { class: 'head' }, h('strong', {}, name), h('span', { class: 'quiet' }, clock(seconds))),
-				h('small', {}, `${date(utc)}, ${speaker}, ${state} ${reason}`),
-				exists ? h('audio', { controls: true, preload: 'none', src: `api/takes/${id}/audio`, 'aria-label': name })
-					: h('p', {}, 'The file is gone.'),
-				app.button('Forget', 'Forget it? Its file stays', () => app.call('delete_takes', { takes: [id] }).then(list)))
-		}))
+		const before = rows
+		// A take of which nothing has changed keeps its row, which may be playing.
+		rows = new Map(takes.reverse().map(take => [JSON.stringify(take), take]).map(([key, take]) =>
+			[key, before.get(key) ?? row(take)]))
+		fill(find('takes'), [...rows.values()])
 	}
 
 	return {

@@ -14,6 +14,12 @@ export function h(tag, given = {}, ...children) {
 	return node
 }
 
+/** Makes these the children of a box. Those that stay are not taken out, so they keep the focus and go on playing. */
+export function fill(box, wanted) {
+	for (const node of [...box.children]) if (!wanted.includes(node)) node.remove()
+	wanted.forEach((node, i) => box.children[i] === node || box.insertBefore(node, box.children[i] ?? null))
+}
+
 const microphone = 'M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3zM5 11a7 7 0 0 0 14 0M12 18v3'
 export const icons = {
 	microphone, silent: microphone + 'M4 3l16 18', talk: 'M4 5h16v11H9l-5 4z',

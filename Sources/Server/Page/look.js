@@ -93,18 +93,19 @@ export function show(parts, now) {
 	Object.entries({
 		launcher: !isFace && !isCardOfError && (isBusy || error || state === 'collapsed'), error: !isFace && isCardOfError,
 		card: isFace || isList || state === 'expanded', transcript: isList, composer: isList && now.canAnswer,
-		newest: isList && !now.isPinned, status: !isFace && now.canTalk, controls: !isFace, notice: parts.notice.textContent,
+		newest: isList && !now.isPinned, status: !isFace && now.canTalk, controls: !isFace, notice: now.notice,
 		mute: now.canMute,
 	}).forEach(([name, isShown]) => (parts[name].hidden = !isShown))
 	parts.launcher.className = `launcher${isRound ? ' round' : ''}${isBusy ? ' busy' : ''}${error ? ' bad' : ''}`
 	parts.launcher.replaceChildren(icon(error ? 'error' : state === 'connecting' ? 'end' : 'bars'),
 		h('span', {}, error?.message ?? text(state === 'collapsed' ? 'start' : state)))
+	if (parts.notice.textContent !== now.notice) parts.notice.textContent = now.notice
 	parts.title.textContent = error?.message
 	parts.hint.textContent = error?.hint
 	parts.card.classList.toggle('tall', isList)
 	parts.card.ariaLabel = isFace ? 'Face' : 'Voice assistant'
 	parts.transcript.dataset.empty = text('empty')
-	parts.status.textContent = text(status, parts.status.dataset.label)
+	parts.status.textContent = text(status, now.label)
 	parts.input.placeholder = text('message')
 	parts.input.disabled = parts.send.disabled = !now.isConnected || now.isReadOnly
 	parts.mute.disabled = now.isReadOnly && !now.hasStreams

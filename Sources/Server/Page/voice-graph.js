@@ -4,8 +4,8 @@ import { Bubbles } from './bubbles.js'
 import { opaque, presetColors } from './colors.js'
 import { icon, icons } from './dom.js'
 import { Face, dark, forced } from './face.js'
-import { Live } from './live.js'
 import { layout, show, style } from './look.js'
+import { Session } from './session.js'
 import { Transcript, smooth } from './transcript.js'
 
 export { presets } from './colors.js'
@@ -21,21 +21,11 @@ const styles = ['orb', 'bars', 'wave', 'meter']
 export class VoiceGraph extends HTMLElement {
 	static observedAttributes = ['src', 'token', 'mode', 'visualizer', 'preset', 'theme', 'icon-only', 'should-initialize',
 		...Object.keys(words).map(word => 'label-' + word)]
-	state = 'idle'
-	status = 'idle'
-	muted = false
 	level = 0
-	#live
-	#graph
 	#parts = {}
-	/** Raised by whatever makes void what is under way. */
-	#turn = 0
-	#offs = []
 	#bubbles
-	#before
+	#session
 	#wish
-	#streams = []
-	#hadStreams = false
 	#isOpened = false
 	#lookedAt = 0
 	#smoothedAt = 0
@@ -52,14 +42,18 @@ export class VoiceGraph extends HTMLElement {
 			parts[name] ??= node
 			if (icons[name]) node.prepend(icon(name))
 		}
+		this.face = new Face(parts.canvas)
+		this.#bubbles = new Bubbles(parts, detail => this.dispatchEvent(new CustomEvent('message', { detail })))
+		const session = this.#session = new Session(this.#bubbles, {
+			wanted: () => this.#wanted, changed: () => this.#render(), described: () => this.#pick(),
+			levels: () => this.#levels(), told: (type, detail) => this.#told(type, detail),
+		})
 		parts.launcher.onclick = () => this.#launch()
 		parts.composer.onsubmit = event => this.#submit(event)
 		parts.mute.onclick = () => this.mute(!this.muted)
-		parts.toggle.onclick = () => this.#set(this.state === 'expanded' ? 'transcript' : 'expanded')
+		parts.toggle.onclick = () => session.set(this.state === 'expanded' ? 'transcript' : 'expanded')
 		parts.end.onclick = parts.dismiss.onclick = () => this.end()
 		parts.retry.onclick = () => this.retry()
-		this.face = new Face(parts.canvas)
-		this.#bubbles = new Bubbles(parts, detail => this.dispatchEvent(new CustomEvent('message', { detail })))
 	}
 
 	/** What the system shows behind it has changed. */
@@ -73,28 +67,44 @@ export class VoiceGraph extends HTMLElement {
 
 	disconnectedCallback() {
 		for (const query of [dark, forced]) query.removeEventListener('change', this.#relook)
-		this.#leave()
+		this.#session.leave()
 	}
 
 	attributeChangedCallback(name) {
 		if (!this.isConnected) return
 		if (name === 'should-initialize' && this.getAttribute(name) !== 'false' && this.state === 'idle') this.initialize()
 		if ((name === 'src' || name === 'token') && this.state !== 'idle') {
-			this.#leave()
+			this.#session.leave()
 			this.initialize()
 		}
 		this.#pick()
 		this.#render()
 	}
 
+	get state() {
+		return this.#session.state
+	}
+
+	get status() {
+		return this.#session.status
+	}
+
+	get muted() {
+		return this.#session.muted
+	}
+
+	get error() {
+		return this.#session.error
+	}
+
 	/** Whether messages reach the host. */
 	get connected() {
-		return this.#live?.state === 'open'
+		return this.#session.connected
 	}
 
 	/** The browser's sound that is open: node, and the frames that wait and that came too late. */
 	get streams() {
-		return this.#streams
+		return this.#session.streams
 	}
 
 	/** What was said since it began. */
@@ -102,12 +112,32 @@ export class VoiceGraph extends HTMLElement {
 		return this.#bubbles.transcript
 	}
 
-	get #isTalking() {
-		return this.state === 'expanded' || this.state === 'transcript'
+	initialize() {
+		return this.#session.initialize()
 	}
 
-	get #inSession() {
-		return this.state === 'connecting' || this.#isTalking
+	start() {
+		return this.#session.start()
+	}
+
+	end() {
+		this.#session.end()
+	}
+
+	async retry() {
+		if (this.error) await this.initialize()
+	}
+
+	mute(isMuted = true) {
+		return this.#session.mute(isMuted)
+	}
+
+	unmute() {
+		return this.mute(false)
+	}
+
+	send(text) {
+		return this.#session.send(text)
 	}
 
 	get #mode() {
@@ -115,177 +145,24 @@ export class VoiceGraph extends HTMLElement {
 		return styles.includes(mode) ? 'face' : mode
 	}
 
-	async initialize() {
-		if (this.state !== 'idle' && this.state !== 'error') return
-		this.#leave()
-		const turn = this.#turn
-		const src = new URL(this.getAttribute('src') ?? new URL('.', import.meta.url), document.baseURI)
-		const live = this.#live = Live.of(src.href, this.getAttribute('token') ?? '')
-		this.#set('loading')
-		this.#offs = [live.on('state', (...given) => this.#connection(...given)),
-			live.on('event', event => this.#event(event)), live.on('levels', () => this.#levels()), live.use()]
-		try {
-			await live.opened
-			const graph = await live.describe()
-			if (turn !== this.#turn) return
-			this.#graph = graph
-		} catch (error) {
-			return turn === this.#turn && this.#fail('initialization', error)
+	get #wanted() {
+		return {
+			src: new URL(this.getAttribute('src') ?? new URL('.', import.meta.url), document.baseURI).href,
+			token: this.getAttribute('token') ?? '', mode: this.#mode, isRound: this.hasAttribute('icon-only'),
 		}
-		this.#pick()
-		this.#set('collapsed')
-		if (this.#mode === 'conversation') this.start()
-	}
-
-	async start() {
-		if (this.state !== 'collapsed') return
-		const turn = ++this.#turn
-		this.#clear()
-		this.#set('connecting')
-		try {
-			await this.#live.opened
-			this.#graph = await this.#live.describe()
-			if (turn === this.#turn) await this.#open(this.#mode !== 'conversation')
-		} catch (error) {
-			if (turn === this.#turn) this.#fail('connection', error)
-		}
-		if (turn !== this.#turn || this.error) return
-		this.#set(this.hasAttribute('icon-only') || this.#mode === 'conversation' ? 'transcript' : 'expanded')
-		// It begins with waiting, unless more is known.
-		const mood = this.#live.last(this.#graph.answering, this.#graph.mood)
-		this.#feel(mood && mood.state !== 'idle' ? mood : { state: 'waiting' })
-	}
-
-	end() {
-		const { answering: node, canForget } = this.#graph ?? {}
-		if (this.#inSession && canForget) this.#live.call('do', { node, action: 'forget' }).catch(() => {})
-		else if (!this.#inSession && !this.error) return
-		this.#turn++
-		this.#clear()
-		this.#set(this.#graph ? 'collapsed' : 'idle')
-	}
-
-	async retry() {
-		if (this.error) await this.initialize()
-	}
-
-	async mute(isMuted = true) {
-		if (isMuted === this.muted || !this.#inSession) return
-		const { microphone: node, streams } = this.#graph
-		const input = this.#streams.find(({ mute }) => mute)
-		try {
-			if (streams.length && !input) return await this.#open(true)
-			await (input ? input.mute(isMuted) : this.#live.call('mute', { node, on: isMuted }))
-			this.#tell('mute', { muted: isMuted })
-		} catch (error) {
-			this.#notice(error)
-		}
-	}
-
-	unmute() {
-		return this.mute(false)
-	}
-
-	async send(given) {
-		const text = given.trim()
-		const node = this.#graph?.answering
-		if (!text || !node || !this.connected || !this.#inSession) return false
-		const echo = this.#bubbles.echo(text, this.#live.time)
-		try {
-			await this.#live.call('do', { node, action: 'send', arguments: { text } })
-			return true
-		} catch (error) {
-			this.#bubbles.failed(echo)
-			this.#notice(error)
-			return false
-		}
-	}
-
-	/** Opens the browser's microphone and speakers where the graph has nodes for them; else those of the host are used. */
-	async #open(isWanted) {
-		const [turn, live] = [this.#turn, this.#live]
-		const { streams, microphone: node } = this.#graph
-		if (!streams.length) {
-			if (this.#graph.node(node)?.mute && !live.readOnly) await live.call('mute', { node, on: false })
-			return this.#tell('mute', { muted: false })
-		}
-		this.#close()
-		// A page that was only opened asks for no microphone.
-		if (!isWanted) return this.#tell('mute', { muted: true })
-		try {
-			const { openStream } = await import(new URL('web-audio.js', import.meta.url))
-			for (const direction of ['output', 'input']) {
-				const stream = streams.find(stream => stream.direction === direction)
-				if (stream) this.#streams.push(await openStream(live, stream.node, direction))
-			}
-		} catch (error) {
-			this.#notice(error)
-		}
-		this.#tell('mute', { muted: !this.#streams.some(({ mute }) => mute) })
-		if (turn !== this.#turn) this.#close()
-	}
-
-	#close() {
-		for (const stream of this.#streams.splice(0)) stream.close()
-	}
-
-	#leave() {
-		this.#turn++
-		this.#live?.ask(this, [])
-		for (const off of this.#offs.splice(0)) off()
-		this.#graph = undefined
-		this.#clear()
-		this.#set('idle')
-	}
-
-	#clear() {
-		this.#close()
-		this.error = this.#before = undefined
-		this.#bubbles.clear()
-		this.#notice()
-	}
-
-	#connection(state, isResumed) {
-		if ((state === 'lost' || state === 'refused') && this.#inSession) {
-			this.#hadStreams = this.#streams.length > 0
-			this.#close()
-			this.#fail('connection', this.#live.refusal)
-		} else if (state === 'open' && this.error) {
-			if (isResumed && this.#before) this.#restore()
-			else if (this.#mode !== 'widget') this.initialize()
-		} else if (state === 'open') this.#refresh()
-		this.#render()
-	}
-
-	async #restore() {
-		this.error = undefined
-		this.#set(this.#before)
-		this.#before = undefined
-		const turn = this.#turn
-		await this.#refresh()
-		if (turn === this.#turn && this.#graph.streams.length) this.#open(this.#hadStreams)
-	}
-
-	async #refresh() {
-		const turn = this.#turn
-		const graph = this.#graph && await this.#live.describe().catch(() => {})
-		if (!graph || turn !== this.#turn) return
-		this.#graph = graph
-		this.#pick()
-		const muted = graph.node(graph.microphone)?.mute ?? false
-		if (!graph.streams.length && this.#inSession) this.#tell('mute', { muted })
 	}
 
 	/** Which node is shown, and how: as attributes say, else as the node itself does. */
 	#pick() {
-		const graph = this.#graph
+		const { graph, live } = this.#session
 		if (!graph) return
 		const given = (this.getAttribute('visualizer') ?? '').split(/[\s/]+/)
 		const node = given.find(word => graph.node(word)) ?? graph.face
-		const own = this.#live.last(node, graph.state(node, 'style')) ?? {}
+		const own = live.last(node, graph.state(node, 'style')) ?? {}
 		const style = [...given, this.getAttribute('mode'), own.style].find(word => styles.includes(word)) ?? 'bars'
 		this.#wish = { node, style, preset: this.getAttribute('preset') || own.preset || (style === 'orb' ? '' : 'verdant') }
-		this.#live.ask(this, !node ? [graph.speaking + '.output'] : graph.measures(node, 'bands') ? [node + '.bands'] : [])
+		this.#session.measure(
+			!node ? [graph.speaking + '.output'] : graph.measures(node, 'bands') ? [node + '.bands'] : [])
 	}
 
 	#look() {
@@ -301,54 +178,20 @@ export class VoiceGraph extends HTMLElement {
 
 	#levels() {
 		if (!this.#wish) return
-		const live = this.#live
+		const { live, graph } = this.#session
 		const { node, style } = this.#wish
 		const now = performance.now()
 		if (now - this.#smoothedAt >= 195) {
-			const [input] = live.values(node, 'rms') ?? live.values(this.#graph?.speaking, 'output') ?? [0]
+			const [input] = live.values(node, 'rms') ?? live.values(graph?.speaking, 'output') ?? [0]
 			this.level = smooth(this.level, input)
 			this.#smoothedAt = now
 		}
 		const level = live.values(node, 'orb')?.[0] ?? this.level
 		const bands = live.values(node, 'bands')
+		// Bars of a node that has bands wait for the first of them.
+		if (style === 'bars' && !bands?.length && graph?.measures(node, 'bands')) return
 		if (level > 0 && now - this.#lookedAt > 1000) this.#look()
 		this.face.take(level, style === 'bars' && bands?.length ? bands : undefined)
-	}
-
-	#event(event) {
-		const graph = this.#graph
-		const { event: name, node, item, text, delta, time } = event
-		if (name === 'graph.changed') return this.#refresh()
-		if (!graph) return
-		if (node === graph.answering && name === graph.mood) return this.#feel(event)
-		if (!graph.answering && node === graph.speaking && name === graph.speech) {
-			return this.#feel({ state: event.speaking ? 'waiting' : 'idle' })
-		}
-		const kind = graph.texts.get(node + ' ' + name)
-		if (!kind || !this.#isTalking) return
-		const id = `${node} ${item}`
-		const { role, stage: state } = kind
-		if (node === graph.answering && role === 'user') this.#bubbles.returned(text, id, time)
-		this.#bubbles.put(state === 'withdrawn' ? { id, text: '' } : { id, role, text, delta, time, state })
-	}
-
-	#feel({ state, label, kind = 'other', error = 'Something went wrong', reason }) {
-		if (state === 'error' && this.#inSession) this.#fail(kind, { message: error, hint: reason })
-		else if (state !== 'error' && this.#before && this.connected) this.#restore()
-		this.#parts.status.dataset.label = label ?? ''
-		this.#tell('status', { status: state, label })
-	}
-
-	#notice(error) {
-		this.#parts.notice.textContent = error ? `${error.message}. ${error.hint ?? ''}` : ''
-		this.#render()
-	}
-
-	#fail(kind, { message, hint = '' }) {
-		this.#before = this.#isTalking ? this.state : undefined
-		this.error = { kind, message, hint }
-		this.#set('error')
-		this.dispatchEvent(new CustomEvent('error', { detail: this.error }))
 	}
 
 	#launch() {
@@ -365,28 +208,19 @@ export class VoiceGraph extends HTMLElement {
 		event.preventDefault()
 		const { input } = this.#parts
 		if (!input.value.trim() || !this.connected) return
-		this.#notice()
+		this.#session.note()
 		this.send(input.value)
 		input.value = ''
 	}
 
-	#set(state) {
-		const previous = this.state
-		if (state === previous) return this.#render()
-		this.#isOpened = false
-		this.#tell('state', { state, previous })
-		if (state !== 'transcript') return
-		this.#bubbles.follow(true)
-		if (this.#mode === 'widget' && previous !== 'error') this.#parts.input.focus()
-	}
-
-	/** Takes the state, status or muting that there is now, shows it and tells it. */
-	#tell(type, detail) {
-		const [key] = Object.keys(detail)
-		if (this[key] === detail[key] && key === 'muted') return
-		this[key] = detail[key]
-		this.#render()
+	/** Shows and tells an event of the session. */
+	#told(type, detail) {
+		if (type === 'state') this.#isOpened = false
+		if (type !== 'error') this.#render()
 		this.dispatchEvent(new CustomEvent(type, { detail }))
+		if (type !== 'state' || detail.state !== 'transcript') return
+		this.#bubbles.follow(true)
+		if (this.#mode === 'widget' && detail.previous !== 'error') this.#parts.input.focus()
 	}
 
 	#text(word, otherwise) {
@@ -394,14 +228,14 @@ export class VoiceGraph extends HTMLElement {
 	}
 
 	#render() {
-		const { state, status, muted, error } = this
-		const { answering, microphone, speaking } = this.#graph ?? {}
+		const { graph, live, state, status, muted, error, label, notice, connected, streams } = this.#session
+		const { answering, microphone, speaking } = graph ?? {}
 		if (this.isConnected) Object.assign(this.dataset, { state, status, muted })
 		show(this.#parts, {
-			state, status, muted, error, isOpened: this.#isOpened, isPinned: this.#bubbles.isPinned, isConnected: this.connected,
-			isFace: this.#mode === 'face', isRound: this.hasAttribute('icon-only'), isReadOnly: this.#live?.readOnly ?? false,
-			canAnswer: !!answering, canMute: !!microphone, canTalk: !!(answering || microphone || speaking),
-			hasStreams: this.#streams.length > 0,
+			state, status, muted, error, label, notice, isOpened: this.#isOpened, isPinned: this.#bubbles.isPinned,
+			isConnected: connected, isFace: this.#mode === 'face', isRound: this.hasAttribute('icon-only'),
+			isReadOnly: live?.readOnly ?? false, canAnswer: !!answering, canMute: !!microphone,
+			canTalk: !!(answering || microphone || speaking), hasStreams: streams.length > 0,
 			text: (word, otherwise) => this.#text(word, otherwise),
 		})
 		this.#look()

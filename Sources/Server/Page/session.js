@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// A conversation with a host: its states, the browser's sound, and what is said.
+import { Live } from './live.js'
+
+/** idle -> initialize -> loading -> collapsed -> start -> connecting -> expanded <-> transcript; error too. */
+export class Session {
+	state = 'idle'
+	status = 'idle'
+	muted = false
+	/** What the node that answers says of its status, and what could not be done. */
+	label = ''
+	notice = ''
+	error
+	live
+	graph
+	streams = []
+	/** Raised by whatever makes void what is under way. */
+	#turn = 0
+	#offs = []
+	#bubbles
+	#view
+	#before
+	#hadStreams = false
+
+	/**
+	 * `view.wanted()` tells src, token, mode and isRound; `changed()`, `described()` and `levels()` are called when there is
+	 * something else to show, another graph and new levels; `told(type, detail)` when an event is to be dispatched.
+	 */
+	constructor(bubbles, view) {
+		[this.#bubbles, this.#view] = [bubbles, view]
+	}
+
+	/** Whether messages reach the host. */
+	get connected() {
+		return this.live?.state === 'open'
+	}
+
+	get #isTalking() {
+		return this.state === 'expanded' || this.state === 'transcript'
+	}
+
+	get #isOn() {
+		return this.state === 'connecting' || this.#isTalking
+	}
+
+	get #mode() {
+		return this.#view.wanted().mode
+	}
+
+	async initialize() {
+		if (this.state !== 'idle' && this.state !== 'error') return
+		this.leave()
+		const turn = this.#turn
+		const { src, token } = this.#view.wanted()
+		const live = this.live = Live.of(src, token)
+		this.set('loading')
+		this.#offs = [live.on('state', (...given) => this.#connection(...given)),
+			live.on('event', event => this.#event(event)), live.on('levels', () => this.#view.levels()), live.use()]
+		try {
+			await live.opened
+			const graph = await live.describe()
+			if (turn !== this.#turn) return
+			this.graph = graph
+		} catch (error) {
+			return turn === this.#turn && this.#fail('initialization', error)
+		}
+		this.#view.described()
+		this.set('collapsed')
+		if (this.#mode === 'conversation') this.start()
+	}
+
+	async start() {
+		if (this.state !== 'collapsed') return
+		const turn = ++this.#turn
+		this.#clear()
+		this.set('connecting')
+		try {
+			await this.live.opened
+			this.graph = await this.live.describe()
+			if (turn === this.#turn) await this.#open(this.#mode !== 'conversation')
+		} catch (error) {
+			if (turn === this.#turn) this.#fail('connection', error)
+		}
+		if (turn !== this.#turn || this.error) return
+		this.set(this.#view.wanted().isRound || this.#mode === 'conversation' ? 'transcript' : 'expanded')
+		// It begins with waiting, unless more is known.
+		const mood = this.live.last(this.graph.answering, this.graph.mood)
+		this.#feel(mood && mood.state !== 'idle' ? mood : { state: 'waiting' })
+	}
+
+	end() {
+		const { answering: node, canForget } = this.graph ?? {}
+		if (this.#isOn && canForget) this.live.call('do', { node, action: 'forget' }).catch(() => {})
+		else if (!this.#isOn && !this.error) return
+		this.#turn++
+		this.#clear()
+		this.set(this.graph ? 'collapsed' : 'idle')
+	}
+
+	/** Ends it and the connection; nothing of it is known any more. */
+	leave() {
+		this.#turn++
+		this.measure([])
+		for (const off of this.#offs.splice(0)) off()
+		this.graph = undefined
+		this.#clear()
+		this.set('idle')
+	}
+
+	async mute(isMuted) {
+		if (isMuted === this.muted || !this.#isOn) return
+		const { microphone: node, streams } = this.graph
+		const input = this.streams.find(({ mute }) => mute)
+		try {
+			if (streams.length && !input) return await this.#open(true)
+			await (input ? input.mute(isMuted) : this.live.call('mute', { node, on: isMuted }))
+			this.#tell('mute', { muted: isMuted })
+		} catch (error) {
+			this.note(error)
+		}
+	}
+
+	async send(given) {
+		const text = given.trim()
+		const node = this.graph?.answering
+		if (!text || !node || !this.connected || !this.#isOn) return false
+		const echo = this.#bubbles.echo(text, this.live.time)
+		try {
+			await this.live.call('do', { node, action: 'send', arguments: { text } })
+			return true
+		} catch (error) {
+			this.#bubbles.failed(echo)
+			this.note(error)
+			return false
+		}
+	}
+
+	/** The series that are looked at. */
+	measure(series) {
+		this.live?.ask(this, series)
+	}
+
+	/** What could not be done; nothing: it is over. */
+	note(error) {
+		this.notice = error ? `${error.message}. ${error.hint ?? ''}` : ''
+		this.#view.changed()
+	}
+
+	set(state) {
+		const previous = this.state
+		if (state === previous) this.#view.changed()
+		else this.#tell('state', { state, previous })
+	}
+
+	/** Opens the browser's microphone and speakers where the graph has nodes for them; else those of the host are used. */
+	async #open(isWanted) {
+		const [turn, live] = [this.#turn, this.live]
+		const { streams, microphone: node } = this.graph
+		if (!streams.length) {
+			if (this.graph.node(node)?.mute && !live.readOnly) await live.call('mute', { node, on: false })
+			return this.#tell('mute', { muted: false })
+		}
+		this.#close()
+		// A page that was only opened asks for no microphone.
+		if (!isWanted) return this.#tell('mute', { muted: true })
+		try {
+			const { openStream } = await import(new URL('web-audio.js', import.meta.url))
+			for (const direction of ['output', 'input']) {
+				const stream = streams.find(stream => stream.direction === direction)
+				if (stream) this.streams.push(await openStream(live, stream.node, direction))
+			}
+		} catch (error) {
+			this.note(error)
+		}
+		this.#tell('mute', { muted: !this.streams.some(({ mute }) => mute) })
+		if (turn !== this.#turn) this.#close()
+	}
+
+	#close() {
+		for (const stream of this.streams.splice(0)) stream.close()
+	}
+
+	#clear() {
+		this.#close()
+		this.error = this.#before = undefined
+		this.#bubbles.clear()
+		this.note()
+	}
+
+	#connection(state, isResumed) {
+		if ((state === 'lost' || state === 'refused') && this.#isOn) {
+			this.#hadStreams = this.streams.length > 0
+			this.#close()
+			this.#fail('connection', this.live.refusal)
+		} else if (state === 'open' && this.error) {
+			if (isResumed && this.#before) this.#restore()
+			else if (this.#mode !== 'widget') this.initialize()
+		} else if (state === 'open') this.#refresh()
+		this.#view.changed()
+	}
+
+	async #restore() {
+		this.error = undefined
+		this.set(this.#before)
+		this.#before = undefined
+		const turn = this.#turn
+		await this.#refresh()
+		if (turn === this.#turn && this.graph.streams.length) this.#open(this.#hadStreams)
+	}
+
+	async #refresh() {
+		const turn = this.#turn
+		const graph = this.graph && await this.live.describe().catch(() => {})
+		if (!graph || turn !== this.#turn) return
+		this.graph = graph
+		this.#view.described()
+		const muted = graph.node(graph.microphone)?.mute ?? false
+		if (!graph.streams.length && this.#isOn) this.#tell('mute', { muted })
+	}
+
+	#event(event) {
+		const graph = this.graph
+		const { event: name, node, item, text, delta, time } = event
+		if (name === 'graph.changed') return this.#refresh()
+		if (!graph) return
+		if (node === graph.answering && name === graph.mood) return this.#feel(event)
+		if (!graph.answering && node === graph.speaking && name === graph.speech) {
+			return this.#feel({ state: event.speaking ? 'waiting' : 'idle' })
+		}
+		const kind = graph.texts.get(node + ' ' + name)
+		if (!kind || !this.#isTalking) return
+		const id = `${node} ${item}`
+		const { role, stage: state } = kind
+		if (node === graph.answering && role === 'user') this.#bubbles.returned(text, id, time)
+		this.#bubbles.put(state === 'withdrawn' ? { id, text: '' } : { id, role, text, delta, time, state })
+	}
+
+	#feel({ state, label, kind = 'other', error = 'Something went wrong', reason }) {
+		if (state === 'error' && this.#isOn) this.#fail(kind, { message: error, hint: reason })
+		else if (state !== 'error' && this.#before && this.connected) this.#restore()
+		this.label = label ?? ''
+		this.#tell('status', { status: state, label })
+	}
+
+	#fail(kind, { message, hint = '' }) {
+		this.#before = this.#isTalking ? this.state : undefined
+		this.error = { kind, message, hint }
+		this.set('error')
+		this.#view.told('error', this.error)
+	}
+
+	/** Takes the state, status or muting that there is now, shows it and tells it. */
+	#tell(type, detail) {
+		const [key] = Object.keys(detail)
+		if (this[key] === detail[key] && key === 'muted') return
+		this[key] = detail[key]
+		this.#view.told(type, detail)
+	}
+}
