@@ -111,12 +111,28 @@ def test_discarding_asks_once_more_and_then_leaves_nothing(recorder):
     assert not (host.folder / "take.wav").exists() and not list(host.folder.glob("*.part.wav"))
 
 
+def record(view, host, count=1):
+    """Records a take; returns its row, once it tells that it has ended."""
+    button(view, "Record").click()
+    eventually("it records", lambda: len(host.events("record.started")) == count)
+    button(view, "finish").click()
+    ended = view.locator("#takes > li").filter(has_text="whole")
+    eventually("it is listed", lambda: ended.count() == count)
+    return ended.first
+
+
+def test_take_that_plays_goes_on_while_another_is_recorded(recorder):
+    page, view, host = recorder()
+    take = record(view, host)
+    take.locator("audio").evaluate("async sound => { sound.loop = true; await sound.play() }")
+    element = take.element_handle()
+    assert record(view, host, 2).element_handle().evaluate("(made, old) => made !== old && old.isConnected", element)
+    assert not element.query_selector("audio").evaluate("sound => sound.paused")
+
+
 def test_take_is_forgotten_while_its_file_stays(recorder):
     page, view, host = recorder()
-    button(view, "Record").click()
-    eventually("it records", lambda: host.event("record.started"))
-    button(view, "finish").click()
-    take = view.locator("#takes > li").filter(has_text="take.wav")
+    take = record(view, host)
     take.get_by_role("button", name="Forget").click()
     take.get_by_role("button", name="Forget it? Its file stays").click()
     eventually("it is gone", lambda: take.count() == 0)
