@@ -121,13 +121,17 @@ def record(view, host, count=1):
     return ended.first
 
 
-def test_take_that_plays_goes_on_while_another_is_recorded(recorder):
+def test_take_that_plays_and_asks_goes_on_while_another_is_recorded(recorder):
     page, view, host = recorder()
-    take = record(view, host)
-    take.locator("audio").evaluate("async sound => { sound.loop = true; await sound.play() }")
-    element = take.element_handle()
-    assert record(view, host, 2).element_handle().evaluate("(made, old) => made !== old && old.isConnected", element)
-    assert not element.query_selector("audio").evaluate("sound => sound.paused")
+    take = record(view, host).element_handle()
+    take.query_selector("audio").evaluate("async sound => { sound.loop = true; await sound.play() }")
+    take.query_selector("button").click()
+    host.call("do", node="take", action="start")
+    eventually("it records", lambda: len(host.events("record.started")) == 2)
+    host.call("do", node="take", action="finish")
+    eventually("it is listed", lambda: view.locator("#takes > li").filter(has_text="whole").count() == 2)
+    assert take.evaluate("row => row.isConnected") and not take.query_selector("audio").evaluate("sound => sound.paused")
+    assert take.query_selector("button").evaluate("e => document.activeElement === e && e.textContent.includes('stays')")
 
 
 def test_take_is_forgotten_while_its_file_stays(recorder):
