@@ -31,8 +31,9 @@ public protocol Driver: AnyObject, Sendable {
     /// [control]
     func setLatencies(_ routes: [LatencyRoute])
 
-    /// What stands before capture ports, by their names, as far as the driver knows. It may ask the server. [control]
-    func sources(of ports: [String]) -> CaptureSources
+    /// What stands before capture ports, by their names, as far as the driver knows; nil: it cannot tell just now, ask
+    /// again. It may ask the server. [control]
+    func sources(of ports: [String]) -> CaptureSources?
 
     /// What other programs there are at the server, as far as the driver knows. [any]
     var otherPrograms: OtherPrograms { get }
@@ -55,7 +56,7 @@ extension Driver {
     public func setLatencies(_ routes: [LatencyRoute]) {}
 
     /// A driver without other programs knows of none. [control]
-    public func sources(of ports: [String]) -> CaptureSources { .unknown }
+    public func sources(of ports: [String]) -> CaptureSources? { .unknown }
 
     /// A driver without a server has no other programs. [any]
     public var otherPrograms: OtherPrograms { OtherPrograms(exist: false, precede: false) }
@@ -72,7 +73,7 @@ extension Driver {
 
 /// What stands before a capture port.
 public enum CaptureSources: Sendable {
-    /// The driver cannot tell, or not now.
+    /// The driver cannot tell.
     case unknown
     /// The server has no port that could be connected to it.
     case missing

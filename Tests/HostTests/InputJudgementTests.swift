@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Drivers
 import Graph
 import NodeKit
 import TestSupport
 
+@testable import Drivers
 @testable import Host
 
 /// What comes from a microphone is judged and told. Row V4.
@@ -64,6 +64,22 @@ import TestSupport
             await host.stop()
             await host.close()
         }
+        server.stop()
+    }
+
+    @Test("V4: what stands before an input is not guessed while the driver waits for the server in another call")
+    func busy() async throws {
+        let server = try await Jackd.start()
+        let ready = try prepared(graph("connect = []"), in: Scratch())
+        let driver = try JackDriver(name: "busy", server: server.name)
+        let running = try RunningGraph.start(ready, on: driver)
+        defer { running.stop() }
+        driver.lock.acquire()
+        let judging = Task { try await Host.judge("mic", seconds: 0.1, in: running) }
+        // Sound of several times that length has come.
+        try await eventually("it plays") { running.engine.counters.position > 48_000 }
+        driver.lock.release()
+        #expect(try await judging.value.verdict == .unconnected)
         server.stop()
     }
 }

@@ -13,6 +13,11 @@ import urllib.parse
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Servers and clients of jackd share a database in /dev/shm, which those of two runs would break for each other: where that
+# is allowed, each run has a /dev/shm of its own.
+OWN = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
+if subprocess.run([*OWN, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+    OWN = []
 COMMAND = os.path.abspath(os.environ.get("VOICEGRAPH", ROOT / ".build/debug/voicegraph"))
 
 # Nothing comes in by itself: what is said to it is typed, and what it says can be seen.
@@ -66,7 +71,7 @@ class Running:
             path.write_text(graph)
         self.environment = dict(os.environ, XDG_RUNTIME_DIR=str(folder / "run"), XDG_DATA_HOME=str(folder / "data"))
         self.process = subprocess.Popen(
-            [COMMAND, "run", str(path), "--driver", "dummy", "--json", "--web", str(port), *options],
+            [*OWN, COMMAND, "run", str(path), "--driver", "dummy", "--json", "--web", str(port), *options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment, cwd=folder)
         self.lines = []
         self.errors = []

@@ -110,8 +110,8 @@ extension JackDriver {
     }
 
     /// See `Driver.sources`.
-    func findSources(of names: [String]) -> CaptureSources {
-        guard let client else { return .unknown }
+    func findSources(of names: [String]) -> CaptureSources? {
+        guard let client else { return nil }
         let made = names.compactMap { name -> OpaquePointer? in
             guard let index = ports.index(of: name) else { return nil }
             return ports.jackPort(ports.entries[index].slot)

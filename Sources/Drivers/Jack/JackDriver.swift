@@ -134,9 +134,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
         signals.wakeup.signal()
     }
 
-    /// See `Driver`. Not known while another call waits for the server. [control]
-    public func sources(of ports: [String]) -> CaptureSources {
-        guard lock.tryAcquire() else { return .unknown }
+    /// See `Driver`. Not known while another call waits for the server, or there is none. [control]
+    public func sources(of ports: [String]) -> CaptureSources? {
+        guard lock.tryAcquire() else { return nil }
         defer { lock.release() }
         return findSources(of: ports)
     }

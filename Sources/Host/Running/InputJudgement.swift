@@ -100,7 +100,7 @@ extension Host {
         }
     }
 
-    private static func judge(
+    static func judge(
         _ node: String, seconds: Double, in graph: RunningGraph
     ) async throws(HostError) -> InputJudgement {
         let input = try graph.instance(node)
@@ -118,7 +118,14 @@ extension Host {
             if let heard = listener.take() { peak = max(peak ?? 0, heard) }
         }
         let ports = (1...max(1, input.ports.count { $0.kind == VG_AUDIO_PORT })).map { "\(node)_\($0)" }
-        let judgement = InputJudgement(peak: peak, sources: graph.driver.sources(of: ports))
+        var found = graph.driver.sources(of: ports)
+        // The driver waits for the server in another call: whatever was guessed of an input might be wrong.
+        while found == nil {
+            try? await Task.sleep(for: .milliseconds(20))
+            if graph.isStopped { throw HostError("the graph has ended") }
+            found = graph.driver.sources(of: ports)
+        }
+        let judgement = InputJudgement(peak: peak, sources: found ?? .unknown)
         graph.tell(HostEvent.judged, node: node, judgement.values)
         return judgement
     }
