@@ -208,7 +208,9 @@ if Context.environment["VOICEGRAPH_FUZZ"] != nil {
 if Context.environment["VOICEGRAPH_RACES"] != nil {
     var needed: Set<String> = []
     func need(_ name: String) {
-        guard let target = package.targets.first(where: { $0.name == name }), needed.insert(name).inserted else { return }
+        guard let target = package.targets.first(where: { $0.name == name }), needed.insert(name).inserted else {
+            return
+        }
         for case .byNameItem(let name, _) in target.dependencies { need(name) }
     }
     for name in ["Graph", "Host", "Isolation", "LV2", "Realtime", "WebAudio"] { need("\(name)Tests") }
