@@ -193,15 +193,6 @@ extension LifeTests {
     }
 }
 
-/// Asks every few milliseconds until `condition` holds.
-func eventuallyNow(_ what: @autoclosure () throws -> String, _ condition: () throws -> Bool) throws {
-    let end = ContinuousClock.now + .seconds(20)
-    while !(try condition()) {
-        guard ContinuousClock.now < end else { throw NodeError(try what()) }
-        usleep(2000)
-    }
-}
-
 /// The processes that a process started.
 func childrenOf(_ process: pid_t) -> [pid_t] {
     let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []

@@ -21,3 +21,12 @@ public func eventually(
         try await Task.sleep(for: .milliseconds(5))
     }
 }
+
+/// The same on the thread that calls it, which is held up meanwhile.
+public func eventuallyNow(_ what: @autoclosure () throws -> String, _ condition: () throws -> Bool) throws {
+    let end = ContinuousClock.now + .seconds(20)
+    while !(try condition()) {
+        guard ContinuousClock.now < end else { throw NeverHappened(description: "within 20 s: \(try what())") }
+        usleep(2000)
+    }
+}

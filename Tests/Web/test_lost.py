@@ -90,7 +90,7 @@ def test_T4_host_that_is_not_there_is_an_error_of_initialization_and_retry_initi
     assert page.evaluate(f"{ELEMENT}.error.kind") == "initialization"
     assert part(page, "title").inner_text() and part(page, "hint").inner_text()
     way.open()
-    retry(page)
+    part(page, "retry").click()
     state(page, "collapsed")
     begin(page)
 
@@ -110,7 +110,7 @@ def test_T4_what_fails_in_a_conversation_is_told_with_its_reason_and_retry(place
     error = page.evaluate(f"{ELEMENT}.error")
     assert error["kind"] in ("connection", "other") and error["message"], error
     assert part(page, "retry").is_visible()
-    retry(page)
+    part(page, "retry").click()
     state(page, "collapsed")
 
 

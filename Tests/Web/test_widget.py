@@ -126,6 +126,22 @@ def test_T6_Fix_bars_are_real_bands(element):
     assert sum(height > 0.5 for height in tall) <= 3, tall
 
 
+def test_T6_Fix_bars_wait_for_the_first_bands(element):
+    graph = TALKING.replace("tone -> quiet -> out", "tone -> face")
+    # What the element asks for is held back, so that levels come and bands do not.
+    page, host = element('mode="bars" visualizer="face"', graph, script="""
+      window.held = []; window.taken = []; const { send } = WebSocket.prototype
+      WebSocket.prototype.send = function (text) { const go = () => send.call(this, text)
+        held && String(text).includes('"call":"ask"') ? held.push(go) : go() }
+      customElements.whenDefined('voice-graph').then(() => { const { face } = document.querySelector('voice-graph')
+        const { take } = face; face.take = (level, bands) => { taken.push(bands?.length ?? 0); take.call(face, level, bands) } })""")
+    wait(page, "document.querySelector('voice-graph').level > 0.2")
+    assert page.evaluate("[held.length > 0, taken.length]") == [True, 0]
+    page.evaluate("() => { const all = held; held = null; all.forEach(go => go()) }")
+    taken = eventually("it is drawn", lambda: page.evaluate("taken"))
+    assert set(taken) == {10}, taken
+
+
 @pytest.mark.parametrize("name,outer", [("Twilight", "#81b9ff"), ("FLARE", "#ffffff"), ("nonsense", "#d3ffa6")])
 def test_T8_presets_by_name_in_any_case(element, name, outer):
     page, host = element()

@@ -112,22 +112,19 @@ extension Host {
         var peak: Float?
         let listener = input.listen()
         let start = graph.engine.counters.position
-        while Double(graph.engine.counters.position - start) < seconds * graph.driver.info.rate {
+        let ports = (1...max(1, input.ports.count { $0.kind == VG_AUDIO_PORT })).map { "\(node)_\($0)" }
+        while true {
             try? await Task.sleep(for: .milliseconds(50))
             if graph.isStopped { throw HostError("the graph has ended") }
             if let heard = listener.take() { peak = max(peak ?? 0, heard) }
+            // What the driver cannot tell just now is not guessed: it listens on until that is known.
+            guard Double(graph.engine.counters.position - start) >= seconds * graph.driver.info.rate,
+                let sources = graph.driver.sources(of: ports)
+            else { continue }
+            let judgement = InputJudgement(peak: peak, sources: sources)
+            graph.tell(HostEvent.judged, node: node, judgement.values)
+            return judgement
         }
-        let ports = (1...max(1, input.ports.count { $0.kind == VG_AUDIO_PORT })).map { "\(node)_\($0)" }
-        var found = graph.driver.sources(of: ports)
-        // The driver waits for the server in another call: whatever was guessed of an input might be wrong.
-        while found == nil {
-            try? await Task.sleep(for: .milliseconds(20))
-            if graph.isStopped { throw HostError("the graph has ended") }
-            found = graph.driver.sources(of: ports)
-        }
-        let judgement = InputJudgement(peak: peak, sources: found ?? .unknown)
-        graph.tell(HostEvent.judged, node: node, judgement.values)
-        return judgement
     }
 }
 

@@ -58,8 +58,10 @@ export function recorder(app) {
 		const { takes } = await live.call('takes')
 		const before = rows
 		// A take of which nothing has changed keeps its row, which may be playing.
-		rows = new Map(takes.reverse().map(take => [JSON.stringify(take), take]).map(([key, take]) =>
-			[key, before.get(key) ?? row(take)]))
+		rows = new Map(takes.reverse().map(take => {
+			const key = JSON.stringify(take)
+			return [key, before.get(key) ?? row(take)]
+		}))
 		fill(find('takes'), [...rows.values()])
 	}
 
