@@ -7,7 +7,8 @@ GRAPH ?= config/demo.conf
 PREFIX ?= /usr/local
 SECONDS = 600
 SEED = $(shell date +%s)
-RELEASE = .build/release
+SCRATCH = .build
+RELEASE = $(SCRATCH)/release
 
 .DEFAULT_GOAL := help
 .PHONY: help run test build debug setup setup-test models install format lint docs pictures contact-sheet bench
@@ -41,7 +42,7 @@ web-picture: debug ## make the picture of the page again: docs/page.png
 	@.build/web-venv/bin/python Tests/Web/picture.py
 
 build: setup ## build the release
-	$(SWIFT) build -c release
+	$(SWIFT) build -c release --scratch-path $(SCRATCH)
 
 debug: setup ## build for debugging
 	$(SWIFT) build
@@ -107,4 +108,4 @@ soak-voice: setup-test ## talk with the assistant at random while everything fai
 		$(SWIFT) test --skip-build --no-parallel --filter FaultTests.ConversationSoakTests
 
 clean: ## remove what was built
-	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench *.deb
+	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench .build-release *.deb

@@ -22,6 +22,12 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], settings: [Swift
         swiftSettings: settings)
 }
 
+/// A product of another package that only the command and the archive need: programs that take this package with
+/// `traits: []` fetch none of those.
+func external(_ name: String, _ package: String, for trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
 func library(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
@@ -46,6 +52,13 @@ let package = Package(
         plugin(product: "record", "Record"),
         plugin(product: "tremolo", "Tremolo"),
         plugin(product: "bitcrush", "Bitcrush"),
+    ],
+    traits: [
+        .default(enabledTraits: ["Command"]),
+        .trait(
+            name: "Command", description: "The command, with the server that it has in it.",
+            enabledTraits: ["Archive"]),
+        .trait(name: "Archive", description: "The library VoiceGraphArchive."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -101,17 +114,17 @@ let package = Package(
         code(
             "Archive",
             [
-                "Graph", "Host", "NodeKit", "System", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "Graph", "Host", "NodeKit", "System", external("GRDB", "GRDB.swift", for: "Archive"),
+                external("GRDBSQLite", "GRDB.swift", for: "Archive"),
             ]),
         .target(
             name: "Server",
             dependencies: [
                 "API", "Archive", "CZlib", "Config", "Graph", "Host", "JSON", "NodeKit", "Picture", "System",
                 "WebAudio",
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
+                external("NIOCore", "swift-nio", for: "Command"), external("NIOPosix", "swift-nio", for: "Command"),
+                external("NIOHTTP1", "swift-nio", for: "Command"),
+                external("NIOWebSocket", "swift-nio", for: "Command"),
             ],
             // In the executable itself, so that nothing has to lie beside it.
             resources: [.embedInCode("Page")], swiftSettings: strict),
@@ -122,7 +135,7 @@ let package = Package(
             dependencies: [
                 "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2",
                 "ModelStore", "NodeKit", "Picture", "Server", "System", "Terminal",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                external("ArgumentParser", "swift-argument-parser", for: "Command"),
             ],
             swiftSettings: strict),
         .target(
@@ -164,13 +177,13 @@ let package = Package(
             "Archive",
             [
                 "Archive", "Config", "Drivers", "Graph", "Host", "NodeKit", "System",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                external("GRDB", "GRDB.swift", for: "Archive"),
             ]),
         tests(
             "Server",
             [
                 "API", "Config", "Graph", "Host", "JSON", "NodeKit", "Server",
-                .product(name: "NIOCore", package: "swift-nio"),
+                external("NIOCore", "swift-nio", for: "Command"),
             ]
         ),
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
@@ -184,7 +197,7 @@ let package = Package(
             name: "lv2-conformance",
             dependencies: [
                 "Graph", "LV2", "NodeKit", "Realtime", "System",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                external("ArgumentParser", "swift-argument-parser", for: "Command"),
             ],
             path: "Tests/Conformance", swiftSettings: strict),
     ],
@@ -204,18 +217,27 @@ if Context.environment["VOICEGRAPH_FUZZ"] != nil {
     ]
 }
 
-// Only the tests of what races, and what they need, for `.ci/run thread`.
-if Context.environment["VOICEGRAPH_RACES"] != nil {
+/// Only these test targets, without these files, and what they need.
+@MainActor func keep(tests names: [String], without files: [Substring] = []) {
     var needed: Set<String> = []
-    func need(_ name: String) {
+    @MainActor func need(_ name: String) {
         guard let target = package.targets.first(where: { $0.name == name }), needed.insert(name).inserted else {
             return
         }
         for case .byNameItem(let name, _) in target.dependencies { need(name) }
+        guard let path = target.path, target.type == .test else { return }
+        target.exclude += files.filter { $0.hasPrefix(path + "/") }.map { String($0.dropFirst(path.count + 1)) }
     }
-    for name in ["Graph", "Host", "Isolation", "LV2", "Realtime", "WebAudio"] { need("\(name)Tests") }
+    for name in names { need("\(name)Tests") }
     package.targets.removeAll { !needed.contains($0.name) }
     package.products = []
+}
+
+// `.ci/run thread`: the tests of what races. The variable names the files of tests that are none.
+if let others = Context.environment["VOICEGRAPH_RACES"] {
+    keep(
+        tests: ["Graph", "Host", "Isolation", "LV2", "Realtime", "WebAudio"],
+        without: others.split(separator: "\n"))
 }
 
 // Without the tests that `.ci/run address` leaves out.

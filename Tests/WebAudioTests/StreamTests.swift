@@ -183,10 +183,3 @@ import TestSupport
         #expect(frames.last.map { abs(Double($0.position) / 48_000 - 15) < 0.2 } == true)
     }
 }
-
-extension WebStreams {
-    /// A node type whose nodes are in this table.
-    func type(_ name: String) -> UnsafePointer<vg_node_type> {
-        makeNodeTypes().first { String(cString: $0.pointee.name) == name }!
-    }
-}
