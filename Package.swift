@@ -51,7 +51,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         library("CLilv", "lilv-0", "liblilv-dev"),
@@ -59,6 +58,7 @@ let package = Package(
         .systemLibrary(name: "CEspeak", path: "Sources/CEspeak", providers: [.apt(["libespeak-ng-dev"])]),
         library("CSndfile", "sndfile", "libsndfile1-dev"),
         library("CEbur128", "libebur128", "libebur128-dev"),
+        library("CSQLite", "sqlite3", "libsqlite3-dev"),
         library("CZlib", "zlib", "zlib1g-dev"),
         library("CSoxr", "soxr", "libsoxr-dev"),
         // What its pkg-config file defines are flags that are not allowed, and the defaults.
@@ -98,12 +98,7 @@ let package = Package(
             ]),
         code("API", ["Config", "Graph", "Host", "JSON", "NodeKit"]),
         code("Control", ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"]),
-        code(
-            "Archive",
-            [
-                "Graph", "Host", "NodeKit", "System", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ]),
+        code("Archive", ["CSQLite", "Graph", "Host", "NodeKit", "System"]),
         .target(
             name: "Server",
             dependencies: [
@@ -160,12 +155,7 @@ let package = Package(
         tests("Config", ["Config", "Graph", "Host", "NodeKit"]),
         tests("Host", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime"]),
         tests("Control", ["Control", "Host"]),
-        tests(
-            "Archive",
-            [
-                "Archive", "Config", "Drivers", "Graph", "Host", "NodeKit", "System",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
+        tests("Archive", ["Archive", "Config", "Drivers", "Graph", "Host", "NodeKit", "System"]),
         tests(
             "Server",
             [
