@@ -22,10 +22,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], settings: [Swift
         swiftSettings: settings)
 }
 
-/// A product of another package that only the command and the archive need: programs that take this package with
-/// `traits: []` fetch none of those.
-func external(_ name: String, _ package: String, for trait: String) -> Target.Dependency {
-    .product(name: name, package: package, condition: .when(traits: [trait]))
+/// What only the command needs of another package: programs that take this one with `traits: []` fetch none of those.
+func command(_ name: String, of package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Command"]))
 }
 
 func library(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
@@ -55,16 +54,12 @@ let package = Package(
     ],
     traits: [
         .default(enabledTraits: ["Command"]),
-        .trait(
-            name: "Command", description: "The command, with the server that it has in it.",
-            enabledTraits: ["Archive"]),
-        .trait(name: "Archive", description: "The library VoiceGraphArchive."),
+        .trait(name: "Command", description: "The command, with the server that it has in it."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         library("CLilv", "lilv-0", "liblilv-dev"),
@@ -72,6 +67,7 @@ let package = Package(
         .systemLibrary(name: "CEspeak", path: "Sources/CEspeak", providers: [.apt(["libespeak-ng-dev"])]),
         library("CSndfile", "sndfile", "libsndfile1-dev"),
         library("CEbur128", "libebur128", "libebur128-dev"),
+        library("CSQLite", "sqlite3", "libsqlite3-dev"),
         library("CZlib", "zlib", "zlib1g-dev"),
         library("CSoxr", "soxr", "libsoxr-dev"),
         // What its pkg-config file defines are flags that are not allowed, and the defaults.
@@ -111,20 +107,15 @@ let package = Package(
             ]),
         code("API", ["Config", "Graph", "Host", "JSON", "NodeKit"]),
         code("Control", ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"]),
-        code(
-            "Archive",
-            [
-                "Graph", "Host", "NodeKit", "System", external("GRDB", "GRDB.swift", for: "Archive"),
-                external("GRDBSQLite", "GRDB.swift", for: "Archive"),
-            ]),
+        code("Archive", ["CSQLite", "Graph", "Host", "NodeKit", "System"]),
         .target(
             name: "Server",
             dependencies: [
                 "API", "Archive", "CZlib", "Config", "Graph", "Host", "JSON", "NodeKit", "Picture", "System",
                 "WebAudio",
-                external("NIOCore", "swift-nio", for: "Command"), external("NIOPosix", "swift-nio", for: "Command"),
-                external("NIOHTTP1", "swift-nio", for: "Command"),
-                external("NIOWebSocket", "swift-nio", for: "Command"),
+                command("NIOCore", of: "swift-nio"), command("NIOPosix", of: "swift-nio"),
+                command("NIOHTTP1", of: "swift-nio"),
+                command("NIOWebSocket", of: "swift-nio"),
             ],
             // In the executable itself, so that nothing has to lie beside it.
             resources: [.embedInCode("Page")], swiftSettings: strict),
@@ -135,7 +126,7 @@ let package = Package(
             dependencies: [
                 "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2",
                 "ModelStore", "NodeKit", "Picture", "Server", "System", "Terminal",
-                external("ArgumentParser", "swift-argument-parser", for: "Command"),
+                command("ArgumentParser", of: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .target(
@@ -173,17 +164,12 @@ let package = Package(
         tests("Config", ["Config", "Graph", "Host", "NodeKit"]),
         tests("Host", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime"]),
         tests("Control", ["Control", "Host"]),
-        tests(
-            "Archive",
-            [
-                "Archive", "Config", "Drivers", "Graph", "Host", "NodeKit", "System",
-                external("GRDB", "GRDB.swift", for: "Archive"),
-            ]),
+        tests("Archive", ["Archive", "Config", "Drivers", "Graph", "Host", "NodeKit", "System"]),
         tests(
             "Server",
             [
                 "API", "Config", "Graph", "Host", "JSON", "NodeKit", "Server",
-                external("NIOCore", "swift-nio", for: "Command"),
+                command("NIOCore", of: "swift-nio"),
             ]
         ),
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
@@ -197,7 +183,7 @@ let package = Package(
             name: "lv2-conformance",
             dependencies: [
                 "Graph", "LV2", "NodeKit", "Realtime", "System",
-                external("ArgumentParser", "swift-argument-parser", for: "Command"),
+                command("ArgumentParser", of: "swift-argument-parser"),
             ],
             path: "Tests/Conformance", swiftSettings: strict),
     ],

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
 import Host
 
 /// What is changed by hand.
@@ -10,30 +9,24 @@ extension Archive {
         if let text, !text.contains(where: { !$0.isWhitespace }) {
             throw ArchiveError(.request, "the text is blank", hint: "delete the item instead")
         }
-        try translated {
-            try queue.write { db in
-                guard
-                    let row = try Row.fetchOne(db, sql: "SELECT text, state FROM item WHERE id = ?", arguments: [item])
-                else { throw ArchiveError(.request, "there is no item \(item)") }
-                guard row["state"] != ArchivedState.growing.rawValue else {
-                    throw ArchiveError(.request, "item \(item) still grows", hint: "edit it when it is complete")
-                }
-                let edited = text == row["text"] ? nil : text
-                try db.execute(
-                    sql: "INSERT INTO edit (item, text, time) VALUES (?, ?, ?)",
-                    arguments: [item, edited, calendarTime()])
-                try db.execute(sql: "UPDATE item SET edited = ? WHERE id = ?", arguments: [edited, item])
+        try database.write { db throws(ArchiveError) in
+            let found = try db.rows("SELECT text, state FROM item WHERE id = ?", [item]) { row -> (String, String) in
+                (row["text"], row["state"])
             }
+            guard let (told, state) = found.first else { throw ArchiveError(.request, "there is no item \(item)") }
+            guard state != ArchivedState.growing.rawValue else {
+                throw ArchiveError(.request, "item \(item) still grows", hint: "edit it when it is complete")
+            }
+            let edited = text == told ? nil : text
+            try db.execute("INSERT INTO edit (item, text, time) VALUES (?, ?, ?)", [item, edited, calendarTime()])
+            try db.execute("UPDATE item SET edited = ? WHERE id = ?", [edited, item])
         }
     }
 
     /// What an item was edited to, oldest first; nil stands for what was told. [control]
     public func edits(of item: Int64) throws(ArchiveError) -> [String?] {
-        try translated {
-            try queue.read { db in
-                try Row.fetchAll(db, sql: "SELECT text FROM edit WHERE item = ? ORDER BY id", arguments: [item])
-                    .map { $0["text"] }
-            }
+        try database.read { db throws(ArchiveError) in
+            try db.rows("SELECT text FROM edit WHERE item = ? ORDER BY id", [item]) { $0[0] }
         }
     }
 
@@ -41,22 +34,18 @@ extension Archive {
     /// they said is no longer in the file then. Files of takes stay. [control]
     @discardableResult
     public func delete(_ part: Part, _ filter: ArchiveFilter) throws(ArchiveError) -> Int {
-        try translated {
-            let count = try queue.write { db in
-                let (conditions, arguments) = filter.conditions(part)
-                let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
-                try db.execute(sql: "DELETE FROM \(part.rawValue)" + condition, arguments: arguments)
-                let count = db.changesCount
-                try removeEmptySessions(db)
-                // The index keeps words of what is gone until it is written anew.
-                if part == .item, count > 0 {
-                    try db.execute(sql: "INSERT INTO item_search(item_search) VALUES ('optimize')")
-                }
-                return count
-            }
-            // So does the log; one that reads meanwhile keeps it for a while longer.
-            if count > 0 { _ = try? queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) } }
+        let count = try database.write { db throws(ArchiveError) in
+            let (conditions, values) = filter.conditions(part)
+            let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+            try db.execute("DELETE FROM \(part.rawValue)" + condition, values)
+            let count = db.changes
+            try removeEmptySessions(db)
+            // The index keeps words of what is gone until it is written anew.
+            if part == .item, count > 0 { try db.run("INSERT INTO item_search(item_search) VALUES ('optimize')") }
             return count
         }
+        // So does the log; one that reads meanwhile keeps it for a while longer.
+        if count > 0 { try? database.use { db throws(ArchiveError) in try db.emptyLog() } }
+        return count
     }
 }

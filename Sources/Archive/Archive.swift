@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
 import Graph
 import System
 
@@ -10,13 +9,13 @@ public final class Archive: Sendable {
 
     /// Its file.
     public let path: String
-    let queue: DatabaseQueue
+    let database: Database
 
     /// Opens an archive; nil: there is none, since nothing was kept yet. [control]
     public static func open(_ path: String = standardPath, patience: Double = 5) throws(ArchiveError) -> Archive? {
         let file = ArchiveFile(path: path, patience: patience)
-        guard let queue = try file.openExisting() else { return nil }
-        return Archive(path, queue)
+        guard let database = try file.openExisting() else { return nil }
+        return Archive(path, database)
     }
 
     /// Gives an archive that is damaged another name, and returns that; the next thing that is kept begins a new one. Nil: it
@@ -25,29 +24,25 @@ public final class Archive: Sendable {
         try ArchiveFile(path: path, patience: 1).setAsideIfDamaged()
     }
 
-    private init(_ path: String, _ queue: DatabaseQueue) {
+    private init(_ path: String, _ database: Database) {
         self.path = path
-        self.queue = queue
+        self.database = database
     }
 
     /// The newest sessions, oldest first; those of which items are kept, or takes, if `of` says so. [control]
     public func sessions(
         of part: Part? = nil, ids: [Int64]? = nil, limit: Int = .max
     ) throws(ArchiveError) -> [ArchivedSession] {
-        try translated {
-            try queue.read { db in
-                var conditions: [String] = []
-                if let part { conditions.append("EXISTS (SELECT 1 FROM \(part.rawValue) WHERE session = session.id)") }
-                if let ids { conditions.append("id IN (\(ids.map(String.init).joined(separator: ",")))") }
-                let rows = try Row.fetchAll(
-                    db,
-                    sql: """
-                        SELECT *, (SELECT count(*) FROM item WHERE session = session.id) AS items,
-                        (SELECT count(*) FROM take WHERE session = session.id) AS takes FROM session
-                        \(clause(conditions)) ORDER BY id DESC LIMIT ?
-                        """, arguments: [Int64(limit)])
-                return try rows.reversed().map { try ArchivedSession($0, db) }
-            }
+        var conditions: [String] = []
+        if let part { conditions.append("EXISTS (SELECT 1 FROM \(part.rawValue) WHERE session = session.id)") }
+        if let ids { conditions.append("id IN (\(ids.map(String.init).joined(separator: ",")))") }
+        let sql = """
+            SELECT *, (SELECT count(*) FROM item WHERE session = session.id) AS items,
+            (SELECT count(*) FROM take WHERE session = session.id) AS takes FROM session
+            \(clause(conditions)) ORDER BY id DESC LIMIT ?
+            """
+        return try database.read { db throws(ArchiveError) in
+            try db.rows(sql, [limit]) { row throws(ArchiveError) in try ArchivedSession(row, db) }.reversed()
         }
     }
 
@@ -63,16 +58,12 @@ public final class Archive: Sendable {
     public func items(_ filter: ArchiveFilter = ArchiveFilter(), limit: Int = .max) throws(ArchiveError)
         -> [ArchivedItem]
     {
-        try translated {
-            try queue.read { db in
-                let (conditions, arguments) = filter.conditions(.item)
-                let rows = try Row.fetchAll(
-                    db,
-                    sql: "SELECT * FROM (\(ArchivedItem.columns) \(clause(conditions)) "
-                        + "ORDER BY item.utc DESC, item.id DESC LIMIT ?) ORDER BY utc, id",
-                    arguments: arguments + [Int64(limit)])
-                return rows.map(ArchivedItem.init)
-            }
+        let (conditions, values) = filter.conditions(.item)
+        let sql =
+            "SELECT * FROM (\(ArchivedItem.columns) \(clause(conditions)) "
+            + "ORDER BY item.utc DESC, item.id DESC LIMIT ?) ORDER BY utc, id"
+        return try database.read { db throws(ArchiveError) in
+            try db.rows(sql, values + [limit], ArchivedItem.init)
         }
     }
 
@@ -84,17 +75,12 @@ public final class Archive: Sendable {
         guard let pattern = searchPattern(words) else {
             throw ArchiveError(.request, "there is no word to search for")
         }
-        return try translated {
-            try queue.read { db in
-                let (conditions, arguments) = filter.conditions(.item)
-                let rows = try Row.fetchAll(
-                    db,
-                    sql: ArchivedItem.columns + " JOIN item_search ON item_search.rowid = item.id "
-                        + clause(["item_search MATCH ?"] + conditions)
-                        + " ORDER BY item_search.rowid DESC LIMIT ?",
-                    arguments: [pattern] + arguments + [Int64(limit)])
-                return rows.map(ArchivedItem.init)
-            }
+        let (conditions, values) = filter.conditions(.item)
+        let sql =
+            ArchivedItem.columns + " JOIN item_search ON item_search.rowid = item.id "
+            + clause(["item_search MATCH ?"] + conditions) + " ORDER BY item_search.rowid DESC LIMIT ?"
+        return try database.read { db throws(ArchiveError) in
+            try db.rows(sql, [pattern] + values + [limit], ArchivedItem.init)
         }
     }
 
@@ -102,16 +88,12 @@ public final class Archive: Sendable {
     public func takes(_ filter: ArchiveFilter = ArchiveFilter(), limit: Int = .max) throws(ArchiveError)
         -> [ArchivedTake]
     {
-        try translated {
-            try queue.read { db in
-                let (conditions, arguments) = filter.conditions(.take)
-                let rows = try Row.fetchAll(
-                    db,
-                    sql: "SELECT * FROM (\(ArchivedTake.columns) \(clause(conditions)) "
-                        + "ORDER BY take.utc DESC, take.id DESC LIMIT ?) ORDER BY utc, id",
-                    arguments: arguments + [Int64(limit)])
-                return rows.map(ArchivedTake.init)
-            }
+        let (conditions, values) = filter.conditions(.take)
+        let sql =
+            "SELECT * FROM (\(ArchivedTake.columns) \(clause(conditions)) "
+            + "ORDER BY take.utc DESC, take.id DESC LIMIT ?) ORDER BY utc, id"
+        return try database.read { db throws(ArchiveError) in
+            try db.rows(sql, values + [limit], ArchivedTake.init)
         }
     }
 }
@@ -136,34 +118,34 @@ func searchPattern(_ words: String) -> String? {
 }
 
 extension ArchiveFilter {
-    func conditions(_ part: Archive.Part) -> (sql: [String], arguments: StatementArguments) {
+    func conditions(_ part: Archive.Part) -> (sql: [String], values: [any ColumnValue]) {
         let table = part.rawValue
         var sql: [String] = []
-        var arguments = StatementArguments()
+        var values: [any ColumnValue] = []
         func numbers(_ list: [Int64]) -> String { list.map(String.init).joined(separator: ",") }
         if let ids { sql.append("\(table).id IN (\(numbers(ids)))") }
         if let sessions { sql.append("\(table).session IN (\(numbers(sessions)))") }
         if let speaker {
             sql.append("\(table).speaker IN (SELECT id FROM speaker WHERE name = ?)")
-            arguments += [speaker]
+            values.append(speaker)
         }
         if let before {
             sql.append("\(table).utc < ?")
-            arguments += [before]
+            values.append(before)
         }
-        return (sql, arguments)
+        return (sql, values)
     }
 }
 
 extension ArchivedSession {
-    fileprivate init(_ row: Row, _ db: Database) throws {
+    fileprivate init(_ row: Row, _ db: Connection) throws(ArchiveError) {
         let id: Int64 = row["id"]
-        let speakers = try String.fetchAll(
-            db,
-            sql: """
-                SELECT speaker.name FROM item JOIN speaker ON speaker.id = item.speaker WHERE item.session = ?
-                GROUP BY speaker.id ORDER BY min(item.utc)
-                """, arguments: [id])
+        let speakers: [String] = try db.rows(
+            """
+            SELECT speaker.name FROM item JOIN speaker ON speaker.id = item.speaker WHERE item.session = ?
+            GROUP BY speaker.id ORDER BY min(item.utc)
+            """, [id]
+        ) { $0[0] }
         let ended: String? = row["ended"]
         self.init(
             id: id, graph: row["graph"], file: row["file"], start: row["start"], end: row["end"],

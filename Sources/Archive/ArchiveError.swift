@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
+import CSQLite
 
 /// The archive cannot do what was asked of it.
 public struct ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -37,29 +37,16 @@ public struct ArchiveError: Error, Sendable, Equatable, CustomStringConvertible 
     public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
 
     /// What SQLite says, in our words.
-    init(_ error: any Error) {
-        if let error = error as? ArchiveError {
-            self = error
-            return
-        }
-        guard let error = error as? DatabaseError else {
-            self.init(.refused, "\(error)")
-            return
-        }
-        let said = error.message ?? "\(error.resultCode)"
-        switch error.resultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED: self.init(.locked, "another program keeps it locked")
-        case .SQLITE_FULL: self.init(.refused, "there is no room left on the disk", hint: "make some")
-        case .SQLITE_READONLY: self.init(.refused, "it may not be written")
-        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self.init(.refused, "it cannot be opened: \(said)")
-        case .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_INTERRUPT: self.init(.refused, "the disk refuses: \(said)")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: self.init(.damaged, "it is damaged: \(said)")
+    init(sqlite code: Int32, _ said: String) {
+        // The rest of the number tells of kinds that make no difference here.
+        switch code & 0xFF {
+        case SQLITE_BUSY, SQLITE_LOCKED: self.init(.locked, "another program keeps it locked")
+        case SQLITE_FULL: self.init(.refused, "there is no room left on the disk", hint: "make some")
+        case SQLITE_READONLY: self.init(.refused, "it may not be written")
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH: self.init(.refused, "it cannot be opened: \(said)")
+        case SQLITE_IOERR, SQLITE_NOMEM, SQLITE_INTERRUPT: self.init(.refused, "the disk refuses: \(said)")
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: self.init(.damaged, "it is damaged: \(said)")
         default: self.init(.strange, "it is not as it should be: \(said)")
         }
     }
-}
-
-/// Runs `body` with the errors of SQLite in our words.
-func translated<Result>(_ body: () throws -> Result) throws(ArchiveError) -> Result {
-    do { return try body() } catch { throw ArchiveError(error) }
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
-import GRDBSQLite
 import Glibc
 import Graph
 import System
@@ -25,7 +23,7 @@ struct ArchiveFile {
 
     /// Opens it for writing, and makes it if it is not there. One that is damaged, or locked for longer than `patience`,
     /// gets another name, and a new one is begun: nothing is deleted. [control]
-    func open() throws(ArchiveError) -> (queue: DatabaseQueue, setAside: SetAside?) {
+    func open() throws(ArchiveError) -> (Database, setAside: SetAside?) {
         try makeFolder()
         // One after the other: of two programs that find it damaged, the second one finds the new one, and only one of
         // them makes its tables.
@@ -40,7 +38,7 @@ struct ArchiveFile {
     }
 
     /// Opens it for looking and changing, if it is there. [control]
-    func openExisting() throws(ArchiveError) -> DatabaseQueue? {
+    func openExisting() throws(ArchiveError) -> Database? {
         guard access(path, F_OK) == 0 else { return nil }
         let lock = try lockFolder()
         defer { close(lock) }
@@ -63,10 +61,9 @@ struct ArchiveFile {
         defer { close(lock) }
         let isSound: Bool
         do throws(ArchiveError) {
-            let queue = try connect()
-            isSound = try translated {
-                try queue.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") == "ok" }
-            }
+            let database = try connect()
+            let said: String? = try database.read { db throws(ArchiveError) in try db.value("PRAGMA quick_check(1)") }
+            isSound = said == "ok"
         } catch {
             guard error.kind == .damaged else { throw error }
             isSound = false
@@ -120,35 +117,30 @@ struct ArchiveFile {
         return descriptor
     }
 
-    private func connect() throws(ArchiveError) -> DatabaseQueue {
-        // Before SQLite, which would make it for all to read.
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
+    private func connect() throws(ArchiveError) -> Database {
+        // Before SQLite, which would make it for all to read. One that is there is not opened: to close it again would end
+        // the locks that other connections of this process hold.
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { close(descriptor) }
+        guard descriptor >= 0 || errno == EEXIST, access(path, R_OK | W_OK) == 0 else {
             throw ArchiveError(.refused, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
-        close(descriptor)
         chmod(path, 0o600)
-        return try translated {
-            var configuration = Configuration()
-            configuration.busyMode = .timeout(patience)
-            configuration.journalMode = .wal
-            configuration.label = "archive"
-            configuration.prepareDatabase { db in
-                // A connection that ends removes the log by its name, which may be that of a newer archive's by then.
-                var keeps: Int32 = 1
-                sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &keeps)
-                // A process that is killed loses nothing so; a machine that loses its power, the newest.
-                try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
-            }
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            let migrator = Schema.migrator
-            if try queue.read(migrator.hasBeenSuperseded) {
+        let database = try Database(path, patience: patience)
+        try database.use { db throws(ArchiveError) in
+            // A process that is killed loses nothing so; a machine that loses its power, the newest.
+            try db.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
+            // A connection that ends removes the log by its name, which may be that of a newer archive's by then.
+            db.keepLog()
+            guard try !Schema.isNewer(db) else {
                 throw ArchiveError(
                     .newer, "a newer voicegraph has changed it", hint: "use that one, or move \(path) elsewhere")
             }
-            try migrator.migrate(queue)
-            return queue
+            try Schema.migrate(db)
+            // Only now, so that a version may make a table anew.
+            try db.run("PRAGMA foreign_keys = ON")
         }
+        return database
     }
 
     private func dayAndTime() -> String {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
 import Graph
 import Host
 import NodeKit
@@ -7,14 +6,13 @@ import NodeKit
 /// What an event makes of the rows.
 extension SessionStore.Open {
     /// Makes sure that there is a session: somebody may have deleted it.
-    mutating func adopt(_ about: ArchiveWriter.Session, _ db: Database) throws {
+    mutating func adopt(_ about: ArchiveWriter.Session, _ db: Connection) throws(ArchiveError) {
         guard let session else { return }
-        let isThere = try Int64.fetchOne(db, sql: "SELECT 1 FROM session WHERE id = ?", arguments: [session]) != nil
-        if !isThere { self = Self() }
+        if try !hasSession(session, db) { self = Self() }
     }
 
     /// Does what an event asks for.
-    mutating func take(_ event: Event, _ about: ArchiveWriter.Session, _ db: Database) throws {
+    mutating func take(_ event: Event, _ about: ArchiveWriter.Session, _ db: Connection) throws(ArchiveError) {
         guard let keeping = event.keeping, let node = event.node else { return try heed(event, db) }
         let told = Told(event, node: node)
         switch keeping.role {
@@ -24,7 +22,7 @@ extension SessionStore.Open {
     }
 
     /// A node that failed or is gone may count its items anew: what grew will not be completed by it.
-    private mutating func heed(_ event: Event, _ db: Database) throws {
+    private mutating func heed(_ event: Event, _ db: Connection) throws(ArchiveError) {
         var gone: [String] = []
         if event.name == HostEvent.health.name, event.text("state") == "failed", let node = event.node { gone = [node] }
         if event.name == HostEvent.changed.name, case .list(let names)? = event.fields["removed"] {
@@ -33,22 +31,22 @@ extension SessionStore.Open {
         for node in gone {
             let rows = items.filter { $0.key.node == node }
             for (key, row) in rows {
-                try db.execute(sql: "UPDATE item SET state = 'cut' WHERE id = ?", arguments: [row])
+                try db.execute("UPDATE item SET state = 'cut' WHERE id = ?", [row])
                 items[key] = nil
             }
         }
     }
 
     private mutating func text(
-        _ told: Told, _ stage: EventRole.Stage, _ speaker: String, _ about: ArchiveWriter.Session, _ db: Database
-    ) throws {
+        _ told: Told, _ stage: EventRole.Stage, _ speaker: String, _ about: ArchiveWriter.Session, _ db: Connection
+    ) throws(ArchiveError) {
         let key = SessionStore.Key(node: told.node, number: told.integer("item") ?? 0)
         let text = told.event.text("text") ?? ""
         let row = items[key]
         guard stage != .withdrawn, text.contains(where: { !$0.isWhitespace }) else {
             // Blank so far is blank, but not void.
             if stage == .partial, row != nil { return }
-            if let row { try db.execute(sql: "DELETE FROM item WHERE id = ?", arguments: [row]) }
+            if let row { try db.execute("DELETE FROM item WHERE id = ?", [row]) }
             items[key] = nil
             return
         }
@@ -56,32 +54,32 @@ extension SessionStore.Open {
         let (start, end) = (told.number("start"), told.number("end") ?? told.event.time)
         if let row {
             try db.execute(
-                sql: """
-                    UPDATE item SET text = ?, state = ?, start = coalesce(?, start), utc = coalesce(?, utc), end = ?,
-                    told = ? WHERE id = ?
-                    """,
-                arguments: [text, state.rawValue, start, start.map(told.utc(at:)), end, calendarTime(), row])
-            if db.changesCount > 0 {
+                """
+                UPDATE item SET text = ?, state = ?, start = coalesce(?, start), utc = coalesce(?, utc), end = ?,
+                told = ? WHERE id = ?
+                """,
+                [text, state.rawValue, start, start.map(told.utc(at:)), end, calendarTime(), row])
+            if db.changes > 0 {
                 if state == .whole { items[key] = nil }
                 return
             }
         }
         let first = start ?? told.event.time
         try db.execute(
-            sql: """
-                INSERT INTO item (session, speaker, node, number, start, end, utc, told, state, text)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+            """
+            INSERT INTO item (session, speaker, node, number, start, end, utc, told, state, text)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
                 try id(of: about, db), try id(ofSpeaker: speaker, db), told.node, key.number, first, max(first, end),
                 told.utc(at: first), calendarTime(), state.rawValue, text,
             ])
-        items[key] = state == .growing ? db.lastInsertedRowID : nil
+        items[key] = state == .growing ? db.lastRow : nil
     }
 
     private mutating func take(
-        _ told: Told, _ stage: EventRole.Stage, _ speaker: String, _ about: ArchiveWriter.Session, _ db: Database
-    ) throws {
+        _ told: Told, _ stage: EventRole.Stage, _ speaker: String, _ about: ArchiveWriter.Session, _ db: Connection
+    ) throws(ArchiveError) {
         guard let path = told.event.text("path"), !path.isEmpty else { return }
         var growing = takes[told.node] ?? []
         // Its name may have changed meanwhile, where another file has it.
@@ -89,7 +87,7 @@ extension SessionStore.Open {
         let row = index.map { growing.remove(at: $0).row }
         defer { takes[told.node] = growing }
         if stage == .withdrawn {
-            if let row { try db.execute(sql: "DELETE FROM take WHERE id = ?", arguments: [row]) }
+            if let row { try db.execute("DELETE FROM take WHERE id = ?", [row]) }
             return
         }
         let state: ArchivedState = stage == .partial ? .growing : .whole
@@ -98,45 +96,46 @@ extension SessionStore.Open {
         let (end, reason) = (told.event.time, told.event.text("reason"))
         if let row, stage == .whole {
             try db.execute(
-                sql: """
-                    UPDATE take SET path = ?, place = NULL, frames = ?, seconds = coalesce(?, ? / rate), end = ?,
-                    told = ?, state = ?, reason = ?, rate = coalesce(?, rate), channels = coalesce(?, channels)
-                    WHERE id = ?
-                    """,
-                arguments: [
+                """
+                UPDATE take SET path = ?, place = NULL, frames = ?, seconds = coalesce(?, ? / rate), end = ?,
+                told = ?, state = ?, reason = ?, rate = coalesce(?, rate), channels = coalesce(?, channels)
+                WHERE id = ?
+                """,
+                [
                     path, frames, seconds, frames.map(Double.init), end, calendarTime(), state.rawValue, reason,
                     told.number("rate"), told.integer("channels"), row,
                 ])
-            if db.changesCount > 0 { return }
+            if db.changes > 0 { return }
         }
         let start = stage == .partial ? end : max(0, end - (seconds ?? 0))
         try db.execute(
-            sql: """
-                INSERT INTO take (session, speaker, node, path, place, frames, rate, channels, seconds, start, end, utc,
-                told, state, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+            """
+            INSERT INTO take (session, speaker, node, path, place, frames, rate, channels, seconds, start, end, utc,
+            told, state, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
                 try id(of: about, db), try id(ofSpeaker: speaker, db), told.node, path,
                 stage == .partial ? told.event.text("place") : nil, frames, told.number("rate"),
                 told.integer("channels"), seconds, start, end, told.utc(at: start), calendarTime(), state.rawValue,
                 reason,
             ])
-        if stage == .partial { growing.append((path, db.lastInsertedRowID)) }
+        if stage == .partial { growing.append((path, db.lastRow)) }
     }
 
-    private mutating func id(of about: ArchiveWriter.Session, _ db: Database) throws -> Int64 {
+    private mutating func id(of about: ArchiveWriter.Session, _ db: Connection) throws(ArchiveError) -> Int64 {
         if let session { return session }
         try db.execute(
-            sql: "INSERT INTO session (graph, file, start, owner) VALUES (?, ?, ?, ?)",
-            arguments: [about.graph, about.file, about.start, SessionOwner.own])
-        session = db.lastInsertedRowID
-        return db.lastInsertedRowID
+            "INSERT INTO session (graph, file, start, owner) VALUES (?, ?, ?, ?)",
+            [about.graph, about.file, about.start, SessionOwner.own])
+        session = db.lastRow
+        return db.lastRow
     }
 
-    private mutating func id(ofSpeaker name: String, _ db: Database) throws -> Int64 {
+    private mutating func id(ofSpeaker name: String, _ db: Connection) throws(ArchiveError) -> Int64 {
         if let id = speakers[name] { return id }
-        try db.execute(sql: "INSERT INTO speaker (name) VALUES (?) ON CONFLICT DO NOTHING", arguments: [name])
-        let id = try Int64.fetchOne(db, sql: "SELECT id FROM speaker WHERE name = ?", arguments: [name])!
+        try db.execute("INSERT INTO speaker (name) VALUES (?) ON CONFLICT DO NOTHING", [name])
+        let found: Int64? = try db.value("SELECT id FROM speaker WHERE name = ?", [name])
+        guard let id = found else { throw ArchiveError(.strange, "it does not keep the name of a speaker") }
         speakers[name] = id
         return id
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
 import Graph
 import Host
 import NodeKit
@@ -24,7 +23,7 @@ struct SessionStore {
 
     let file: ArchiveFile
     private let about: ArchiveWriter.Session
-    private var queue: DatabaseQueue?
+    private var database: Database?
     private var opened: FileNumbers?
     private var open = Open()
     /// Why the last call failed.
@@ -36,7 +35,7 @@ struct SessionStore {
     }
 
     /// Whether there is a file.
-    var isOpen: Bool { queue != nil }
+    var isOpen: Bool { database != nil }
     /// The session's row; nil: nothing was kept.
     var session: Int64? { open.session }
 
@@ -44,15 +43,13 @@ struct SessionStore {
     mutating func write(_ events: [Event]) throws(ArchiveError) -> ArchiveFile.SetAside? {
         do throws(ArchiveError) {
             let setAside = try reopen()
-            guard let queue else { return setAside }
+            guard let database else { return setAside }
             let (before, about) = (open, about)
-            open = try translated {
-                try queue.write { db in
-                    var open = before
-                    try open.adopt(about, db)
-                    for event in events { try open.take(event, about, db) }
-                    return open
-                }
+            open = try database.write { db throws(ArchiveError) in
+                var open = before
+                try open.adopt(about, db)
+                for event in events { try open.take(event, about, db) }
+                return open
             }
             fault = nil
             return setAside
@@ -73,14 +70,14 @@ struct SessionStore {
 
     /// Closes the session. What is growing stays as it is, marked.
     mutating func end() {
-        if let queue, let session = open.session {
-            let isThere = try? queue.write { db in
+        if let database, let session = open.session {
+            let isThere = try? database.write { db throws(ArchiveError) in
                 try closeSession(session, end: calendarTime(), how: "ended", db)
-                return try Int64.fetchOne(db, sql: "SELECT id FROM session WHERE id = ?", arguments: [session]) != nil
+                return try hasSession(session, db)
             }
             if isThere == false { open.session = nil }
             // The log is empty then, unless others write to it.
-            _ = try? queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+            try? database.use { db throws(ArchiveError) in try db.emptyLog() }
         }
         let session = open.session
         close()
@@ -88,58 +85,62 @@ struct SessionStore {
     }
 
     private mutating func close() {
-        try? queue?.close()
-        (queue, opened) = (nil, nil)
+        (database, opened) = (nil, nil)
         open = Open()
     }
 
     /// Opens the file if it is not open, or another now.
     private mutating func reopen() throws(ArchiveError) -> ArchiveFile.SetAside? {
-        if let queue {
+        if let database {
             if let opened, file.identity == opened { return nil }
             // Somebody has renamed it: what is in its log goes into it, by the handle.
-            try? queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+            try? database.use { db throws(ArchiveError) in try db.emptyLog() }
             close()
         }
         let (made, setAside) = try file.open()
         opened = file.identity
-        try translated { try made.write { try closeOrphans($0) } }
-        queue = made
+        try made.write(closeOrphans)
+        database = made
         return setAside
     }
 }
 
 /// Closes the sessions whose process is gone: it cannot do so itself any more.
-private func closeOrphans(_ db: Database) throws {
-    let open = try Row.fetchAll(db, sql: "SELECT id, start, owner FROM session WHERE end IS NULL")
-    for row in open where !SessionOwner.isAlive(row["owner"]) {
-        let session: Int64 = row["id"]
-        let last = try Double.fetchOne(
-            db,
-            sql: """
-                SELECT max(told) FROM (SELECT told FROM item WHERE session = ?1 UNION ALL
-                SELECT told FROM take WHERE session = ?1)
-                """, arguments: [session])
-        try closeSession(session, end: last ?? row["start"], how: "crashed", db)
+private func closeOrphans(_ db: Connection) throws(ArchiveError) {
+    let open = try db.rows("SELECT id, start, owner FROM session WHERE end IS NULL") {
+        row -> (session: Int64, start: Double, owner: String) in (row["id"], row["start"], row["owner"])
+    }
+    for (session, start, owner) in open where !SessionOwner.isAlive(owner) {
+        let last: Double?? = try db.value(
+            """
+            SELECT max(told) FROM (SELECT told FROM item WHERE session = ?1 UNION ALL
+            SELECT told FROM take WHERE session = ?1)
+            """, [session])
+        try closeSession(session, end: (last ?? nil) ?? start, how: "crashed", db)
     }
 }
 
+/// Whether there is a session with this number.
+func hasSession(_ session: Int64, _ db: Connection) throws(ArchiveError) -> Bool {
+    try db.value("SELECT EXISTS (SELECT 1 FROM session WHERE id = ?)", [session]) == 1
+}
+
 /// Ends a session; one of which nothing is kept goes.
-private func closeSession(_ session: Int64, end: Double, how: String, _ db: Database) throws {
+private func closeSession(_ session: Int64, end: Double, how: String, _ db: Connection) throws(ArchiveError) {
     for table in ["item", "take"] {
         try db.execute(
-            sql: "UPDATE \(table) SET state = 'cut' WHERE session = ? AND state = 'growing'", arguments: [session])
+            "UPDATE \(table) SET state = 'cut' WHERE session = ? AND state = 'growing'", [session])
     }
-    try db.execute(sql: "UPDATE session SET end = ?, ended = ? WHERE id = ?", arguments: [end, how, session])
+    try db.execute("UPDATE session SET end = ?, ended = ? WHERE id = ?", [end, how, session])
     try removeEmptySessions(db, among: "id = \(session)")
 }
 
 /// Removes closed sessions of which nothing is kept.
-func removeEmptySessions(_ db: Database, among condition: String = "1") throws {
+func removeEmptySessions(_ db: Connection, among condition: String = "1") throws(ArchiveError) {
     try db.execute(
-        sql: """
-            DELETE FROM session WHERE \(condition) AND end IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM item WHERE session = session.id)
-            AND NOT EXISTS (SELECT 1 FROM take WHERE session = session.id)
-            """)
+        """
+        DELETE FROM session WHERE \(condition) AND end IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM item WHERE session = session.id)
+        AND NOT EXISTS (SELECT 1 FROM take WHERE session = session.id)
+        """)
 }

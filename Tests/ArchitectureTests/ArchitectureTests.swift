@@ -62,6 +62,7 @@ import TestSupport
             ("Sources/Graph/A.swift", "import Nodes"),
             ("Sources/Graph/A.swift", "import Foundation"),
             ("Sources/Drivers/A.swift", "import FoundationEssentials"),
+            ("Sources/voicegraph/A.swift", "import Foundation"),
             ("Sources/Graph/A.swift", "@_exported import Host"),
             ("Sources/Graph/A.swift", "@testable import Host"),
             ("Sources/Host/A.swift", "@_exported import Graph"), ("Sources/Picture/A.swift", "import Host"),
@@ -86,7 +87,6 @@ import TestSupport
         arguments: [
             ("Sources/Graph/A.swift", "import NodeKit"), ("Sources/Graph/A.swift", "import Glibc"),
             ("Sources/Graph/A.swift", "/// Some import Host example"),
-            ("Sources/voicegraph/A.swift", "import Foundation"),
             ("Plugins/TTS/A.swift", "import CEspeak"),
             ("Sources/Graph/A.swift", "let important = 1"),
         ])

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
 import Host
 import TestSupport
 
@@ -51,9 +50,7 @@ import TestSupport
     func fromFirst() throws {
         let scratch = try Scratch()
         let path = scratch.file("archive.sqlite")
-        let old = try DatabaseQueue(path: path)
-        try old.write { try $0.execute(sql: Self.first) }
-        try old.close()
+        try Connection(path, patience: 5).run(Self.first)
         let archive = try #require(try Archive.open(path))
         #expect(texts(archive) == ["good morning", "good night", "good aft (growing)"])
         #expect(try archive.items()[1].original == "good evening")
@@ -71,21 +68,19 @@ import TestSupport
 
     @Test("Every version's database, made by its migrations, is taken by this one and has the same tables in the end")
     func fromEach() throws {
-        func tables(_ queue: DatabaseQueue) throws -> [String] {
-            try queue.read {
-                try String.fetchAll($0, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+        func tables(_ database: Database) throws -> [String] {
+            try database.read { db throws(ArchiveError) in
+                try db.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name") { $0[0] }
             }
         }
         let scratch = try Scratch()
-        let versions = Schema.migrator.migrations
-        #expect(versions.count >= 2)
+        let versions = Schema.versions.count
+        #expect(versions >= 2)
         var found: [[String]] = []
-        for (index, version) in versions.enumerated() {
-            let path = scratch.file("\(index).sqlite")
-            let old = try DatabaseQueue(path: path)
-            try Schema.migrator.migrate(old, upTo: version)
-            try old.close()
-            found.append(try tables(#require(try Archive.open(path)).queue))
+        for version in 1...versions {
+            let path = scratch.file("\(version).sqlite")
+            try Schema.migrate(Connection(path, patience: 5), upTo: version)
+            found.append(try tables(#require(try Archive.open(path)).database))
         }
         #expect(Set(found).count == 1)
     }
@@ -99,8 +94,8 @@ import TestSupport
         telling.text(1, "kept")
         telling.end()
         let archive = try telling.archive()
-        try archive.queue.write {
-            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('9: what is to come')")
+        try archive.database.write { db throws(ArchiveError) in
+            try db.run("INSERT INTO grdb_migrations VALUES ('9: what is to come')")
         }
         #expect { try Archive.open(path) } throws: { ($0 as? ArchiveError)?.kind == .newer }
         let later = Telling(path)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import GRDB
 import Glibc
 import Graph
 import Host
@@ -88,7 +87,9 @@ private let mayMount: Bool =
         #expect(items.count >= count - 1)
         #expect(items == (1..<items.count + 1).map { "item \($0)" })
         #expect(broken == [])
-        let check = try await archive.queue.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
+        let check: String? = try archive.database.use { db throws(ArchiveError) in
+            try db.value("PRAGMA integrity_check")
+        }
         #expect(check == "ok")
     }
 
@@ -116,7 +117,7 @@ private let mayMount: Bool =
         try await eventually("it is there") { try Archive.open(path)?.items().count == 1 }
         // Everything but the first page, with the log written into it.
         let archive = try #require(try Archive.open(path))
-        try await archive.queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+        try archive.database.use { db throws(ArchiveError) in try db.emptyLog() }
         let size = try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
         let file = try #require(FileHandle(forWritingAtPath: path))
         try file.seek(toOffset: 4096)
@@ -133,18 +134,16 @@ private let mayMount: Bool =
     @Test("An archive that somebody keeps locked is set aside after a while, and what they do goes into that")
     func locked() throws {
         #expect(keep("before").lost == 0)
-        let other = try DatabaseQueue(path: path)
-        try other.writeWithoutTransaction { db in
-            try db.execute(sql: "BEGIN EXCLUSIVE")
+        do {
+            let other = try Connection(path, patience: 5)
+            try other.run("BEGIN EXCLUSIVE")
             let telling = Telling(path, patience: 0.2)
             telling.text(1, "kept all the same")
             #expect(telling.end().lost == 0)
             #expect(telling.told(HostEvent.archiveSetAside).first?.text("reason") == "another program keeps it locked")
-            let kept = try texts(telling.archive())
-            #expect(kept == ["kept all the same"])
-            try db.execute(sql: "UPDATE item SET text = 'changed'; COMMIT")
+            #expect(try texts(telling.archive()) == ["kept all the same"])
+            try other.run("UPDATE item SET text = 'changed'; COMMIT")
         }
-        try other.close()
         let name = try #require(broken.first)
         #expect(try texts(#require(try Archive.open(scratch.file(name)))) == ["changed"])
         // Who had the old one ends, and the new one is as it was.
@@ -158,7 +157,7 @@ private let mayMount: Bool =
         for telling in both { telling.text(1, "old") }
         try await eventually("they are there") { try Archive.open(path)?.items().count == 2 }
         let archive = try #require(try Archive.open(path))
-        try await archive.queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+        try archive.database.use { db throws(ArchiveError) in try db.emptyLog() }
         let size = try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
         let file = try #require(FileHandle(forWritingAtPath: path))
         try file.seek(toOffset: 4096)
@@ -171,18 +170,35 @@ private let mayMount: Bool =
     }
 
     @Test("A lock that ends in time is waited for, and nothing is set aside")
-    func brieflyLocked() async throws {
+    func brieflyLocked() throws {
         #expect(keep("before").lost == 0)
         let telling = Telling(path, patience: 30)
-        let other = try DatabaseQueue(path: path)
-        try await other.writeWithoutTransaction { db in
-            try db.execute(sql: "BEGIN IMMEDIATE")
-            telling.text(1, "waits")
-            try db.execute(sql: "COMMIT")
-        }
+        let other = try Connection(path, patience: 5)
+        try other.run("BEGIN IMMEDIATE")
+        telling.text(1, "waits")
+        try other.run("COMMIT")
         #expect(telling.end().lost == 0)
         #expect(broken == [])
         #expect(try texts(telling.archive()) == ["before", "waits"])
+    }
+
+    @Test("Whoever opens the archive again takes no lock from a connection that this process has already")
+    func openedTwice() throws {
+        #expect(keep("before").lost == 0)
+        /// Whether the kernel knows a lock of this process on the file.
+        func isLocked() throws -> Bool {
+            let file = try #require(FileNumbers(path))
+            let locks = try FileHandle(forReadingAtPath: "/proc/locks")?.readToEnd() ?? Data()
+            return String(decoding: locks, as: UTF8.self).split(separator: "\n").contains {
+                $0.contains(" \(getpid()) ") && $0.contains(":\(file.number) ")
+            }
+        }
+        let first = try #require(try Archive.open(path))
+        #expect(texts(first) == ["before"])
+        #expect(try isLocked())
+        let second = try #require(try Archive.open(path))
+        #expect(try isLocked())
+        #expect(texts(second) == texts(first))
     }
 
     @Test("Where no folder can be made, that is told with the reason and the number of items, and nothing waits for it")
@@ -337,7 +353,7 @@ private let mayMount: Bool =
         telling.text(2, "two so f", .partial)
         try await eventually("they are there") { try Archive.open(path)?.items().count == 2 }
         let archive = try telling.archive()
-        try await archive.queue.write { try $0.execute(sql: "DELETE FROM session") }
+        try archive.database.write { db throws(ArchiveError) in try db.run("DELETE FROM session") }
         telling.text(2, "two so far")
         telling.text(3, "three")
         #expect(telling.end().lost == 0)

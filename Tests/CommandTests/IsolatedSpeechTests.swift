@@ -3,14 +3,6 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// The process that an isolated node lives in.
-private func isolatedChild(of run: Program) -> pid_t? {
-    run.children().first { child in
-        let line = (try? String(contentsOfFile: "/proc/\(child)/cmdline", encoding: .utf8)) ?? ""
-        return line.contains("isolated-child")
-    }
-}
-
 private func count(_ run: Program, _ event: String) -> Int {
     run.lines.count { $0.hasPrefix("{\"event\":\"\(event)\"") }
 }

@@ -46,3 +46,11 @@ func isGone(_ process: pid_t) -> Bool {
     guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return true }
     return text.split(separator: ")").last?.hasPrefix(" Z") == true
 }
+
+/// The process that an isolated node lives in.
+func isolatedChild(of run: Program) -> pid_t? {
+    run.children().first { child in
+        let line = (try? String(contentsOfFile: "/proc/\(child)/cmdline", encoding: .utf8)) ?? ""
+        return line.contains("isolated-child")
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import TestSupport
+
+/// Foundation, and what comes with it: more than all else that a run loads.
+private let heavy = ["libFoundation.so", "libFoundationInternationalization.so", "lib_FoundationICU.so"]
+
+/// Which libraries the command loads: they take time at its start, and memory while it runs.
+@Suite(.timeLimit(.minutes(5))) struct LoadedLibrariesTests {
+    private let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    /// What the loader says that it opened for a command, at its start or later.
+    private func loaded(_ arguments: [String]) async throws -> String {
+        let log = scratch.file("log")
+        let program = try Program(
+            [Program.voicegraph] + arguments,
+            environment: [
+                "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": log, "PATH": "/nowhere", "XDG_DATA_HOME": scratch.file("data"),
+            ])
+        #expect(try await program.end() == 0, "\(program.errors)")
+        return try String(contentsOfFile: "\(log).\(program.processID)", encoding: .utf8)
+    }
+
+    @Test(
+        "No command loads Foundation",
+        arguments: [
+            ["--version"], ["check", "GRAPH"], ["run", "GRAPH", "--driver", "dummy", "--duration", "0.1"],
+            ["takes", "list"],
+        ])
+    func commands(arguments: [String]) async throws {
+        let graph = try scratch.write("endless.conf", endless)
+        let log = try await loaded(arguments.map { $0 == "GRAPH" ? graph : $0 })
+        #expect(log.contains("libswiftCore.so"))
+        for library in heavy { #expect(!log.contains(library)) }
+    }
+
+    @Test("Neither a run nor the process of an isolated node has Foundation in its memory") func isolated() async throws
+    {
+        let graph = endless.replacing("type = \"gain\"", with: "type = \"tremolo\"\nisolate = true")
+        let run = try voicegraph(
+            "run", scratch.write("isolated.conf", graph), "--driver", "dummy", "--json",
+            environment: ["PATH": "/nowhere"])
+        try await run.plays()
+        let child = try #require(isolatedChild(of: run))
+        for process in [run.processID, child] {
+            // What has no size is read whole only so.
+            let file = try #require(FileHandle(forReadingAtPath: "/proc/\(process)/maps"))
+            let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+            #expect(maps.contains("libswiftCore.so"))
+            for library in heavy { #expect(!maps.contains(library)) }
+        }
+        run.signal(SIGINT)
+        #expect(try await run.end() == 0, "\(run.errors)")
+    }
+}
