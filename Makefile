@@ -42,7 +42,7 @@ web-picture: debug ## make the picture of the page again: docs/page.png
 	@.build/web-venv/bin/python Tests/Web/picture.py
 
 build: setup ## build the release
-	$(SWIFT) build -c release --scratch-path $(SCRATCH)
+	VOICEGRAPH_RUN=1 $(SWIFT) build -c release --scratch-path $(SCRATCH)
 
 debug: setup ## build for debugging
 	$(SWIFT) build

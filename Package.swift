@@ -231,3 +231,8 @@ if Context.environment["VOICEGRAPH_ADDRESS"] != nil {
     let left = ["Architecture", "Command", "Fault"].map { "\($0)Tests" }
     package.targets.removeAll { $0.type == .test && left.contains($0.name) }
 }
+
+// `make build`: what runs, and nothing that only tests need.
+if Context.environment["VOICEGRAPH_RUN"] != nil {
+    package.targets.removeAll { $0.path?.hasPrefix("Tests/") ?? false }
+}

@@ -6,7 +6,7 @@ import PackageDescription
 let package = Package(
     name: "Benchmarks",
     dependencies: [
-        .package(name: "voicegraph", path: "../.."),
+        .package(name: "voicegraph", path: "../..", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [

@@ -121,7 +121,8 @@ def test_T11_red_icon_opens_the_card_and_retry_brings_back_the_button(placed):
     way.cut()
     state(page, "error")
     launcher = part(page, "launcher")
-    color = launcher.locator("svg").evaluate("e => getComputedStyle(e).color")
+    # An icon that is just being replaced has no style.
+    color = eventually("an icon", lambda: launcher.locator("svg").evaluate("e => getComputedStyle(e).color"))
     red, green, blue = (int(value) for value in color[4:-1].split(", "))
     assert red > 2 * green and red > 2 * blue, color
     launcher.click()

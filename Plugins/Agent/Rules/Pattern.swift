@@ -40,40 +40,52 @@ struct Pattern {
     /// What was captured, by name, if all of the words match.
     func match(_ words: [SpokenWord]) -> [String: String]? {
         var steps = 0
-        var found: [String: String]?
-        func go(_ parts: ArraySlice<Part>, _ at: Int, _ captures: [String: String], _ then: Then) -> Bool {
-            steps += 1
-            if steps > Self.mostSteps { return false }
-            guard let part = parts.first else { return then(at, captures) }
-            let rest = parts.dropFirst()
-            func onward(_ at: Int, _ captures: [String: String]) -> Bool { go(rest, at, captures, then) }
-            func one(of choices: [[Part]], _ then: Then) -> Bool {
-                choices.contains { go($0[...], at, captures, then) }
-            }
-            switch part {
-            case .word(let word): return at < words.count && words[at].plain == word && onward(at + 1, captures)
-            case .choice(let choices): return one(of: choices, onward)
-            case .optional(let choices): return one(of: choices, onward) || onward(at, captures)
-            case .any: return (at...words.count).contains { onward($0, captures) }
-            case .capture(let name, let choices):
-                func keep(_ end: Int, _ captures: [String: String]) -> Bool {
-                    guard end > at else { return false }
-                    var captures = captures
-                    captures[name] = words[at..<end].map(choices == nil ? \.said : \.plain).joined(separator: " ")
-                    return onward(end, captures)
+        func go(_ rest: Rest, _ at: Int, _ captures: [String: String]) -> [String: String]? {
+            switch rest {
+            case .end: return at == words.count ? captures : nil
+            case .keep(let name, let start, let isSaid, let then):
+                guard at > start else { return nil }
+                var captures = captures
+                captures[name] = words[start..<at].map(isSaid ? \.said : \.plain).joined(separator: " ")
+                return go(then, at, captures)
+            case .parts(let parts, let then):
+                steps += 1
+                if steps > Self.mostSteps { return nil }
+                guard let part = parts.first else { return go(then, at, captures) }
+                let onward = Rest.parts(parts.dropFirst(), then: then)
+                func one(of choices: [[Part]], _ then: Rest) -> [String: String]? {
+                    for choice in choices {
+                        if let found = go(.parts(choice[...], then: then), at, captures) { return found }
+                    }
+                    return nil
                 }
-                if let choices { return one(of: choices, keep) }
-                return at < words.count && (at + 1...words.count).contains { keep($0, captures) }
+                func one(from first: Int, _ then: Rest) -> [String: String]? {
+                    guard first <= words.count else { return nil }
+                    for at in first...words.count { if let found = go(then, at, captures) { return found } }
+                    return nil
+                }
+                switch part {
+                case .word(let word):
+                    return at < words.count && words[at].plain == word ? go(onward, at + 1, captures) : nil
+                case .choice(let choices): return one(of: choices, onward)
+                case .optional(let choices): return one(of: choices, onward) ?? go(onward, at, captures)
+                case .any: return one(from: at, onward)
+                case .capture(let name, let choices):
+                    let keep = Rest.keep(name, from: at, isSaid: choices == nil, then: onward)
+                    return if let choices { one(of: choices, keep) } else { one(from: at + 1, keep) }
+                }
             }
         }
-        let isMatch = go(parts[...], 0, [:]) { at, captures in
-            if at == words.count { found = captures }
-            return at == words.count
-        }
-        return isMatch ? found : nil
+        return go(.parts(parts[...], then: .end), 0, [:])
     }
 
-    private typealias Then = (Int, [String: String]) -> Bool
+    /// What is still to be found. Not a closure: of those the compiler makes a copy of `go` for each.
+    private indirect enum Rest {
+        case end
+        case parts(ArraySlice<Part>, then: Rest)
+        /// What was found from a word on is captured.
+        case keep(String, from: Int, isSaid: Bool, then: Rest)
+    }
 
     /// The names under which it captures something.
     var names: Set<String> {
