@@ -55,11 +55,12 @@ extension SessionStore.Open {
         let state: ArchivedState = stage == .partial ? .growing : .whole
         let (start, end) = (told.number("start"), told.number("end") ?? told.event.time)
         if let row {
-            try db.execute(
+            try db.cachedStatement(
                 sql: """
                     UPDATE item SET text = ?, state = ?, start = coalesce(?, start), utc = coalesce(?, utc), end = ?,
                     told = ? WHERE id = ?
-                    """,
+                    """
+            ).execute(
                 arguments: [text, state.rawValue, start, start.map(told.utc(at:)), end, calendarTime(), row])
             if db.changesCount > 0 {
                 if state == .whole { items[key] = nil }
@@ -67,11 +68,12 @@ extension SessionStore.Open {
             }
         }
         let first = start ?? told.event.time
-        try db.execute(
+        try db.cachedStatement(
             sql: """
                 INSERT INTO item (session, speaker, node, number, start, end, utc, told, state, text)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
+                """
+        ).execute(
             arguments: [
                 try id(of: about, db), try id(ofSpeaker: speaker, db), told.node, key.number, first, max(first, end),
                 told.utc(at: first), calendarTime(), state.rawValue, text,
