@@ -54,6 +54,8 @@ public final class ArchiveWriter: @unchecked Sendable {
     private let opensAtOnce: Bool
     private var store: SessionStore
     private var held: [Event] = []
+    /// Items of which a partial text may be among those held.
+    private var growing: Set<SessionStore.Key> = []
     private var lost = 0
     private var toldState = ""
     private var toldLost = 0
@@ -161,13 +163,18 @@ public final class ArchiveWriter: @unchecked Sendable {
 
     /// Puts an event to those that wait; a newer text of an item takes the place of an older one.
     private func hold(_ event: Event) {
-        if let keeping = event.keeping, case .text = keeping.role, held.count > 100,
-            let older = held.lastIndex(where: {
-                $0.node == event.node && $0.fields["item"] == event.fields["item"]
-                    && $0.keeping?.role == .text(.partial)
-            })
-        {
-            held.remove(at: older)
+        if let keeping = event.keeping, case .text(let stage) = keeping.role {
+            let number = Settings(event.fields).integer("item") ?? 0
+            let key = SessionStore.Key(node: event.node ?? "", number: Int64(number))
+            if growing.contains(key), held.count > 100,
+                let older = held.lastIndex(where: {
+                    $0.node == event.node && $0.fields["item"] == event.fields["item"]
+                        && $0.keeping?.role == .text(.partial)
+                })
+            {
+                held.remove(at: older)
+            }
+            if stage == .partial { growing.insert(key) } else { growing.remove(key) }
         }
         if event.keeping != nil || event.name != "" { held.append(event) }
         while held.count > mostHeld {
@@ -201,7 +208,7 @@ public final class ArchiveWriter: @unchecked Sendable {
 
     private func writeHeld() throws(ArchiveError) {
         tellSetAside(try store.write(held))
-        held = []
+        (held, growing) = ([], [])
         lockedSince = nil
         tellState("keeping", "")
     }

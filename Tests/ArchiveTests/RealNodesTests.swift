@@ -64,8 +64,10 @@ private func start(
         path = scratch.file("archive.sqlite")
     }
 
+    /// With a pause behind it, in which an item ends.
     private func speak() async throws {
-        try await runTool(["flite", "-voice", "kal16", "-t", "good morning to you all", voice])
+        try await runTool(["flite", "-voice", "kal16", "-t", "good morning to you all", scratch.file("said.wav")])
+        try await runTool(["sox", scratch.file("said.wav"), voice, "pad", "0", "1.5"])
     }
 
     @Test("What transcribe and record tell of a voice is kept where the file says keep, and nothing of the others")

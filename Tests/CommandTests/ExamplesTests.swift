@@ -10,22 +10,30 @@ import TestSupport
 
     @Test("There are examples") func someExamples() { #expect(Self.files.count > 12) }
 
-    @Test("An example runs live", arguments: files) func live(file: String) async throws {
+    // Our own servers have four names.
+    @Test("Every example runs live") func live() async throws { try await together(3, Self.files, Self.runsLive) }
+
+    private static func runsLive(file: String) async throws {
         let scratch = try Scratch()
         let run = try voicegraph(
             "run", packageRoot + "/config/" + file, "--driver", "dummy", "--json", "--duration", "0.3",
             environment: ["VOICEGRAPH_RECORDINGS": scratch.path])
-        #expect(try await run.end() == 0, "\(run.errors)")
-        #expect(run.errors == "")
+        #expect(try await run.end() == 0, "\(file): \(run.errors)")
+        #expect(run.errors == "", "\(file)")
         let events = try run.events()
-        #expect(events.first?["event"] as? String == "running" && events.last?["event"] as? String == "finished")
+        #expect(
+            events.first?["event"] as? String == "running" && events.last?["event"] as? String == "finished", "\(file)")
         let degraded = try #require(events.first?["degraded"] as? [String: Any])
-        #expect(degraded.isEmpty, "\(degraded)")
-        #expect(!events.contains { ($0["event"] as? String)?.hasSuffix(".failed") == true })
-        #expect((events.last?["blocks"] as? Int ?? 0) > 0)
+        #expect(degraded.isEmpty, "\(file): \(degraded)")
+        #expect(!events.contains { ($0["event"] as? String)?.hasSuffix(".failed") == true }, "\(file)")
+        #expect((events.last?["blocks"] as? Int ?? 0) > 0, "\(file)")
     }
 
-    @Test("An example is rendered", arguments: files) func rendered(file: String) async throws {
+    @Test("Every example is rendered") func rendered() async throws {
+        try await together(2, Self.files, Self.isRendered)
+    }
+
+    private static func isRendered(file: String) async throws {
         let scratch = try Scratch()
         let path = packageRoot + "/config/" + file
         // What has no output records, and is run only.
@@ -33,11 +41,11 @@ import TestSupport
         let render = try voicegraph(
             "render", path, "-o", scratch.file("out.wav"), "--duration", "0.2",
             environment: ["VOICEGRAPH_RECORDINGS": scratch.path])
-        #expect(try await render.end() == 0, "\(render.errors)")
+        #expect(try await render.end() == 0, "\(file): \(render.errors)")
         let samples = try SoundFile(scratch.file("out.wav")).samples
-        #expect(samples.allSatisfy { $0.count == 9600 && $0.allSatisfy(\.isFinite) })
+        #expect(samples.allSatisfy { $0.count == 9600 && $0.allSatisfy(\.isFinite) }, "\(file)")
         // Without a microphone or a keyboard there is nothing to hear, else there is.
         let silent = ["guitar.conf", "keyboard.conf", "mic.conf", "voice-chain.conf"].contains(file)
-        #expect((Signal.peak(samples[0]) > 0.001) != silent)
+        #expect((Signal.peak(samples[0]) > 0.001) != silent, "\(file)")
     }
 }

@@ -49,9 +49,9 @@ import TestSupport
         }
     }
 
-    /// They are run where there is nothing: no graph, no host, no archive and no pip. What is wrong usage ends with 64, and
+    /// Runs an example where there is nothing: no graph, no host, no archive and no pip. What is wrong usage ends with 64, and
     /// anything else, after a while by a signal, is not.
-    @Test("Every example is one that its command takes") func parsed() async throws {
+    private static func isWrong(_ line: String) async throws -> Bool {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(atPath: scratch.file("bin"), withIntermediateDirectories: true)
         // The program's own code, whatever becomes of the rest of the line.
@@ -63,9 +63,10 @@ import TestSupport
             [ $CODE = 64 ] && echo "WRONG USAGE" >&2
             exit $CODE
             """
-        try FileManager.default.createSymbolicLink(atPath: scratch.file("bin/cat"), withDestinationPath: "/bin/cat")
-        try FileManager.default.createSymbolicLink(atPath: scratch.file("bin/aplay"), withDestinationPath: "/bin/cat")
-        try FileManager.default.createSymbolicLink(atPath: scratch.file("bin/date"), withDestinationPath: "/bin/date")
+        for (name, other) in [("cat", "/bin/cat"), ("aplay", "/bin/cat"), ("date", "/bin/date")] {
+            let link = scratch.file("bin/" + name)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: other)
+        }
         let path = try scratch.write("bin/voicegraph", wrapper)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
         let environment = [
@@ -74,15 +75,18 @@ import TestSupport
             "LV2_PATH": scratch.file("lv2"),
             "JACK_DEFAULT_SERVER": "vgt-none", "DISPLAY": "", "WAYLAND_DISPLAY": "",
         ]
-        func isWrong(_ line: String) async throws -> Bool {
-            let program = try Program(
-                ["/bin/bash", "-c", line + " < /dev/null"], environment: environment, folder: scratch.path)
-            try await program.wait("it ends", seconds: 30) { !$0.isRunning }
-            return program.errors.contains("WRONG USAGE")
-        }
-        #expect(try await isWrong("voicegraph ctl mtue mic"), "wrong usage is noticed")
-        for command in try await commands() {
-            for example in command.examples { #expect(try await !isWrong(example), "\(example)") }
+        let program = try Program(
+            ["/bin/bash", "-c", line + " < /dev/null"], environment: environment, folder: scratch.path)
+        try await program.wait("it ends") { !$0.isRunning }
+        return program.errors.contains("WRONG USAGE")
+    }
+
+    @Test("Every example is one that its command takes") func parsed() async throws {
+        #expect(try await Self.isWrong("voicegraph ctl mtue mic"), "wrong usage is noticed")
+        let examples = try await commands().flatMap(\.examples)
+        try await together(4, examples) { example in
+            let isWrong = try await Self.isWrong(example)
+            #expect(!isWrong, "\(example)")
         }
     }
 

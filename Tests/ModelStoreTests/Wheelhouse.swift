@@ -23,22 +23,47 @@ final class Wheelhouse: Sendable {
     }()
     static let licence = "You may do with it as you please.\n"
 
+    /// A package and what its file holds.
+    private typealias Made = (wheel: Wheel, bytes: Data)
+
+    /// The engine, and the model with the usual licence: they are made once.
+    private static let usual = Task { (try await makeEngine(), try await makeModel(licence: licence)) }
+
+    private static func makeEngine() async throws -> Made {
+        try await made("tiny-engine", "1.0", files: [("libengine.so", "tiny_engine/lib/libengine.so", engine)])
+    }
+
+    private static func makeModel(licence: String) async throws -> Made {
+        try await made(
+            "tiny-model", "2.1",
+            files: [
+                ("weights.bin", "tiny_model/data/weights.bin", weights),
+                ("tokens.txt", "tiny_model/data/tokens.txt", Array("a b c\n".utf8)),
+            ], licence: licence)
+    }
+
+    private static func made(
+        _ package: String, _ version: String, files: [(name: String, place: String, bytes: [UInt8])],
+        licence: String? = nil
+    ) async throws -> Made {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(atPath: scratch.file("wheels"), withIntermediateDirectories: true)
+        let wheel = try await wheel(in: scratch, package, version, files: files, licence: licence)
+        return (wheel, try Data(contentsOf: URL(filePath: scratch.file("wheels/\(wheel.name)"))))
+    }
+
     init(licence: String = Wheelhouse.licence) async throws {
         scratch = try Scratch()
         wheels = scratch.file("wheels")
         try FileManager.default.createDirectory(atPath: wheels, withIntermediateDirectories: true)
-        let engine = try await Self.wheel(
-            in: scratch, "tiny-engine", "1.0", files: [("libengine.so", "tiny_engine/lib/libengine.so", Self.engine)])
-        let model = try await Self.wheel(
-            in: scratch, "tiny-model", "2.1",
-            files: [
-                ("weights.bin", "tiny_model/data/weights.bin", Self.weights),
-                ("tokens.txt", "tiny_model/data/tokens.txt", Array("a b c\n".utf8)),
-            ], licence: licence)
+        let (engine, usualModel) = try await Self.usual.value
+        let model = licence == Self.licence ? usualModel : try await Self.makeModel(licence: licence)
+        for (wheel, bytes) in [engine, model] { try bytes.write(to: URL(filePath: "\(wheels)/\(wheel.name)")) }
         catalogue = [
-            Model(name: "engine", purpose: "computes", version: "1.5", licence: "MIT", builds: [engine]),
+            Model(name: "engine", purpose: "computes", version: "1.5", licence: "MIT", builds: [engine.wheel]),
             Model(
-                name: "model", purpose: "knows", version: "2.1", licence: "CC0-1.0", needs: ["engine"], builds: [model]),
+                name: "model", purpose: "knows", version: "2.1", licence: "CC0-1.0", needs: ["engine"],
+                builds: [model.wheel]),
         ]
     }
 

@@ -7,19 +7,25 @@ import NodeKit
 import TestSupport
 
 @Suite struct TemplateTests {
+    // Not `run`, which keeps the thread that it is called on: other tests need it meanwhile.
+    private func finished(_ arguments: [String], environment: [String: String] = [:]) async throws {
+        let result = try await runTool(arguments, environment: environment, seconds: 500)
+        try #require(result.status == 0, "\(arguments): \(result.output)")
+    }
+
     @Test(
         "A new plugin builds beside an installed voicegraph, without a network, and runs in a graph",
-        .timeLimit(.minutes(10)), arguments: ["swift", "c"])
-    func newPlugin(language: String) async throws {
+        .timeLimit(.minutes(10)))
+    func newPlugin() async throws {
         let scratch = try Scratch()
         let prefix = scratch.file("prefix")
         let built = URL(fileURLWithPath: Program.voicegraph).deletingLastPathComponent().path
-        // Not `run`, which keeps the thread that it is called on: other tests need it meanwhile.
-        func finished(_ arguments: [String], environment: [String: String] = [:]) async throws {
-            let result = try await runTool(arguments, environment: environment, seconds: 500)
-            try #require(result.status == 0, "\(arguments): \(result.output)")
-        }
         try await finished([packageRoot + "/scripts/install", prefix, built])
+        for language in ["swift", "c"] { try await newPlugin(language: language, prefix: prefix) }
+    }
+
+    private func newPlugin(language: String, prefix: String) async throws {
+        let scratch = try Scratch()
         let package = scratch.file("package")
         try await finished(
             [prefix + "/bin/voicegraph", "plugin", "new", "my-effect", "--language", language, "--path", package])

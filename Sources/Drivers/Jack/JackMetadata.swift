@@ -49,7 +49,9 @@ enum JackMetadata {
             guard pid_t(process) != nil else { return false }
             let maps = textOfFile("/proc/\(process)/maps")
             if !maps.isEmpty { return maps.contains(folder + "/__db.") }
+            // One that has ended and is not yet reaped has no command line.
             return textOfFile("/proc/\(process)/comm").hasPrefix("jack")
+                && !textOfFile("/proc/\(process)/cmdline").isEmpty
         }
     }
 
