@@ -58,4 +58,20 @@ import TestSupport
         #expect(abs(later[1999] - noise(2000)[1999] * 0.5012) < 1e-4)
         #expect(node.capture.frames.contains { ($0.rows[0]?.first ?? 0) > 0.4 })
     }
+
+    @Test("A program that depends on the host as the README shows it fetches swift-collections and nothing else")
+    func dependent() async throws {
+        let readme = try String(contentsOfFile: packageRoot + "/README.md", encoding: .utf8)
+        let shown = try #require(readme.components(separatedBy: "```").first { $0.contains("traits: []") })
+        let scratch = try Scratch()
+        let lines = shown.drop { $0 != "\n" }.replacing("../voicegraph", with: packageRoot)
+        try "// swift-tools-version: 6.2\nimport PackageDescription\nlet package = Package(name: \"player\",\(lines))\n"
+            .write(toFile: scratch.file("Package.swift"), atomically: true, encoding: .utf8)
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("Sources/player"), withIntermediateDirectories: true)
+        try "import Host\n".write(toFile: scratch.file("Sources/player/main.swift"), atomically: true, encoding: .utf8)
+        try await finished(["swift", "package", "--package-path", scratch.path, "resolve"])
+        let fetched = try FileManager.default.contentsOfDirectory(atPath: scratch.file(".build/checkouts"))
+        #expect(fetched == ["swift-collections"])
+    }
 }
