@@ -174,7 +174,7 @@ let package = Package(
         ),
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
         tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),
-        tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit"], settings: optimized),
+        tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit"]),
         tests("Command", ["Archive", "CSndfile", "Drivers", "Graph", "Host", "ModelStore", "NodeKit", "voicegraph"]),
         tests("Fault", ["Control", "Graph", "JSON"]),
         tests("Architecture", []),

@@ -217,6 +217,21 @@ private let mayMount: Bool =
         #expect(states.last?.text("reason")?.contains("Not a directory") == true)
     }
 
+    @Test("Of an item that grows while nothing can be written its last text alone is held") func growing() async throws
+    {
+        try scratch.write("disk", "")
+        let telling = Telling(scratch.file("disk/archive.sqlite"), mostHeld: 150)
+        for item in 1...120 { telling.text(Int64(item), "item \(item)", time: Double(item)) }
+        for words in 1..<100 { telling.text(121, "\(words) words", .partial, time: 121) }
+        telling.text(121, "100 words", time: 121)
+        try await eventually("it waits") {
+            telling.told(HostEvent.archive).last?.text("state") == "waiting"
+        }
+        try FileManager.default.removeItem(atPath: scratch.file("disk"))
+        #expect(telling.end().lost == 0)
+        #expect(try texts(telling.archive()) == (1...120).map { "item \($0)" } + ["100 words"])
+    }
+
     @Test(
         "What cannot be written is held and written when there is room again; only what is too much is lost, the oldest first"
     )

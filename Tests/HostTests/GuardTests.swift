@@ -126,7 +126,8 @@ struct GuardTests {
         let first = try heard(1)
         #expect(first[..<5000].allSatisfy { $0 == 0.5 } && first[10_282...].allSatisfy { $0 == 0.5 })
         #expect(first[5480..<9800].allSatisfy { $0 == 0 })
-        #expect(Signal.largestStep(first) < 0.5 * 1.01 * .pi / 2 / 480)
+        let ramp: Float = 0.5 * 1.01 * .pi / 2 / 480
+        #expect(Signal.largestStep(first) < ramp)
         for block in [64, 1024, 8192] { #expect(Signal.difference(try heard(block), first) == 0, "\(block)") }
     }
 

@@ -67,8 +67,11 @@ import TestSupport
         harness.set("rate", 1)
         harness.set("rate", 9, over: 24000)
         // On average 5 cycles a second for half a second; then 9.
-        #expect(abs(values(harness, 24000, .fixed(1024)).last! - 0) < 0.01)
-        #expect(abs(Double(values(harness, 4800, .fixed(480)).last!) - (2 * 0.4 - 1)) < 0.01)
+        let half: Float = values(harness, 24000, .fixed(1024)).last!
+        #expect(abs(half) < 0.01)
+        let later: Float = values(harness, 4800, .fixed(480)).last!
+        let ideal: Float = 2 * 0.4 - 1
+        #expect(abs(later - ideal) < 0.01)
     }
 
     @Test("The phase moves it ahead in its cycle") func phase() throws {
@@ -91,8 +94,10 @@ import TestSupport
         let held = cycles.map(\.0)
         #expect(Set(held).count > held.count - 3)
         #expect(held.allSatisfy { (-1...1).contains($0) })
-        #expect(abs(held.reduce(0, +) / Float(held.count)) < 0.06)
-        #expect(abs(Signal.rms(held) - 1 / 3.0.squareRoot()) < 0.04)
+        let mean: Float = held.reduce(0, +) / Float(held.count)
+        #expect(abs(mean) < 0.06)
+        let ideal: Double = 1 / 3.0.squareRoot()
+        #expect(abs(Signal.rms(held) - ideal) < 0.04)
         let other = try make("random", ["seed": .integer(2)])
         other.set("rate", 100)
         #expect(values(other, 120, .fixed(120)) != values(try make("random"), 120, .fixed(120)))

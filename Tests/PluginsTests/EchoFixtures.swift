@@ -3,6 +3,7 @@ import Foundation
 import Graph
 import Host
 import NodeKit
+import Synchronization
 import TestSupport
 
 /// Voices that loudspeakers play and people speak with.
@@ -20,8 +21,18 @@ enum EchoVoice: String, CaseIterable, Sendable {
         wish you a pleasant journey, and thank you for travelling with us today.
         """
 
+    private static let said = Mutex<[String: [Float]]>([:])
+
     /// What the voice says, at -26 dBFS (root mean square) as telephony has it. Somebody else: other people's words.
     func samples(rate: Int, other: Bool = false) throws -> [Float] {
+        let key = "\(self) \(rate) \(other)"
+        if let samples = Self.said.withLock({ $0[key] }) { return samples }
+        let samples = try spoken(rate: rate, other: other)
+        Self.said.withLock { $0[key] = samples }
+        return samples
+    }
+
+    private func spoken(rate: Int, other: Bool) throws -> [Float] {
         let scratch = try Scratch()
         let (raw, file) = (scratch.file("raw.wav"), scratch.file("voice.wav"))
         switch self {
@@ -43,63 +54,6 @@ enum EchoVoice: String, CaseIterable, Sendable {
         let gain = Float(pow(10, -26.0 / 20) / Signal.rms(samples))
         return samples.map { $0 * gain }
     }
-}
-
-/// A room as a microphone hears a loudspeaker in it: the way between them, and reflections that become denser and die away,
-/// at random times and with random signs.
-struct EchoRoom: Sendable, CustomTestStringConvertible {
-    var name: String
-    /// Seconds until reflections are 60 dB quieter.
-    var reverberation: Double
-    /// Seconds until the first sound.
-    var delay: Double
-    var seed: UInt64
-
-    var testDescription: String { name }
-
-    static let office = EchoRoom(name: "an office", reverberation: 0.25, delay: 0.012, seed: 3)
-    static let hall = EchoRoom(name: "a hall", reverberation: 0.5, delay: 0.025, seed: 4)
-
-    /// What is heard of what is played, with a return of 0 dB: as loud as that, on the whole.
-    func heard(_ played: [Float], rate: Int) -> [Float] {
-        var random = TestRandom(seed: seed)
-        var taps: [(place: Int, gain: Float)] = [(Int(delay * Double(rate)), 1)]
-        // Two in a millisecond, at -8 dB first.
-        for index in 0..<Int(reverberation * 2000) {
-            let time = (Double(index) + 0.5 + 0.5 * Double(random.sample())) / 2000
-            let gain = 0.4 * pow(10, -3 * time / reverberation) * (random.sample() < 0 ? -1 : 1)
-            taps.append((Int((delay + 0.002 + time) * Double(rate)), Float(gain)))
-        }
-        var result = [Float](repeating: 0, count: played.count)
-        result.withUnsafeMutableBufferPointer { result in
-            played.withUnsafeBufferPointer { played in
-                for (place, gain) in taps where place < played.count {
-                    var index = place
-                    while index < played.count {
-                        result[index] += gain * played[index &- place]
-                        index &+= 1
-                    }
-                }
-            }
-        }
-        let scale = Float(Signal.rms(played) / Signal.rms(result))
-        return result.map { $0 * scale }
-    }
-}
-
-/// The noise of a quiet room in a microphone: -65 dBFS.
-func roomNoise(_ frames: Int) -> [Float] {
-    Signal.noise(frames: frames, seed: 9, amplitude: Float(3.0.squareRoot() * pow(10, -65.0 / 20)))
-}
-
-/// The sum of signals, as long as the first.
-func mixed(_ first: [Float], _ others: [Float]...) -> [Float] {
-    others.reduce(first) { sum, other in sum.indices.map { sum[$0] + ($0 < other.count ? other[$0] : 0) } }
-}
-
-/// A signal so many frames later, as long as before.
-func delayed(_ samples: [Float], _ frames: Int) -> [Float] {
-    [Float](repeating: 0, count: frames) + samples.dropLast(frames)
 }
 
 /// The node `echo` and what is measured of it.

@@ -109,10 +109,12 @@ struct PictureCells {
             for column in 0..<area.width {
                 var sum = SIMD4<Float>.zero
                 for dy in 0..<4 {
-                    for dx in 0..<2 { sum += image.pixels[(row * 4 + dy) * image.width + column * 2 + dx] }
+                    let first: Int = (row * 4 + dy) * image.width + column * 2
+                    sum += image.pixels[first]
+                    sum += image.pixels[first + 1]
                 }
                 sum /= 8
-                let brightness = 0.35 * sum.w + 0.65 * Color(sum.x, sum.y, sum.z).luminance
+                let brightness: Float = 0.35 * sum.w + 0.65 * Color(sum.x, sum.y, sum.z).luminance
                 let weight = Int((brightness * Float(ramp.count - 1) * 1.25).rounded())
                 guard sum.w > 0.06, weight > 0 else { continue }
                 let color = Color(sum.x / sum.w, sum.y / sum.w, sum.z / sum.w)

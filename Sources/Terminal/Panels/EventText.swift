@@ -41,17 +41,15 @@ public func changeText(
         number == 0 ? nil : "\(number) \(noun)\(number == 1 ? "" : "s") \(verb)"
     }
     let both = Set(added).intersection(removed)
-    let parts = [
-        removed.filter { !both.contains($0) }.map { "-\(printable($0))" },
-        added.filter { !both.contains($0) }.map { "+\(printable($0))" },
-        added.filter { both.contains($0) }.map { "\(printable($0)) anew" },
-        [
-            switched.isEmpty
-                ? nil : switched.sorted { $0.key < $1.key }.map { "\($1) \(printable($0))" }.joined(separator: ", "),
-            count(linked, "link", "added"), count(unlinked, "link", "removed"),
-            count(parameters, "parameter", "turned"), count(settings, "setting", "changed"),
-        ].compactMap(\.self),
-    ].flatMap(\.self)
+    var parts: [String] = removed.filter { !both.contains($0) }.map { "-\(printable($0))" }
+    parts += added.filter { !both.contains($0) }.map { "+\(printable($0))" }
+    parts += added.filter { both.contains($0) }.map { "\(printable($0)) anew" }
+    parts += switched.sorted { $0.key < $1.key }.map { "\($0.value) \(printable($0.key))" }
+    let counts: [String?] = [
+        count(linked, "link", "added"), count(unlinked, "link", "removed"),
+        count(parameters, "parameter", "turned"), count(settings, "setting", "changed"),
+    ]
+    parts += counts.compactMap(\.self)
     guard !parts.isEmpty else { return "nothing changed" }
     return parts.joined(separator: ", ") + (times.map { "; \(timesText($0))" } ?? "")
 }
