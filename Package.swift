@@ -145,10 +145,14 @@ let package = Package(
         .target(
             name: "BitcrushPlugin", dependencies: ["CNode"], path: "Plugins/Bitcrush", exclude: ["README.md"],
             publicHeadersPath: "."),
+        // What the tests begin in.
+        .target(name: "CTestEnvironment", path: "Tests/Support/Environment"),
         .target(
             name: "TestSupport",
-            dependencies: ["CJack", "CSndfile", "Drivers", "Graph", "NodeKit", "Realtime", "System"],
-            path: "Tests/Support", swiftSettings: optimized),
+            dependencies: [
+                "CJack", "CSndfile", "CTestEnvironment", "Drivers", "Graph", "NodeKit", "Realtime", "System",
+            ],
+            path: "Tests/Support", exclude: ["Environment"], swiftSettings: optimized),
         tests("Realtime", ["Realtime"]),
         tests("System", ["System"]),
         tests("JSON", ["JSON"]),

@@ -203,7 +203,7 @@ import TestSupport
         }
         #expect(lines.last?.hasSuffix("; as it is, nothing will be heard") == true)
         environment["TERM"] = "xterm"
-        let command = "\(Program.voicegraph) doctor"
+        let command = "'\(Program.voicegraph)' doctor"
         let terminal = try Program(
             ["script", "-qec", "env -u NO_COLOR \(command)", "/dev/null"], environment: environment)
         #expect(try await terminal.end() == 1)

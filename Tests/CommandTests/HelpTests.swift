@@ -90,7 +90,7 @@ import TestSupport
         #expect(result.status == 0, "\(result.output)")
         // What is typed after `help` is completed to what it has help of.
         let words = """
-            PATH=\((Program.voicegraph as NSString).deletingLastPathComponent):$PATH; source \(scratch.file("script"))
+            source '\(scratch.file("script"))'
             COMP_WORDS=(voicegraph help co); COMP_CWORD=2; COMP_LINE='voicegraph help co'; COMP_POINT=18
             _voicegraph voicegraph co help; echo "${COMPREPLY[@]}"
             """

@@ -27,7 +27,9 @@ private func finished(_ arguments: String...) throws -> (code: Int32, output: St
         for type in ["gain", "lv2", "tts", "agent", "file", "record", "tremolo", "bitcrush"] {
             #expect(result.output.contains("\n  \(type) "))
         }
-        let rows = result.output.split(separator: "\n").filter { $0.hasPrefix(" ") }
+        // A plugin in a system folder that is left out, for one that lies here, is told with its whole path.
+        let usable = result.output.components(separatedBy: "\nProblems\n")[0]
+        let rows = usable.split(separator: "\n").filter { $0.hasPrefix(" ") }
         #expect(rows.allSatisfy { $0.count <= 80 })
     }
 

@@ -105,7 +105,7 @@ private final class Machine: Sendable {
     init() async throws {
         let scratch = try Scratch()
         self.scratch = scratch
-        for folder in ["here", "there", "bin", "empty", "tmp"] {
+        for folder in ["here", "there", "bin", "far", "empty"] {
             try FileManager.default.createDirectory(
                 atPath: scratch.file(folder), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
@@ -131,6 +131,7 @@ private final class Machine: Sendable {
             PermitRootLogin prohibit-password
             StrictModes no
             SetEnv XDG_RUNTIME_DIR=\(scratch.file("there"))
+            ForceCommand '\(scratch.file("far/login"))'
 
             """)
         let known = try text("host.pub")
@@ -154,6 +155,16 @@ private final class Machine: Sendable {
         // ssh reads its settings where the user's home is, whatever $HOME says.
         try scratch.write("bin/ssh", "#!/bin/sh\nexec /usr/bin/ssh -F '\(config)' \"$@\"\n")
         chmod(scratch.file("bin/ssh"), 0o755)
+        // Whoever is logged in finds no socket but those of the tests: this user may have hosts on this machine.
+        let find = """
+            #!/bin/sh
+            case $1 in '\(scratch.path)'/*) exec /usr/bin/find "$@" ;; esac
+            """
+        let login = "#!/bin/sh\nPATH='\(scratch.file("far"))':$PATH\nexec sh -c \"$SSH_ORIGINAL_COMMAND\"\n"
+        for (name, text) in [("far/find", find), ("far/login", login)] {
+            try scratch.write(name, text)
+            chmod(scratch.file(name), 0o755)
+        }
         server = try Program([Self.sshd, "-D", "-e", "-f", file])
         try await server.wait("sshd listens") { $0.errors.contains("Server listening") }
     }

@@ -8,13 +8,9 @@ import TestSupport
     init() throws { scratch = try Scratch() }
 
     /// Whether the model that tells speech is installed.
-    private static let hasDetector: Bool = {
-        let environment = ProcessInfo.processInfo.environment
-        let data = environment["XDG_DATA_HOME"] ?? NSHomeDirectory() + "/.local/share"
-        return ["silero-vad", "onnxruntime"].allSatisfy {
-            FileManager.default.fileExists(atPath: "\(data)/voicegraph/models/\($0)")
-        }
-    }()
+    private static let hasDetector = ["silero-vad", "onnxruntime"].allSatisfy {
+        FileManager.default.fileExists(atPath: "\(userData)/voicegraph/models/\($0)")
+    }
 
     /// Answers everything with something long.
     private static func talkative(_ times: Int = 1) -> String {
@@ -47,7 +43,7 @@ import TestSupport
     private func until(_ what: String, _ run: Program, _ condition: @escaping @Sendable ([[String: Any]]) -> Bool)
         async throws
     {
-        do { try await eventually(what, seconds: 30) { condition(try run.events()) } } catch {
+        do { try await eventually(what, seconds: 60) { condition(try run.events()) } } catch {
             let told = run.lines.filter { line in
                 ["agent.", "transcribe.", "speech.st", "speech.f", "vad."].contains {
                     line.contains("\"event\":\"\($0)")
@@ -169,7 +165,8 @@ import TestSupport
             let out = scratch.file("\(name).wav")
             let render = try voicegraph(
                 "render", graph, "-o", out, "--input", "mic=\(question)", "--set",
-                "node.text.engine=\"pocketsphinx\"", "--set", "node.agent.rules=\"\(rules)\"", environment: environment)
+                "node.text.engine=\"pocketsphinx\"", "--set", "node.agent.rules=\"\(rules)\"",
+                environment: environment.merging(["XDG_DATA_HOME": userData]) { $1 })
             #expect(try await render.end(seconds: 120) == 0, "\(render.errors)")
             heard.append(try SoundFile(out).samples[0])
         }

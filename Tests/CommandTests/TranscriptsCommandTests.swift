@@ -55,7 +55,7 @@ final class KeptData: Sendable {
         let result = try await runTool(
             [
                 "bash", "-c",
-                "sleep 0; printf '\(lines)' | script -qec 'stty cols \(width); \(Program.voicegraph) \(command)' /dev/null",
+                "sleep 0; printf '\(lines)' | script -qec 'stty cols \(width); voicegraph \(command)' /dev/null",
             ], environment: ["XDG_DATA_HOME": scratch.path, "TERM": "xterm"])
         return (result.status, result.output)
     }

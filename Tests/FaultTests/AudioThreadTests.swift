@@ -104,7 +104,7 @@ struct AudioThreadTests {
             Self.flushGraph, ["--driver", driver == "timer" ? "auto" : "dummy", "--plugin-path", scratch.path],
             environment: ["JACK_DEFAULT_SERVER": "vgt-none"].merging(path) { $1 }, in: scratch)
         for node in ["here", "there"] {
-            try await session.run.wait("\(node) hears zeros for denormals", seconds: 20) {
+            try await session.run.wait("\(node) hears zeros for denormals", seconds: 60) {
                 $0.lines.contains { $0.contains("\"node\":\"\(node)\",\"peak\":[0.5]") }
             }
         }

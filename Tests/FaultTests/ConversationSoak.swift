@@ -87,8 +87,7 @@ final class ConversationSoak {
 
     /// The run keeps what was said in a folder of its own. It has the models of this user, if there are any.
     private static func lendModels(to scratch: Scratch) throws -> Bool {
-        let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? NSHomeDirectory() + "/.local/share"
-        let models = data + "/voicegraph/models"
+        let models = userData + "/voicegraph/models"
         try FileManager.default.createDirectory(
             atPath: scratch.file("data/voicegraph"), withIntermediateDirectories: true)
         guard FileManager.default.fileExists(atPath: models) else { return false }

@@ -32,7 +32,7 @@ struct NetworkTests {
     private func list(_ arguments: String...) async throws -> String? {
         let environment = ["JACK_DEFAULT_SERVER": Self.names[0], "JACK_NO_START_SERVER": "1"]
         do {
-            let result = try await runTool(["jack_lsp"] + arguments, environment: environment, seconds: 10)
+            let result = try await runTool(["jack_lsp"] + arguments, environment: environment, seconds: 60)
             return result.status == 0 ? result.output : nil
         } catch is NeverHappened {
             print("figure: the master left jack_lsp without an answer")
@@ -53,7 +53,7 @@ struct NetworkTests {
     /// Waits until NetJACK has joined the servers, which it does not always manage.
     private func attach() async throws {
         do {
-            try await eventually("the slave is attached", seconds: 25) { try await isAttached() }
+            try await eventually("the slave is attached", seconds: 60) { try await isAttached() }
         } catch is NeverHappened {
             throw NetJACKFailed(description: "it did not join the servers")
         }
@@ -64,7 +64,7 @@ struct NetworkTests {
         try await attach()
         let start = ContinuousClock.now
         do {
-            try await eventually("\(what): they hear each other", seconds: 20) { try await isJoined() }
+            try await eventually("\(what): they hear each other", seconds: 60) { try await isJoined() }
         } catch is NeverHappened {
             guard try await isAttached() else { throw NetJACKFailed(description: "it parted the servers again") }
             let all = try await list("-c") ?? ""

@@ -24,9 +24,10 @@ import TestSupport
         #expect(figures.refused.isEmpty, "calls that can be done are done")
         #expect(figures.stepsAboveRamp == 0, "no sample is further from the one before than ramps allow")
         #expect(figures.edits > 10 && figures.frames > 48000)
-        #expect(figures.reconnectTimes.allSatisfy { $0 < .seconds(10) }, "back in a second, on a quiet machine")
+        let crowd = crowd()
+        #expect(figures.reconnectTimes.allSatisfy { $0 < .seconds(10) * crowd }, "back in a second, on a quiet machine")
         // One that fails again and again waits for up to 5 s, and then has to be started beside all that load.
-        #expect(figures.pluginTimes.allSatisfy { $0 < .seconds(20) }, "back in 0.3 s, on a quiet machine")
+        #expect(figures.pluginTimes.allSatisfy { $0 < .seconds(20) * crowd }, "back in 0.3 s, on a quiet machine")
         if let settled = figures.settled, let last = figures.last {
             #expect(last.kilobytes - settled.kilobytes < 4096, "memory is flat")
         }

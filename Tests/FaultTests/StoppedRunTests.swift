@@ -16,7 +16,15 @@ struct StoppedRunTests {
         let session =
             onOwnServer
             ? try Session(toneGraph, ["--driver", "dummy"]) : try Session(server: server.name)
-        let before = try await session.plays()
+        try await session.plays()
+        // Reports that have nothing to do with a stop, of which a busy machine has many.
+        func usual() async throws -> Int {
+            let (start, before) = (clock.cycles, try await session.status().xruns)
+            try await eventually("two and a half seconds have passed") { clock.cycles > start + 480 }
+            return try await session.status().xruns - before
+        }
+        let earlier = try await usual()
+        let before = try await session.status()
         let start = clock.cycles
         session.run.signal(SIGSTOP)
         try await eventually("a second and a half has passed") { clock.cycles > start + 280 }
@@ -25,14 +33,20 @@ struct StoppedRunTests {
         let told = clock.cycles
         try await eventually("all that is reported has been reported") { clock.cycles > told + 200 }
         let after = try await session.until("it plays on") { $0.state == "running" && $0.blocks > before.blocks + 100 }
-        let dropouts = session.run.lines.filter { $0.hasPrefix("{\"event\":\"dropout\"") }
-        let stops = dropouts.filter { $0.contains("\"cause\":\"stopped\"") }
-        #expect(stops.count == 1 && stops[0].contains(/"text":"the program was stopped for \d\.\d\d s"/), "\(stops)")
-        // Nothing else explains a second and a half; what this machine does besides takes some blocks.
-        let others = dropouts.filter { !$0.contains("\"cause\":\"stopped\"") }
-        #expect(others.allSatisfy { !$0.contains(/"took":[1-9][\d.]*[,}]/) }, "\(others)")
+        let later = try await usual()
+        let dropouts = try session.run.lines.filter { $0.hasPrefix("{\"event\":\"dropout\"") }.map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+        }
+        let stops = dropouts.filter { $0["cause"] as? String == "stopped" }
+        let text = stops.first?["text"] as? String ?? ""
+        #expect(stops.count == 1 && text.contains(/^the program was stopped for \d+\.\d\d s$/), "\(stops)")
+        // Nothing else took as long; what this machine does besides takes some blocks.
+        let stop = stops.first?["took"] as? Double ?? 0
+        let others = dropouts.filter { $0["cause"] as? String != "stopped" }.map { $0["took"] as? Double ?? .infinity }
+        #expect(others.allSatisfy { $0 < 0.9 * stop }, "\(others), and \(stop)")
         // jackd reports each of some dozens that fit into its socket.
-        #expect(after.xruns - before.xruns < 20, "\(after.xruns) xruns, \(before.xruns) before")
+        let xruns = after.xruns - before.xruns
+        #expect(xruns < 20 + 2 * (earlier + later), "\(xruns) xruns, \(earlier) before and \(later) after that")
         #expect(session.count("stalled") == 0 && session.count("server.lost") == 0)
         try await session.end()
         clock.close()

@@ -121,7 +121,7 @@ struct TwoHostsTests {
                 try await eventually("the near host serves the network") {
                     try await jack(0, "jack_load", "netmanager").status == 0
                 }
-                try await eventually("joined", seconds: 25) {
+                try await eventually("joined", seconds: 60) {
                     try await jack(0, "jack_lsp").output.contains("far:to_slave_1")
                 }
             } catch let failure as NeverHappened where attempt < 4 {
@@ -179,7 +179,7 @@ struct TwoHostsTests {
     private func heard(_ session: Session, _ what: String) async throws {
         let start = ContinuousClock.now
         let seen = session.run.lines.count
-        try await eventually(what, seconds: 40) {
+        try await eventually(what, seconds: 60) {
             session.run.lines.dropFirst(seen + 2).contains { line in
                 guard line.contains("\"node\":\"level\""), let peak = line.firstMatch(of: /"peak":\[([\d.e-]+)/) else {
                     return false
@@ -193,7 +193,7 @@ struct TwoHostsTests {
     private func jack(_ server: Int, _ arguments: String...) async throws -> (status: Int32, output: String) {
         let environment = ["JACK_DEFAULT_SERVER": Self.names[server], "JACK_NO_START_SERVER": "1"]
         do {
-            let result = try await runTool(arguments, environment: environment, seconds: 10)
+            let result = try await runTool(arguments, environment: environment, seconds: 60)
             return (result.status, result.output)
         } catch is NeverHappened { return (-1, "") }
     }

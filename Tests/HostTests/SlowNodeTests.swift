@@ -95,7 +95,7 @@ import TestSupport
             "longest gap between levels \(Int(measured.gap * 1000)) ms, longest wait for status \(Int(measured.status * 1000)) ms (aims: 50)"
         )
         // Ten times the aim: the machine may do other things as well.
-        #expect(measured.gap < 0.5 && measured.status < 0.5)
+        #expect(max(measured.gap, measured.status) < 0.5 * crowd())
         await host.close()
         turn.end()
     }
@@ -108,7 +108,7 @@ import TestSupport
         print(
             "longest gap between levels \(Int(measured.gap * 1000)) ms, longest wait for status \(Int(measured.status * 1000)) ms (aims: 50)"
         )
-        #expect(measured.gap < 0.5 && measured.status < 0.5)
+        #expect(max(measured.gap, measured.status) < 0.5 * crowd())
         await host.close()
         turn.end()
     }

@@ -70,7 +70,7 @@ final class IsolatedRun {
     }
 
     /// Plays until something holds; throws when it never does.
-    func play(_ what: String, seconds: Double = 20, until condition: () -> Bool) throws {
+    func play(_ what: String, seconds: Double = 60, until condition: () -> Bool) throws {
         let end = ContinuousClock.now + .seconds(seconds)
         while !condition() {
             guard ContinuousClock.now < end else {
@@ -82,7 +82,7 @@ final class IsolatedRun {
     }
 
     /// Waits without playing until something holds; throws when it never does.
-    func wait(_ what: String, seconds: Double = 20, until condition: () -> Bool) throws {
+    func wait(_ what: String, seconds: Double = 60, until condition: () -> Bool) throws {
         let end = ContinuousClock.now + .seconds(seconds)
         while !condition() {
             guard ContinuousClock.now < end else { throw NodeError("within \(seconds) s: \(what)") }

@@ -121,9 +121,9 @@ final class LoneNode: Sendable {
 
 /// Asks every few milliseconds until `condition` holds.
 func waitUntil(_ what: @autoclosure () throws -> String, _ condition: () throws -> Bool) throws {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(60)
     while !(try condition()) {
-        guard ContinuousClock.now < end else { throw NodeError("within 20 s: \(try what())") }
+        guard ContinuousClock.now < end else { throw NodeError("within 60 s: \(try what())") }
         usleep(2000)
     }
 }

@@ -20,9 +20,7 @@ func silence(_ seconds: Double) -> [Float] { [Float](repeating: 0, count: Int(se
 /// The models of this user, for tests that need them.
 enum TestModels {
     /// The folder.
-    static let folder =
-        (ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? NSHomeDirectory() + "/.local/share")
-        + "/voicegraph/models"
+    static let folder = userData + "/voicegraph/models"
 
     /// Whether all of these are installed.
     static func have(_ names: String...) -> Bool {

@@ -243,7 +243,7 @@ import TestSupport
                 let part = name == file ? data.prefix(data.count / 2) : data
                 try part.write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
             }
-            setenv("XDG_DATA_HOME", scratch.path, 1)
+            setenv(VG_TEST_USER_DATA, scratch.path, 1)
             let node = try transcribe(["engine": .string("moonshine")])
             try node.hear(silence(0.5))
             let state = node.capture.events("transcribe.state").last

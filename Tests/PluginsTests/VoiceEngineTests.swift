@@ -177,7 +177,7 @@ import TestSupport
     @Test("A model that is not installed is told with the command that installs it") func missingModel() async throws {
         let scratch = try Scratch()
         await #expect(processExitsWith: .success) { [folder = scratch.path as String] in
-            setenv("XDG_DATA_HOME", folder, 1)
+            setenv(VG_TEST_USER_DATA, folder, 1)
             let error = try #require(throws: NodeError.self) {
                 try NodeHarness(pluginType("tts"), ["engine": .string("piper")], offline: true)
             }
@@ -204,7 +204,7 @@ import TestSupport
                 let part = name.hasSuffix(".json") ? data : data.prefix(1_000_000)
                 try part.write(to: URL(fileURLWithPath: own + "/piper-cut/" + name))
             }
-            setenv("XDG_DATA_HOME", folder, 1)
+            setenv(VG_TEST_USER_DATA, folder, 1)
             let node = try NodeHarness(pluginType("tts"), ["engine": .string("piper")], offline: true)
             try node.perform("speak", ["text": .string("one")])
             _ = node.renderUntilIdle(limit: 480_000)

@@ -10,9 +10,10 @@ public struct NeverHappened: Error, CustomStringConvertible {
     public init(description: String) { self.description = description }
 }
 
-/// Asks every few milliseconds until `condition` holds; throws when it does not within `seconds`.
+/// Asks every few milliseconds until `condition` holds; throws when it does not within `seconds`. They are many, since a
+/// machine may do much else: only what never happens takes them.
 public func eventually(
-    _ what: String, seconds: Double = 20, _ condition: @Sendable () async throws -> Bool
+    _ what: String, seconds: Double = 60, _ condition: @Sendable () async throws -> Bool
 ) async throws {
     let clock = ContinuousClock()
     let deadline = clock.now + .seconds(seconds)
@@ -24,9 +25,17 @@ public func eventually(
 
 /// The same on the thread that calls it, which is held up meanwhile.
 public func eventuallyNow(_ what: @autoclosure () throws -> String, _ condition: () throws -> Bool) throws {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(60)
     while !(try condition()) {
-        guard ContinuousClock.now < end else { throw NeverHappened(description: "within 20 s: \(try what())") }
+        guard ContinuousClock.now < end else { throw NeverHappened(description: "within 60 s: \(try what())") }
         usleep(2000)
     }
+}
+
+/// How many threads want each processor of this machine, at least one: the mean of the last minute. By so much more may
+/// something take that is timed by the clock.
+public func crowd() -> Double {
+    var load = 0.0
+    getloadavg(&load, 1)
+    return max(1, load / Double(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 }

@@ -6,6 +6,10 @@ import Foundation
 public let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
 
+/// The folder for data of whoever runs the tests, which nothing looks into but what asks for it: models may be installed
+/// there. The environment of the tests names another.
+public var userData: String { ProcessInfo.processInfo.environment[VG_TEST_USER_DATA] ?? "" }
+
 /// A folder of its own that goes away with the test.
 public final class Scratch: Sendable {
     /// Where it is.

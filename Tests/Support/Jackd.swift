@@ -111,7 +111,7 @@ public final class Jackd: @unchecked Sendable {
 
     /// Runs one of JACK's command-line tools against it and returns what it prints.
     @discardableResult
-    public func tool(_ arguments: String..., seconds: Double = 20) async throws -> String {
+    public func tool(_ arguments: String..., seconds: Double = 60) async throws -> String {
         try await runTool(arguments, environment: ["JACK_DEFAULT_SERVER": name], seconds: seconds).output
     }
 

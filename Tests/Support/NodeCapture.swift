@@ -169,6 +169,7 @@ public final class NodeCapture: Sendable {
     /// The host's side, for `NodeInstance`.
     public var services: NodeServices {
         var services = NodeServices()
+        services.folders.models = userData + "/voicegraph/models"
         services.log = { level, text in
             self.state.withLock { $0.logs.append(CapturedLog(level: level.rawValue, text: text)) }
         }

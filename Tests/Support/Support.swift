@@ -1,2 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
+@_exported import CTestEnvironment
 @_exported import Testing

@@ -82,7 +82,7 @@ def open_page(chromium, run):
         context = (browser or chromium).new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         origin = "/".join(url.split("/")[:3])
         page.watch = Watch(page, origin + "/", origin.replace("http", "ws", 1) + "/", *origins)
         watches.append(page.watch)

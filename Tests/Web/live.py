@@ -15,7 +15,7 @@ class Live:
         self.stack = contextlib.ExitStack()
         self.socket = self.stack.enter_context(websockets.sync.client.connect(
             host.url.replace("http", "ws", 1) + "api/live", subprotocols=["voicegraph", "token." + host.token],
-            compression=None, max_size=None, open_timeout=20, **given))
+            compression=None, max_size=None, open_timeout=60, **given))
         self.events = []
         self.levels = []
         self.names = []
@@ -31,7 +31,7 @@ class Live:
             if answer and answer.get("id") == self.count:
                 return answer
 
-    def take(self, seconds=20):
+    def take(self, seconds=60):
         """The next message: an answer or an event; levels and sound are kept, and give None."""
         message = self.socket.recv(timeout=seconds)
         if isinstance(message, bytes):
@@ -44,7 +44,7 @@ class Live:
             self.events.append(read)
         return read
 
-    def until(self, condition, seconds=20):
+    def until(self, condition, seconds=60):
         """Takes messages until a condition holds."""
         for _ in range(100_000):
             if found := condition():

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run that is shown to browsers, and what may be asked of it."""
 
+import atexit
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import urllib.error
@@ -18,6 +21,22 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OWN = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
 if subprocess.run([*OWN, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
     OWN = []
+
+
+def own_environment():
+    """What is the user's is not to count: settings, language, models, plugins, servers and hosts. Browsers have it too."""
+    foreign = ("COLUMNS", "LANGUAGE", "NOTIFY_SOCKET", "NO_COLOR", "SSH_CONNECTION", "TMPDIR", "VOICEGRAPH_PLUGIN_PATH")
+    for name in list(os.environ):
+        if name in foreign or name.startswith(("JACK_", "LC_", "LV2_", "PIPEWIRE_", "XDG_")):
+            del os.environ[name]
+    os.umask(0o022)
+    home = tempfile.mkdtemp(prefix="vgt-")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    # No server of the user's is meant.
+    os.environ.update(HOME=home, LANG="C.UTF-8", JACK_DEFAULT_SERVER="vgt-none", JACK_NO_START_SERVER="1")
+
+
+own_environment()
 COMMAND = os.path.abspath(os.environ.get("VOICEGRAPH", ROOT / ".build/debug/voicegraph"))
 
 # Nothing comes in by itself: what is said to it is typed, and what it says can be seen.
@@ -47,8 +66,8 @@ type = "output"
 """
 
 
-def eventually(what, condition, seconds=20.0):
-    """The first true value of `condition`; fails after so long."""
+def eventually(what, condition, seconds=60.0):
+    """The first true value of `condition`; fails after so long, which only what never happens takes."""
     end = time.monotonic() + seconds
     while True:
         found = condition()
@@ -101,7 +120,7 @@ class Running:
             given["Content-Type"] = "application/json"
         request = urllib.request.Request(self.url + path, data, {**given, **(headers or {})}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, json.loads(answer.read() or b"null")
         except urllib.error.HTTPError as error:
             return error.code, json.loads(error.read() or b"null")
@@ -131,7 +150,7 @@ class Running:
 
     def command(self, *arguments):
         """Runs another command of the same user."""
-        return subprocess.run([COMMAND, *arguments], env=self.environment, capture_output=True, text=True, timeout=30)
+        return subprocess.run([COMMAND, *arguments], env=self.environment, capture_output=True, text=True, timeout=60)
 
     def kill(self):
         """As if the machine had lost it."""

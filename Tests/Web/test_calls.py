@@ -105,7 +105,7 @@ def test_body_that_is_no_object_with_the_arguments_is_refused(host, body, status
     request = urllib.request.Request(host.url + "api/say", body, {
         "Authorization": "Bearer " + host.token, "Content-Type": "application/json"}, method="POST")
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=20)
+        urllib.request.urlopen(request, timeout=60)
     assert refused.value.code == status
     answer = json.loads(refused.value.read())
     assert answer["ok"] is False and answer["error"]["message"]

@@ -209,14 +209,14 @@ def test_links_and_meters_of_a_node_that_is_muted_are_silent(opened):
     title = "tone.out → quiet.in"
     eventually("the tone is loud", lambda: float(page.evaluate(LEVELS).get(title) or 0) > 0.8)
     host.call("mute", node="tone")
-    eventually("it is silent", lambda: page.evaluate(LEVELS).get(title) == "0", 5)
+    eventually("it is silent", lambda: page.evaluate(LEVELS).get(title) == "0")
     page.wait_for_timeout(1000)
     assert page.evaluate(LEVELS).get(title) == "0"
     page.get_by_role("navigation").get_by_role("link", name="Meters").click()
     meter = page.get_by_role("meter", name="Level of tone")
-    eventually("its meter is silent", lambda: meter.get_attribute("aria-valuetext") == "silent", 5)
+    eventually("its meter is silent", lambda: meter.get_attribute("aria-valuetext") == "silent")
     host.call("mute", node="tone", on=False)
-    eventually("its meter is loud", lambda: meter.get_attribute("aria-valuetext").startswith("-6"), 5)
+    eventually("its meter is loud", lambda: meter.get_attribute("aria-valuetext").startswith("-6"))
 
 
 def test_change_of_the_file_is_seen(opened):

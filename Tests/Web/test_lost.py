@@ -212,7 +212,7 @@ def test_page_of_a_run_that_ended_says_that_its_link_is_of_no_use(run, open_page
     page.get_by_role("alert").filter(has_text="Connection lost").wait_for()
     # Another run at the same place has another token.
     another = run(TALKING, port=host.port)
-    page.get_by_role("alert").filter(has_text="No access").wait_for(timeout=30_000)
+    page.get_by_role("alert").filter(has_text="No access").wait_for(timeout=60_000)
     assert "voicegraph web" in page.get_by_role("alert").filter(has_text="No access").inner_text()
     page.goto(another.link)
     wait(page, "document.body.innerText.includes('running')")

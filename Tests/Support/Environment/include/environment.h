@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tests begin in. Nothing of it has to be called: it is done when the bundle of tests is loaded.
+
+#ifndef VOICEGRAPH_TEST_ENVIRONMENT_H
+#define VOICEGRAPH_TEST_ENVIRONMENT_H
+
+/// The variable that names the folder for data of whoever runs the tests, where models may be installed.
+#define VG_TEST_USER_DATA "VOICEGRAPH_TEST_USER_DATA"
+
+#endif
