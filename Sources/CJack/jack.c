@@ -87,6 +87,8 @@
        (client, function, argument))                                                                               \
   CALL(int, jack_set_sample_rate_callback, (CLIENT, JackSampleRateCallback function, void *argument),              \
        (client, function, argument))                                                                               \
+  CALL(int, jack_set_thread_init_callback, (CLIENT, JackThreadInitCallback function, void *argument),              \
+       (client, function, argument))                                                                               \
   CALL(int, jack_set_xrun_callback, (CLIENT, JackXRunCallback function, void *argument),                           \
        (client, function, argument))                                                                               \
   CALL(jack_transport_state_t, jack_transport_query, (const jack_client_t *client, jack_position_t *position),     \

@@ -46,6 +46,7 @@ extension Scheduling {
         priority = json["priority"]?.integer ?? 0
         isPermitted = json["permitted"]?.bool ?? false
         lockedMemory = json["locked_bytes"]?.integer ?? 0
+        sharedMemory = json["locked_shared_bytes"]?.integer ?? 0
         let limit = json["lockable_bytes"]?.integer ?? 0
         lockableMemory = limit < 0 ? nil : limit
     }

@@ -42,6 +42,10 @@ public protocol Driver: AnyObject, Sendable {
     /// on. [control]
     func setHelpers(_ count: Int)
 
+    /// Keeps in memory what the audio thread is about to touch, where that is realtime: before a schedule with new nodes
+    /// is handed over. [control]
+    func lockMemory()
+
     /// Begins to call `engine`. `onEvent` is called from threads of the driver, never from the audio thread; for
     /// `rateOrBlockChanged` the audio waits until it returns. [control]
     func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError)
@@ -63,6 +67,9 @@ extension Driver {
 
     /// A driver that has no threads has no helpers either. [control]
     public func setHelpers(_ count: Int) {}
+
+    /// Without a realtime thread nothing has to stay. [control]
+    public func lockMemory() {}
 
     /// Nobody listens. [any]
     public var outputLatency: Int { 0 }

@@ -22,8 +22,11 @@ public struct Scheduling: Sendable, Equatable {
     public var policy: Policy = .unknown
     /// 1...99 for FIFO and RR; 0 otherwise.
     public var priority = 0
-    /// Memory of this process that cannot be paged out, in bytes.
+    /// Memory of this process that cannot be paged out, in bytes: what its audio threads may touch, where they are realtime.
     public var lockedMemory = 0
+    /// Memory that it shares with others and that cannot be paged out either: a JACK server's, with the buffers of all ports
+    /// that there could be, which the server and each of its clients lock.
+    public var sharedMemory = 0
     /// How much of it this process may lock, in bytes; nil: as much as it likes.
     public var lockableMemory: Int? = 0
     /// Whether this process may make threads realtime.
@@ -34,7 +37,8 @@ public struct Scheduling: Sendable, Equatable {
 
     /// Asks the kernel about the thread `id`; 0: no thread yet. [control]
     package init(thread id: pid_t) {
-        lockedMemory = Self.lockedBytes()
+        lockedMemory = LockedMemory.present
+        sharedMemory = max(0, Self.lockedBytes() - LockedMemory.mapped)
         lockableMemory = Self.lockableBytes()
         isPermitted = Self.permitted
         guard id != 0 else { return }

@@ -192,7 +192,7 @@ extension JackDriverTests {
     }
 
     /// Opens a driver, waiting for the name to be free of other tests.
-    private func chosen(_ request: DriverRequest) async throws -> any Driver {
+    func chosen(_ request: DriverRequest) async throws -> any Driver {
         var result: (any Driver)?
         let name = try #require(request.server)
         try await eventually("the name \(name) is free") { ServerNameLock(name) != nil }

@@ -145,6 +145,9 @@ import TestSupport
         status.scheduling.lockableMemory = nil
         let opening = "voice: jack (default), 48 kHz, 128 frames, SCHED_FIFO 70, 3 MiB locked"
         #expect(StatusLine.opening(status, graph: "voice") == opening)
+        status.scheduling.sharedMemory = 102 << 20
+        #expect(StatusLine.opening(status, graph: "voice") == opening + " beside 102 MiB of the server's")
+        status.scheduling.sharedMemory = 0
         // What to do stands in a line of its own, and only where there is something.
         status.scheduling.policy = .other
         let lines = StatusLine.opening(status, graph: "voice").split(separator: "\n")

@@ -44,6 +44,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let state = Lock(DriverStatus.State.stopped)
     let stopping = Atomic(false)
     let loadBits = Atomic<UInt32>(0)
+    /// Whether the server calls us on a realtime thread.
+    let isRealtime = Atomic(false)
     let listener = DriverListener()
     private var threads: [SystemThread] = []
 
@@ -147,6 +149,11 @@ public final class JackDriver: Driver, @unchecked Sendable {
     /// See `Driver`. [control]
     public func setHelpers(_ count: Int) { helpers.want(count) }
 
+    /// See `Driver`. [control]
+    public func lockMemory() {
+        if isRealtime.load(ordering: .acquiring) { LockedMemory.update() }
+    }
+
     /// See `Driver`. The engine's first cycle comes when the desired connections are made: what it plays first is
     /// heard. [control]
     public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
@@ -215,7 +222,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
         listener.set(nil)
     }
 
+    /// Lets helpers begin, now that `client` is active, and locks what they and the audio thread may touch. [control]
     func beginHelping(_ engine: AudioEngine, _ client: OpaquePointer) {
+        isRealtime.store(jack_is_realtime(client) != 0, ordering: .releasing)
+        lockMemory()
         helpers.begin(engine) { index, engine in HelperThreads.jack(client, index, engine) }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CJack
+import CRealtime
 import Graph
 import Realtime
 
@@ -24,6 +25,7 @@ extension HelperThreads {
             { @Sendable argument in
                 let help = Unmanaged<JackHelp>.fromOpaque(argument!).takeRetainedValue()
                 vg_thread_name(HelperThreads.name(help.index))
+                vg_lock_stack()
                 help.engine.help(help.index)
                 return nil
             }, help.toOpaque())

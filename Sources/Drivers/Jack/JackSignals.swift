@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CJack
+import CRealtime
 import Glibc
 import Realtime
 import Synchronization
@@ -74,6 +75,7 @@ extension JackDriver {
     func setCallbacks(_ client: OpaquePointer) {
         let this = Unmanaged.passUnretained(self).toOpaque()
         jack_set_process_callback(client, jackProcess, cycle)
+        jack_set_thread_init_callback(client, { @Sendable _ in vg_lock_stack() }, nil)
         jack_set_buffer_size_callback(
             client,
             { @Sendable frames, argument in

@@ -134,6 +134,7 @@ extension Scheduling {
         [
             "policy": .string(policy.rawValue), "priority": .integer(Int64(priority)), "realtime": .bool(isRealtime),
             "permitted": .bool(isPermitted), "locked_bytes": .integer(Int64(lockedMemory)),
+            "locked_shared_bytes": .integer(Int64(sharedMemory)),
             // -1: no limit.
             "lockable_bytes": .integer(Int64(lockableMemory ?? -1)), "advice": .string(advice),
         ]

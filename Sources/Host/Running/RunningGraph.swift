@@ -251,6 +251,7 @@ public final class RunningGraph: @unchecked Sendable {
     func publish(_ schedule: Schedule) {
         let handles = state.withLock { $0.handles }
         schedule.setHandles(schedule.externals.map { handles[$0.name]?.pointer })
+        driver.lockMemory()
         engine.publish(schedule)
     }
 

@@ -72,14 +72,15 @@ public struct StatusLine: Sendable {
     }
 }
 
-/// ", SCHED_FIFO 70, 3 MB locked"; nothing while there is no audio thread.
+/// ", SCHED_FIFO 70, 3 MiB locked beside 102 MiB of the server's"; nothing while there is no audio thread.
 func schedulingText(_ scheduling: Scheduling) -> String {
     guard scheduling.policy != .unknown else { return "" }
     let locked = scheduling.lockedMemory
     let memory =
         locked == 0
         ? "memory not locked" : locked < 1 << 20 ? "\(locked >> 10) KiB locked" : "\(locked >> 20) MiB locked"
-    return ", \(scheduling.text), \(memory)"
+    let shared = scheduling.sharedMemory >> 20
+    return ", \(scheduling.text), \(memory)" + (shared > 0 ? " beside \(shared) MiB of the server's" : "")
 }
 
 /// Seconds as m:ss or h:mm:ss.

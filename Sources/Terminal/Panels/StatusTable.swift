@@ -27,8 +27,9 @@ public enum StatusTable {
         let scheduling = status.scheduling
         if scheduling.policy != .unknown {
             let priority = scheduling.isRealtime ? ", priority \(scheduling.priority)" : ""
-            let locked = scheduling.lockedMemory >> 20
-            rows.append(("thread", "\(scheduling.policy.rawValue)\(priority), \(locked) MB locked in memory"))
+            let (locked, shared) = (scheduling.lockedMemory >> 20, scheduling.sharedMemory >> 20)
+            let beside = shared > 0 ? ", \(shared) MB of the server's" : ""
+            rows.append(("thread", "\(scheduling.policy.rawValue)\(priority), \(locked) MB locked in memory\(beside)"))
             if !scheduling.advice.isEmpty { rows.append(("advice", scheduling.advice)) }
         }
         if status.threads > 1 {

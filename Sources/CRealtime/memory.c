@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "memory.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+
+typedef struct mapping {
+  unsigned long start, end;
+  size_t present;
+  _Bool is_private, is_usable, is_named, is_locked;
+} mapping;
+
+/* What /proc/self/smaps says (proc(5)); freed by the caller. */
+static mapping *read_mappings(size_t *count) {
+  mapping *all = NULL, *last = NULL;
+  size_t room = 0;
+  char *line = NULL;
+  size_t length = 0;
+  *count = 0;
+  FILE *file = fopen("/proc/self/smaps", "re");
+  while (file && getline(&line, &length, file) > 0) {
+    unsigned long start, end, kilobytes;
+    char access[5], name[2] = "";
+    if (sscanf(line, "%lx-%lx %4s %*s %*s %*s %1s", &start, &end, access, name) >= 3) {
+      if (*count == room) {
+        room = room ? 2 * room : 256;
+        mapping *more = realloc(all, room * sizeof *all);
+        if (!more) break;
+        all = more;
+      }
+      last = &all[(*count)++];
+      *last = (mapping){start, end, 0, access[3] == 'p', access[0] == 'r', name[0] != 0, 0};
+    } else if (last && sscanf(line, "Rss: %lu kB", &kilobytes) == 1) {
+      last->present = kilobytes * 1024;
+    } else if (last && strncmp(line, "VmFlags:", 8) == 0) {
+      last->is_locked = strstr(line, " lo") != NULL;
+    }
+  }
+  if (file) fclose(file);
+  free(line);
+  return all;
+}
+
+/* Whether it lies right behind a guard, as the stacks of threads do. */
+static _Bool is_stack(const mapping *one, const mapping *before) {
+  return before && !one->is_named && !before->is_usable && before->end == one->start && before->end - before->start <= 65536;
+}
+
+vg_locked vg_lock_memory(void) {
+  vg_locked locked = {0, 0};
+  size_t count;
+  /* Read first: to lock changes what is read. */
+  mapping *all = read_mappings(&count);
+  for (size_t i = 0; i < count; i++) {
+    mapping *one = &all[i];
+    if (!one->is_private || !one->is_usable) continue;
+    if (!one->is_locked) {
+      if (is_stack(one, i ? one - 1 : NULL)) continue;
+      if (mlock2((void *)one->start, one->end - one->start, MLOCK_ONFAULT) != 0) continue;
+    }
+    locked.present += one->present;
+    locked.mapped += one->end - one->start;
+  }
+  free(all);
+  return locked;
+}
+
+/* More than any node of ours needs; a page that is first touched deeper costs one fault. */
+enum { touched = 128 * 1024 };
+
+__attribute__((noinline)) static void touch(void) {
+  volatile char room[touched];
+  for (size_t i = 0; i < touched; i += 4096) room[i] = 0;
+  (void)room[0];
+}
+
+void vg_lock_stack(void) {
+  pthread_attr_t attributes;
+  void *start;
+  size_t size;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  if (pthread_attr_getstack(&attributes, &start, &size) == 0) {
+    mlock2(start, size, MLOCK_ONFAULT);
+    if (size >= 2 * touched) touch();
+  }
+  pthread_attr_destroy(&attributes);
+}

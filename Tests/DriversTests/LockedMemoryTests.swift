@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import CRealtime
+import Foundation
+import Glibc
+import System
+import TestSupport
+
+@testable import Drivers
+
+/// Whether the kernel keeps the pages of the mapping that an address lies in.
+private func isLocked(_ address: UInt) throws -> Bool {
+    let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
+    var isInside = false
+    for line in String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n") {
+        let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }
+        if ends.count == 2 { isInside = ends[0] <= address && address < ends[1] }
+        if isInside, line.hasPrefix("VmFlags:") { return line.split(separator: " ").contains("lo") }
+    }
+    return false
+}
+
+/// Where code of this process lies.
+private var ownCode: UInt {
+    let code: @convention(c) () -> vg_locked = vg_lock_memory
+    return UInt(bitPattern: unsafeBitCast(code, to: Int.self))
+}
+
+/// What realtime threads may touch stays in memory.
+@Suite(
+    .serialized,
+    .enabled(if: Scheduling(thread: 0).lockableMemory == nil, "only who may lock any memory can tell"))
+struct LockedMemoryTests {
+    @Test("What is in memory is locked, what is made later with the next call, and nothing is read in for that")
+    func update() throws {
+        defer { munlockall() }
+        let pages = 1024
+        // Mappings of their own, of which every second page is touched.
+        func made() throws -> UnsafeMutableRawPointer {
+            let memory = mmap(nil, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            let start = try #require(memory != MAP_FAILED ? memory : nil)
+            for page in stride(from: 0, to: pages, by: 2) {
+                start.storeBytes(of: 1, toByteOffset: page * 4096, as: UInt8.self)
+            }
+            return start
+        }
+        let first = try made()
+        defer { munmap(first, pages * 4096) }
+        #expect(try !isLocked(UInt(bitPattern: first)))
+        LockedMemory.update()
+        let present = LockedMemory.present
+        #expect(try isLocked(UInt(bitPattern: first)))
+        #expect(present >= pages / 2 * 4096 && present < LockedMemory.mapped)
+        var found = [UInt8](repeating: 0, count: pages)
+        #expect(mincore(first, pages * 4096, &found) == 0)
+        #expect(found.count { $0 & 1 == 1 } == pages / 2)
+        // So is the code.
+        #expect(try isLocked(ownCode))
+        let second = try made()
+        defer { munmap(second, pages * 4096) }
+        LockedMemory.update()
+        #expect(try isLocked(UInt(bitPattern: second)))
+        #expect(LockedMemory.present >= present)
+    }
+
+    @Test("The stack of a thread that asks for it is locked, and no other's")
+    func stacks() throws {
+        defer { munlockall() }
+        let (ready, over) = (Wakeup(), Wakeup())
+        let places = Lock<[UInt]>([])
+        @Sendable func stay(_ prepare: () -> Void) {
+            prepare()
+            var local: UInt8 = 0
+            withUnsafePointer(to: &local) { place in places.withLock { $0.append(UInt(bitPattern: place)) } }
+            ready.signal()
+            _ = over.wait(milliseconds: 60_000)
+            over.signal()
+        }
+        let audio = try SystemThread(name: "audio") { stay { vg_lock_stack() } }
+        _ = ready.wait(milliseconds: 60_000)
+        let other = try SystemThread(name: "other") { stay {} }
+        _ = ready.wait(milliseconds: 60_000)
+        LockedMemory.update()
+        let found = try places.withLock { $0 }.map(isLocked)
+        over.signal()
+        audio.join()
+        other.join()
+        #expect(found == [true, false])
+    }
+}
+
+extension JackDriverTests {
+    @Test(
+        "What a client of a realtime server plays with stays in memory",
+        .enabled(if: Scheduling.isPermitted(priority: 70) && Scheduling(thread: 0).lockableMemory == nil))
+    func lockedMemory() async throws {
+        let turn = try await JackTurn.wait()
+        let driver = try await chosen(DriverRequest(kind: .dummy, server: "vgt-own"))
+        munlockall()
+        defer { munlockall() }
+        #expect(try !isLocked(ownCode))
+        let through = try PassThrough(driver, channels: 1)
+        #expect(try isLocked(ownCode))
+        through.stop()
+        turn.end()
+    }
+}
