@@ -11,7 +11,7 @@ SCRATCH = .build
 RELEASE = $(SCRATCH)/release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build debug setup setup-test models install format lint docs pictures contact-sheet bench
+.PHONY: help run announce test build debug setup setup-test models install format lint docs pictures contact-sheet bench
 .PHONY: lv2-conformance lv2-example soak soak-voice web-test web-measure web-picture deb deb-test clean
 
 help: ## list these targets
@@ -20,8 +20,14 @@ help: ## list these targets
 	@echo "  make run GRAPH=my.conf, make install PREFIX=$$HOME/.local"
 
 # The demo ends when all is said; a graph of one's own may wait for ever for a microphone.
-run: build ## install what is missing, build, and run GRAPH (config/demo.conf)
+run: announce build ## install what is missing, build, and run GRAPH (config/demo.conf)
 	@$(RELEASE)/voicegraph run $(if $(filter config/demo.conf,$(GRAPH)),--until-idle) $(GRAPH) $(ARGS)
+
+# What somebody waits for who sees the project for the first time.
+announce:
+	@[ -e $(RELEASE)/voicegraph ] || printf '%s\n' \
+		'voicegraph is built first: about four minutes on two cores, later seconds. Fetched are Debian packages that are' \
+		'missing and sources of Swift packages, 100 MB or less; 400 MB are written to $(SCRATCH).'
 
 test: setup-test ## install what is missing, and run the whole test suite, under the realtime sanitizer
 	$(SWIFT) build --build-tests

@@ -15,14 +15,14 @@ typedef struct mapping {
   _Bool is_private, is_usable, is_named, is_locked;
 } mapping;
 
-/* What /proc/self/smaps says (proc(5)); freed by the caller. */
-static mapping *read_mappings(size_t *count) {
+/* What a file like /proc/self/maps says, or /proc/self/smaps, which takes milliseconds (proc(5)); freed by the caller. */
+static mapping *read_mappings(const char *path, size_t *count) {
   mapping *all = NULL, *last = NULL;
   size_t room = 0;
   char *line = NULL;
   size_t length = 0;
   *count = 0;
-  FILE *file = fopen("/proc/self/smaps", "re");
+  FILE *file = fopen(path, "re");
   while (file && getline(&line, &length, file) > 0) {
     unsigned long start, end, kilobytes;
     char access[5], name[2] = "";
@@ -51,20 +51,27 @@ static _Bool is_stack(const mapping *one, const mapping *before) {
   return before && !one->is_named && !before->is_usable && before->end == one->start && before->end - before->start <= 65536;
 }
 
-vg_locked vg_lock_memory(void) {
-  vg_locked locked = {0, 0};
+void vg_lock_memory(void) {
   size_t count;
   /* Read first: to lock changes what is read. */
-  mapping *all = read_mappings(&count);
+  mapping *all = read_mappings("/proc/self/maps", &count);
   for (size_t i = 0; i < count; i++) {
     mapping *one = &all[i];
-    if (!one->is_private || !one->is_usable) continue;
-    if (!one->is_locked) {
-      if (is_stack(one, i ? one - 1 : NULL)) continue;
-      if (mlock2((void *)one->start, one->end - one->start, MLOCK_ONFAULT) != 0) continue;
-    }
-    locked.present += one->present;
-    locked.mapped += one->end - one->start;
+    if (!one->is_private || !one->is_usable || is_stack(one, i ? one - 1 : NULL)) continue;
+    /* One that is locked already stays as it is, which takes no time. */
+    mlock2((void *)one->start, one->end - one->start, MLOCK_ONFAULT);
+  }
+  free(all);
+}
+
+vg_locked vg_locked_memory(void) {
+  vg_locked locked = {0, 0};
+  size_t count;
+  mapping *all = read_mappings("/proc/self/smaps", &count);
+  for (size_t i = 0; i < count; i++) {
+    if (!all[i].is_private || !all[i].is_locked) continue;
+    locked.present += all[i].present;
+    locked.mapped += all[i].end - all[i].start;
   }
   free(all);
   return locked;

@@ -5,14 +5,21 @@ import System
 /// What of this process the kernel keeps in memory for realtime threads: all code and data that was touched, and what will
 /// be of the same mappings. libjack itself locks only what it shares with the server.
 enum LockedMemory {
-    private static let locked = Lock(vg_locked())
+    /// Nil: something was locked since it was looked at.
+    private static let known = Lock<vg_locked?>(vg_locked())
 
     /// Locks what is there now. Call it when a realtime thread has begun, and before it gets anything new. [control]
-    static func update() { locked.withLock { $0 = vg_lock_memory() } }
+    static func update() {
+        vg_lock_memory()
+        known.withLock { $0 = nil }
+    }
 
-    /// Bytes that cannot be paged out. [any]
-    static var present: Int { locked.withLock { Int($0.present) } }
-
-    /// How much of what the kernel counts as locked is of this process alone. [any]
-    static var mapped: Int { locked.withLock { Int($0.mapped) } }
+    /// How much that is: it is looked at when somebody asks, since that takes milliseconds. [control]
+    static var figures: vg_locked {
+        known.withLock { known in
+            let figures = known ?? vg_locked_memory()
+            known = figures
+            return figures
+        }
+    }
 }

@@ -37,8 +37,10 @@ public struct Scheduling: Sendable, Equatable {
 
     /// Asks the kernel about the thread `id`; 0: no thread yet. [control]
     package init(thread id: pid_t) {
-        lockedMemory = LockedMemory.present
-        sharedMemory = max(0, Self.lockedBytes() - LockedMemory.mapped)
+        let own = LockedMemory.figures
+        lockedMemory = Int(own.present)
+        // The kernel counts what is mapped, not what is there.
+        sharedMemory = max(0, Self.lockedBytes() - Int(own.mapped))
         lockableMemory = Self.lockableBytes()
         isPermitted = Self.permitted
         guard id != 0 else { return }

@@ -21,7 +21,7 @@ private func isLocked(_ address: UInt) throws -> Bool {
 
 /// Where code of this process lies.
 private var ownCode: UInt {
-    let code: @convention(c) () -> vg_locked = vg_lock_memory
+    let code: @convention(c) () -> Void = vg_lock_memory
     return UInt(bitPattern: unsafeBitCast(code, to: Int.self))
 }
 
@@ -47,9 +47,9 @@ struct LockedMemoryTests {
         defer { munmap(first, pages * 4096) }
         #expect(try !isLocked(UInt(bitPattern: first)))
         LockedMemory.update()
-        let present = LockedMemory.present
+        let present = Int(LockedMemory.figures.present)
         #expect(try isLocked(UInt(bitPattern: first)))
-        #expect(present >= pages / 2 * 4096 && present < LockedMemory.mapped)
+        #expect(present >= pages / 2 * 4096 && present < Int(LockedMemory.figures.mapped))
         var found = [UInt8](repeating: 0, count: pages)
         #expect(mincore(first, pages * 4096, &found) == 0)
         #expect(found.count { $0 & 1 == 1 } == pages / 2)
@@ -59,7 +59,7 @@ struct LockedMemoryTests {
         defer { munmap(second, pages * 4096) }
         LockedMemory.update()
         #expect(try isLocked(UInt(bitPattern: second)))
-        #expect(LockedMemory.present >= present)
+        #expect(Int(LockedMemory.figures.present) >= present)
     }
 
     @Test("The stack of a thread that asks for it is locked, and no other's")

@@ -17,8 +17,12 @@ typedef struct vg_locked {
  * same mappings: code, data, heap. Nothing is read in or made for that. Left out
  * are the stacks of threads that did not call vg_lock_stack, and what is shared
  * with other processes. Call it again for mappings that are new. What the limit
- * of this user does not allow is left as it is. It takes milliseconds. [control] */
-vg_locked vg_lock_memory(void);
+ * of this user does not allow is left as it is. [control] */
+void vg_lock_memory(void);
+
+/* How much is locked now. It looks at every page, which takes milliseconds.
+ * [control] */
+vg_locked vg_locked_memory(void);
 
 /* Locks the stack of the calling thread, and touches as much of it as a block
  * may need. [audio, before its first block] */

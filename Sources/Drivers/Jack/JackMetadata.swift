@@ -42,8 +42,8 @@ enum JackMetadata {
         return Double(now.tv_sec - facts.st_mtim.tv_sec) + Double(now.tv_nsec - facts.st_mtim.tv_nsec) / 1e9 >= seconds
     }
 
-    /// Whether a process has mapped a region; a server that does not let itself be looked at, as one with capabilities of
-    /// its own, counts as if it had.
+    /// Whether a process has mapped a region; a server of this user's that does not let itself be looked at, as one with
+    /// capabilities of its own, counts as if it had. Those of others have a database of theirs.
     private static func isUsed(_ folder: String) -> Bool {
         names(in: "/proc").contains { process in
             guard pid_t(process) != nil else { return false }
@@ -51,6 +51,7 @@ enum JackMetadata {
             if !maps.isEmpty { return maps.contains(folder + "/__db.") }
             // One that has ended and is not yet reaped has no command line.
             return textOfFile("/proc/\(process)/comm").hasPrefix("jack")
+                && textOfFile("/proc/\(process)/status").contains("\nUid:\t\(getuid())\t")
                 && !textOfFile("/proc/\(process)/cmdline").isEmpty
         }
     }
