@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 typedef struct mapping {
   unsigned long start, end;
@@ -53,11 +54,15 @@ static _Bool is_stack(const mapping *one, const mapping *before) {
 
 void vg_lock_memory(void) {
   size_t count;
+  /* What is larger is reserved addresses (a sanitizer's shadow, a collector's heap), of which the kernel counts the
+   * locked pages in an int. */
+  size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
   /* Read first: to lock changes what is read. */
   mapping *all = read_mappings("/proc/self/maps", &count);
   for (size_t i = 0; i < count; i++) {
     mapping *one = &all[i];
     if (!one->is_private || !one->is_usable || is_stack(one, i ? one - 1 : NULL)) continue;
+    if (one->end - one->start > memory) continue;
     /* One that is locked already stays as it is, which takes no time. */
     mlock2((void *)one->start, one->end - one->start, MLOCK_ONFAULT);
   }

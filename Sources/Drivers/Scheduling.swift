@@ -119,8 +119,8 @@ public struct Scheduling: Sendable, Equatable {
         }
     }
 
-    private static func readLockedBytes() -> Int {
-        guard let file = fopen("/proc/self/status", "re") else { return 0 }
+    static func readLockedBytes(in status: String = "/proc/self/status") -> Int {
+        guard let file = fopen(status, "re") else { return 0 }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 256)
         while fgets(&line, Int32(line.count), file) != nil {
@@ -128,7 +128,8 @@ public struct Scheduling: Sendable, Equatable {
             let found = withUnsafeMutablePointer(to: &kilobytes) { target in
                 withVaList([target]) { vsscanf(line, "VmLck: %ld kB", $0) }
             }
-            if found == 1 { return kilobytes * 1024 }
+            // The kernel's sum is wrong where a library locked more pages than fit its count.
+            if found == 1 { return (0...Int.max / 1024).contains(kilobytes) ? kilobytes * 1024 : 0 }
         }
         return 0
     }

@@ -62,6 +62,25 @@ struct LockedMemoryTests {
         #expect(Int(LockedMemory.figures.present) >= present)
     }
 
+    @Test("Addresses that are only reserved are left alone, and a sum that the kernel got wrong is no figure")
+    func reserved() throws {
+        defer { munlockall() }
+        // As many as the shadow of an address sanitizer has: 14 TiB.
+        let size = 14 << 40
+        let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | 0x4000 /* NORESERVE */, -1, 0)
+        let start = try #require(memory != MAP_FAILED ? memory : nil)
+        defer { munmap(start, size) }
+        LockedMemory.update()
+        #expect(try !isLocked(UInt(bitPattern: start)) && isLocked(ownCode))
+        #expect(Int(LockedMemory.figures.mapped) < size)
+        // What Linux 6.18 said of them, locked.
+        let scratch = try Scratch()
+        for (text, bytes) in [("18446744071562312184", 0), ("-2", 0), ("72", 73728)] {
+            let status = try scratch.write("status", "VmPin:\t5 kB\nVmLck:\t\(text) kB\n")
+            #expect(Scheduling.readLockedBytes(in: status) == bytes)
+        }
+    }
+
     @Test("The stack of a thread that asks for it is locked, and no other's")
     func stacks() throws {
         defer { munlockall() }

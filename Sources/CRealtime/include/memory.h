@@ -15,8 +15,8 @@ typedef struct vg_locked {
 
 /* Locks what this process has in memory now, and what it touches later of the
  * same mappings: code, data, heap. Nothing is read in or made for that. Left out
- * are the stacks of threads that did not call vg_lock_stack, and what is shared
- * with other processes. Call it again for mappings that are new. What the limit
+ * are the stacks of threads that did not call vg_lock_stack, what is shared with
+ * other processes, and mappings larger than the machine's memory. Call it again for mappings that are new. What the limit
  * of this user does not allow is left as it is. [control] */
 void vg_lock_memory(void);
 
