@@ -12,8 +12,8 @@
 
 typedef struct mapping {
   unsigned long start, end;
-  size_t present;
-  _Bool is_private, is_usable, is_named, is_locked;
+  size_t present, own; /* bytes: own are those that this process wrote, or nobody keeps in a file */
+  _Bool is_private, is_usable, is_writable, is_named, is_locked;
 } mapping;
 
 /* What a file like /proc/self/maps says, or /proc/self/smaps, which takes milliseconds (proc(5)); freed by the caller. */
@@ -35,9 +35,11 @@ static mapping *read_mappings(const char *path, size_t *count) {
         all = more;
       }
       last = &all[(*count)++];
-      *last = (mapping){start, end, 0, access[3] == 'p', access[0] == 'r', name[0] != 0, 0};
+      *last = (mapping){start, end, 0, 0, access[3] == 'p', access[0] == 'r', access[1] == 'w', name[0] != 0, 0};
     } else if (last && sscanf(line, "Rss: %lu kB", &kilobytes) == 1) {
       last->present = kilobytes * 1024;
+    } else if (last && sscanf(line, "Anonymous: %lu kB", &kilobytes) == 1) {
+      last->own = kilobytes * 1024;
     } else if (last && strncmp(line, "VmFlags:", 8) == 0) {
       last->is_locked = strstr(line, " lo") != NULL;
     }
@@ -50,6 +52,17 @@ static mapping *read_mappings(const char *path, size_t *count) {
 /* Whether it lies right behind a guard, as the stacks of threads do. */
 static _Bool is_stack(const mapping *one, const mapping *before) {
   return before && !one->is_named && !before->is_usable && before->end == one->start && before->end - before->start <= 65536;
+}
+
+void vg_release_code(void) {
+  size_t count;
+  mapping *all = read_mappings("/proc/self/smaps", &count);
+  for (size_t i = 0; i < count; i++) {
+    mapping *one = &all[i];
+    if (!one->is_private || !one->is_usable || one->is_writable || !one->is_named || one->own) continue;
+    madvise((void *)one->start, one->end - one->start, MADV_DONTNEED);
+  }
+  free(all);
 }
 
 void vg_lock_memory(void) {

@@ -20,6 +20,9 @@ public struct DriverRequest: Sendable {
     public var block: Int?
     /// Blocks in the sound card's buffer; nil: 2.
     public var periods: Int?
+    /// Whether what was read of the program and its libraries is given back before the driver starts, for a program that
+    /// only plays: most of that is needed once. Audio threads of others in this process would read theirs again.
+    public var releasesCode = false
 
     /// Describes a wish.
     public init(

@@ -19,6 +19,14 @@ private func isLocked(_ address: UInt) throws -> Bool {
     return false
 }
 
+/// What the kernel says of this process.
+private func status(_ key: String) throws -> String {
+    let file = try #require(FileHandle(forReadingAtPath: "/proc/self/status"))
+    let lines = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n")
+    let line = try #require(lines.first { $0.hasPrefix(key + ":") })
+    return line.dropFirst(key.count + 1).trimmingCharacters(in: .whitespaces)
+}
+
 /// Where code of this process lies.
 private var ownCode: UInt {
     let code: @convention(c) () -> Void = vg_lock_memory
@@ -32,7 +40,7 @@ private var ownCode: UInt {
 struct LockedMemoryTests {
     @Test("What is in memory is locked, what is made later with the next call, and nothing is read in for that")
     func update() throws {
-        defer { munlockall() }
+        defer { vg_unlock_memory() }
         let pages = 1024
         // Mappings of their own, of which every second page is touched.
         func made() throws -> UnsafeMutableRawPointer {
@@ -62,9 +70,29 @@ struct LockedMemoryTests {
         #expect(Int(LockedMemory.figures.present) >= present)
     }
 
+    @Test("Code that was read is given back, but none that is locked, and what was written stays")
+    func release() throws {
+        /// Bytes of files' pages that this process has in memory, its own copies not counted.
+        func read() throws -> Int {
+            let line = try status("RssFile").split(separator: " ")
+            return try #require(Int(line[0])) * 1024
+        }
+        let (before, regex) = (try read(), try Regex("[a-c]+"))
+        LockedMemory.releaseCode()
+        let after = try read()
+        #expect(after < before / 2)
+        // Nothing of it is gone: relocations are read by every call.
+        #expect(try regex.wholeMatch(in: "abc") != nil && "\(Date(timeIntervalSince1970: 0))".hasPrefix("1970"))
+        defer { vg_unlock_memory() }
+        LockedMemory.update()
+        let locked = try read()
+        LockedMemory.releaseCode()
+        #expect(try read() >= locked)
+    }
+
     @Test("Addresses that are only reserved are left alone, and a sum that the kernel got wrong is no figure")
     func reserved() throws {
-        defer { munlockall() }
+        defer { vg_unlock_memory() }
         // As many as the shadow of an address sanitizer has: 14 TiB.
         let size = 14 << 40
         let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | 0x4000 /* NORESERVE */, -1, 0)
@@ -83,7 +111,7 @@ struct LockedMemoryTests {
 
     @Test("The stack of a thread that asks for it is locked, and no other's")
     func stacks() throws {
-        defer { munlockall() }
+        defer { vg_unlock_memory() }
         let (ready, over) = (Wakeup(), Wakeup())
         let places = Lock<[UInt]>([])
         @Sendable func stay(_ prepare: () -> Void) {
@@ -114,8 +142,8 @@ extension JackDriverTests {
     func lockedMemory() async throws {
         let turn = try await JackTurn.wait()
         let driver = try await chosen(DriverRequest(kind: .dummy, server: "vgt-own"))
-        munlockall()
-        defer { munlockall() }
+        vg_unlock_memory()
+        defer { vg_unlock_memory() }
         #expect(try !isLocked(ownCode))
         let through = try PassThrough(driver, channels: 1)
         #expect(try isLocked(ownCode))

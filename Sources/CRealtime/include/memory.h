@@ -13,6 +13,12 @@ typedef struct vg_locked {
   size_t mapped;  /* bytes of address space of which pages stay once they are touched; this is what VmLck counts */
 } vg_locked;
 
+/* Lets go of the code and constants that were touched so far, which are read
+ * again from their files where they are touched again: most of what begins a
+ * program is needed once. What is locked stays. [control, before audio threads
+ * run] */
+void vg_release_code(void);
+
 /* Locks what this process has in memory now, and what it touches later of the
  * same mappings: code, data, heap. Nothing is read in or made for that. Left out
  * are the stacks of threads that did not call vg_lock_stack, what is shared with

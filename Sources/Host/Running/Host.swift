@@ -103,7 +103,7 @@ public actor Host {
             throw HostError(error.description)
         }
         loaded = nil
-        let graph = try RunningGraph.start(prepared, on: driver)
+        let graph = try RunningGraph.start(prepared, on: driver, releasesCode: wanted.releasesCode)
         running = graph
         history = EditHistory()
         graph.startPumping()

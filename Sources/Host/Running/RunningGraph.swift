@@ -114,12 +114,13 @@ public final class RunningGraph: @unchecked Sendable {
     /// Prepares the nodes, compiles, and starts the driver. A node that cannot be prepared is bypassed or silent, which its
     /// health tells, unless it is required. [control]
     public static func start(
-        _ prepared: PreparedGraph, on driver: any Driver
+        _ prepared: PreparedGraph, on driver: any Driver, releasesCode: Bool = false
     ) throws(HostError) -> RunningGraph {
         let running = RunningGraph(prepared, driver)
         do {
             try running.prepare(rate: driver.info.rate, block: driver.info.block, first: true)
             running.followThreads()
+            if releasesCode { LockedMemory.releaseCode() }
             try driver.start(running.engine.audio) { [weak running] in running?.handle($0) }
         } catch let error as HostError {
             driver.stop()

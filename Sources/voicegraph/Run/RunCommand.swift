@@ -259,7 +259,9 @@ struct DriverOptions: ParsableArguments {
             wanted.device = driver.device ?? wanted.device
         }
         wanted.server = server ?? wanted.server
-        return DriverRequest(wanted, client: client)
+        var request = DriverRequest(wanted, client: client)
+        request.releasesCode = true
+        return request
     }
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /// The folder of this process, and the variable that tells its children of it.
@@ -142,3 +143,5 @@ __attribute__((constructor)) static void begin(int count, char **arguments) {
     setenv("JACK_NO_START_SERVER", "1", 1);
     mount_memory();
 }
+
+void vg_unlock_memory(void) { syscall(SYS_munlockall); }

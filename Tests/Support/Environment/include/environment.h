@@ -8,4 +8,7 @@
 /// The variable that names the folder for data of whoever runs the tests, where models may be installed.
 #define VG_TEST_USER_DATA "VOICEGRAPH_TEST_USER_DATA"
 
+/// munlockall(2), which a sanitizer's own does nothing for.
+void vg_unlock_memory(void);
+
 #endif
