@@ -27,7 +27,7 @@ run: announce build ## install what is missing, build, and run GRAPH (config/dem
 announce:
 	@[ -e $(RELEASE)/voicegraph ] || printf '%s\n' \
 		'voicegraph is built first: about four minutes on two cores, later seconds. Fetched are Debian packages that are' \
-		'missing and sources of Swift packages, 100 MB or less; 400 MB are written to $(SCRATCH).'
+		'missing and sources of Swift packages, 100 MB or less; 300 MB are written to $(SCRATCH).'
 
 test: setup-test ## install what is missing, and run the whole test suite, under the realtime sanitizer
 	$(SWIFT) build --build-tests

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "memory.h"
 
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,15 +55,51 @@ static _Bool is_stack(const mapping *one, const mapping *before) {
   return before && !one->is_named && !before->is_usable && before->end == one->start && before->end - before->start <= 65536;
 }
 
-void vg_release_code(void) {
+typedef struct mappings {
+  mapping *all;
   size_t count;
-  mapping *all = read_mappings("/proc/self/smaps", &count);
-  for (size_t i = 0; i < count; i++) {
-    mapping *one = &all[i];
-    if (!one->is_private || !one->is_usable || one->is_writable || !one->is_named || one->own) continue;
-    madvise((void *)one->start, one->end - one->start, MADV_DONTNEED);
+} mappings;
+
+/* Whether nobody wrote to what lies between both addresses, which was one mapping when it was looked at. */
+static _Bool is_pure(const mappings *known, unsigned long start, unsigned long end) {
+  for (size_t i = 0; i < known->count; i++) {
+    const mapping *one = &known->all[i];
+    if (one->start <= start && end <= one->end) {
+      return one->is_private && one->is_usable && !one->is_writable && one->is_named && one->own == 0;
+    }
   }
-  free(all);
+  return 0;
+}
+
+/* Of a program or library that stays loaded meanwhile: code and constants, which its loading does not write to, unless
+ * there are relocations among them. */
+static int release_object(struct dl_phdr_info *object, size_t size, void *context) {
+  const mappings *known = context;
+  (void)size;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+    if (part->p_type != PT_DYNAMIC) continue;
+    for (const ElfW(Dyn) *entry = (void *)(object->dlpi_addr + part->p_vaddr); entry->d_tag != DT_NULL; entry++) {
+      if (entry->d_tag == DT_TEXTREL || (entry->d_tag == DT_FLAGS && entry->d_un.d_val & DF_TEXTREL)) return 0;
+    }
+  }
+  unsigned long page = (unsigned long)sysconf(_SC_PAGESIZE);
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+    if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+    unsigned long start = (object->dlpi_addr + part->p_vaddr) & -page;
+    unsigned long end = (object->dlpi_addr + part->p_vaddr + part->p_memsz + page - 1) & -page;
+    if (is_pure(known, start, end)) madvise((void *)start, end - start, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+void vg_release_code(void) {
+  mappings known;
+  known.all = read_mappings("/proc/self/smaps", &known.count);
+  /* Other threads may load and unload: here none can. */
+  dl_iterate_phdr(release_object, &known);
+  free(known.all);
 }
 
 void vg_lock_memory(void) {

@@ -90,6 +90,22 @@ struct LockedMemoryTests {
         #expect(try read() >= locked)
     }
 
+    @Test("Libraries may be loaded and unloaded meanwhile", .timeLimit(.minutes(2)))
+    func loading() throws {
+        let isOver = Wakeup()
+        let loads = try SystemThread(name: "loads") {
+            for _ in 0..<300 {
+                // Whichever of them are here, and are not in use.
+                for name in ["libsoxr.so.0", "libkissfft-float.so.131", "libasound.so.2", "libvorbisenc.so.2"] {
+                    if let library = dlopen(name, RTLD_NOW) { dlclose(library) }
+                }
+            }
+            isOver.signal()
+        }
+        while !isOver.wait(milliseconds: 0) { LockedMemory.releaseCode() }
+        loads.join()
+    }
+
     @Test("Addresses that are only reserved are left alone, and a sum that the kernel got wrong is no figure")
     func reserved() throws {
         defer { vg_unlock_memory() }
