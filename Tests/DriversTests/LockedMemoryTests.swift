@@ -111,7 +111,9 @@ struct LockedMemoryTests {
         defer { vg_unlock_memory() }
         // As many as the shadow of an address sanitizer has: 14 TiB.
         let size = 14 << 40
-        let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | 0x4000 /* NORESERVE */, -1, 0)
+        let noReserve: Int32 = 0x4000
+        let memory = mmap(
+            nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | noReserve, -1, 0)
         let start = try #require(memory != MAP_FAILED ? memory : nil)
         defer { munmap(start, size) }
         LockedMemory.update()
