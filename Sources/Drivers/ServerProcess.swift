@@ -58,6 +58,10 @@ package final class ServerProcess: @unchecked Sendable {
     /// Seconds within which it must answer: a machine that is busy, as when it starts, takes many.
     private static let patience = 30.0
 
+    /// Twice as many as of old (jackd(1) had 256; JACK 2 has 2048): the server and each of its clients keep the buffers of
+    /// all that there could be locked in memory.
+    private static let mostPorts = 512
+
     /// Where jackd is; nil: not installed. [control]
     package static var executable: String? { programPath("jackd") }
 
@@ -69,7 +73,7 @@ package final class ServerProcess: @unchecked Sendable {
         }
         let realtime = format.realtime ?? Scheduling.isPermitted(priority: 70)
         arguments =
-            [program, "-n", name] + (realtime ? ["-R", "-P", "70"] : ["-r"])
+            [program, "-n", name, "-p", "\(Self.mostPorts)"] + (realtime ? ["-R", "-P", "70"] : ["-r"])
             + (format.synchronous ? ["-S", "-t", "5000"] : [])
             + format.backend.arguments + ["-r", "\(format.rate)", "-p", "\(format.block)"]
         kind = format.backend.kind
