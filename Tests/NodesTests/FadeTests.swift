@@ -16,11 +16,10 @@ import TestSupport
             let low = index == 0 ? x : sin(.pi * x * Double(index)) / (.pi * Double(index))
             return (index == 0 ? 1 : 0) - low * window
         }
+        let samples = signal.map(Double.init)
         var largest = 0.0
         for center in stride(from: half, to: signal.count - half, by: 1) {
-            var sum = 0.0
-            for (index, tap) in taps.enumerated() { sum += tap * Double(signal[center - half + index]) }
-            largest = max(largest, abs(sum))
+            largest = max(largest, abs(Signal.product(taps[...], samples[(center - half)...(center + half)])))
         }
         return Signal.decibels(max(largest, 1e-9))
     }

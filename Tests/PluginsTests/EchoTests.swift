@@ -148,8 +148,9 @@ struct EchoTests {
         var bench = try EchoBench(echo("webrtc"), rate: rate)
         let voice = Array(try EchoVoice.flite.samples(rate: rate).prefix(2 * rate))
         bench.run(voice, reference: [], block: 480)
+        let (wanted, given) = (voice.map(Double.init), bench.given.map(Double.init))
         func agreement(_ shift: Int) -> Double {
-            (rate / 2..<rate).reduce(0) { $0 + Double(bench.given[$1 + shift] * voice[$1]) }
+            Signal.product(given[(rate / 2 + shift)..<(rate + shift)], wanted[(rate / 2)..<rate])
         }
         let best = (-rate / 500...rate / 500).max { agreement($0) < agreement($1) } ?? 0
         print("figure: webrtc at \(rate) Hz: latency \(bench.node.instance.latency), off by \(best)")

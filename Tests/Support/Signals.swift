@@ -23,24 +23,33 @@ public enum Signal {
 
     /// Root mean square, linear.
     public static func rms(_ signal: some Collection<Float>) -> Double {
-        var sum = 0.0
-        for sample in signal { sum += Double(sample) * Double(sample) }
-        return signal.isEmpty ? 0 : (sum / Double(signal.count)).squareRoot()
+        contiguous(signal) { samples in
+            var sum = 0.0
+            for sample in samples { sum += Double(sample) * Double(sample) }
+            return samples.isEmpty ? 0 : (sum / Double(samples.count)).squareRoot()
+        }
     }
 
     /// Largest absolute sample, linear; NaN counts as infinite.
     public static func peak(_ signal: some Collection<Float>) -> Float {
-        signal.reduce(0) { $1.isNaN ? .infinity : max($0, abs($1)) }
+        contiguous(signal) { $0.reduce(0) { $1.isNaN ? .infinity : max($0, abs($1)) } }
     }
 
     /// Largest absolute difference of two signals of one length; infinite when the lengths differ.
     public static func difference(_ a: some Collection<Float>, _ b: some Collection<Float>) -> Float {
-        a.count == b.count ? peak(zip(a, b).map { $0 == $1 ? 0 : $0 - $1 }) : .infinity
+        contiguous(a) { a in
+            contiguous(b) { b in a.count == b.count ? peak(zip(a, b).map { $0 == $1 ? 0 : $0 - $1 }) : .infinity }
+        }
     }
 
     /// Largest absolute difference of neighbouring samples.
     public static func largestStep(_ signal: some Collection<Float>) -> Float {
-        peak(zip(signal, signal.dropFirst()).map { $1 - $0 })
+        contiguous(signal) { peak(zip($0, $0.dropFirst()).map { $1 - $0 }) }
+    }
+
+    /// The sum of the products of their samples, as far as the shorter goes.
+    public static func product(_ a: ArraySlice<Double>, _ b: ArraySlice<Double>) -> Double {
+        zip(a, b).reduce(0) { $0 + $1.0 * $1.1 }
     }
 
     /// 20 log10 of a linear value.
@@ -50,6 +59,13 @@ public enum Signal {
     public static func upwardCrossings(_ signal: [Float]) -> Int {
         zip(signal, signal.dropFirst()).count { $0 < 0 && $1 >= 0 }
     }
+}
+
+/// The samples where they lie: targets of tests are not optimized, and could not make a generic loop their own.
+private func contiguous<Result>(
+    _ signal: some Collection<Float>, _ body: (UnsafeBufferPointer<Float>) -> Result
+) -> Result {
+    signal.withContiguousStorageIfAvailable(body) ?? Array(signal).withUnsafeBufferPointer(body)
 }
 
 /// Expects the same samples; tells how many and where the first other one is, not all of them.
