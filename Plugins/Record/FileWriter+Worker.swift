@@ -69,7 +69,7 @@ extension FileWriter {
 
     private func frames(until seconds: Double?) -> Int {
         guard let seconds else { return .max }
-        return Int(((seconds - earlier) * rate).rounded()) - active
+        return Int(saturating: min((seconds - earlier) * rate, 1e18).rounded()) - active
     }
 
     /// The recording is as long as it may be.

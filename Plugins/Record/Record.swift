@@ -46,10 +46,12 @@ final class Record: Node {
                 "start", "begin a recording",
                 arguments: [
                     Setting("path", VG_SET_STRING, "another file than that of the settings"),
-                    Setting("skip", VG_SET_INTEGER, "left out at the start", unit: "frames"),
+                    Setting("skip", VG_SET_INTEGER, "left out at the start", range: 0...1e12, unit: "frames"),
                     Setting(
-                        "hold", VG_SET_INTEGER, "kept back at the end, so that `finish` can cut it", unit: "frames"),
-                    Setting("limit", VG_SET_NUMBER, "another limit than that of the settings", unit: "s"),
+                        "hold", VG_SET_INTEGER, "kept back at the end, in memory, so that `finish` can cut it",
+                        range: 0...33_554_432, unit: "frames"),
+                    Setting(
+                        "limit", VG_SET_NUMBER, "another limit than that of the settings", range: 0...1e9, unit: "s"),
                 ],
                 results: [Field("path", VG_STRING, "the file")]),
             Action("pause", "leave out what comes, until `resume`"),
@@ -68,7 +70,8 @@ final class Record: Node {
                 "finish", "end the recording and complete its file",
                 arguments: [
                     Setting(
-                        "frames", VG_SET_INTEGER, "cut what is kept back so that the file has so many", unit: "frames")
+                        "frames", VG_SET_INTEGER, "cut what is kept back so that the file has so many",
+                        range: 0...1e15, unit: "frames")
                 ], results: Take.declared),
         ],
         events: RecordEvent.types,

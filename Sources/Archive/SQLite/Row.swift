@@ -41,7 +41,11 @@ extension Int: ColumnValue {
 }
 
 extension Double: ColumnValue {
-    init(_ statement: OpaquePointer, _ column: Int32) { self = sqlite3_column_double(statement, column) }
+    /// Within what all that reads an archive can count in, microseconds among it: another program may have written it.
+    init(_ statement: OpaquePointer, _ column: Int32) {
+        let number = sqlite3_column_double(statement, column)
+        self = number.isNaN ? 0 : min(max(number, -1e12), 1e12)
+    }
     func bind(to statement: OpaquePointer, _ index: Int32) -> Int32 { sqlite3_bind_double(statement, index, self) }
 }
 

@@ -60,7 +60,7 @@ extension NodeInstance {
         _ name: String, _ patience: Double, _ done: @escaping @Sendable (ActionResult) -> Void
     ) -> ActionRun {
         let run = ActionRun(
-            name, deadline: vg_nanoseconds() &+ UInt64(patience * 1e9),
+            name, deadline: nanoseconds(in: patience),
             // Without the node: a thread that ends a call must not be the one on which the node goes away.
             ended: { [calls] run in calls.withLock { $0[ObjectIdentifier(run)] = nil } }, done: done)
         calls.withLock { $0[ObjectIdentifier(run)] = run }

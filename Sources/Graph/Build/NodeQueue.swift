@@ -153,7 +153,7 @@ final class NodeQueue: @unchecked Sendable {
 
     private func acquire(_ name: String, _ patience: Double) -> Bool {
         monitor.locked {
-            let end = patience.isFinite ? vg_nanoseconds() &+ UInt64(patience * 1e9) : .max
+            let end = nanoseconds(in: patience)
             callers += 1
             defer { callers -= 1 }
             while current != nil {

@@ -76,6 +76,8 @@ public enum EventJSON {
 
     /// Seconds since 1970 as ISO 8601 has them: "2026-01-31T23:59:59.125Z".
     public static func timestamp(_ utc: Double) -> String {
+        // From the year 0 to the end of 9999: what a file says may be no time.
+        let utc = min(max(utc.isNaN ? 0 : utc, -62_167_219_200), 253_402_300_799)
         var seconds = time_t(utc.rounded(.down))
         var parts = tm()
         gmtime_r(&seconds, &parts)

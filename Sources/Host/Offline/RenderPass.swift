@@ -47,7 +47,7 @@ final class RenderPass {
         }
     }
 
-    private func frames(_ seconds: Double) -> Int { Int((seconds * render.rate).rounded()) }
+    private func frames(_ seconds: Double) -> Int { Int(saturating: (seconds * render.rate).rounded()) }
 
     /// Begins to record, from the frame on at which what goes in first comes out.
     func begin() throws(NodeError) {

@@ -76,7 +76,7 @@ func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count 
 
 /// Seconds since 1970 as the clock here shows them: "2026-01-31 23:59".
 func localTime(_ utc: Double, seconds: Bool = false) -> String {
-    var time = time_t(utc.rounded(.down))
+    var time = time_t(saturating: utc.rounded(.down))
     var parts = tm()
     localtime_r(&time, &parts)
     var text = [CChar](repeating: 0, count: 40)
@@ -86,7 +86,7 @@ func localTime(_ utc: Double, seconds: Bool = false) -> String {
 
 /// Hours, minutes and seconds: "0:01:02".
 func duration(_ seconds: Double) -> String {
-    let whole = Int(max(0, min(seconds, 1e9)).rounded())
+    let whole = max(0, Int(saturating: min(seconds, 1e9).rounded()))
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))"
 }

@@ -15,7 +15,7 @@ enum TakesText {
         table.rows = takes.map { take in
             [
                 String(take.id), localTime(take.utc), take.seconds.map(duration) ?? "",
-                take.channels.map(String.init) ?? "", take.rate.map { String(Int($0)) } ?? "", take.speaker,
+                take.channels.map(String.init) ?? "", take.rate.map { String(Int(saturating: $0)) } ?? "", take.speaker,
                 state(take), take.file,
             ]
         }

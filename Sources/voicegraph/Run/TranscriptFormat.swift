@@ -60,7 +60,7 @@ private func rounded(_ number: Double) -> Double { (number * 1000).rounded() / 1
 
 /// Hours, minutes, seconds and milliseconds, as captions have them.
 private func captionTime(_ seconds: Double, _ mark: String) -> String {
-    let all = Int((max(0, seconds) * 1000).rounded())
+    let all = max(0, Int(saturating: (seconds * 1000).rounded()))
     func digits(_ number: Int, _ count: Int) -> String {
         String(repeating: "0", count: max(0, count - String(number).count)) + String(number)
     }

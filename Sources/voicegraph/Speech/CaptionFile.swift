@@ -117,7 +117,7 @@ final class CaptionFile {
     }
 
     private func clock(_ seconds: Double) -> String {
-        let all = Int((max(0, seconds) * 1000).rounded())
+        let all = max(0, Int(saturating: (seconds * 1000).rounded()))
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let milliseconds = String(1000 + all % 1000).dropFirst()
         return
