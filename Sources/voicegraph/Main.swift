@@ -2,6 +2,7 @@
 import ArgumentParser
 import Glibc
 import Host
+import System
 
 @main
 struct VoiceGraph: AsyncParsableCommand {
@@ -26,6 +27,7 @@ extension VoiceGraph {
     /// Runs the command that the arguments name and ends the process. Standard output is written by `writeOut` alone, so
     /// that whatever is lost of it makes the command fail.
     static func main() async {
+        endCrashesQuickly()
         // A reader that has gone away is an error of `write`, so that a run ends in order.
         signal(SIGPIPE, SIG_IGN)
         var code = ExitCode.success

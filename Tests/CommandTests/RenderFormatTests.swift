@@ -28,13 +28,13 @@ import TestSupport
             ("a.wav", "float", SF_FORMAT_FLOAT), ("a.flac", "16", SF_FORMAT_PCM_16), ("a.flac", "24", SF_FORMAT_PCM_24),
         ])
     func bits(name: String, bits: String, format: Int) async throws {
-        let plain = try await shell("$V render $G -o plain.wav --duration 0.5")
+        let plain = try await shell("\"$V\" render \"$G\" -o plain.wav --duration 0.5")
         #expect(plain.code == 0, "\(plain.errors)")
         for run in ["one", "two"] {
             let made = try await shell(
-                "$V render $G -o \(run)-\(name) --duration 0.5 --bits \(bits) --block \(run.count * 100)")
+                "\"$V\" render \"$G\" -o \(run)-\(name) --duration 0.5 --bits \(bits) --block \(run.count * 100)")
             #expect(made.code == 0, "\(made.errors)")
-            let other = try await shell("$V render $G -o other-\(name) --duration 0.5 --bits \(bits) --block 777")
+            let other = try await shell("\"$V\" render \"$G\" -o other-\(name) --duration 0.5 --bits \(bits) --block 777")
             #expect(other.code == 0)
             // Dither is the same in every run, at any block.
             let one = try Data(contentsOf: URL(filePath: scratch.file("\(run)-\(name)")))
@@ -54,7 +54,7 @@ import TestSupport
 
     @Test("Without dither a sample is rounded to the nearest step") func noDither() async throws {
         let made = try await shell(
-            "$V render $G -o plain.wav --duration 0.2 && $V render $G -o a.wav --duration 0.2 --bits 16 --dither none")
+            "\"$V\" render \"$G\" -o plain.wav --duration 0.2 && \"$V\" render \"$G\" -o a.wav --duration 0.2 --bits 16 --dither none")
         #expect(made.code == 0, "\(made.errors)")
         let exact = try SoundFile(scratch.file("plain.wav")).samples[0]
         let rounded = exact.map { (sample: Float) -> Float in (sample * 32_768).rounded() / 32_768 }
@@ -66,7 +66,7 @@ import TestSupport
     func clipping(bits: String) async throws {
         let options = "--set node.gain.gain_db=12 --duration 0.5"
         let made = try await shell(
-            "$V render $G -o plain.wav \(options) && $V render $G -o a.wav --bits \(bits) \(options)")
+            "\"$V\" render \"$G\" -o plain.wav \(options) && \"$V\" render \"$G\" -o a.wav --bits \(bits) \(options)")
         #expect(made.code == 0)
         let beyond = try SoundFile(scratch.file("plain.wav")).samples.joined().count { abs($0) > 1 }
         #expect(beyond > 1000 && made.errors.contains(", \(beyond) samples clipped\n"), "\(made.errors)")
@@ -83,7 +83,7 @@ import TestSupport
             ("-o a.wav --bits 16 --dither much", "--dither"), ("-o a.mp3", "standard output"),
         ])
     func wrong(options: String, reason: String) async throws {
-        let made = try await shell("$V render $G --duration 1 \(options)")
+        let made = try await shell("\"$V\" render \"$G\" --duration 1 \(options)")
         #expect(made.code == 64 && made.errors.contains(reason), "\(made.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["graph.conf"])
     }
@@ -92,7 +92,7 @@ import TestSupport
     func stream(bits: String) async throws {
         let options = "--duration 1.00001 --bits \(bits) --channels 1"
         let made = try await shell(
-            "$V render $G -o file.wav \(options) && $V render $G -o - \(options) | cat > piped.wav")
+            "\"$V\" render \"$G\" -o file.wav \(options) && \"$V\" render \"$G\" -o - \(options) | cat > piped.wav")
         #expect(made.code == 0 && made.output == "", "\(made.errors)")
         #expect(made.errors.contains("\nstandard output: 48000 frames, "))
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: scratch.file("piped.wav"))))
@@ -103,7 +103,7 @@ import TestSupport
         #expect(bytes.count == head + 48_000 * width)
         // Another program reads it from the pipe.
         let read = try await shell(
-            "$V render $G -o - \(options) 2>/dev/null | sox -V1 -t wav - -t f32 piped.raw && sox file.wav -t f32 file.raw "
+            "\"$V\" render \"$G\" -o - \(options) 2>/dev/null | sox -V1 -t wav - -t f32 piped.raw && sox file.wav -t f32 file.raw "
                 + "&& cmp piped.raw file.raw")
         #expect(read.code == 0, "\(read.output)\(read.errors)")
     }
@@ -113,7 +113,7 @@ import TestSupport
     {
         // 24 bits, one channel and an odd number of frames: a byte stands behind them.
         let options = "--duration 0.500021 --bits 24 --channels 1"
-        let made = try await shell("$V render $G -o - \(options) > a.wav && $V render $G -o b.wav \(options)")
+        let made = try await shell("\"$V\" render \"$G\" -o - \(options) > a.wav && \"$V\" render \"$G\" -o b.wav \(options)")
         #expect(made.code == 0, "\(made.errors)")
         let file = try SoundFile(scratch.file("a.wav"))
         let other = try SoundFile(scratch.file("b.wav"))
@@ -122,7 +122,7 @@ import TestSupport
         func size(at place: Int) -> Int { (0..<4).reduce(0) { $0 + Int(bytes[place + $1]) << (8 * $1) } }
         #expect(bytes.count % 2 == 0)
         #expect(size(at: 4) == bytes.count - 8 && size(at: 64) == 24_001 * 3)
-        let behind = try await shell("echo before > c && $V render $G -o - \(options) >> c")
+        let behind = try await shell("echo before > c && \"$V\" render \"$G\" -o - \(options) >> c")
         #expect(behind.code == 0)
         let joined = [UInt8](try Data(contentsOf: URL(filePath: scratch.file("c"))))
         #expect(joined.starts(with: Array("before\nRIFF".utf8)))
@@ -130,25 +130,25 @@ import TestSupport
 
     @Test("A reader that goes away, and a full disk, end the render in order with exit code 1") func lost() async throws
     {
-        let left = try await shell("$V render $G -o - --duration 100000 | head -c 100000 > /dev/null")
+        let left = try await shell("\"$V\" render \"$G\" -o - --duration 100000 | head -c 100000 > /dev/null")
         #expect(left.code == 1)
         #expect(left.errors == "voicegraph: standard output cannot be written: its reader has gone away\n")
-        let full = try await shell("$V render $G -o - --duration 100000 > /dev/full")
+        let full = try await shell("\"$V\" render \"$G\" -o - --duration 100000 > /dev/full")
         #expect(full.code == 1)
         #expect(full.errors == "voicegraph: standard output cannot be written: No space left on device\n")
-        let none = try await shell("$V render $G -o - --duration 100000 >&-")
+        let none = try await shell("\"$V\" render \"$G\" -o - --duration 100000 >&-")
         #expect(none.code == 64 && none.errors.contains("standard output is closed"), "\(none.errors)")
     }
 
     @Test("A terminal is no place for a sound") func terminal() async throws {
-        let made = try await shell("script -qec '$V render $G -o - --duration 1' /dev/null < /dev/null")
+        let made = try await shell("script -qec '\"$V\" render \"$G\" -o - --duration 1' /dev/null < /dev/null")
         #expect(made.code == 64 && made.output.contains("a sound is nothing for a terminal"), "\(made.output)")
     }
 
     @Test("A signal ends a render whose reader takes nothing") func stuck() async throws {
         // The shell keeps the pipe open, and reads the head alone: then the render has begun.
         let made = try await shell(
-            "mkfifo pipe; exec 3<>pipe; $V render $G -o - --duration 1000000 >&3 & head -c 44 <&3 > /dev/null; "
+            "mkfifo pipe; exec 3<>pipe; \"$V\" render \"$G\" -o - --duration 1000000 >&3 & head -c 44 <&3 > /dev/null; "
                 + "kill -TERM $!; wait $!")
         #expect(made.code == 1 && made.errors.contains("interrupted"), "\(made.code): \(made.errors)")
     }
@@ -159,20 +159,20 @@ import TestSupport
         for options in ["--channels 2", "--output out", "--input mic=x.wav", ""] {
             let broken = try scratch.write(
                 "broken.conf", endless.replacingOccurrences(of: "\"output\"", with: "\"outptu\""))
-            let made = try await shell("$V render \(broken) -o a.wav --duration 1 \(options)")
+            let made = try await shell("\"$V\" render \(broken) -o a.wav --duration 1 \(options)")
             #expect(made.code == 1 && made.errors.contains("unknown node type 'outptu'"), "\(made.errors)")
             #expect(!made.errors.contains("no output node"))
         }
-        let named = try await shell("$V render $G -o a.wav --duration 1 --channels 2 --output uot")
+        let named = try await shell("\"$V\" render \"$G\" -o a.wav --duration 1 --channels 2 --output uot")
         #expect(named.code == 1)
         #expect(named.errors == "voicegraph: --output uot: there is no output node 'uot' (did you mean 'out'?)\n")
         let port = try scratch.write("port.conf", endless.replacingOccurrences(of: "-> out\"", with: "-> out.in_2\""))
-        let narrow = try await shell("$V render \(port) -o a.wav --duration 1 --channels 1")
+        let narrow = try await shell("\"$V\" render \(port) -o a.wav --duration 1 --channels 1")
         #expect(narrow.code == 1)
         let reason =
             "voicegraph: --channels 1 has no place for what goes to 'out.in_2' (give --channels 2, or leave it out)\n"
         #expect(narrow.errors == reason)
-        let wide = try await shell("$V render \(port) -o a.wav --duration 0.1 --channels 2")
+        let wide = try await shell("\"$V\" render \(port) -o a.wav --duration 0.1 --channels 2")
         #expect(wide.code == 0)
         let samples = try SoundFile(scratch.file("a.wav")).samples
         #expect(Signal.peak(samples[0]) == 0 && Signal.peak(samples[1]) > 0.1)

@@ -22,8 +22,8 @@ import TestSupport
             files.append(file.samples[0])
         }
         let shell =
-            "printf 'One two three.' | \(Program.voicegraph) speak - -o \(scratch.file("3.wav")) --sample-rate 48000"
-        let piped = try Program(["/bin/sh", "-c", shell])
+            "printf 'One two three.' | \"$0\" speak - -o \(scratch.file("3.wav")) --sample-rate 48000"
+        let piped = try Program(["/bin/sh", "-c", shell, Program.voicegraph])
         #expect(try await piped.end() == 0, "\(piped.errors)")
         files.append(try SoundFile(scratch.file("3.wav")).samples[0])
         #expect(files[0].count > 30_000 && files.allSatisfy { $0 == files[0] })

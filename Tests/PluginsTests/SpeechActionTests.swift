@@ -124,9 +124,9 @@ import TestSupport
     @Test("A text that cannot be spoken is told, and the health with it, until one can", .timeLimit(.minutes(5)))
     func failing() async throws {
         let scratch = try Scratch()
+        let copied = try await runTool(["cp", "-r", espeakData(), scratch.file("espeak-ng-data")])
+        #expect(copied.status == 0, "\(copied.output)")
         await #expect(processExitsWith: .success) { [folder = scratch.path as String] in
-            let data = try espeakData()
-            try FileManager.default.copyItem(atPath: data, toPath: folder + "/espeak-ng-data")
             setenv("ESPEAK_DATA_PATH", folder, 1)
             let node = try NodeHarness(pluginType("tts"), offline: true)
             func say() throws {

@@ -55,6 +55,8 @@ static const char *const tools[][2] = {
 
 /// What the user has that is still needed: installed models for the tests that ask for them, and tools.
 static void keep_of_user(void) {
+    // What crashes in a test says where.
+    setenv("SWIFT_BACKTRACE", "enable=yes", 1);
     char path[PATH_MAX];
     const char *home = getenv("HOME"), *data = getenv("XDG_DATA_HOME");
     if (home == NULL) { home = ""; }
@@ -63,6 +65,9 @@ static void keep_of_user(void) {
     // Where packages come from, for the test that fetches some when it is asked to.
     snprintf(path, sizeof path, "%s/.config/pip/pip.conf", home);
     if (getenv("VOICEGRAPH_TEST_MODELS") != NULL && access(path, R_OK) == 0) { setenv("PIP_CONFIG_FILE", path, 0); }
+    // And how git reaches the others.
+    snprintf(path, sizeof path, "%s/.gitconfig", home);
+    if (access(path, R_OK) == 0) { setenv("GIT_CONFIG_GLOBAL", path, 0); }
     for (size_t index = 0; index < sizeof tools / sizeof *tools; index++) {
         snprintf(path, sizeof path, "%s/%s", home, tools[index][1]);
         if (access(path, X_OK) == 0) { setenv(tools[index][0], path, 0); }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import TestSupport
+
+/// A run that crashes is for whoever started it to start again: it has to end for that.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CrashTests {
+    @Test(
+        "A crash ends the run at once, by its signal and with a line, and its server with it",
+        arguments: [
+            (SIGSEGV, "SIGSEGV"), (SIGABRT, "SIGABRT"), (SIGBUS, "SIGBUS"), (SIGILL, "SIGILL"), (SIGFPE, "SIGFPE"),
+            (SIGTRAP, "SIGTRAP"), (SIGQUIT, "SIGQUIT"),
+        ])
+    func crash(_ number: Int32, _ name: String) async throws {
+        let turn = try await JackTurn.wait()
+        let session = try Session(toneGraph, ["--driver", "dummy"], environment: ["SWIFT_BACKTRACE": ""])
+        let status = try await session.plays()
+        #expect(status.ownServer)
+        let start = ContinuousClock.now
+        session.run.signal(number)
+        #expect(try await session.run.end() == -number, "\(session.run.errors)")
+        within(1, start.duration(to: .now), "the end after \(name)")
+        #expect(session.run.errors.contains("voicegraph: crashed: \(name) in the thread '"), "\(session.run.errors)")
+        // The name is free again: the next run has the same.
+        try await eventually("the server is gone") {
+            let next = try Session(toneGraph, ["--driver", "dummy"])
+            let same = try await next.plays().server == status.server
+            try await next.end()
+            return same
+        }
+        turn.end()
+    }
+
+    @Test("A reader that takes nothing of what is said keeps no dead run")
+    func deaf() async throws {
+        let turn = try await JackTurn.wait()
+        let scratch = try Scratch()
+        let pipe = scratch.file("errors")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let end = open(pipe, O_RDWR | O_NONBLOCK)
+        defer { close(end) }
+        let full = [UInt8](repeating: 32, count: 1 << 16)
+        while write(end, full, full.count) > 0 {}
+        let session = try Session(
+            toneGraph, ["--driver", "dummy"], through: ["bash", "-c", "exec \"$@\" 2> '\(pipe)'", "bash"],
+            environment: ["SWIFT_BACKTRACE": ""], in: scratch)
+        try await session.plays()
+        session.run.signal(SIGSEGV)
+        #expect(try await session.run.end() == -SIGSEGV)
+        turn.end()
+    }
+}
