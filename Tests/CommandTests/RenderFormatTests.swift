@@ -34,7 +34,8 @@ import TestSupport
             let made = try await shell(
                 "\"$V\" render \"$G\" -o \(run)-\(name) --duration 0.5 --bits \(bits) --block \(run.count * 100)")
             #expect(made.code == 0, "\(made.errors)")
-            let other = try await shell("\"$V\" render \"$G\" -o other-\(name) --duration 0.5 --bits \(bits) --block 777")
+            let other = try await shell(
+                "\"$V\" render \"$G\" -o other-\(name) --duration 0.5 --bits \(bits) --block 777")
             #expect(other.code == 0)
             // Dither is the same in every run, at any block.
             let one = try Data(contentsOf: URL(filePath: scratch.file("\(run)-\(name)")))
@@ -54,7 +55,8 @@ import TestSupport
 
     @Test("Without dither a sample is rounded to the nearest step") func noDither() async throws {
         let made = try await shell(
-            "\"$V\" render \"$G\" -o plain.wav --duration 0.2 && \"$V\" render \"$G\" -o a.wav --duration 0.2 --bits 16 --dither none")
+            "\"$V\" render \"$G\" -o plain.wav --duration 0.2 && \"$V\" render \"$G\" -o a.wav --duration 0.2 --bits 16 --dither none"
+        )
         #expect(made.code == 0, "\(made.errors)")
         let exact = try SoundFile(scratch.file("plain.wav")).samples[0]
         let rounded = exact.map { (sample: Float) -> Float in (sample * 32_768).rounded() / 32_768 }
@@ -113,7 +115,8 @@ import TestSupport
     {
         // 24 bits, one channel and an odd number of frames: a byte stands behind them.
         let options = "--duration 0.500021 --bits 24 --channels 1"
-        let made = try await shell("\"$V\" render \"$G\" -o - \(options) > a.wav && \"$V\" render \"$G\" -o b.wav \(options)")
+        let made = try await shell(
+            "\"$V\" render \"$G\" -o - \(options) > a.wav && \"$V\" render \"$G\" -o b.wav \(options)")
         #expect(made.code == 0, "\(made.errors)")
         let file = try SoundFile(scratch.file("a.wav"))
         let other = try SoundFile(scratch.file("b.wav"))

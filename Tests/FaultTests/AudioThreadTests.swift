@@ -198,7 +198,8 @@ struct AudioThreadTests {
         let scratch = try Scratch()
         let preload = try await compile("preload/server-calls", in: scratch, as: "server-calls.so")
         let session = try Session(
-            server: server.name, environment: ["LD_PRELOAD": preload, "SERVER_CALLS": "plant", "SWIFT_BACKTRACE": ""], in: scratch)
+            server: server.name, environment: ["LD_PRELOAD": preload, "SERVER_CALLS": "plant", "SWIFT_BACKTRACE": ""],
+            in: scratch)
         let code = try await session.run.end()
         #expect(code == -SIGABRT && session.run.errors.contains("jack_connect called in a callback"))
         server.stop()
