@@ -93,6 +93,8 @@ public struct ArchivedTake: Sendable, Equatable {
 
     /// The file that holds it now.
     public var file: String { state == .whole ? path : place ?? path }
+    /// Where that is; nil: what kept it did not say from which folder, and in this one there may be another of that name.
+    public var location: String? { file.hasPrefix("/") ? file : nil }
 }
 
 /// Which items or takes are meant. All that is said must be true of them.

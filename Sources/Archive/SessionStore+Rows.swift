@@ -80,7 +80,9 @@ extension SessionStore.Open {
     private mutating func take(
         _ told: Told, _ stage: EventRole.Stage, _ speaker: String, _ about: ArchiveWriter.Session, _ db: Connection
     ) throws(ArchiveError) {
-        guard let path = told.event.text("path"), !path.isEmpty else { return }
+        guard let file = told.event.text("path"), !file.isEmpty else { return }
+        // Whoever looks for it later is in another folder.
+        let path = absolute(file, from: folder)
         var growing = takes[told.node] ?? []
         // Its name may have changed meanwhile, where another file has it.
         let index = growing.firstIndex { $0.path == path } ?? (stage == .partial ? nil : growing.indices.first)
@@ -115,8 +117,8 @@ extension SessionStore.Open {
             """,
             [
                 try id(of: about, db), try id(ofSpeaker: speaker, db), told.node, path,
-                stage == .partial ? told.event.text("place") : nil, frames, told.number("rate"),
-                told.integer("channels"), seconds, start, end, told.utc(at: start), calendarTime(), state.rawValue,
+                stage == .partial ? told.event.text("place").map { absolute($0, from: folder) } : nil, frames,
+                told.number("rate"), told.integer("channels"), seconds, start, end, told.utc(at: start), calendarTime(), state.rawValue,
                 reason,
             ])
         if stage == .partial { growing.append((path, db.lastRow)) }

@@ -18,6 +18,8 @@ struct SessionStore {
         var items: [Key: Int64] = [:]
         /// Rows of takes that have not ended, oldest first.
         var takes: [String: [(path: String, row: Int64)]] = [:]
+        /// Where relative paths start, whatever a plugin does to that.
+        let folder = currentFolder()
         var speakers: [String: Int64] = [:]
     }
 

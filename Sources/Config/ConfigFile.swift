@@ -8,14 +8,15 @@ public enum ConfigFile {
     /// Reads the graph file at `path` and what it includes.
     ///
     /// `overrides` are texts "node.NAME.key=value" or "driver.key=value" whose value is read as TOML, or as a string if it is not TOML.
-    /// `environment` is what `${NAME}` in strings refers to; nil: that of this process.
+    /// `environment` is what `${NAME}` in strings refers to; nil: that of this process. With `onlyFiles` no pipe or device
+    /// is read, which may be waited on for ever: for a host that plays.
     ///
     /// The description is nil when a file could not be read or has a syntax error. Otherwise it is given even if there
     /// are errors, so that a caller can have `GraphBuilder` find more; what was wrong is left out of it. [any]
     public static func load(
-        path: String, overrides: [String] = [], environment: [String: String]? = nil
+        path: String, overrides: [String] = [], environment: [String: String]? = nil, onlyFiles: Bool = false
     ) -> (GraphDescription?, [Diagnostic]) {
-        switch readFile(path) {
+        switch readFile(path, onlyFiles: onlyFiles) {
         case .success(let bytes):
             var reader = GraphReader(environment ?? processEnvironment())
             reader.readMain(SourceText(file: path, bytes: bytes), canonical: canonical(path))
@@ -32,7 +33,7 @@ public enum ConfigFile {
     /// The graph file at `path` and all that it includes, as far as that can be found out: also files that are not there
     /// or faulty. [any]
     public static func files(of path: String, environment: [String: String]? = nil) -> [String] {
-        guard case .success(let bytes) = readFile(path) else { return [path] }
+        guard case .success(let bytes) = readFile(path, onlyFiles: true) else { return [path] }
         var reader = GraphReader(environment ?? processEnvironment())
         reader.readMain(SourceText(file: path, bytes: bytes), canonical: canonical(path))
         return reader.files

@@ -10,9 +10,9 @@ enum GraphPatch {
     static func text(
         of graph: GraphDescription, from path: String, movesTo: String?, environment: [String: String]?
     ) -> String? {
-        let (read, faults) = ConfigFile.load(path: path, environment: environment)
+        let (read, faults) = ConfigFile.load(path: path, environment: environment, onlyFiles: true)
         guard let file = read, !faults.contains(where: { $0.severity == .error }),
-            case .success(let bytes) = readFile(path)
+            case .success(let bytes) = readFile(path, onlyFiles: true)
         else { return nil }
         let main = SourceText(file: path, bytes: bytes)
         guard case .success(let document) = TomlDocument.parse(main) else { return nil }

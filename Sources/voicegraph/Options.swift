@@ -79,10 +79,3 @@ func ownExecutable() -> String {
     defer { free(path) }
     return String(cString: path)
 }
-
-/// The folder in which this program was started.
-func currentFolder() -> String {
-    guard let path = getcwd(nil, 0) else { return "/" }
-    defer { free(path) }
-    return String(cString: path)
-}

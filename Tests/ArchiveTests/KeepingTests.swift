@@ -150,6 +150,19 @@ import TestSupport
             ])
     }
 
+    @Test("A file is kept with its folder, so that it is found from any other")
+    func folder() throws {
+        let telling = Telling(scratch.file("folder.sqlite"))
+        telling.take(["path": .string("a.wav"), "place": .string("a.part.wav")], .partial)
+        telling.take(["path": .string("b/c.wav"), "place": .string("./b/c.part.wav")], .partial, node: "other")
+        telling.take(["path": .string("a.wav"), "frames": .integer(96_000)], .whole, time: 3)
+        telling.end()
+        let here = FileManager.default.currentDirectoryPath
+        let takes = try telling.archive().takes()
+        #expect(takes.map(\.path) == ["\(here)/a.wav", "\(here)/b/c.wav"])
+        #expect(takes.map(\.location) == ["\(here)/a.wav", "\(here)/./b/c.part.wav"])
+    }
+
     @Test("A take is kept with its file, from its beginning on; one that was thrown away is not")
     func takes() throws {
         let telling = Telling(path)

@@ -327,6 +327,31 @@ private func objects(_ text: String) throws -> [[String: Any]] {
         #expect(try objects(await data.run("transcripts", "list", "--json").output).count == 1)
     }
 
+    @Test("Where the archive does not say the folder, another file of that name is not touched")
+    func elsewhere() async throws {
+        let changed = try await runTool([
+            "python3", "-c",
+            "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
+                + "db.execute(\"UPDATE take SET path = 'a.wav' WHERE id = 2\"); db.commit()", data.path,
+        ])
+        #expect(changed.status == 0, "\(changed.output)")
+        func run(_ arguments: [String]) async throws -> (code: Int32, errors: String) {
+            // From the folder in which there is such a file.
+            let program = try Program(
+                [Program.voicegraph, "takes"] + arguments, environment: ["XDG_DATA_HOME": data.scratch.path],
+                folder: data.scratch.path)
+            return (try await program.end(), program.errors)
+        }
+        for arguments in [["delete", "2", "--files", "--yes"], ["export", "2", "-o", "copy.wav"], ["play", "2"]] {
+            let refused = try await run(arguments)
+            #expect(refused.code == 1, "\(arguments)")
+            #expect(
+                refused.errors.contains("take 2: it is not known in which folder 'a.wav' is"), "\(refused.errors)")
+        }
+        #expect(isThere("a.wav") && !isThere("copy.wav"))
+        #expect(try await run(["delete", "2", "--yes"]).code == 0)
+    }
+
     @Test("A file that cannot be deleted keeps its take, and that is told")
     func stuck() async throws {
         try FileManager.default.removeItem(atPath: data.scratch.file("b.wav"))

@@ -6,6 +6,25 @@ import TestSupport
 
 /// What clients ask of a run, and what they get.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct CallTests {
+    @Test("A pipe in place of the graph file, or among what it includes, is refused and holds up nobody")
+    func pipe() async throws {
+        let run = try await Playing(toneGraph, "--watch")
+        let client = try run.client()
+        let pipe = run.scratch.file("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let including = try run.scratch.write("including.conf", "include = \"pipe\"\n" + toneGraph)
+        for path in [pipe, including, "/dev/zero"] {
+            let answer = try client.call("{\"call\":\"reload\",\"path\":\"\(path)\"}")
+            #expect(answer["ok"] as? Bool == false && "\(answer)".contains("it is not an ordinary file"), "\(answer)")
+        }
+        // Whoever watches, or reads again at a signal, meets it too.
+        #expect(rename(pipe, run.graph) == 0)
+        run.program.signal(SIGHUP)
+        try await run.program.wait("it is refused") { $0.output.contains("ordinary file") }
+        #expect(try client.call("{\"call\":\"mute\",\"node\":\"gain\"}")["ok"] as? Bool == true)
+        try await run.end()
+    }
+
     @Test("Every call does what it says") func everyCall() async throws {
         let run = try await Playing()
         let client = try run.client()

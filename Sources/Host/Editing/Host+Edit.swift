@@ -23,7 +23,7 @@ extension Host {
         let path = path ?? source.path
         let overrides = source.overrides
         let difference = try await edit("reload", resetting: true) { description in
-            let (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
+            let (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides, onlyFiles: true)
             guard var read, !diagnostics.contains(where: { $0.severity == .error }) else {
                 throw InvalidGraph(diagnostics: diagnostics)
             }

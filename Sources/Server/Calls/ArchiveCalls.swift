@@ -121,7 +121,7 @@ public enum ArchiveCalls {
     /// Where the file of a take lies; nil: there is none. [worker]
     public static func file(of take: Int64, _ path: String = Archive.standardPath) throws(CallError) -> String? {
         do throws(ArchiveError) {
-            return try Archive.open(path)?.takes(ArchiveFilter(ids: [take])).first?.file
+            return try Archive.open(path)?.takes(ArchiveFilter(ids: [take])).first?.location
         } catch { throw CallError("\(error)") }
     }
 }

@@ -30,7 +30,7 @@ struct PlayTakeCommand: AsyncParsableCommand {
     func run() async throws {
         let archive = try ArchiveAccess.opened()
         let chosen = try TakesCommand.takes([take], in: archive)[0]
-        guard access(chosen.file, R_OK) == 0 else {
+        guard access(try TakesCommand.location(of: chosen), R_OK) == 0 else {
             throw fail("\(chosen.file) cannot be read: \(String(cString: strerror(errno)))")
         }
         let ended = EndFlag()

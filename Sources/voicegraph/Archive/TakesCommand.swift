@@ -84,7 +84,7 @@ extension TakesCommand {
             if !isFolder, chosen.count > 1 { throw fail("\(output) is no folder, and there are \(chosen.count) takes") }
             for take in chosen {
                 let name = take.file.split(separator: "/").last.map(String.init) ?? "take"
-                try copyFile(take.file, to: isFolder ? "\(output)/\(name)" : output)
+                try copyFile(try TakesCommand.location(of: take), to: isFolder ? "\(output)/\(name)" : output)
             }
         }
     }
@@ -139,9 +139,13 @@ extension TakesCommand {
         private func removeFiles(_ takes: [ArchivedTake]) -> (gone: [ArchivedTake], kept: [ArchivedTake]) {
             var kept: [ArchivedTake] = []
             let gone = takes.filter { take in
+                guard let file = try? TakesCommand.location(of: take) else {
+                    kept.append(take)
+                    return false
+                }
                 var facts = stat()
-                guard lstat(take.file, &facts) == 0 else { return true }
-                if facts.st_mode & S_IFMT == S_IFREG, unlink(take.file) == 0 { return true }
+                guard lstat(file, &facts) == 0 else { return true }
+                if facts.st_mode & S_IFMT == S_IFREG, unlink(file) == 0 { return true }
                 let reason = facts.st_mode & S_IFMT == S_IFREG ? String(cString: strerror(errno)) : "it is no file"
                 _ = fail("\(take.file) cannot be deleted: \(reason); the take is kept")
                 kept.append(take)
@@ -149,6 +153,15 @@ extension TakesCommand {
             }
             return (gone, kept)
         }
+    }
+}
+
+extension TakesCommand {
+    /// Where the file of a take is; says so where that is not known.
+    static func location(of take: ArchivedTake) throws -> String {
+        if let location = take.location { return location }
+        throw fail(
+            "take \(take.id): it is not known in which folder '\(take.file)' is; look for it, and forget the take")
     }
 }
 

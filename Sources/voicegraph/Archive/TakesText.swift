@@ -42,7 +42,7 @@ enum TakesText {
     }
 
     /// Whether its file is where it was.
-    static func isThere(_ take: ArchivedTake) -> Bool { access(take.file, F_OK) == 0 }
+    static func isThere(_ take: ArchivedTake) -> Bool { take.location.map { access($0, F_OK) == 0 } ?? false }
 
     private static func state(_ take: ArchivedTake) -> String {
         if !isThere(take) { return "missing" }

@@ -157,7 +157,7 @@ struct RunCommand: AsyncParsableCommand {
     /// Keeps what nodes say is to be kept, those too that are changed while it plays.
     private func keep(_ graph: GraphDescription, of host: Host) -> ArchiveWriter? {
         guard graph.archive else { return nil }
-        let path = self.graph.file.hasPrefix("/") ? self.graph.file : currentFolder() + "/" + self.graph.file
+        let path = absolute(self.graph.file)
         return ArchiveWriter(
             keeping: host, session: .init(graph: graph.name, file: path), atOnce: graph.nodes.contains(where: \.keep))
     }
