@@ -118,8 +118,8 @@ extension SessionStore.Open {
             [
                 try id(of: about, db), try id(ofSpeaker: speaker, db), told.node, path,
                 stage == .partial ? told.event.text("place").map { absolute($0, from: folder) } : nil, frames,
-                told.number("rate"), told.integer("channels"), seconds, start, end, told.utc(at: start), calendarTime(), state.rawValue,
-                reason,
+                told.number("rate"), told.integer("channels"), seconds, start, end, told.utc(at: start), calendarTime(),
+                state.rawValue, reason,
             ])
         if stage == .partial { growing.append((path, db.lastRow)) }
     }
