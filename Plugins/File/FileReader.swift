@@ -105,7 +105,8 @@ final class FileReader: @unchecked Sendable {
         if let pipe {
             anchor.place += Int64(Double(max(0, pipe.played - anchor.index)) * fileRate / pipe.rate)
         }
-        let length = min(sf_seek(file, 0, Int32(SF_SEEK_END)), range.upperBound)
+        // Where it is not known, as of a stream that was cut off, libsndfile must not look for the end: it finds nothing after.
+        let length = min(length ?? .max, range.upperBound)
         let first = range.lowerBound
         if loops, length > first { anchor.place = first + (anchor.place - first) % (length - first) }
         anchor = (0, wanted ?? min(anchor.place, max(length, 0)))

@@ -84,6 +84,40 @@ import TestSupport
         _ = live.run([256], inputs: [])
     }
 
+    @Test("A FLAC that does not say its length, as a stream or what a crash left, is played as if it did")
+    func unknownLength() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("whole.flac")
+        let writer = try NodeHarness(pluginType("record"), ["path": .string(path)], offline: true)
+        _ = writer.render(96_000, inputs: [noise(96_000)])
+        try writer.perform("finish")
+        // The 36 bits of STREAMINFO (RFC 9639, 8.2) that are 0 where the number of samples is not known.
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        bytes[21] &= 0xF0
+        for place in 22...25 { bytes[place] = 0 }
+        let stream = scratch.file("stream.flac")
+        try Data(bytes).write(to: URL(fileURLWithPath: stream))
+        func played(_ path: String, _ settings: [String: SettingValue] = [:], seek: Double? = nil) throws -> [Float] {
+            let settings = settings.merging(["path": .string(path)]) { $1 }
+            let node = try NodeHarness(pluginType("file"), settings, offline: true)
+            if let seek { try node.perform("seek", ["position": .number(seek)]) }
+            var output = node.render(5000)[0]
+            // Another block size goes on where it was.
+            try node.prepare(Preparation(rate: 48000, maxBlock: 2048, offline: true))
+            output += settings["loop"] == nil ? node.renderUntilIdle(limit: 200_000)[0] : node.render(200_000)[0]
+            #expect(node.capture.health.allSatisfy { $0 == .ok })
+            #expect(node.capture.events("file.failed").isEmpty)
+            return output
+        }
+        #expect(Signal.rms(try played(stream)) > 0.1)
+        expectEqual(try played(stream), try played(path))
+        for settings in [
+            ["start": SettingValue.number(0.5)], ["end": .number(1.5)], ["loop": .bool(true)],
+            ["loop": .bool(true), "start": .number(0.25), "end": .number(1)],
+        ] { expectEqual(try played(stream, settings), try played(path, settings), "\(settings)") }
+        expectEqual(try played(stream, seek: 1.25), try played(path, seek: 1.25), "seek")
+    }
+
     @Test(
         "A compressed file that is damaged is played to where it can be, and its fault is told", .timeLimit(.minutes(1))
     )
