@@ -11,16 +11,30 @@ struct ChatCall: Equatable {
 }
 
 /// Reads what a chat-completions endpoint streams: server-sent events with a JSON object each, "[DONE]" at the end. An
-/// endpoint that does not stream answers with one object, which is read as well.
+/// endpoint that does not stream answers with one object, which is read as well. Lines, fields and events are those of the
+/// HTML standard, 9.2.6; an object is read as soon as it is whole, since some leave out the empty line behind it.
 struct ChatStream {
-    /// A line that is longer is none of that format.
-    private static let longestLine = 4 << 20
+    /// A line or an event that is longer is none of that format.
+    private static let longest = 4 << 20
+    /// Functions that one answer asks for at most.
+    private static let mostCalls = 64
+    /// So often is looked whether the lines of an event are an object already; then its end is waited for.
+    private static let mostLooks = 16
 
     private var line: [UInt8] = []
+    /// Whether the last byte ended a line as the first of two may.
+    private var isBehindReturn = false
+    /// The data of the event so far, and how often it was no whole object.
+    private var data: [UInt8] = []
+    private var looks = 0
+    /// What kind of event it is, where that is said.
+    private var event = ""
     /// What is one object, from its first byte on.
     private var isObject: Bool?
     /// The functions that it asks for, by their places.
     private(set) var calls: [ChatCall] = []
+    /// Where the newest call with an index is.
+    private var places: [Int: Int] = [:]
     /// All that it says.
     private(set) var text = ""
     /// Whether it has said that it is complete.
@@ -32,14 +46,19 @@ struct ChatStream {
     mutating func take(_ bytes: [UInt8]) throws(AgentFault) -> String {
         var text = ""
         for byte in bytes {
-            if isObject == nil, byte > 32 { isObject = byte == UInt8(ascii: "{") }
-            if byte == 10, isObject != true {
-                text += try endLine()
+            let isSecond = isBehindReturn && byte == 10
+            isBehindReturn = byte == 13
+            if isObject != true, byte == 10 || byte == 13 {
+                if !isSecond { text += try endLine() }
                 continue
             }
             line.append(byte)
-            if line.count > Self.longestLine {
-                throw AgentFault(.other, "the endpoint sends a line of more than \(Self.longestLine >> 20) MB")
+            if isObject == nil {
+                if line == [0xEF, 0xBB, 0xBF] { line = [] }
+                if byte > 32, line.first != 0xEF { isObject = byte == UInt8(ascii: "{") }
+            }
+            if line.count + data.count > Self.longest {
+                throw AgentFault(.other, "the endpoint sends a line of more than \(Self.longest >> 20) MB")
             }
         }
         return text
@@ -47,7 +66,8 @@ struct ChatStream {
 
     /// Nothing more comes.
     mutating func finish() throws(AgentFault) -> String {
-        let text = isObject == true ? try read(line) : try endLine()
+        var text = ""
+        if isObject == true { text = try read(line) } else { text = try endLine() + endEvent() }
         line = []
         if isDone { return text }
         guard hasBegun else { throw AgentFault(.other, "the endpoint answers with something that is no answer") }
@@ -56,17 +76,47 @@ struct ChatStream {
 
     private mutating func endLine() throws(AgentFault) -> String {
         defer { line.removeAll(keepingCapacity: true) }
-        if line.last == 13 { line.removeLast() }
-        let label = Array("data:".utf8)
-        if line.starts(with: label) {
-            let data = trimmed(String(decoding: line.dropFirst(label.count), as: UTF8.self))
-            if data == "[DONE]" { isDone = true }
-            return data.isEmpty || isDone && data == "[DONE]" ? "" : try read(Array(data.utf8))
-        }
+        if line.isEmpty { return try endEvent() }
+        let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+        let name = String(decoding: line[..<colon], as: UTF8.self)
+        var value = line[min(colon + 1, line.endIndex)...]
+        if value.first == 32 { value = value.dropFirst() }
+        switch name {
+        case "data":
+            if !data.isEmpty { data.append(10) }
+            data += value
+            return try lookAtData()
+        case "event": event = trimmed(String(decoding: value, as: UTF8.self))
         // Comments keep a connection open; other fields say nothing here.
-        let isKnown = line.isEmpty || ["event:", "id:", "retry:", ":"].contains { line.starts(with: $0.utf8) }
-        if isKnown { return "" }
-        throw AgentFault(.other, "the endpoint answers with something that is no stream: \(Self.shown(line))")
+        default:
+            // What could not be the name of a field is a page, or words about an error.
+            guard name.utf8.count <= 32, name.allSatisfy({ $0.isLetter || $0.isNumber || "-_".contains($0) }) else {
+                throw AgentFault(.other, "the endpoint answers with something that is no stream: \(Self.shown(line))")
+            }
+        }
+        return ""
+    }
+
+    /// Reads the event's data if they are all there already.
+    private mutating func lookAtData() throws(AgentFault) -> String {
+        let isWhole =
+            switch trimmed(String(decoding: data.suffix(16), as: UTF8.self)) {
+            case "[DONE]": true
+            case let end where end.hasSuffix("}") && looks < Self.mostLooks: (try? JSON(data)) != nil
+            default: false
+            }
+        looks += 1
+        return isWhole ? try endEvent(keepsKind: true) : ""
+    }
+
+    private mutating func endEvent(keepsKind: Bool = false) throws(AgentFault) -> String {
+        defer {
+            (data, looks) = ([], 0)
+            if !keepsKind { event = "" }
+        }
+        let text = trimmed(String(decoding: data, as: UTF8.self))
+        if text == "[DONE]" { isDone = true }
+        return text.isEmpty || text == "[DONE]" ? "" : try read(Array(text.utf8))
     }
 
     private mutating func read(_ bytes: [UInt8]) throws(AgentFault) -> String {
@@ -78,23 +128,45 @@ struct ChatStream {
         guard let choice = object["choices"]?.items.first else {
             // The last piece of some has only numbers of tokens.
             if object["usage"] != nil || object["choices"] != nil { return "" }
+            // What is another kind of event by its name is for others.
+            if !event.isEmpty, event != "message" { return "" }
             throw AgentFault(.other, "the endpoint sends an object without an answer: \(Self.shown(bytes))")
         }
-        if choice["finish_reason"]?.string != nil { isDone = true }
+        // Some write the word, or nothing, where there is none yet.
+        if let reason = choice["finish_reason"]?.string, !["", "null"].contains(reason) { isDone = true }
         guard let part = choice["delta"] ?? choice["message"] else { return "" }
-        for (place, call) in (part["tool_calls"]?.items ?? []).enumerated() {
-            let index = call["index"]?.integer ?? place
-            guard (0..<64).contains(index) else { throw AgentFault(.other, "the model asks for too many functions") }
-            while calls.count <= index { calls.append(ChatCall()) }
-            if let id = call["id"]?.string, !id.isEmpty { calls[index].id = id }
-            if let name = call["function"]?["name"]?.string { calls[index].name += name }
-            calls[index].arguments += call["function"]?["arguments"]?.string ?? ""
-            hasBegun = true
-        }
+        for (place, call) in (part["tool_calls"]?.items ?? []).enumerated() { try take(call, at: place) }
         let new = part["content"]?.string ?? ""
         if !new.isEmpty { hasBegun = true }
         text += new
         return new
+    }
+
+    /// A piece of a call: which it belongs to is said by its index, and by an id that is another than that one's.
+    private mutating func take(_ piece: JSON, at place: Int) throws(AgentFault) {
+        let index = piece["index"]?.integer ?? place
+        let id = piece["id"]?.string ?? ""
+        var known = places[index]
+        if let place = known, !id.isEmpty, !calls[place].id.isEmpty, calls[place].id != id { known = nil }
+        if known == nil {
+            guard calls.count < Self.mostCalls else {
+                throw AgentFault(.other, "the model asks for too many functions")
+            }
+            calls.append(ChatCall())
+        }
+        let target = known ?? calls.count - 1
+        places[index] = target
+        if !id.isEmpty { calls[target].id = id }
+        let function = piece["function"]
+        // Some say the whole name with each piece.
+        if let name = function?["name"]?.string, name != calls[target].name { calls[target].name += name }
+        switch function?["arguments"] {
+        case .string(let text)?: calls[target].arguments += text
+        case .null?, nil: break
+        // As an object, not as text.
+        case let object?: calls[target].arguments += object.text
+        }
+        hasBegun = true
     }
 
     /// What an object says of an error.

@@ -47,6 +47,31 @@ struct SecretKey {
     /// The header that has it.
     var header: (String, String) { ("Authorization", "Bearer " + text) }
 
-    /// A text without it.
-    func struck(from text: String) -> String { text.replacing(self.text, with: "[key]") }
+    /// A text without it, and without any part of it that says something: a text may be cut in the middle of a key.
+    func struck(from text: String) -> String {
+        let (key, bytes) = (Array(self.text.utf8), Array(text.utf8))
+        let least = min(key.count, Self.longestPart + 1)
+        var result: [UInt8] = []
+        var place = 0
+        while place < bytes.count {
+            var longest = 0
+            for start in 0..<(key.count - least + 1) {
+                var count = 0
+                let most = min(key.count - start, bytes.count - place)
+                while count < most, key[start + count] == bytes[place + count] { count += 1 }
+                longest = max(longest, count)
+            }
+            if longest >= least {
+                result += "[key]".utf8
+                place += longest
+            } else {
+                result.append(bytes[place])
+                place += 1
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// So many letters of it in a row tell nobody anything.
+    private static let longestPart = 7
 }

@@ -85,6 +85,24 @@ def tools(answer, body, rounds):
     answer.raw("0\r\n\r\n")
 
 
+def form(name):
+    """The same answer in what the standard of server-sent events allows, or in what endpoints make of it."""
+    say = ("Hello ", "there. How ", "are you?")
+    done = "data: [DONE]\n\n"
+    plain = "".join("data: " + piece(text) + "\n\n" for text in say) + done
+    empty = "".join("data: " + piece(text, reason="") + "\n\n" for text in say)
+    split = "".join('data: {"choices": [{"index": 0,\ndata: "delta": {"content": ' + json.dumps(text) + "}}]}\n\n"
+                    for text in say)
+    return {
+        "cr": plain.replace("\n", "\r"), "mark": "\ufeff" + plain, "comments": ": wait\n\n:\n\n" + plain,
+        "fields": "event: message\nid: 1\nretry: 5\n" + plain, "unknown": "foo: bar\nx-trace_1: 2\n\n" + plain,
+        "bare": "event\n\ndata\n\n" + plain, "split": split + done, "tight": plain.replace("data: ", "data:"),
+        "ping": "event: ping\ndata: {\"type\": \"ping\"}\n\n" + plain, "lines": plain.replace("\n\n", "\n"),
+        "unfinished": empty + "data: " + piece(reason="stop") + "\n\n",
+        "null": empty.replace('""', '"null"') + done, "open": plain[: -len("\n\n")],
+    }[name]
+
+
 def serve(answer, mode, body, count, authorization):
     say = ("Hello ", "there. How ", "are you?")
     if mode == "good":
@@ -186,6 +204,37 @@ def serve(answer, mode, body, count, authorization):
         while not os.path.exists(os.path.join(folder, "go")):
             time.sleep(0.01)
         answer.event(piece("sentence. Third."))
+        answer.event("[DONE]")
+        answer.raw("0\r\n\r\n")
+    elif mode.startswith("form-"):
+        answer.chunked()
+        # A piece at a time, of which some end in the middle of a line.
+        text = form(mode[5:]).encode()
+        for start in range(0, len(text), 50):
+            answer.chunk(text[start:start + 50])
+            time.sleep(0.002)
+        answer.raw("0\r\n\r\n")
+    elif mode == "cutkey":
+        # So long that whoever shortens it cuts the key.
+        key = authorization.split()[-1]
+        answer.whole("401 Unauthorized", {"error": {"message": "x" * (count % 200) + " " + key + " is wrong. " + "y" * 200}})
+    elif mode == "eventkey":
+        key = authorization.split()[-1]
+        answer.chunked()
+        answer.event(" " * (count % 60) + "your key is " + key)
+        answer.raw("0\r\n\r\n")
+    elif mode in ("twocalls", "objects"):
+        results = [m for m in body["messages"] if m["role"] == "tool"]
+        if results:
+            answer.stream("Done: " + "; ".join(m["content"] for m in results) + ".")
+            return
+        answer.chunked()
+        for number, power in enumerate(("on", "off") if mode == "twocalls" else ("on",)):
+            arguments = {"power": power, "level": 10 + number}
+            if mode == "twocalls":
+                arguments = json.dumps(arguments)
+            answer.event(piece(tool_calls=[call(0, "lamp__set", arguments, "call_%d" % number)]))
+        answer.event(piece(reason="tool_calls"))
         answer.event("[DONE]")
         answer.raw("0\r\n\r\n")
     elif mode == "tool":

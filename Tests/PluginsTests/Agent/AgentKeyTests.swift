@@ -24,6 +24,22 @@ import Testing
         if mode == "denied" || mode == "inner" { #expect(run.everything.contains("[key]")) }
     }
 
+    @Test("Nor is any part of it, wherever what the endpoint says is cut", arguments: ["cutkey", "eventkey"])
+    func part(mode: String) throws {
+        let endpoint = try ChatEndpoint()
+        let path = try endpoint.scratch.write("the.key", Self.key + "\n")
+        chmod(path, 0o600)
+        for item in 1...60 {
+            let run = try endpoint.agent(mode, ["key_file": .string("the.key"), "retries": .integer(0)])
+            run.say("Hello", item: UInt64(item))
+            run.play(0.1)
+            #expect(!run.failures.isEmpty)
+            let told = run.everything
+            let parts = (0...(Self.key.count - 8)).map { Self.key.dropFirst($0).prefix(8) }
+            #expect(parts.allSatisfy { !told.contains($0) }, "\(item): \(run.failures)")
+        }
+    }
+
     @Test("The key may be in a variable; one that is not set is told by its name")
     func variable() throws {
         let endpoint = try ChatEndpoint()

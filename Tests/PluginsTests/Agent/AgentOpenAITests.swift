@@ -79,6 +79,19 @@ import Testing
             texts(run) == [["crlf": "Gr\u{FC}\u{DF}e.", "plain": "All at once.", "slow": "Slowly. But surely."][mode]!])
     }
 
+    @Test(
+        "A stream is read in every form that the standard allows, and in what endpoints make of it",
+        arguments: [
+            "cr", "mark", "comments", "fields", "unknown", "bare", "split", "tight", "ping", "lines", "unfinished",
+            "null", "open",
+        ])
+    func streams(form: String) throws {
+        let run = try endpoint.agent("form-" + form, ["retries": .integer(0)])
+        run.say("Hello", item: 1)
+        run.play(2)
+        #expect(texts(run) == ["Hello there. How are you?"], "\(run.failures)")
+    }
+
     @Test("Speech begins before the answer is complete; what comes after an interruption is dropped")
     func interruption() async throws {
         let run = try endpoint.agent("step", offline: false)

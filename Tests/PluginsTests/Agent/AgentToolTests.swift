@@ -93,6 +93,18 @@ private final class Lamp: Node {
         #expect(run.finals.first?.string("text")?.contains(#"{"error":"#) == true)
     }
 
+    @Test("Calls that all have one index are told apart by their ids, and arguments may be an object")
+    func forms() throws {
+        let two = try model("twocalls")
+        two.say("Both", item: 1)
+        two.play(2)
+        #expect(two.finals.first?.string("text") == #"Done: {"level":10,"was":"off"}; {"level":11,"was":"on"}."#)
+        let object = try model("objects")
+        object.say("One", item: 1)
+        object.play(2)
+        #expect(calls(object).first?.fields["results"] == .table(["was": .string("off"), "level": .integer(10)]))
+    }
+
     @Test("A model that asks for ever more is stopped after five rounds")
     func rounds() throws {
         let run = try model("tools")
