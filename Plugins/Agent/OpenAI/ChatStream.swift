@@ -136,7 +136,8 @@ struct ChatStream {
         if let reason = choice["finish_reason"]?.string, !["", "null"].contains(reason) { isDone = true }
         guard let part = choice["delta"] ?? choice["message"] else { return "" }
         for (place, call) in (part["tool_calls"]?.items ?? []).enumerated() { try take(call, at: place) }
-        let new = part["content"]?.string ?? ""
+        // Half of a letter, which some send as a mark of its own, is nothing to say.
+        let new = (part["content"]?.string ?? "").replacing("\u{FFFD}", with: "")
         if !new.isEmpty { hasBegun = true }
         text += new
         return new

@@ -74,8 +74,14 @@ final class OpenAIBackend: Backend {
         func message(_ role: String, _ text: String) -> JSON {
             .object(["role": .string(role), "content": .string(text)])
         }
-        return (options.system.map { [message("system", $0)] } ?? [])
-            + reply.history.map { message($0.speaker == .user ? "user" : "assistant", $0.text) }
+        // Many models take turns only: what one says in two items, of which nobody heard an answer, is one message.
+        var turns: [(role: String, text: String)] = []
+        for item in reply.history {
+            let role = item.speaker == .user ? "user" : "assistant"
+            let isSame = turns.last?.role == role
+            if isSame { turns[turns.count - 1].text += "\n" + item.text } else { turns.append((role, item.text)) }
+        }
+        return (options.system.map { [message("system", $0)] } ?? []) + turns.map { message($0.role, $0.text) }
     }
 
     /// Asks, and again where that may help. Nil: nobody wants it any more.

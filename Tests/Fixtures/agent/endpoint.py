@@ -99,6 +99,7 @@ def form(name):
         "bare": "event\n\ndata\n\n" + plain, "split": split + done, "tight": plain.replace("data: ", "data:"),
         "ping": "event: ping\ndata: {\"type\": \"ping\"}\n\n" + plain, "lines": plain.replace("\n\n", "\n"),
         "unfinished": empty + "data: " + piece(reason="stop") + "\n\n",
+        "halves": plain.replace("Hello ", "Hello \\ufffd").replace("are you?", "\\ufffdare you?"),
         "null": empty.replace('""', '"null"') + done, "open": plain[: -len("\n\n")],
     }[name]
 

@@ -83,7 +83,7 @@ import Testing
         "A stream is read in every form that the standard allows, and in what endpoints make of it",
         arguments: [
             "cr", "mark", "comments", "fields", "unknown", "bare", "split", "tight", "ping", "lines", "unfinished",
-            "null", "open",
+            "null", "open", "halves",
         ])
     func streams(form: String) throws {
         let run = try endpoint.agent("form-" + form, ["retries": .integer(0)])
@@ -106,6 +106,20 @@ import Testing
         try await run.until("the second answer") { $0.messages.last?.message.plainText == "Third." }
         #expect(run.sent.filter { $0.text.hasPrefix("Second") }.count == 1)
         #expect(endpoint.requests.last?.contains(#"{"content": "First", "role": "assistant"}"#) == true)
+    }
+
+    @Test("What was said twice, without an answer that somebody heard in between, is one message: turns alternate")
+    func alternating() async throws {
+        try endpoint.scratch.write("mode", "hang")
+        let run = try endpoint.agent("told", offline: false)
+        run.say("Hello", item: 1)
+        try eventuallyNow("it is asked") { endpoint.requests.count == 1 }
+        try run.node.perform("interrupt")
+        try endpoint.scratch.write("mode", "good")
+        run.say("Again", item: 2)
+        try eventuallyNow("it is asked again") { endpoint.requests.count == 2 }
+        let request = try #require(endpoint.requests.last)
+        #expect(request.contains(#"[{"content": "Hello\nAgain", "role": "user"}]"#), "\(request)")
     }
 
     @Test("T4: A busy or broken endpoint is asked again, and its wish to wait is kept", arguments: ["busy", "once"])
