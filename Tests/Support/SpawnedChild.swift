@@ -29,6 +29,8 @@ final class SpawnedChild: Sendable {
         var inherited = ProcessInfo.processInfo.environment
         // A sanitizer loaded into the tests is not meant for other programs.
         inherited["LD_PRELOAD"] = nil
+        // What crashes in a test says where.
+        inherited["SWIFT_BACKTRACE"] = inherited["SWIFT_BACKTRACE"] ?? "enable=yes"
         let variables = inherited.merging(environment) { $1 }.map { "\($0)=\($1)" }
         let place = folder.map { ["-C", $0] } ?? []
         var texts = (["/usr/bin/env"] + place + arguments).map { strdup($0) } + [nil]

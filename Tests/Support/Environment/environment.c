@@ -55,8 +55,6 @@ static const char *const tools[][2] = {
 
 /// What the user has that is still needed: installed models for the tests that ask for them, and tools.
 static void keep_of_user(void) {
-    // What crashes in a test says where.
-    setenv("SWIFT_BACKTRACE", "enable=yes", 1);
     char path[PATH_MAX];
     const char *home = getenv("HOME"), *data = getenv("XDG_DATA_HOME");
     if (home == NULL) { home = ""; }
