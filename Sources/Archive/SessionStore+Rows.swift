@@ -8,7 +8,7 @@ extension SessionStore.Open {
     /// Makes sure that there is a session: somebody may have deleted it.
     mutating func adopt(_ about: ArchiveWriter.Session, _ db: Connection) throws(ArchiveError) {
         guard let session else { return }
-        if try !hasSession(session, db) { self = Self() }
+        if try !hasSession(session, db) { self = Self(folder: folder) }
     }
 
     /// Does what an event asks for.

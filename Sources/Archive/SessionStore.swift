@@ -19,7 +19,7 @@ struct SessionStore {
         /// Rows of takes that have not ended, oldest first.
         var takes: [String: [(path: String, row: Int64)]] = [:]
         /// Where relative paths start, whatever a plugin does to that.
-        let folder = currentFolder()
+        let folder: String
         var speakers: [String: Int64] = [:]
     }
 
@@ -27,7 +27,7 @@ struct SessionStore {
     private let about: ArchiveWriter.Session
     private var database: Database?
     private var opened: FileNumbers?
-    private var open = Open()
+    private var open = Open(folder: currentFolder())
     /// Why the last call failed.
     private(set) var fault: ArchiveError?
 
@@ -88,7 +88,7 @@ struct SessionStore {
 
     private mutating func close() {
         (database, opened) = (nil, nil)
-        open = Open()
+        open = Open(folder: open.folder)
     }
 
     /// Opens the file if it is not open, or another now.

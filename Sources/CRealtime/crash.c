@@ -25,7 +25,7 @@ static char *append(char *end, const char *text) {
 static void tell(int number) {
   char thread[17] = "", line[256], *end = line;
   prctl(PR_GET_NAME, thread);
-  end = append(end, "voicegraph: crashed: ");
+  end = append(end, "voicegraph: ended by ");
   for (size_t i = 0; i < fault_count; i++) {
     if (faults[i].number == number) end = append(end, faults[i].name);
   }

@@ -19,7 +19,7 @@ import TestSupport
         session.run.signal(number)
         #expect(try await session.run.end() == -number, "\(session.run.errors)")
         within(1, start.duration(to: .now), "the end after \(name)")
-        #expect(session.run.errors.contains("voicegraph: crashed: \(name) in the thread '"), "\(session.run.errors)")
+        #expect(session.run.errors.contains("voicegraph: ended by \(name) in the thread '"), "\(session.run.errors)")
         // The name is free again: the next run has the same.
         try await eventually("the server is gone") {
             let next = try Session(toneGraph, ["--driver", "dummy"])
