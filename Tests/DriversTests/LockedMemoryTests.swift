@@ -134,8 +134,7 @@ struct LockedMemoryTests {
         let places = Lock<[UInt]>([])
         @Sendable func stay(_ prepare: () -> Void) {
             prepare()
-            var local: UInt8 = 0
-            withUnsafePointer(to: &local) { place in places.withLock { $0.append(UInt(bitPattern: place)) } }
+            places.withLock { $0.append(UInt(bitPattern: vg_stack_place())) }
             ready.signal()
             _ = over.wait(milliseconds: 60_000)
             over.signal()

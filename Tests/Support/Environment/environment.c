@@ -147,4 +147,6 @@ __attribute__((constructor)) static void begin(int count, char **arguments) {
     mount_memory();
 }
 
+void *vg_stack_place(void) { return __builtin_frame_address(0); }
+
 void vg_unlock_memory(void) { syscall(SYS_munlockall); }
