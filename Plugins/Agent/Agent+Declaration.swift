@@ -24,14 +24,15 @@ extension Agent {
             Action(
                 "send", "answer a typed text; refused while it is not connected",
                 arguments: [Setting("text", VG_SET_STRING, "what was typed", required: true)],
-                results: [Field("item", VG_INTEGER, "of the reply")]),
+                results: [Field("item", VG_INTEGER, "of the reply")], public: true),
             Action(
                 "interrupt", "stop the reply that is made or spoken",
-                results: [Field("item", VG_INTEGER, "of that reply; not there: there was none")], urgent: true),
-            Action("forget", "end the conversation: stop, and forget what was said"),
+                results: [Field("item", VG_INTEGER, "of that reply; not there: there was none")], urgent: true,
+                public: true),
+            Action("forget", "end the conversation: stop, and forget what was said", public: true),
             Action(
                 "retry", "answer again what could not be answered",
-                results: [Field("item", VG_INTEGER, "of the reply")]),
+                results: [Field("item", VG_INTEGER, "of the reply")], public: true),
         ],
         events: AgentEvent.types, process: agentProcess)
 
@@ -70,7 +71,7 @@ extension Agent {
         Setting(
             "command", VG_SET_STRINGS,
             "of the backend command: a program and its arguments, or a line for the shell; it reads what was said from "
-                + "its standard input, a line each, and writes lines"),
+                + "its standard input, a line each, and writes lines", names: .program),
         Setting(
             "per_turn", VG_SET_BOOL, "run the command once for each item; else once, and a blank line ends a reply",
             default: "false"),

@@ -32,7 +32,7 @@ enum AgentEvent {
                 Field("listening", VG_BOOL, "whether the user speaks"),
                 Field("item", VG_INTEGER, "the reply that it is about; not there: none"), error, kind, reason,
                 Field("retry", VG_NUMBER, "after which it tries again by itself; not there: it does not", unit: "s"),
-            ], retained: true),
+            ], retained: true, public: true),
         EventType(
             user, "the user has said or typed something that is a turn",
             fields: [

@@ -16,11 +16,13 @@ final class Record: Node {
             """,
         ports: Port.audio(VG_INPUT, channels: 1),
         settings: [
-            Setting("path", VG_SET_STRING, "file to write; {date}, {time} and %Y... are filled in", required: true),
+            Setting(
+                "path", VG_SET_STRING, "file to write; {date}, {time} and %Y... are filled in", required: true,
+                names: .file),
             Setting(
                 "descriptor", VG_SET_INTEGER,
                 "an open file of this process, in a render: it gets a stream in WAV format, and `path` is what it is called",
-                range: 0...1_048_576),
+                range: 0...1_048_576, names: .file),
             Setting("channels", VG_SET_INTEGER, "audio channels", default: "1", range: 1...64),
             Setting("overwrite", VG_SET_BOOL, "replaces an existing file", default: "false"),
             Setting("autostart", VG_SET_BOOL, "records from the first block on, not from `start`", default: "true"),
@@ -45,7 +47,7 @@ final class Record: Node {
             Action(
                 "start", "begin a recording",
                 arguments: [
-                    Setting("path", VG_SET_STRING, "another file than that of the settings"),
+                    Setting("path", VG_SET_STRING, "another file than that of the settings", names: .file),
                     Setting("skip", VG_SET_INTEGER, "left out at the start", range: 0...1e12, unit: "frames"),
                     Setting(
                         "hold", VG_SET_INTEGER, "kept back at the end, in memory, so that `finish` can cut it",

@@ -80,8 +80,8 @@ enum SpeechEvent {
 
     static let types = [
         EventType(started, "the first sample of a text is heard", fields: [item, text]),
-        EventType(sentence, "a sentence is heard", fields: part("sentence")),
-        EventType(word, "a word is heard, by an engine that tells words", fields: part("word")),
+        EventType(sentence, "a sentence is heard", fields: part("sentence"), public: true),
+        EventType(word, "a word is heard, by an engine that tells words", fields: part("word"), public: true),
         EventType(finished, "the last sample of a text was heard", fields: [item, text]),
         EventType(
             synthesized, "the last sample of a text was made",
@@ -99,7 +99,7 @@ enum SpeechEvent {
             fields: [
                 Field("speaking", VG_BOOL, "whether one has begun, and not ended"),
                 Field("paused", VG_BOOL, "whether it is held"), item, text,
-            ], retained: true),
+            ], retained: true, public: true),
     ]
 }
 

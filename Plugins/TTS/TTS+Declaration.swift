@@ -32,7 +32,7 @@ extension TTS {
             Setting(
                 "command", VG_SET_STRINGS,
                 "of the engine command: a program and its arguments, or a line for the shell; it reads a text from its "
-                    + "standard input and writes a WAV file to its standard output, once a sentence"),
+                    + "standard input and writes a WAV file to its standard output, once a sentence", names: .program),
             Setting(
                 "time_limit", VG_SET_NUMBER, "how long the command may take for a sentence", default: "30",
                 range: 0.1...3600, unit: "s"),
@@ -92,10 +92,10 @@ extension TTS {
             Setting(key, kind, doc, default: isLive ? text : nil, range: range, unit: unit, live: isLive)
         }
         return [
-            setting(
+            Setting(
                 "voice", VG_SET_STRING,
                 "voice of the engine or language tag, as in en-GB; of espeak-ng with +f3 a variant; without one en-us, "
-                    + "kal16 or the first that is installed", nil),
+                    + "kal16 or the first that is installed", live: isLive, names: .file),
             setting(
                 "rate", VG_SET_NUMBER, "words per minute (80 to 450), or a multiple of 175 (0.46 to 2.57)", "175",
                 0.46...450),

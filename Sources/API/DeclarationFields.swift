@@ -50,6 +50,7 @@ extension Action {
     public var values: [String: SettingValue] {
         [
             "name": .string(name), "doc": .string(doc), "urgent": .bool(isUrgent), "lasting": .bool(isLasting),
+            "public": .bool(isPublic),
             "arguments": .list(arguments.map { .table($0.values) }),
             "results": .list(results.map { .table($0.values) }),
         ]
@@ -60,7 +61,7 @@ extension EventType {
     /// All of it.
     public var values: [String: SettingValue] {
         var values: [String: SettingValue] = [
-            "name": .string(name), "doc": .string(doc), "retained": .bool(isRetained),
+            "name": .string(name), "doc": .string(doc), "retained": .bool(isRetained), "public": .bool(isPublic),
             "fields": .list(fields.map { .table($0.values) }),
         ]
         if let role {

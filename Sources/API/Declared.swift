@@ -8,13 +8,14 @@ extension HostCall {
     static let declared: [HostCall] = [
         HostCall(
             "declared", "what the nodes of the graph declare: the events that they tell, and their live settings",
-            change: false,
+            change: false, right: .visitor,
             arguments: [Setting("node", VG_SET_STRING, "its name; all without it")],
             results: [
                 Field("events", VG_LIST, "node, name, doc, retained, role, stage and fields of each"),
                 Field(
                     "settings", VG_LIST, "node, what is declared of the live setting, and its value where it has one"),
-            ]
+            ],
+            toVisitors: { $0.map { ($0.key, $0.key == "events" ? $0.value.filtered(\.isPublic) : .list([])) } }
         ) { host, given in
             let nodes = try await instances(of: host, given.string("node"))
             let entries = Dictionary(
@@ -25,14 +26,14 @@ extension HostCall {
             let settings = nodes.flatMap { node in
                 node.declarations.settings.filter(\.isLive).map { setting in
                     var values = setting.values
-                    values["value"] = entries[node.name]?[setting.key]?.value
+                    values["value"] = entries[node.name]?[setting.key]?.shown
                     return tagged(values, node.name)
                 }
             }
             return [("events", .list(events)), ("settings", .list(settings))]
         },
         HostCall(
-            "types", "the types of nodes that can be added", change: false,
+            "types", "the types of nodes that can be added", change: false, right: .owner,
             results: [Field("types", VG_LIST, "name, doc, settings, parameters and ports of each")]
         ) { host, _ in
             let catalog = host.nodeTypes

@@ -15,40 +15,53 @@ private let on = Setting("on", VG_SET_BOOL, "false: no more", default: "true")
 extension HostCall {
     static let edits: [HostCall] = [
         HostCall(
-            "add", "add a node, unlinked", change: true,
-            arguments: [Setting("node", VG_SET_TABLE, "name, type and settings", required: true)], results: difference
+            "add", "add a node, unlinked", change: true, right: .owner,
+            arguments: [Setting("node", VG_SET_TABLE, "name, type and settings", required: true)], results: difference,
+            handing: { host, given in
+                let values = given.table("node") ?? [:]
+                let type =
+                    if case .string(let name)? = values["type"] { host.nodeTypes.descriptor(name) } else {
+                        nil as NodeDescriptor?
+                    }
+                return Handed(values, to: type?.settings ?? [])
+            }
         ) { host, given in answer(try await host.add(try description(of: given.table("node") ?? [:]))) },
-        HostCall("remove", "remove a node and its links", change: true, arguments: [which], results: difference) {
+        HostCall(
+            "remove", "remove a node and its links", change: true, right: .owner, arguments: [which],
+            results: difference
+        ) {
             host, given in answer(try await host.remove(given.text("node")))
         },
         HostCall(
-            "link", "link nodes", change: true,
+            "link", "link nodes", change: true, right: .owner,
             arguments: [link, Setting("gain_db", VG_SET_NUMBER, "of audio", default: "0", unit: "dB")],
             results: difference
         ) { host, given in answer(try await host.link(given.text("link"), gainDB: given.number("gain_db") ?? 0)) },
-        HostCall("unlink", "remove links", change: true, arguments: [link], results: difference) { host, given in
+        HostCall("unlink", "remove links", change: true, right: .owner, arguments: [link], results: difference) {
+            host, given in
             answer(try await host.unlink(given.text("link")))
         },
         HostCall(
-            "bypass", "let what goes into a node through in place of what comes out", change: true,
+            "bypass", "let what goes into a node through in place of what comes out", change: true, right: .operator,
             arguments: [which, on], results: difference
         ) { host, given in answer(try await host.bypass(given.text("node"), given.bool("on") ?? true)) },
-        HostCall("mute", "silence a node", change: true, arguments: [which, on], results: difference) { host, given in
+        HostCall("mute", "silence a node", change: true, right: .operator, arguments: [which, on], results: difference)
+        { host, given in
             answer(try await host.mute(given.text("node"), given.bool("on") ?? true))
         },
         HostCall(
-            "reload", "become what the file says now", change: true,
-            arguments: [Setting("path", VG_SET_STRING, "another file")], results: difference
+            "reload", "become what the file says now", change: true, right: .owner,
+            arguments: [Setting("path", VG_SET_STRING, "another file", names: .program)], results: difference
         ) { host, given in answer(try await host.reload(given.string("path"))) },
         HostCall(
-            "undo", "take back the last change of the graph or of a parameter", change: true,
+            "undo", "take back the last change of the graph or of a parameter", change: true, right: .owner,
             results: [Field("step", VG_STRING, "what was taken back")] + difference
         ) { host, _ in
             let (step, done) = try await host.undo()
             return [("step", .string(step))] + answer(done)
         },
         HostCall(
-            "redo", "do again what was taken back last", change: true,
+            "redo", "do again what was taken back last", change: true, right: .owner,
             results: [Field("step", VG_STRING, "what was done again")] + difference
         ) { host, _ in
             let (step, done) = try await host.redo()

@@ -13,29 +13,40 @@ public struct HostCall: Sendable {
     public let doc: String
     /// Whether it changes something; otherwise it only looks.
     public let isChange: Bool
+    /// From which right on it is answered.
+    public let right: Right
     /// What it takes. A table, and a list where any value is taken, may hold anything, which the call itself looks at.
     public let arguments: [Setting]
     /// What it returns.
     public let results: [Field]
+    private let handing: (@Sendable (Host, Settings) async throws -> Handed?)?
+    private let toVisitors: @Sendable (CallResults) -> CallResults
     private let body: @Sendable (Host, Settings) async throws -> CallResults
 
-    /// Declares a call. Whoever runs a host beside other things offers calls about those in the same table.
+    /// Declares a call. Whoever runs a host beside other things offers calls about those in the same table. `handing`
+    /// tells what goes on to a node; `toVisitors` leaves out what is not for them.
     public init(
-        _ name: String, _ doc: String, change isChange: Bool, arguments: [Setting] = [], results: [Field] = [],
+        _ name: String, _ doc: String, change isChange: Bool, right: Right, arguments: [Setting] = [],
+        results: [Field] = [], handing: (@Sendable (Host, Settings) async throws -> Handed?)? = nil,
+        toVisitors: @escaping @Sendable (CallResults) -> CallResults = { $0 },
         _ body: @escaping @Sendable (Host, Settings) async throws -> CallResults
     ) {
         self.name = name
         self.doc = doc
         self.isChange = isChange
+        self.right = right
         self.arguments = arguments
         self.results = results
+        self.handing = handing
+        self.toVisitors = toVisitors
         self.body = body
     }
 
-    /// Checks the arguments, and does what is asked.
-    public func callAsFunction(_ host: Host, _ values: [String: SettingValue] = [:]) async throws(CallError)
-        -> CallResults
-    {
+    /// Checks who asks and the arguments, and does what is asked.
+    public func callAsFunction(
+        _ host: Host, _ values: [String: SettingValue] = [:], by caller: Caller = .user
+    ) async throws(CallError) -> CallResults {
+        guard caller.right >= right else { throw CallError(missing: right, caller) }
         do {
             let open = Set(arguments.filter { $0.kind == VG_SET_VALUE }.map(\.key))
             let shallow = Dictionary(
@@ -51,10 +62,27 @@ public struct HostCall: Sendable {
             } catch {
                 throw CallError(error.message, hint: error.hint)
             }
-            return try await body(host, Settings(values))
+            let given = Settings(values)
+            try await check(host, given, caller)
+            let results = try await body(host, given)
+            return caller.right > .visitor ? results : toVisitors(results)
         } catch {
             throw CallError(error, hint: usage)
         }
+    }
+
+    /// Whether `caller` may give it to what it goes to. Who is trusted may do anything.
+    private func check(_ host: Host, _ given: Settings, _ caller: Caller) async throws {
+        guard !caller.isTrusted else { return }
+        let reach = ReachCheck(folder: await host.path == nil ? nil : host.description?.baseFolder)
+        try reach.check(given.values, against: arguments)
+        guard let handed = try await handing?(host, given) else { return }
+        if let (node, action) = handed.action, !caller.may(action.name, of: node, isPublic: action.isPublic) {
+            throw CallError(
+                "whoever has this link may not do '\(action.name)' of '\(node)'",
+                hint: caller.right == .visitor ? Right.operator.hint : "'actions' in [web] says what may be done")
+        }
+        try reach.check(handed.values, against: handed.settings, isNode: handed.action == nil)
     }
 
     /// How it is called: its name and what it takes.
@@ -63,6 +91,22 @@ public struct HostCall: Sendable {
         guard let last = words.last else { return "\(name) takes nothing" }
         let list = words.count == 1 ? last : words.dropLast().joined(separator: ", ") + " and " + last
         return "\(name) takes \(list)"
+    }
+}
+
+/// What a call hands on to a node.
+public struct Handed: Sendable {
+    /// Of an action: whose it is, and which.
+    public var action: (node: String, action: Action)?
+    /// The arguments, or settings of a node.
+    public var values: [String: SettingValue]
+    /// What is declared of them.
+    public var settings: [Setting]
+
+    /// Describes it.
+    public init(_ values: [String: SettingValue], to settings: [Setting], action: (node: String, action: Action)? = nil)
+    {
+        (self.values, self.settings, self.action) = (values, settings, action)
     }
 }
 
@@ -82,6 +126,11 @@ public struct CallError: Error, Sendable {
     public init(_ message: String, hint: String = "") {
         self.message = message
         self.hint = hint
+    }
+
+    /// Who asks may not ask for this.
+    public init(missing right: Right, _ caller: Caller) {
+        self.init("\(caller.right.rawValue)s may not ask for this", hint: right.hint)
     }
 
     /// Any error of a host. There is always something to do about it: at least what `hint` says.

@@ -8,7 +8,7 @@ import NodeKit
 extension HostCall {
     static let looks: [HostCall] = [
         HostCall(
-            "status", "what is measured now", change: false,
+            "status", "what is measured now", change: false, right: .operator,
             results: [Field("status", VG_TABLE, "driver, load, dropouts, counters, nodes that are not well, ...")]
         ) { host, _ in
             guard let status = await host.status else { throw HostError("no graph is playing") }
@@ -17,18 +17,26 @@ extension HostCall {
         },
         HostCall(
             "nodes", "the graph as it is: nodes with settings, parameters and ports, and links", change: false,
+            right: .visitor,
             results: [
                 Field("graph", VG_STRING, "its name"), Field("nodes", VG_LIST, "its nodes"),
                 Field("links", VG_LIST, "its links, as they are written"),
                 Field("wires", VG_LIST, "what they come to: from a port of a node to a port or parameter"),
-            ]
+            ],
+            toVisitors: { results in
+                // What plays, and nothing of how it is set.
+                results.map { key, value in
+                    (key, key == "nodes" ? value.mapped { $0.without("settings", "parameters", "degraded") } : value)
+                }
+            }
         ) { host, _ in await graph(of: host) },
         HostCall(
             "file", "the graph as it plays, as the text of a file, with the comments of the one that it was read from",
-            change: false,
+            change: false, right: .owner,
             arguments: [
                 Setting(
-                    "folder", VG_SET_STRING, "where the file is to lie; without it, where the graph's own file lies")
+                    "folder", VG_SET_STRING, "where the file is to lie; without it, where the graph's own file lies",
+                    names: .file)
             ],
             results: [
                 Field("text", VG_STRING, "the file"), Field("path", VG_STRING, "the file that it was read from"),
@@ -38,14 +46,14 @@ extension HostCall {
             return [("text", .string(text))] + (await host.path.map { [("path", .string($0))] } ?? [])
         },
         HostCall(
-            "timings", "what each node takes of a block", change: false,
+            "timings", "what each node takes of a block", change: false, right: .operator,
             results: [Field("timings", VG_TABLE, "by node, in microseconds")]
         ) { host, _ in
             let timings = await host.timings.map { ($0.node, SettingValue.table($0.fields)) }
             return [("timings", .table(Dictionary(timings, uniquingKeysWith: { $1 })))]
         },
         HostCall(
-            "levels", "listen to every node, and say how loud each is", change: false,
+            "levels", "listen to every node, and say how loud each is", change: false, right: .operator,
             arguments: [
                 Setting("seconds", VG_SET_NUMBER, "how long", default: "0.3", range: 0.01...10, unit: "s")
             ],
@@ -59,11 +67,11 @@ extension HostCall {
             return [("levels", .table(levels.mapValues { SettingValue($0) }))]
         },
         HostCall(
-            "dropouts", "the last hundred dropouts, with their causes", change: false,
+            "dropouts", "the last hundred dropouts, with their causes", change: false, right: .operator,
             results: [Field("dropouts", VG_LIST, "oldest first")]
         ) { host, _ in [("dropouts", .list(await host.dropouts.map { .table($0.fields) }))] },
         HostCall(
-            "get", "what a parameter, or every parameter of a node, was last set to", change: false,
+            "get", "what a parameter, or every parameter of a node, was last set to", change: false, right: .operator,
             arguments: [
                 Setting("node", VG_SET_STRING, "its name", required: true),
                 Setting("parameter", VG_SET_STRING, "its key; all without it"),
@@ -80,6 +88,7 @@ extension HostCall {
         },
         HostCall(
             "judge", "listen to an input, or to every input, and say what comes from it", change: false,
+            right: .operator,
             arguments: [
                 Setting("node", VG_SET_STRING, "its name; all without it"),
                 Setting("seconds", VG_SET_NUMBER, "how long", default: "2.0", range: 0.1...60, unit: "s"),
@@ -101,9 +110,10 @@ extension HostCall {
             return [("inputs", .list(judged))]
         },
         HostCall(
-            "actions", "what can be done to a node, or to every node", change: false,
+            "actions", "what can be done to a node, or to every node", change: false, right: .visitor,
             arguments: [Setting("node", VG_SET_STRING, "its name; all without it")],
-            results: [Field("actions", VG_LIST, "node, name, doc, arguments and results of each")]
+            results: [Field("actions", VG_LIST, "node, name, doc, public, arguments and results of each")],
+            toVisitors: { $0.map { ($0.key, $0.value.filtered(\.isPublic)) } }
         ) { host, given in
             func list(_ node: String) async throws -> [SettingValue] {
                 try await host.actions(of: node).map { .table($0.values.merging(["node": .string(node)]) { $1 }) }
@@ -115,7 +125,7 @@ extension HostCall {
             return [("actions", .list(actions))]
         },
         HostCall(
-            "series", "what every node measures, and the host of it", change: false,
+            "series", "what every node measures, and the host of it", change: false, right: .visitor,
             arguments: [Setting("node", VG_SET_STRING, "its name; all without it")],
             results: [Field("series", VG_LIST, "node, name, doc, unit, rate, width and on_request of each")]
         ) { host, given in
@@ -138,7 +148,7 @@ extension HostCall {
         let nodes = description.nodes.map { node in
             var fields: [String: SettingValue] = [
                 "name": .string(node.name), "type": .string(node.type), "bypass": .bool(node.bypass),
-                "mute": .bool(node.mute), "settings": .table(node.entries.mapValues(\.value)),
+                "mute": .bool(node.mute), "settings": .table(node.entries.mapValues(\.shown)),
                 "parameters": .list((parameters[node.name] ?? []).map { .table($0.values) }),
                 "ports": .list(ports[node.name] ?? []),
             ]

@@ -78,10 +78,11 @@ public struct Request: Sendable {
     }
 
     /// Does what is asked; returns the line of the answer, without its end. `more`: what stands beside the results.
-    public func answer(_ host: Host, _ table: CallTable, more: @Sendable (String) -> [(String, String)]) async -> String
-    {
+    public func answer(
+        _ host: Host, _ table: CallTable, by caller: Caller = .user, more: @Sendable (String) -> [(String, String)]
+    ) async -> String {
         do throws(CallError) {
-            let results = try await table.named(call)(host, try arguments())
+            let results = try await table.named(call)(host, try arguments(), by: caller)
             return JSONText.object([("id", id.text), ("ok", "true")] + results.json + more(call))
         } catch {
             return error.answer(id)

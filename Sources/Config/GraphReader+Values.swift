@@ -31,6 +31,7 @@ extension GraphReader {
     mutating func value(_ node: TomlDocument.Node, _ document: TomlDocument) -> Entry? {
         var inner: [String: Entry] = [:]
         var variable: Variable?
+        var written: String?
         let value: SettingValue
         switch node.kind {
         case VG_TOML_BOOL: value = .bool(node.boolean)
@@ -39,7 +40,7 @@ extension GraphReader {
         case VG_TOML_STRING:
             guard let text = text(node, document, "") else { return nil }
             value = .string(text.string)
-            variable = text.variable
+            (variable, written) = (text.variable, text.written)
         case VG_TOML_LIST:
             var items: [SettingValue] = []
             for item in document.children(node) {
@@ -60,7 +61,7 @@ extension GraphReader {
         }
         let key = node.key == nil ? document.valueLocation(node) : document.keyLocation(node)
         var entry = Entry(value, keyLocation: key, valueLocation: document.valueLocation(node), inner: inner)
-        entry.variable = variable
+        (entry.variable, entry.written) = (variable, written)
         return entry
     }
 

@@ -130,6 +130,9 @@ extension WebDescription {
         if !names.isEmpty { entries.append(("names", .list(names.map(SettingValue.string)))) }
         if isReadOnly { entries.append(("read_only", .bool(true))) }
         if allowsRemote { entries.append(("remote", .bool(true))) }
+        if let actions { entries.append(("actions", .list(actions.map(SettingValue.string)))) }
+        if let tokens { entries.append(("tokens", .string(tokens))) }
+        if isTrusted { entries.append(("trust", .bool(true))) }
         return entries
     }
 }

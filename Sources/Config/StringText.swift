@@ -9,6 +9,8 @@ struct StringText {
     private(set) var bytes: [UInt8]
     /// The variable that the whole string is, once it is expanded: of "${NAME}" and "${NAME:-default}" alone.
     private(set) var variable: Variable?
+    /// The string as it was before variables in it were expanded; nil: there are none.
+    private(set) var written: String?
     /// Offset in the file of each byte, and of the end; nil: the string stands as it is, from `start`.
     private var origins: [Int]?
     private let start: Int
@@ -61,6 +63,9 @@ struct StringText {
         let dollar = UInt8(ascii: "$")
         guard bytes.contains(dollar) else { return }
         let isAlone = bytes.starts(with: "${".utf8) && bytes.firstIndex(of: UInt8(ascii: "}")) == bytes.count - 1
+        if bytes.indices.dropLast().contains(where: { bytes[$0] == dollar && bytes[$0 + 1] == UInt8(ascii: "{") }) {
+            written = string
+        }
         let alone = isAlone ? Self.parts(of: bytes[2..<bytes.count - 1]).name : nil
         var result: [UInt8] = []
         var places: [Int] = []

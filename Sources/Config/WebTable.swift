@@ -7,7 +7,7 @@ extension WebDescription {
     /// Sets what stands behind a key; nil: done.
     mutating func set(_ key: String, _ entry: Entry) -> DriverDescription.Fault? {
         let value = entry.value
-        switch (key, key == "read_only" || key == "remote" ? entry.reading : value) {
+        switch (key, ["read_only", "remote", "trust"].contains(key) ? entry.reading : value) {
         case ("listen", .string(let text)) where ListenAddress(text) != nil: listen = text
         case ("listen", .integer(let port)) where (0...65535).contains(port): listen = String(port)
         case ("listen", _):
@@ -15,7 +15,8 @@ extension WebDescription {
                 message: "'listen' must be an address", hint: "write \(ListenAddress.usage)")
         case ("read_only", .bool(let flag)): isReadOnly = flag
         case ("remote", .bool(let flag)): allowsRemote = flag
-        case ("read_only", _), ("remote", _):
+        case ("trust", .bool(let flag)): isTrusted = flag
+        case ("read_only", _), ("remote", _), ("trust", _):
             return .init(
                 message: "'\(key)' must be true or false, \(entry.mismatch)", hint: unquote(entry, .boolean))
         case ("origins", _):
@@ -31,6 +32,16 @@ extension WebDescription {
                     message: "'names' must be a list of host names", hint: "for example [\"voice.example.org\"]")
             }
             names = texts
+        case ("actions", _):
+            guard let texts = Self.texts(value), texts.allSatisfy({ $0.contains(".") && !$0.utf8.contains(0) }) else {
+                return .init(
+                    message: "'actions' must be a list of actions",
+                    hint: "as NODE.ACTION: [\"take.start\", \"voice.*\"]")
+            }
+            actions = texts
+        case ("tokens", .string(let path)) where !path.isEmpty && !path.utf8.contains(0): tokens = path
+        case ("tokens", _):
+            return .init(message: "'tokens' must be the path of a file", hint: "it is made if it is not there")
         default:
             return FileTable.web.fault(of: key)
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Host
+import JSON
 import System
 
 /// The private folder where the hosts of one user can be reached, a socket for each.
@@ -72,6 +73,23 @@ public struct ControlFolder: Sendable {
                 "cannot make \(path): \(reason(errno))", hint: "set XDG_RUNTIME_DIR to a private folder that is there")
         }
         try check()
+    }
+
+    /// Puts a page there that leads a browser on to a link, and returns its path. What a program is started with everybody on
+    /// the machine sees; what is in this folder its owner alone.
+    public func page(leadingTo link: String) throws(HostError) -> String {
+        try make()
+        let place = path + "/open.html"
+        let target = JSONText.string(link).replacing("<", with: "\\u003c")
+        let text =
+            "<!doctype html><meta charset=\"utf-8\"><title>voicegraph</title><script>location.replace(\(target))</script>"
+        let file = open(place, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw HostError("cannot write \(place): \(reason(errno))") }
+        defer { close(file) }
+        guard write(file, text, text.utf8.count) == text.utf8.count else {
+            throw HostError("cannot write \(place): \(reason(errno))")
+        }
+        return place
     }
 
     func check() throws(HostError) {

@@ -63,7 +63,7 @@ extension Setting {
             default_text: defaultText.map { immortal($0) }, minimum: range?.lowerBound ?? 0,
             maximum: range?.upperBound ?? 0, unit: unit.map { immortal($0) },
             choices: UnsafePointer(immortal(choices.map { Optional(immortal($0)) })),
-            choice_count: UInt32(choices.count), flags: UInt32(isLive ? VG_SETTING_LIVE : 0))
+            choice_count: UInt32(choices.count), flags: UInt32(isLive ? VG_SETTING_LIVE : 0) | (reach?.flag ?? 0))
     }
 }
 
@@ -78,7 +78,9 @@ extension Action {
         vg_action(
             name: immortal(name), doc: immortal(doc), arguments: immortalList(arguments.map(\.c)),
             results: immortalList(results.map(\.c)),
-            flags: UInt32((isUrgent ? VG_ACTION_URGENT : 0) | (isLasting ? VG_ACTION_LASTING : 0)))
+            flags: UInt32(
+                (isUrgent ? VG_ACTION_URGENT : 0) | (isLasting ? VG_ACTION_LASTING : 0)
+                    | (isPublic ? VG_ACTION_PUBLIC : 0)))
     }
 }
 
@@ -86,7 +88,7 @@ extension EventType {
     var c: vg_event_type {
         vg_event_type(
             name: immortal(name), doc: immortal(doc), fields: immortalList(fields.map(\.c)),
-            flags: UInt32(isRetained ? VG_EVENT_RETAINED : 0) | (role?.flags ?? 0))
+            flags: UInt32((isRetained ? VG_EVENT_RETAINED : 0) | (isPublic ? VG_EVENT_PUBLIC : 0)) | (role?.flags ?? 0))
     }
 }
 

@@ -36,11 +36,13 @@ public struct Action: Sendable {
     public var isUrgent: Bool
     /// Whether it is done again when the node had to be made anew after a crash.
     public var isLasting: Bool
+    /// Whether it belongs to talking with the graph, so that visitors of its page may do it.
+    public var isPublic: Bool
 
     /// Describes an action.
     public init(
         _ name: String, _ doc: String, arguments: [Setting] = [], results: [Field] = [], urgent isUrgent: Bool = false,
-        lasting isLasting: Bool = false
+        lasting isLasting: Bool = false, public isPublic: Bool = false
     ) {
         self.name = name
         self.doc = doc
@@ -48,12 +50,13 @@ public struct Action: Sendable {
         self.results = results
         self.isUrgent = isUrgent
         self.isLasting = isLasting
+        self.isPublic = isPublic
     }
 
     /// `VG_ACTION_SAVE`: writes what another node would need to go on like this one into a folder.
     public static let save = Action(
         VG_ACTION_SAVE, "write what another node needs to go on like this one",
-        arguments: [Setting("folder", VG_SET_STRING, "where; it is made if need be", required: true)])
+        arguments: [Setting("folder", VG_SET_STRING, "where; it is made if need be", required: true, names: .file)])
 
     /// `VG_ACTION_PRESET`: goes over to a preset without a click.
     public static let preset = Action(
@@ -73,7 +76,7 @@ public struct Action: Sendable {
         VG_ACTION_PROPERTY, "set a property, or tell it",
         arguments: [
             Setting("key", VG_SET_STRING, "its name, label or URI", required: true),
-            Setting("value", VG_SET_VALUE, "what it becomes; without it, it is told"),
+            Setting("value", VG_SET_VALUE, "what it becomes; without it, it is told", names: .file),
         ],
         results: [Field("value", VG_ANY, "what it is, when that was asked")], lasting: true)
 }
@@ -136,16 +139,20 @@ public struct EventType: Sendable, Equatable {
     public var isRetained: Bool
     /// What it is for whoever keeps things; nil: nothing.
     public var role: EventRole?
+    /// Whether it belongs to talking with the graph, so that visitors of its page are told it: every text does.
+    public var isPublic: Bool
 
     /// Describes an event.
     public init(
-        _ name: String, _ doc: String, fields: [Field] = [], retained isRetained: Bool = false, role: EventRole? = nil
+        _ name: String, _ doc: String, fields: [Field] = [], retained isRetained: Bool = false, role: EventRole? = nil,
+        public isPublic: Bool = false
     ) {
         self.name = name
         self.doc = doc
         self.fields = fields
         self.isRetained = isRetained
         self.role = role
+        if case .text = role { self.isPublic = true } else { self.isPublic = isPublic }
     }
 }
 

@@ -116,12 +116,27 @@ public struct Setting: Sendable {
     public var choices: [String]
     /// Whether it may be changed while the node plays, by `Node.set`.
     public var isLive: Bool
+    /// What its texts name beyond the graph; nil: nothing.
+    public var reach: Reach?
 
-    /// Describes a setting.
+    /// What a text may name that is not of the graph; see `VG_SETTING_FILE` and its neighbours.
+    public enum Reach: Sendable, Equatable, CaseIterable {
+        /// A file or folder, read or written.
+        case file
+        /// A program, or a line for the shell.
+        case program
+        /// A variable of the environment.
+        case variable
+        /// A URL, or another machine.
+        case address
+    }
+
+    /// Describes a setting. A `VG_SET_PATH` names a file in any case.
     public init(
         _ key: String, _ kind: vg_setting_kind, _ doc: String, required: Bool = false,
         default defaultText: String? = nil,
-        range: ClosedRange<Double>? = nil, unit: String? = nil, choices: [String] = [], live isLive: Bool = false
+        range: ClosedRange<Double>? = nil, unit: String? = nil, choices: [String] = [], live isLive: Bool = false,
+        names reach: Reach? = nil
     ) {
         self.key = key
         self.doc = doc
@@ -132,6 +147,19 @@ public struct Setting: Sendable {
         self.unit = unit
         self.choices = choices
         self.isLive = isLive
+        self.reach = reach ?? (kind == VG_SET_PATH ? .file : nil)
+    }
+}
+
+extension Setting.Reach {
+    /// As `VG_SETTING_*`.
+    var flag: UInt32 {
+        switch self {
+        case .file: UInt32(VG_SETTING_FILE)
+        case .program: UInt32(VG_SETTING_PROGRAM)
+        case .variable: UInt32(VG_SETTING_VARIABLE)
+        case .address: UInt32(VG_SETTING_ADDRESS)
+        }
     }
 }
 

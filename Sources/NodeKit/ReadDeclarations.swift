@@ -11,7 +11,7 @@ extension Setting {
             String(cString: key), c.kind, text(c.doc), required: c.required,
             default: c.default_text.map { String(cString: $0) }, range: bounded ? c.minimum...c.maximum : nil,
             unit: c.unit.map { String(cString: $0) }, choices: choices.compactMap { $0.map { String(cString: $0) } },
-            live: c.flags & UInt32(VG_SETTING_LIVE) != 0)
+            live: c.flags & UInt32(VG_SETTING_LIVE) != 0, names: Reach.allCases.first { c.flags & $0.flag != 0 })
     }
 }
 
@@ -31,7 +31,8 @@ extension Action {
             String(cString: name), text(c.doc),
             arguments: elements(of: c.arguments, as: vg_setting.self).compactMap { Setting($0) },
             results: elements(of: c.results, as: vg_field.self).compactMap { Field($0) },
-            urgent: c.flags & UInt32(VG_ACTION_URGENT) != 0, lasting: c.flags & UInt32(VG_ACTION_LASTING) != 0)
+            urgent: c.flags & UInt32(VG_ACTION_URGENT) != 0, lasting: c.flags & UInt32(VG_ACTION_LASTING) != 0,
+            public: c.flags & UInt32(VG_ACTION_PUBLIC) != 0)
     }
 }
 

@@ -15,13 +15,14 @@ import NodeKit
 public final class WebServer: Sendable {
     /// Where it is.
     public let url: String
-    /// The same with the token of this run, which lets whoever has it in.
-    public let link: String
+    private let tokens: Tokens
     /// Whether other machines reach it.
     public let isRemote: Bool
 
     /// Calls that it has beside those of every host.
-    static let ownCalls = [LayoutCall.call, StreamsCall.call]
+    static func ownCalls(_ tokens: Tokens) -> [HostCall] {
+        [LayoutCall.call, StreamsCall.call, TicketCall.call(tokens)]
+    }
 
     private let group: MultiThreadedEventLoopGroup
     private let channel: any Channel
@@ -53,6 +54,7 @@ public final class WebServer: Sendable {
                 "\(web.listen) can be reached from other machines, and nothing that is sent is encrypted",
                 hint: "say --web-remote, or remote = true in [web], if that is meant; see docs/web.md for TLS")
         }
+        tokens = if let path = web.tokens { try Tokens(keptIn: path) } else { Tokens() }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let box = NIOLockedValueBox<State?>(nil)
@@ -77,16 +79,18 @@ public final class WebServer: Sendable {
         }
         let port = channel.localAddress?.port ?? address.port
         let addresses = Self.addresses(address)
-        let access = Access(web, addresses: addresses, port: port)
-        let calls = CallTable(more + Self.ownCalls)
+        let access = Access(web, addresses: addresses, port: port, tokens: tokens)
+        let calls = CallTable(more + Self.ownCalls(tokens))
         state = State(LiveHub(host, calls, access, loop), Router(host, calls, access, takes: takes))
         self.group = group
         let shown = address.isAny ? addresses.last { $0 != "::1" } ?? "localhost" : address.host
         url = "http://\(shown.contains(":") ? "[\(shown)]" : shown):\(port)/"
-        link = "\(url)?token=\(access.token.text)"
         box.withLockedValue { $0 = state }
         loop.execute { [state] in state.hub.begin() }
     }
+
+    /// The same with the token of a right, which lets whoever has it in.
+    public func link(_ right: Right) -> String { "\(url)?token=\(tokens[right].text)" }
 
     /// Ends all connections; to be called once. [control]
     public func close() {
@@ -150,7 +154,7 @@ public final class WebServer: Sendable {
             shouldUpgrade: { channel, head in
                 let access = state.router.access
                 guard Target(head.uri)?.path == "/api/live", head.method == .GET,
-                    let origin = try? access.check(head.headers), access.isKnown(head.headers, origin),
+                    (try? access.check(head.headers)) != nil, access.caller(head.headers) != nil,
                     state.connections.sockets < Limits.sockets
                 else { return channel.eventLoop.makeSucceededFuture(nil) }
                 let offers = head.headers[canonicalForm: "sec-websocket-protocol"]
@@ -158,14 +162,17 @@ public final class WebServer: Sendable {
                     offers.contains("voicegraph") ? ["Sec-WebSocket-Protocol": "voicegraph"] : [:]
                 return channel.eventLoop.makeSucceededFuture(chosen)
             },
-            upgradePipelineHandler: { channel, _ in
+            upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
+                    guard let caller = state.router.access.caller(head.headers) else {
+                        throw ChannelError.alreadyClosed
+                    }
                     state.clients += 1
                     let gather = NIOWebSocketFrameAggregator(
                         minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 64,
                         maxAccumulatedFrameSize: Limits.message)
                     try channel.pipeline.syncOperations.addHandlers(
-                        FrameCheck(), gather, LiveClient(state.hub, number: state.clients))
+                        FrameCheck(), gather, LiveClient(state.hub, caller, number: state.clients))
                 }
             })
     }

@@ -87,4 +87,104 @@ import TestSupport
         run.signal(SIGINT)
         #expect(try await run.end() == 0)
     }
+
+    /// Status and text of a call.
+    private func post(_ link: String, _ call: String, _ body: String) async throws -> (status: String, text: String) {
+        let parts = link.split(separator: "?token=")
+        let tool = try await runTool([
+            "curl", "-sS", "-m", "60", "-w", "\n%{http_code}", "-H", "Authorization: Bearer \(parts[1])", "-H",
+            "Content-Type: application/json", "-d", body, "\(parts[0])api/\(call)",
+        ])
+        let lines = tool.output.split(separator: "\n")
+        return (String(lines.last ?? ""), lines.dropLast().joined(separator: "\n"))
+    }
+
+    @Test("With the owner's link nothing is named that the graph's file does not name, unless it says trust")
+    func reach() async throws {
+        let scratch = try Scratch()
+        let mark = scratch.file("mark")
+        func nodes(_ number: Int) -> [String] {
+            [
+                "\"type\":\"tts\",\"engine\":\"command\",\"command\":\"touch \(mark); cat\"",
+                "\"type\":\"tts\",\"engine\":\"command\",\"command\":[\"touch\",\"\(mark)\"]",
+                "\"type\":\"agent\",\"backend\":\"command\",\"command\":\"touch \(mark)\"",
+                "\"type\":\"transcribe\",\"engine\":\"command\",\"command\":\"touch \(mark)\"",
+                "\"type\":\"agent\",\"backend\":\"openai\",\"model\":\"m\",\"url\":\"http://127.0.0.1:1/v1\"",
+                "\"type\":\"agent\",\"backend\":\"openai\",\"model\":\"m\",\"key_env\":\"HOME\"",
+                "\"type\":\"agent\",\"backend\":\"openai\",\"model\":\"m\",\"key_file\":\"/etc/passwd\"",
+                "\"type\":\"agent\",\"rules\":\"/etc/passwd\"", "\"type\":\"file\",\"path\":\"/etc/passwd\"",
+                "\"type\":\"record\",\"path\":\"\(scratch.path)-elsewhere.wav\"",
+                "\"type\":\"record\",\"path\":\"../elsewhere.wav\"",
+                "\"type\":\"record\",\"path\":\"a.wav\",\"descriptor\":1",
+                "\"type\":\"wake\",\"phrases\":\"a\",\"model\":\"/etc\"", "\"type\":\"tts\",\"voice\":\"../../x\"",
+                "\"type\":\"lv2\",\"plugin\":\"urn:x\",\"params\":{\"ir\":\"/etc/passwd\"}",
+                "\"type\":\"lv2\",\"plugin\":\"urn:x\",\"state\":\"/etc\"",
+            ].enumerated().map { "{\"node\":{\"name\":\"n\(number)_\($0.offset)\",\($0.element)}}" }
+        }
+        let run = try start(scratch, ["--web", "0"])
+        let link = try await link(run)
+        for node in nodes(1) {
+            let answer = try await post(link, "add", node)
+            #expect(answer.status == "400" && answer.text.contains("trust = true"), "\(node): \(answer)")
+        }
+        mkdir(scratch.file("in"), 0o700)
+        let inside = try await post(
+            link, "add", "{\"node\":{\"name\":\"r\",\"type\":\"record\",\"path\":\"in/a.wav\",\"autostart\":false}}")
+        #expect(inside.status == "200", "\(inside)")
+        let started = try await post(
+            link, "do", "{\"node\":\"r\",\"action\":\"start\",\"arguments\":{\"path\":\"\(mark).wav/../../x.wav\"}}")
+        #expect(started.status == "400" && started.text.contains("trust = true"), "\(started)")
+        // Who is at the machine may do all of it.
+        let local = try await runTool(
+            [Program.voicegraph, "ctl", "add", "local", "tts", "engine=command", "command=cat"],
+            environment: environment(scratch))
+        #expect(local.status == 0, "\(local.output)")
+        #expect(access(mark, F_OK) != 0)
+        run.signal(SIGINT)
+        #expect(try await run.end() == 0, "\(run.errors)")
+
+        let trusting = try start(scratch, [], graph: endless + "[web]\nlisten = 0\ntrust = true\ntokens = \"tokens\"\n")
+        let kept = try await self.link(trusting)
+        let added = try await post(kept, "add", nodes(2)[0])
+        #expect(added.status == "200", "\(added)")
+        trusting.signal(SIGINT)
+        #expect(try await trusting.end() == 0, "\(trusting.errors)")
+        // With a file for tokens the link of the next run is the same, but for its port.
+        let next = try start(scratch, [], graph: endless + "[web]\nlisten = 0\ntokens = \"tokens\"\n")
+        #expect(try await self.link(next).split(separator: "=").last == kept.split(separator: "=").last)
+        for right in ["visitor", "operator"] {
+            let told = try await runTool(
+                [Program.voicegraph, "web", "--no-open", "--right", right], environment: environment(scratch))
+            #expect(
+                try told.output.contains(
+                    String(contentsOfFile: scratch.file("tokens"), encoding: .utf8)
+                        .firstMatch(of: Regex("\(right) ([0-9a-f]{32})"))?.output[1].substring ?? "?"), "\(told.output)"
+            )
+        }
+        next.signal(SIGINT)
+        #expect(try await next.end() == 0, "\(next.errors)")
+    }
+
+    @Test("What opens the browser is not started with the link, which everybody on the machine would see")
+    func opened() async throws {
+        let scratch = try Scratch()
+        let run = try start(scratch, ["--web", "0"])
+        let link = try await link(run)
+        let opener = try scratch.write("xdg-open", "#!/bin/sh\necho \"$@\" > \(scratch.path)/arguments\n")
+        chmod(opener, 0o755)
+        let told = try await runTool(
+            [Program.voicegraph, "web"],
+            environment: environment(scratch).merging(
+                ["DISPLAY": ":9", "PATH": scratch.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")]
+            ) { $1 })
+        #expect(told.status == 0 && told.output == link + "\n", "\(told.output)")
+        let page = try String(contentsOfFile: scratch.file("arguments"), encoding: .utf8).trimmingCharacters(
+            in: .newlines)
+        #expect(page.hasPrefix(scratch.path) && !page.contains("token"), "\(page)")
+        #expect(try String(contentsOfFile: page, encoding: .utf8).contains(link))
+        var about = stat()
+        #expect(stat(page, &about) == 0 && about.st_mode & 0o777 == 0o600)
+        run.signal(SIGINT)
+        #expect(try await run.end() == 0, "\(run.errors)")
+    }
 }

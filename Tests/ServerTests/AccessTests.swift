@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
+import Foundation
+import Glibc
 import Graph
 import Host
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @testable import Server
 
 /// Who may ask for what.
 @Suite struct AccessTests {
-    private static let token = Token()
+    private static let tokens = Tokens()
 
     private func access(origins: [String] = [], names: [String] = [], port: Int = 8765) -> Access {
         var web = WebDescription()
         (web.origins, web.names) = (origins, names)
-        return Access(web, addresses: ["localhost", "127.0.0.1", "::1"], port: port, token: Self.token)
+        return Access(web, addresses: ["localhost", "127.0.0.1", "::1"], port: port, tokens: Self.tokens)
     }
 
     private func status(_ access: Access, _ headers: HTTPHeaders) -> UInt? {
@@ -68,22 +72,55 @@ import Testing
                 == nil)
     }
 
-    @Test("The token is known by its header, its protocol or the cookie of our own pages") func tokens() {
+    @Test("A token is known by its header or its protocol, and says the right; there are no cookies") func tokens() {
         let access = access(origins: ["https://page.example"])
-        let text = Self.token.text
-        let elsewhere = Access.Origin.listed("https://page.example")
-        #expect(access.isKnown(["Authorization": "Bearer \(text)"], .own))
-        #expect(access.isKnown(["Authorization": "bearer \(text)"], elsewhere))
-        #expect(access.isKnown(["Sec-WebSocket-Protocol": "voicegraph, token.\(text)"], elsewhere))
-        #expect(access.isKnown(["Cookie": "other=1; voicegraph-8765=\(text)"], .own))
-        #expect(!access.isKnown(["Cookie": "voicegraph-8765=\(text)"], elsewhere))
-        #expect(!access.isKnown(["Cookie": "voicegraph-8766=\(text)"], .own))
-        #expect(!access.isKnown(["Authorization": "Bearer \(text.dropLast())0x"], .own))
-        #expect(!access.isKnown(["Authorization": "Bearer "], .own))
-        #expect(!access.isKnown([:], .own))
-        #expect(!Token().matches(text) && text.count == 32)
-        #expect(access.setCookie([:]) == "voicegraph-8765=\(text); HttpOnly; SameSite=Strict; Path=/")
-        #expect(access.setCookie(["X-Forwarded-Proto": "https"]).hasSuffix("; Secure"))
+        func right(_ headers: HTTPHeaders) -> Right? { access.caller(headers)?.right }
+        for wanted in Right.allCases {
+            let text = Self.tokens[wanted].text
+            #expect(right(["Authorization": "Bearer \(text)"]) == wanted)
+            #expect(right(["Authorization": "bearer \(text)"]) == wanted)
+            #expect(right(["Sec-WebSocket-Protocol": "voicegraph, token.\(text)"]) == wanted)
+            #expect(right(["Cookie": "voicegraph-8765=\(text)"]) == nil)
+            #expect(right(["Authorization": "Bearer \(text.dropLast())0x"]) == nil)
+            #expect(right(["Authorization": "Basic \(text)"]) == nil)
+        }
+        #expect(right(["Authorization": "Bearer "]) == nil && right([:]) == nil)
+        #expect(right(["Authorization": "Bearer \(Self.tokens.audio.text)"]) == nil, "it is for takes alone")
+        #expect(Set(Right.allCases.map { Self.tokens[$0].text }).count == 3 && Self.tokens[.visitor].text.count == 32)
+        #expect(Right.visitor < .operator && Right.operator < .owner)
+    }
+
+    @Test("Tokens that are kept stay what they are; a file that others read, or that is none, is refused")
+    func keptTokens() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("tokens")
+        let first = try Tokens(keptIn: path)
+        #expect(try permissions(path) == 0o600)
+        let again = try Tokens(keptIn: path)
+        #expect(Right.allCases.allSatisfy { first[$0] == again[$0] })
+        // One of the user's own choice; the others are made.
+        try "# mine\nvisitor let-everybody-in-here".write(toFile: path, atomically: false, encoding: .utf8)
+        let chosen = try Tokens(keptIn: path)
+        #expect(chosen[.visitor].text == "let-everybody-in-here" && chosen[.owner] != first[.owner])
+        #expect(try Tokens(keptIn: path)[.owner] == chosen[.owner])
+        for wrong in [
+            "visitor short", "guest 0123456789abcdef", "visitor", "owner \(chosen[.visitor].text) x",
+            "visitor 0123456789abcdef\nowner 0123456789abcdef", "visitor 0123456789/bcdef?&",
+        ] {
+            try wrong.write(toFile: path, atomically: false, encoding: .utf8)
+            #expect(throws: HostError.self, "\(wrong)") { try Tokens(keptIn: path) }
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == wrong)
+        }
+        chmod(path, 0o640)
+        #expect(throws: HostError.self) { try Tokens(keptIn: path) }
+        #expect(throws: HostError.self) { try Tokens(keptIn: scratch.path) }
+        #expect(throws: HostError.self) { try Tokens(keptIn: scratch.file("no/such")) }
+    }
+
+    private func permissions(_ path: String) throws -> mode_t {
+        var about = stat()
+        try #require(stat(path, &about) == 0)
+        return about.st_mode & 0o777
     }
 
     @Test("An address to listen at is read, and nonsense is an error that says how") func addresses() throws {

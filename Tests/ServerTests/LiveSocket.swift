@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Foundation
 import TestSupport
 import Testing
@@ -13,9 +14,10 @@ final class LiveSocket {
     let client: RawClient
     private var input: [UInt8] = []
 
-    init(_ serving: Serving) async throws {
+    init(_ serving: Serving, as right: Right = .owner) async throws {
         client = try serving.connect()
-        let headers = Self.upgrade + ["Host: 127.0.0.1:\(serving.port)", "Authorization: Bearer \(serving.token)"]
+        let headers =
+            Self.upgrade + ["Host: 127.0.0.1:\(serving.port)", "Authorization: Bearer \(serving.token(right))"]
         client.send("GET /api/live HTTP/1.1\r\n" + headers.map { $0 + "\r\n" }.joined() + "\r\n")
         let end = Array("\r\n\r\n".utf8)
         while true {

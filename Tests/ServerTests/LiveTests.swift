@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Graph
 import Host
 import JSON
@@ -48,7 +49,31 @@ import Testing
         host.tell(HostEvent.archive, ["state": .string("keeping")])
         host.tell(HostEvent.archive, ["state": .string("waiting")])
         #expect(history.advance() && history.last == 2)
-        let states = try history.retained.map { try JSON(Array($0.readableBytesView)) }
+        let states = try history.retained(for: .owner).map { try JSON(Array($0.readableBytesView)) }
         #expect(states.map { $0["state"]?.string } == ["waiting"])
+    }
+
+    @Test("Visitors are told what belongs to talking, without the reasons of failures, and nothing else")
+    func visitors() throws {
+        func told(_ event: Event, to right: Right) throws -> JSON? {
+            let line = EventHistory.Item(7, EventJSON.encode(event), event).line(for: right)
+            return try line.map { try JSON(Array($0.readableBytesView)) }
+        }
+        let state = Event(
+            "agent.state", node: "agent", fields: ["state": .string("error"), "reason": .string("secret")],
+            retained: true, public: true)
+        let seen = try #require(try told(state, to: .visitor))
+        #expect(seen["state"]?.string == "error" && seen["number"]?.integer == 7 && seen["node"]?.string == "agent")
+        #expect(seen["reason"] == nil)
+        #expect(try told(state, to: .operator)?["reason"]?.string == "secret")
+        let text = Event("said", node: "agent", fields: ["text": .string("hello")], public: true)
+        #expect(try told(text, to: .visitor)?["text"]?.string == "hello")
+        let changed = Event(HostEvent.changed.name, fields: ["added": .list([.string("secret")])])
+        #expect(try told(changed, to: .visitor)?.fields.keys.sorted() == ["event", "number"])
+        for event in [HostEvent.log, HostEvent.health, HostEvent.running, EventType("record.finished", "")] {
+            #expect(try told(Event(event.name, node: "n"), to: .visitor) == nil, "\(event.name)")
+        }
+        // Every text is for them, and a take is not.
+        #expect(EventType("a", "", role: .text(.partial)).isPublic && !EventType("a", "", role: .take(.whole)).isPublic)
     }
 }

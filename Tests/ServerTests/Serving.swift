@@ -34,14 +34,16 @@ final class Serving {
     let token: String
     private let turn: JackTurn
 
-    init(_ web: WebDescription = WebDescription(), takes: [Int64: String] = [:]) async throws {
+    init(
+        _ web: WebDescription = WebDescription(), graph: String = Serving.graph, takes: [Int64: String] = [:]
+    ) async throws {
         turn = try await JackTurn.wait()
         scratch = try Scratch()
-        try await host.load(scratch.write("graph.conf", Self.graph))
+        try await host.load(scratch.write("graph.conf", graph))
         var web = web
         web.listen = "0"
         server = try WebServer(host, web) { take throws(CallError) in takes[take] }
-        let parts = server.link.split(separator: "/?token=")
+        let parts = server.link(.owner).split(separator: "/?token=")
         token = String(parts[1])
         port = UInt16(parts[0].split(separator: ":").last!)!
         try await host.run(DriverRequest(kind: .dummy, client: "served"))
@@ -54,15 +56,18 @@ final class Serving {
         turn.end()
     }
 
+    /// The token of a right.
+    func token(_ right: Right) -> String { String(server.link(right).split(separator: "token=")[1]) }
+
     func connect() throws -> RawClient { try RawClient(port) }
 
     /// One request on a connection of its own; headers are added to those that are needed.
     func ask(
-        _ line: String, _ headers: [String] = [], body: String = "", knowing: Bool = true
+        _ line: String, _ headers: [String] = [], body: String = "", knowing: Bool = true, as right: Right = .owner
     ) throws -> RawClient.Answer {
         let client = try connect()
         var all = ["Host: 127.0.0.1:\(port)", "Connection: close"] + headers
-        if knowing { all.append("Authorization: Bearer \(token)") }
+        if knowing { all.append("Authorization: Bearer \(token(right))") }
         if !body.isEmpty { all.append("Content-Length: \(body.utf8.count)") }
         client.send("\(line) HTTP/1.1\r\n" + all.map { $0 + "\r\n" }.joined() + "\r\n" + body)
         return try client.answer()

@@ -100,6 +100,8 @@ class Running:
         assert self.process.poll() is None, "".join(self.errors)
         self.url, self.link = web["url"], web["link"]
         self.token = self.link.split("token=")[1]
+        # A link for each right.
+        self.links = web["links"]
         self.port = int(self.url.split(":")[2].strip("/"))
 
     def events(self, name):

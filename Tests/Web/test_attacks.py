@@ -187,8 +187,9 @@ def test_a_page_elsewhere_reaches_nothing(run, elsewhere, open_page):
     page = open_page(elsewhere.origin + "/index.html", host.url, host.url.replace("http", "ws", 1))
     page.watch.allows += ["CORS", "Failed to load resource", "WebSocket", "ERR_", "Content Security"]
     # As if the user had opened the link in this browser.
-    page.context.add_cookies([{
-        "name": f"voicegraph-{host.port}", "value": host.token, "url": host.url, "httpOnly": True, "sameSite": "Lax"}])
+    known = page.context.new_page()
+    known.goto(host.link)
+    wait(known, "document.body.innerText.includes('running')")
     result = page.evaluate("""async url => {
       const tell = async work => { try { return await work() } catch (error) { return 'refused' } }
       const socket = () => new Promise(resolve => { const s = new WebSocket(url.replace('http', 'ws') + 'api/live', 'voicegraph')

@@ -95,7 +95,7 @@ def test_page_of_another_origin_gets_no_socket_and_no_answer(host, origin):
 
 def test_socket_wants_the_token(host):
     for fields in ([], ["Sec-WebSocket-Protocol: voicegraph"], [f"Sec-WebSocket-Protocol: voicegraph, token.{'0' * 32}"],
-                   [f"Cookie: voicegraph-{host.port}={'0' * 32}"], [f"Cookie: voicegraph-{host.port}="]):
+                   [f"Cookie: voicegraph-{host.port}={host.token}"], [f"Cookie: token={host.token}"]):
         assert statuses(answer(host, upgrade(host, *fields), one_is_enough=True)) == [401], fields
 
 
@@ -104,9 +104,9 @@ def test_socket_wants_the_token(host):
     "application/jsonp", "", "application/json-seq"])
 def test_what_a_form_can_send_changes_nothing(host, kind):
     body = json.dumps({"text": "evil"})
-    cookie = f"Cookie: voicegraph-{host.port}={host.token}"
+    bearer = f"Authorization: Bearer {host.token}"
     for fields in ([f"Content-Type: {kind}"], [f"Content-Type: {kind}", f"Origin: http://127.0.0.1:{host.port}"]):
-        received = answer(host, head(host, "POST /api/say", cookie, f"Content-Length: {len(body)}", *fields) + body)
+        received = answer(host, head(host, "POST /api/say", bearer, f"Content-Length: {len(body)}", *fields) + body)
         assert statuses(received) == [415], received[:300]
 
 

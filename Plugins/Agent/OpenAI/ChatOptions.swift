@@ -43,14 +43,15 @@ struct ChatOptions {
 
     static let settings = [
         Setting(
-            "url", VG_SET_STRING, "of the backend openai: where /chat/completions is, as in https://HOST/v1"),
+            "url", VG_SET_STRING, "of the backend openai: where /chat/completions is, as in https://HOST/v1",
+            names: .address),
         Setting("model", VG_SET_STRING, "as the endpoint calls it"),
         Setting("system", VG_SET_STRING, "what the model is told before anything is said"),
         Setting(
             "temperature", VG_SET_NUMBER, "how freely the model chooses; without it, as the endpoint has it",
             range: 0...2),
-        Setting("key_env", VG_SET_STRING, "the variable that holds the key"),
-        Setting("key_file", VG_SET_STRING, "the file that holds the key; nobody else may read it"),
+        Setting("key_env", VG_SET_STRING, "the variable that holds the key", names: .variable),
+        Setting("key_file", VG_SET_STRING, "the file that holds the key; nobody else may read it", names: .file),
         Setting(
             "connect_time", VG_SET_NUMBER, "how long connecting may take", default: "5", range: 0.1...600, unit: "s"),
         Setting(

@@ -106,7 +106,9 @@ struct TranscribeOptions: Sendable {
         Setting(
             "engine", VG_SET_STRING, "what recognizes; auto: moonshine where it is installed, else pocketsphinx",
             default: "\"auto\"", choices: RecognizerChoice.names),
-        Setting("model", VG_SET_STRING, "another model: the name of one for moonshine, a folder for pocketsphinx"),
+        Setting(
+            "model", VG_SET_STRING, "another model: the name of one for moonshine, a folder for pocketsphinx",
+            names: .file),
         Setting("language", VG_SET_STRING, "what is spoken", default: "\"en-US\""),
         Setting(
             "partials", VG_SET_VALUE, "whether there are partial texts, or the seconds between them", default: "0.4"),
@@ -135,7 +137,8 @@ struct TranscribeOptions: Sendable {
         Setting("grammar", VG_SET_PATH, "a JSGF file; pocketsphinx hears only what it allows"),
         Setting(
             "command", VG_SET_STRINGS,
-            "reads WAV (16-bit mono, 16 kHz) and writes text: a line for the shell, or a program and its arguments"),
+            "reads WAV (16-bit mono, 16 kHz) and writes text: a line for the shell, or a program and its arguments",
+            names: .program),
         Setting(
             "time_limit", VG_SET_NUMBER, "how long the command may take for an item", default: "30", range: 0.1...3600,
             unit: "s"),

@@ -27,7 +27,7 @@ final class Wake: Node {
             Setting("seconds", VG_SET_NUMBER, "how long it stays open", default: "8", range: 0.1...3600, unit: "s"),
             Setting("until_turn", VG_SET_BOOL, "stays open until `turn` falls", default: "false"),
             Setting("language", VG_SET_STRING, "what is spoken", default: "\"en-US\""),
-            Setting("model", VG_SET_STRING, "a folder with another model of PocketSphinx"),
+            Setting("model", VG_SET_STRING, "a folder with another model of PocketSphinx", names: .file),
         ],
         actions: [
             Action("open", "open the gate, as the phrase does"), Action("close", "close the gate", urgent: true),

@@ -94,5 +94,13 @@ extension FileReference {
         Key("names", VG_SET_STRINGS, "names under which a proxy passes requests on"),
         Key("read_only", VG_SET_BOOL, "true: whoever looks may change nothing", default: "false"),
         Key("remote", VG_SET_BOOL, "true: it may listen where other machines reach it", default: "false"),
+        Key(
+            "actions", VG_SET_STRINGS,
+            "the actions that browsers may do, as \"take.start\" or \"voice.*\"; without it all"),
+        Key("tokens", VG_SET_STRING, "the file that keeps the tokens of its links; without it each run has new ones"),
+        Key(
+            "trust", VG_SET_BOOL,
+            "true: browsers may name programs, files outside the graph's folder, variables and addresses",
+            default: "false"),
     ]
 }

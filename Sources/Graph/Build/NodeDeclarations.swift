@@ -67,7 +67,8 @@ func readEvents(_ list: vg_list) -> [EventType] {
         guard let name = c.name else { return nil }
         return EventType(
             String(cString: name), text(c.doc), fields: readFields(c.fields),
-            retained: c.flags & UInt32(VG_EVENT_RETAINED) != 0, role: EventRole(flags: c.flags))
+            retained: c.flags & UInt32(VG_EVENT_RETAINED) != 0, role: EventRole(flags: c.flags),
+            public: c.flags & UInt32(VG_EVENT_PUBLIC) != 0)
     }
 }
 

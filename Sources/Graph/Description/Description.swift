@@ -34,6 +34,8 @@ public struct Entry: Sendable, Equatable {
     public var inner: [String: Entry]
     /// The variable that the value is, if it is a string that consists of one alone.
     public var variable: Variable?
+    /// The text as the file has it, where variables stand in it.
+    public var written: String?
 
     /// Describes an entry.
     public init(

@@ -15,7 +15,7 @@ public enum FileTable: String, Sendable, CaseIterable {
         case .file: ["include", "graph", "node", "driver", "web"]
         case .graph: ["name", "links", "threads", "archive"]
         case .driver: ["kind", "server", "device", "rate", "block", "periods"]
-        case .web: ["listen", "origins", "names", "read_only", "remote"]
+        case .web: ["listen", "origins", "names", "read_only", "remote", "actions", "tokens", "trust"]
         case .link: ["from", "to", "gain_db"]
         }
     }
@@ -47,7 +47,11 @@ public enum FileTable: String, Sendable, CaseIterable {
                 "periods": ["nperiods", "buffers"], "kind": ["backend", "driver", "type", "api"],
                 "device": ["card", "soundcard", "interface"],
             ]
-        case .web: ["listen": ["port", "host", "address", "bind"], "remote": ["public"], "read_only": ["readonly"]]
+        case .web:
+            [
+                "listen": ["port", "host", "address", "bind"], "remote": ["public"], "read_only": ["readonly"],
+                "tokens": ["token", "token_file", "password", "secret"], "actions": ["allow"], "trust": ["trusted"],
+            ]
         case .link:
             ["gain_db": ["gain", "volume", "level"], "from": ["source", "src"], "to": ["dest", "target", "sink"]]
         }

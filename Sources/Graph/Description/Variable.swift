@@ -17,6 +17,16 @@ extension Entry {
     /// The value for a key that wants no text.
     public var reading: SettingValue { variable?.reading ?? value }
 
+    /// The value for whoever looks: of variables their names, not what they hold, which may be secret.
+    public var shown: SettingValue {
+        if let written { return .string(written) }
+        return switch value {
+        case .table(let table): .table(table.reduce(into: [:]) { $0[$1.key] = inner[$1.key]?.shown ?? $1.value })
+        case .list(let items): .list(items.enumerated().map { inner[String($0.offset)]?.shown ?? $0.element })
+        default: value
+        }
+    }
+
     /// What the value is, after "must be a number, ": "not a string", or what the variable says.
     package var mismatch: String {
         if let variable, case .string(let text) = value { return "and ${\(variable.name)} is '\(shortened(text))'" }

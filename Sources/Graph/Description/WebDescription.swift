@@ -10,6 +10,13 @@ public struct WebDescription: Sendable, Equatable {
     public var names: [String] = []
     /// Whether whoever looks may change nothing.
     public var isReadOnly = false
+    /// Whether those who ask over the network may name programs, files, variables and addresses that the file does not.
+    public var isTrusted = false
+    /// The actions that may be done there, as NODE.ACTION with * for any part of it; nil: all. What visitors may do, they
+    /// may do in any case.
+    public var actions: [String]?
+    /// The file that keeps the tokens, so that links stay what they are from run to run; nil: each run has new ones.
+    public var tokens: String?
     /// Whether it may listen where other machines reach it.
     public var allowsRemote = false
 

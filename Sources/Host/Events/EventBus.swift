@@ -78,7 +78,7 @@ public final class EventBus: Sendable {
     public func tell(_ kind: EventType, _ fields: [String: SettingValue] = [:]) {
         guard HostEvent.all.contains(kind) else { return }
         let time = time.withLock { $0 } ?? GraphTime()
-        publish(.event(time.event(kind.name, fields: fields, retained: kind.isRetained)))
+        publish(.event(time.event(kind, fields: fields)))
     }
 
     /// Forgets what is retained of a node. [any]

@@ -60,11 +60,12 @@ final class GraphTime: Sendable {
 
     /// An event at a frame, or now, with both of its times. [any]
     func event(
-        _ name: String, node: String? = nil, at position: UInt64? = nil, fields: [String: SettingValue] = [:],
-        retained: Bool = false
+        _ kind: EventType, node: String? = nil, at position: UInt64? = nil, fields: [String: SettingValue] = [:]
     ) -> Event {
         let time = position.map(seconds(at:)) ?? now
-        return Event(name, node: node, time: time, wallTime: wallTime(at: time), fields: fields, retained: retained)
+        return Event(
+            kind.name, node: node, time: time, wallTime: wallTime(at: time), fields: fields,
+            retained: kind.isRetained, public: kind.isPublic)
     }
 }
 

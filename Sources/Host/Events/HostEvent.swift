@@ -75,7 +75,8 @@ public enum HostEvent {
         "web", "the graph is shown to browsers",
         fields: [
             Field("url", VG_STRING, "where"),
-            Field("link", VG_STRING, "the same with the token of this run, which lets whoever has it in"),
+            Field("link", VG_STRING, "the same with the owner's token, which lets whoever has it in"),
+            Field("links", VG_TABLE, "such a link for each right: visitor, operator, owner"),
             Field("remote", VG_BOOL, "whether other machines reach it"),
         ], retained: true)
     /// How the archive is.

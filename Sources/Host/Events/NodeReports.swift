@@ -42,7 +42,7 @@ final class NodeReports: Sendable {
         guard let news else { return }
         var fields: [String: SettingValue] = ["state": .string(news.name)]
         if let reason = news.reason { fields["reason"] = .string(reason) }
-        bus.publish(.event(time.event(HostEvent.health.name, node: node, fields: fields, retained: true)))
+        bus.publish(.event(time.event(HostEvent.health, node: node, fields: fields)))
     }
 
     /// A node counts. A node that makes up names without end is counted under one. [any]

@@ -126,13 +126,15 @@ public struct Event: Sendable, Equatable {
     public var fields: [String: SettingValue]
     /// Whether it tells a state, which is given to whoever subscribes later.
     public var isRetained: Bool
+    /// Whether visitors of the graph's page are told it.
+    public var isPublic: Bool
     /// What is to be kept of it; nil: nobody asked for that.
     public var keeping: Keeping?
 
     /// Describes an event.
     public init(
         _ name: String, node: String? = nil, time: Double = 0, wallTime: Double = 0,
-        fields: [String: SettingValue] = [:], retained isRetained: Bool = false
+        fields: [String: SettingValue] = [:], retained isRetained: Bool = false, public isPublic: Bool = false
     ) {
         self.name = name
         self.node = node
@@ -140,6 +142,7 @@ public struct Event: Sendable, Equatable {
         self.wallTime = wallTime
         self.fields = fields
         self.isRetained = isRetained
+        self.isPublic = isPublic
     }
 
     /// An event of a node that says `keep`.

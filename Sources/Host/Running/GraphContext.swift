@@ -52,7 +52,7 @@ final class GraphContext: Sendable {
             bus.publish(
                 .event(
                     time.event(
-                        HostEvent.log.name, node: name,
+                        HostEvent.log, node: name,
                         fields: ["text": .string(text), "level": .string(levels[level.rawValue] ?? "info")])))
         }
         let declared = Dictionary(type.events.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -73,8 +73,7 @@ final class GraphContext: Sendable {
                 if let key = entry.key { fields[String(cString: key)] = SettingValue(entry.value) }
             }
             let told = time.event(
-                key, node: name, at: event.position == 0 ? nil : event.position, fields: fields,
-                retained: kind.isRetained)
+                kind, node: name, at: event.position == 0 ? nil : event.position, fields: fields)
             bus.publish(.event(marked(told, kind)))
         }
         let series = type.series

@@ -80,19 +80,18 @@ extension RunningGraph {
         // The node's latency is asked for on its queue; what comes of it is seen in a later round.
         if note.kind == VG_NOTE_LATENCY { instance?.post("latency") {} }
         let text = note.text.map { String(cString: $0) } ?? ""
-        let name =
-            note.kind == VG_NOTE_LOG
-            ? HostEvent.log.name : note.kind == VG_NOTE_LATENCY ? HostEvent.latency.name : text
-        let declared = instance?.declarations.events.first { $0.name == name }
-        guard note.kind != VG_NOTE_EVENT || declared != nil else {
-            return reports.count(instance?.name ?? "?", "undeclared events", 1)
-        }
+        let declared =
+            switch note.kind {
+            case VG_NOTE_LOG: HostEvent.log
+            case VG_NOTE_LATENCY: HostEvent.latency
+            default: instance?.declarations.events.first { $0.name == text }
+            }
+        guard let declared else { return reports.count(instance?.name ?? "?", "undeclared events", 1) }
         bus.publish(
             .event(
                 time.event(
-                    name, node: instance?.name, at: note.position,
-                    fields: ["text": .string(text), "value": .number(note.value)],
-                    retained: declared?.isRetained ?? false)))
+                    declared, node: instance?.name, at: note.position,
+                    fields: ["text": .string(text), "value": .number(note.value)])))
     }
 
     /// Whether no node has anything of its own left to play and no message waits. [control]

@@ -268,7 +268,7 @@ public final class RunningGraph: @unchecked Sendable {
 
     /// Publishes an event of the host's own. [any]
     func tell(_ kind: EventType, node: String? = nil, _ fields: [String: SettingValue] = [:]) {
-        bus.publish(.event(time.event(kind.name, node: node, fields: fields, retained: kind.isRetained)))
+        bus.publish(.event(time.event(kind, node: node, fields: fields)))
     }
 
     private func handle(_ event: DriverEvent) {

@@ -20,7 +20,8 @@ final class LV2Node: Node {
                 required: true),
             Setting(
                 "params", VG_SET_TABLE,
-                "port symbol or label -> number, boolean or label of a scale point; property -> path, text or number"),
+                "port symbol or label -> number, boolean or label of a scale point; property -> path, text or number",
+                names: .file),
             Setting("preset", VG_SET_STRING, "label or URI of a preset, applied before params"),
             Setting("trust", VG_SET_BOOL, "run the plugin without having tried it in a process of its own"),
             Setting(

@@ -26,7 +26,7 @@ final class Visualizer: Node {
                 fields: [
                     Field("style", VG_STRING, "what is drawn"),
                     Field("preset", VG_STRING, "the colours, if they were given"),
-                ], retained: true)
+                ], retained: true, public: true)
         ],
         series: .levels + .analysis, flags: VG_IN_PLACE, process: levelsProcess)
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Graph
 import NIOHTTP1
 
 /// Who may ask for what: the Host and the Origin of every request, and the token where there is something to protect.
+/// There are no cookies: a browser sends them to every port of a machine, whoever listens there.
 struct Access: Sendable {
-    let token: Token
-    /// The cookie's name: cookies are the same for all ports of a machine.
-    let cookie: String
+    let tokens: Tokens
     let isReadOnly: Bool
+    private let isTrusted: Bool
+    private let actions: [String]?
     /// What the header Host may say, in lower case.
     private let hosts: Set<String>
     /// Names without a port, which may stand with any.
@@ -26,7 +28,7 @@ struct Access: Sendable {
 
     /// What is told who does not know the token.
     static let unknown = Refusal(
-        status: .unauthorized, message: "this needs the token of the run",
+        status: .unauthorized, message: "this needs a token of the run",
         hint: "open the link that `voicegraph web` prints, or send Authorization: Bearer TOKEN")
 
     /// Whose page asks.
@@ -38,10 +40,11 @@ struct Access: Sendable {
     }
 
     /// `addresses`: under which the machine is reached at this port.
-    init(_ web: WebDescription, addresses: [String], port: Int, token: Token = Token()) {
-        self.token = token
-        cookie = "voicegraph-\(port)"
+    init(_ web: WebDescription, addresses: [String], port: Int, tokens: Tokens = Tokens()) {
+        self.tokens = tokens
         isReadOnly = web.isReadOnly
+        isTrusted = web.isTrusted
+        actions = web.actions
         hosts = Set(
             addresses.flatMap { address -> [String] in
                 let name = (address.contains(":") ? "[\(address)]" : address).lowercased()
@@ -79,31 +82,17 @@ struct Access: Sendable {
         throw refusedOrigin("'\(origin.prefix(80))'")
     }
 
-    /// Whether it knows the token; a cookie counts for our own pages alone.
-    func isKnown(_ headers: HTTPHeaders, _ origin: Origin) -> Bool {
+    /// Who asks; nil: whoever it is knows no token.
+    func caller(_ headers: HTTPHeaders) -> Caller? {
         let bearer = headers["authorization"]
-        if bearer.count == 1, let text = bearer.first, text.lowercased().hasPrefix("bearer "),
-            token.matches(text.dropFirst(7))
-        {
-            return true
+        var right: Right?
+        if bearer.count == 1, let text = bearer.first, text.lowercased().hasPrefix("bearer ") {
+            right = tokens.right(of: text.dropFirst(7))
         }
-        for offer in headers[canonicalForm: "sec-websocket-protocol"]
-        where offer.hasPrefix("token.") && token.matches(offer.dropFirst(6)) {
-            return true
+        for offer in headers[canonicalForm: "sec-websocket-protocol"] where right == nil && offer.hasPrefix("token.") {
+            right = tokens.right(of: offer.dropFirst(6))
         }
-        guard origin == .own else { return false }
-        return headers["cookie"].contains { line in
-            line.split(separator: ";").contains { part in
-                let pair = part.split(separator: "=", maxSplits: 1)
-                return pair.count == 2 && pair[0].drop { $0 == " " } == cookie && token.matches(pair[1])
-            }
-        }
-    }
-
-    /// The cookie that a first link sets; over TLS, which a proxy tells, no other way may have it.
-    func setCookie(_ headers: HTTPHeaders) -> String {
-        let isSecure = headers.first(name: "x-forwarded-proto") == "https"
-        return "\(cookie)=\(token.text); HttpOnly; SameSite=Strict; Path=/" + (isSecure ? "; Secure" : "")
+        return right.map { Caller($0, trusted: isTrusted, actions: actions) }
     }
 
     /// A page may load what is no secret: scripts that it names.

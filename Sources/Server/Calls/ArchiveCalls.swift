@@ -20,7 +20,8 @@ public enum ArchiveCalls {
     private static func looks(_ shelf: Shelf) -> [HostCall] {
         [
             HostCall(
-                "transcripts", "the sessions of which something is kept", change: false, arguments: [limit],
+                "transcripts", "the sessions of which something is kept", change: false, right: .operator,
+                arguments: [limit],
                 results: [
                     Field("sessions", VG_LIST, "id, graph, file, start, end, ended, items, takes and speakers of each")
                 ]
@@ -31,7 +32,7 @@ public enum ArchiveCalls {
                 return [("sessions", .list((sessions ?? []).map(\.values)))]
             },
             HostCall(
-                "transcript", "what was said in a session", change: false,
+                "transcript", "what was said in a session", change: false, right: .operator,
                 arguments: [
                     Setting("session", VG_SET_INTEGER, "its number", required: true, range: 0...1e15)
                 ], results: [items]
@@ -43,7 +44,7 @@ public enum ArchiveCalls {
                 return [("items", .list((found ?? []).map(\.values)))]
             },
             HostCall(
-                "search", "the newest items with all of these words", change: false,
+                "search", "the newest items with all of these words", change: false, right: .operator,
                 arguments: [
                     Setting(
                         "words", VG_SET_STRING, "words; \"some in a row\"; beginnings with a '*' behind them",
@@ -57,7 +58,7 @@ public enum ArchiveCalls {
                 return [("items", .list((found ?? []).map(\.values)))]
             },
             HostCall(
-                "takes", "recordings that are kept", change: false, arguments: [limit],
+                "takes", "recordings that are kept", change: false, right: .operator, arguments: [limit],
                 results: [
                     Field(
                         "takes", VG_LIST,
@@ -75,7 +76,7 @@ public enum ArchiveCalls {
     private static func changes(_ shelf: Shelf) -> [HostCall] {
         [
             HostCall(
-                "edit", "give an item another text; what was told stays beside it", change: true,
+                "edit", "give an item another text; what was told stays beside it", change: true, right: .operator,
                 arguments: [
                     Setting("item", VG_SET_INTEGER, "its number", required: true, range: 0...1e15),
                     Setting("text", VG_SET_STRING, "the text; without it what was told counts again"),
@@ -98,7 +99,7 @@ public enum ArchiveCalls {
         _ name: String, _ key: String, _ doc: String, _ part: Archive.Part, _ shelf: Shelf
     ) -> HostCall {
         HostCall(
-            name, doc, change: true,
+            name, doc, change: true, right: .operator,
             arguments: [Setting(key, VG_SET_VALUE, "their numbers, in a list", required: true)],
             results: [Field("count", VG_INTEGER, "how many there were")]
         ) { _, given in

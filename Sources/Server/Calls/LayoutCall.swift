@@ -8,7 +8,7 @@ import Picture
 /// The call that tells where the graph is drawn, so that a page draws it as `voicegraph graph` does.
 enum LayoutCall {
     static let call = HostCall(
-        "layout", "where nodes and links of the graph are drawn, in pixels", change: false,
+        "layout", "where nodes and links of the graph are drawn, in pixels", change: false, right: .operator,
         results: [
             Field("width", VG_NUMBER, "of the whole"), Field("height", VG_NUMBER, "of the whole"),
             Field(

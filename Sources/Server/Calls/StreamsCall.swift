@@ -6,7 +6,7 @@ import WebAudio
 /// The call that tells whose sound can be streamed.
 enum StreamsCall {
     static let call = HostCall(
-        "streams", "nodes that take or give sound over the WebSocket", change: false,
+        "streams", "nodes that take or give sound over the WebSocket", change: false, right: .visitor,
         results: [Field("streams", VG_LIST, "node, direction, channels, rate, taken and clients of each")]
     ) { host, _ in
         let graph = await host.description?.name

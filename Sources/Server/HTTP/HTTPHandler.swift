@@ -74,7 +74,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             guard let target = Target(head.uri) else {
                 throw Access.Refusal(status: .badRequest, message: "this is no path", hint: "see /api/openapi.json")
             }
-            if router.access.isKnown(head.headers, origin) {
+            if router.access.caller(head.headers) != nil {
                 connection.isKnown = true
             } else if head.headers.contains(name: "transfer-encoding")
                 || ![nil, "0"].contains(head.headers.first(name: "content-length"))
@@ -118,7 +118,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         stage = .answering
         deadline?.cancel()
         let request = Router.Question(
-            head: head, target: target, origin: origin, isKnown: router.access.isKnown(head.headers, origin),
+            head: head, target: target, origin: origin, caller: router.access.caller(head.headers),
             body: Array(body.readableBytesView))
         switch router.route(request) {
         case .now(let response): send(response, for: head, origin, context)

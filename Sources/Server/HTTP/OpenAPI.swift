@@ -29,7 +29,7 @@ enum OpenAPI {
 
     private static func path(_ call: HostCall) -> JSON {
         var operation: [String: JSON] = [
-            "operationId": .string(call.name), "summary": .string(call.doc),
+            "operationId": .string(call.name), "summary": .string(call.doc), "x-right": .string(call.right.rawValue),
             "responses": .object([
                 "200": answer(call),
                 "400": refusal("the arguments are wrong, or the host cannot do it"),

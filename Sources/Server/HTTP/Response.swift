@@ -46,13 +46,6 @@ struct Response: Sendable {
         self.init(refusal.status, CallError(refusal.message, hint: refusal.hint))
     }
 
-    /// Elsewhere.
-    init(to place: String) {
-        self.init(.seeOther, "text/plain", "see \(place)\n")
-        headers.add(name: "Location", value: place)
-        headers.add(name: "Cache-Control", value: "no-store")
-    }
-
     /// How many bytes it has.
     var length: Int {
         switch body {

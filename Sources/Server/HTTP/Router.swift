@@ -26,8 +26,8 @@ final class Router: Sendable {
         var head: HTTPRequestHead
         var target: Target
         var origin: Access.Origin
-        /// Whether it knows the token.
-        var isKnown: Bool
+        /// Who asks; nil: somebody who knows no token.
+        var caller: Caller?
         var body: [UInt8]
     }
 
@@ -46,27 +46,28 @@ final class Router: Sendable {
         let path = question.target.path
         if question.head.method == .OPTIONS { return .now(preflight(question)) }
         if path.hasPrefix("/api/") {
-            guard question.isKnown else { return .now(Response(Access.unknown)) }
-            return routeCall(question, String(path.dropFirst(5)))
+            let name = String(path.dropFirst(5))
+            if let take = Self.take(of: name), let ticket = question.target["ticket"],
+                access.tokens.audio.matches(ticket)
+            {
+                return answer(question, take: take)
+            }
+            guard let caller = question.caller else { return .now(Response(Access.unknown)) }
+            return routeCall(question, name, caller)
         }
         guard [.GET, .HEAD].contains(question.head.method) else { return .now(Self.notAllowed("GET, HEAD")) }
-        if path == "/", let token = question.target["token"] { return .now(first(question, token)) }
+        if path == "/", let token = question.target["token"], access.tokens.right(of: token) == nil {
+            return .now(Self.otherRun)
+        }
         return .now(
             PageFiles.response(path, accepting: question.head.headers[canonicalForm: "accept-encoding"])
                 ?? Response(.notFound, CallError("there is nothing at \(path.prefix(80))", hint: "the page is at /")))
     }
 
-    /// The first link: sets the cookie, and leaves the token out of what the browser remembers.
-    private func first(_ question: Question, _ token: String) -> Response {
-        guard access.token.matches(token) else {
-            return Response(
-                .forbidden, "text/plain; charset=utf-8",
-                "This link is of another run. `voicegraph web` prints the one of this run.\n")
-        }
-        var response = Response(to: "/" + question.target.without("token"))
-        response.headers.add(name: "Set-Cookie", value: access.setCookie(question.head.headers))
-        return response
-    }
+    /// What a link with a wrong token leads to. The page takes a right one out of what the browser remembers.
+    private static let otherRun = Response(
+        .forbidden, "text/plain; charset=utf-8",
+        "This link is of another run. `voicegraph web` prints the one of this run.\n")
 
     /// What a browser asks before a page elsewhere may ask.
     private func preflight(_ question: Question) -> Response {
@@ -90,7 +91,7 @@ final class Router: Sendable {
 
     // MARK: /api
 
-    private func routeCall(_ question: Question, _ name: String) -> Answer {
+    private func routeCall(_ question: Question, _ name: String, _ caller: Caller) -> Answer {
         let isReading = [.GET, .HEAD].contains(question.head.method)
         if name == "openapi.json" {
             return .now(isReading ? Response(json: description) : Self.notAllowed("GET, HEAD"))
@@ -99,12 +100,17 @@ final class Router: Sendable {
             return .now(
                 Response(.upgradeRequired, CallError("this is a WebSocket", hint: "ask for one; or too many are open")))
         }
-        if name.hasPrefix("takes/"), name.hasSuffix("/audio") {
-            guard isReading else { return .now(Self.notAllowed("GET, HEAD")) }
-            return take(String(name.dropFirst(6).dropLast(6)), question.head.headers.first(name: "range"))
+        if let take = Self.take(of: name) {
+            guard caller.right >= .operator else {
+                return .now(Response(.forbidden, CallError(missing: .operator, caller)))
+            }
+            return answer(question, take: take)
         }
         let call: HostCall
         do throws(CallError) { call = try calls.named(name) } catch { return .now(Response(.notFound, error)) }
+        guard caller.right >= call.right else {
+            return .now(Response(.forbidden, CallError(missing: call.right, caller)))
+        }
         let arguments: [String: SettingValue]
         do throws(Access.Refusal) {
             if call.isChange {
@@ -124,14 +130,22 @@ final class Router: Sendable {
         return .later { [host, underWay] in
             defer { underWay.end() }
             do throws(CallError) {
-                return Response(json: JSONText.object([("ok", "true")] + (try await call(host, arguments)).json))
+                return Response(
+                    json: JSONText.object([("ok", "true")] + (try await call(host, arguments, by: caller)).json))
             } catch {
                 return Response(.badRequest, error)
             }
         }
     }
 
-    private func take(_ number: String, _ range: String?) -> Answer {
+    /// The number in "takes/NUMBER/audio"; nil: it is another path.
+    private static func take(of name: String) -> String? {
+        name.hasPrefix("takes/") && name.hasSuffix("/audio") ? String(name.dropFirst(6).dropLast(6)) : nil
+    }
+
+    private func answer(_ question: Question, take number: String) -> Answer {
+        guard [.GET, .HEAD].contains(question.head.method) else { return .now(Self.notAllowed("GET, HEAD")) }
+        let range = question.head.headers.first(name: "range")
         guard let id = Int64(number), id >= 0 else {
             return .now(Response(.notFound, CallError("there is no take '\(number.prefix(40))'")))
         }

@@ -33,12 +33,6 @@ struct Target: Equatable {
         one.path == other.path && one.query.elementsEqual(other.query) { $0 == $1 }
     }
 
-    /// The query without a key, as it is written; with its '?', empty if nothing is left.
-    func without(_ key: String) -> String {
-        let rest = query.filter { $0.key != key }.map { "\(Self.encoded($0.key))=\(Self.encoded($0.value))" }
-        return rest.isEmpty ? "" : "?" + rest.joined(separator: "&")
-    }
-
     /// Percent encoding undone (RFC 3986, 2.1); nil: it is broken, or no UTF-8.
     private static func decoded(_ text: Substring, plusIsSpace: Bool) -> String? {
         var bytes: [UInt8] = []

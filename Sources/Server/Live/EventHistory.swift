@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Graph
 import Host
 import NIOCore
@@ -8,8 +9,32 @@ import NIOCore
 final class EventHistory {
     /// An event as it is sent.
     struct Item {
-        var number: Int
-        var line: ByteBuffer
+        let number: Int
+        let line: ByteBuffer
+        /// The same for visitors; nil: it is not for them.
+        private let publicLine: ByteBuffer?
+
+        /// `line` is the event without a number; no event: a loss, which is told to everybody.
+        init(_ number: Int, _ line: String, _ event: Event?) {
+            func numbered(_ line: String) -> ByteBuffer {
+                ByteBuffer(string: "{\"number\":\(number)," + line.dropFirst())
+            }
+            self.number = number
+            self.line = numbered(line)
+            switch event {
+            case nil: publicLine = self.line
+            case let event? where event.name == HostEvent.changed.name:
+                // That something has changed, not what.
+                publicLine = numbered("{\"event\":\"\(event.name)\"}")
+            case var event? where event.isPublic:
+                let isWhole = event.fields.removeValue(forKey: "reason") == nil
+                publicLine = isWhole ? self.line : numbered(EventJSON.encode(event))
+            default: publicLine = nil
+            }
+        }
+
+        /// As somebody with a right is told it; nil: not at all.
+        func line(for right: Right) -> ByteBuffer? { right > .visitor ? line : publicLine }
     }
 
     /// What is told to whoever comes, and whose state it is.
@@ -39,7 +64,7 @@ final class EventHistory {
     func advance() -> Bool {
         while let publication = subscription.pollShared() {
             guard case .event(let event) = publication.element, let line = publication.line else { continue }
-            let item = add(line)
+            let item = add(line, event)
             if event.name == HostEvent.changed.name, case .list(let removed)? = event.fields["removed"] {
                 for case .string(let node) in removed { states = states.filter { $0.key.node != node } }
             }
@@ -58,9 +83,9 @@ final class EventHistory {
         EventJSON.encode(Event(HostEvent.eventsLost.name, fields: ["count": .integer(Int64(count))]))
     }
 
-    private func add(_ line: String) -> Item {
+    private func add(_ line: String, _ event: Event? = nil) -> Item {
         last += 1
-        let item = Item(number: last, line: ByteBuffer(string: "{\"number\":\(last)," + line.dropFirst()))
+        let item = Item(last, line, event)
         items.append(item)
         bytes += item.line.readableBytes
         while items.count > Limits.events || bytes > Limits.eventBytes, let first = items.popFirst() {
@@ -80,8 +105,10 @@ final class EventHistory {
         number <= last && number >= (items.first.map { $0.number - 1 } ?? last)
     }
 
-    /// The states that there are, in the order in which they came.
-    var retained: [ByteBuffer] { states.values.sorted { $0.number < $1.number }.map(\.line) }
+    /// The states that there are, in the order in which they came, as somebody with a right is told them.
+    func retained(for right: Right) -> [ByteBuffer] {
+        states.values.sorted { $0.number < $1.number }.compactMap { $0.line(for: right) }
+    }
 }
 
 extension CircularBuffer {

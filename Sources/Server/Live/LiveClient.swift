@@ -14,6 +14,7 @@ final class LiveClient: ChannelInboundHandler {
     typealias OutboundOut = WebSocketFrame
 
     private let hub: LiveHub
+    private let caller: Caller
     private var context: ChannelHandlerContext?
     /// Whether it is told what happens.
     private(set) var hasEvents = false
@@ -33,8 +34,8 @@ final class LiveClient: ChannelInboundHandler {
     /// By which others are told of it.
     private(set) var name: String
 
-    init(_ hub: LiveHub, number: Int) {
-        self.hub = hub
+    init(_ hub: LiveHub, _ caller: Caller, number: Int) {
+        (self.hub, self.caller) = (hub, caller)
         name = "client \(number)"
     }
 
@@ -117,8 +118,8 @@ final class LiveClient: ChannelInboundHandler {
     /// Whether it takes more now.
     var hasRoom: Bool { context?.channel.isWritable ?? false }
 
-    /// Something that only counts now. [loop]
-    func tell(_ line: ByteBuffer) { if hasRoom { send(line) } }
+    /// How the host is, which only counts now, and is not for visitors. [loop]
+    func tellStatus(_ line: ByteBuffer) { if hasRoom, caller.right > .visitor { send(line) } }
 
     /// Events that have come, as far as it takes them, and the newest levels. [loop]
     func step(hasNewNames: Bool) {
@@ -142,12 +143,12 @@ final class LiveClient: ChannelInboundHandler {
         let history = hub.history
         if !history.reaches(cursor), hasRoom, let next = history.next(after: cursor) {
             send(EventHistory.lost(next.number - 1 - cursor))
-            for line in history.retained { send(line) }
+            for line in history.retained(for: caller.right) { send(line) }
             cursor = next.number - 1
         }
         while hasRoom, let item = history.next(after: cursor) {
             cursor = item.number
-            send(item.line)
+            if let line = item.line(for: caller.right) { send(line) }
         }
     }
 
@@ -192,7 +193,9 @@ final class LiveClient: ChannelInboundHandler {
     private func refuse(_ error: CallError) { if hasRoom { send(error.answer(.null)) } }
 
     private func begin(_ request: Request) throws(CallError) {
-        let isChange = try hub.calls.named(request.call).isChange
+        let call = try hub.calls.named(request.call)
+        guard caller.right >= call.right else { throw CallError(missing: call.right, caller) }
+        let isChange = call.isChange
         guard !isChange || !hub.access.isReadOnly else { throw readOnlyError }
         guard calls.add(request, isChange: isChange) else {
             throw CallError("too many calls wait", hint: "wait for the answers")
@@ -204,8 +207,8 @@ final class LiveClient: ChannelInboundHandler {
         guard let loop = context?.eventLoop else { return }
         while hasRoom, let (request, isChange) = calls.next() {
             nonisolated(unsafe) let client = self  // touched on the loop only
-            Task { [hub] in
-                let answer = await request.answer(hub.host, hub.calls) { _ in [] }
+            Task { [hub, caller] in
+                let answer = await request.answer(hub.host, hub.calls, by: caller) { _ in [] }
                 loop.execute {
                     client.calls.done(isChange: isChange)
                     client.send(answer)
@@ -230,8 +233,9 @@ final class LiveClient: ChannelInboundHandler {
             JSONText.object([
                 ("id", request.id.text), ("ok", "true"), ("run", JSONText.string(hub.run)), ("number", String(cursor)),
                 ("resumed", String(isResumed)), ("read_only", String(hub.access.isReadOnly)),
+                ("right", JSONText.string(caller.right.rawValue)),
             ]))
-        if !isResumed { for line in history.retained { send(line) } }
+        if !isResumed { for line in history.retained(for: caller.right) { send(line) } }
     }
 
     private func ask(_ request: Request) throws(CallError) {

@@ -103,6 +103,6 @@ final class LiveHub: @unchecked Sendable {
     }
 
     private func tell(_ line: ByteBuffer) {
-        for client in clients.values where client.hasEvents { client.tell(line) }
+        for client in clients.values where client.hasEvents { client.tellStatus(line) }
     }
 }

@@ -9,6 +9,8 @@ export function recorder(app) {
 	const { live, find } = app
 	let recorders = []
 	let rows = new Map()
+	/** With which the player, which sends no header, fetches takes. */
+	let ticket
 
 	function panel(node) {
 		const state = h('span', { class: 'quiet' })
@@ -49,13 +51,14 @@ export function recorder(app) {
 		const name = path.split('/').pop()
 		return h('li', {}, h('div', { class: 'head' }, h('strong', {}, name), h('span', { class: 'quiet' }, clock(seconds))),
 			h('small', {}, `${date(utc)}, ${speaker}, ${state} ${reason}`),
-			exists ? h('audio', { controls: true, preload: 'none', src: `api/takes/${id}/audio`, 'aria-label': name })
+			exists ? h('audio', { controls: true, preload: 'none', src: `api/takes/${id}/audio?ticket=${ticket}`, 'aria-label': name })
 				: h('p', {}, 'The file is gone.'),
 			app.button('Forget', 'Forget it? Its file stays', () => app.call('delete_takes', { takes: [id] }).then(list)))
 	}
 
 	async function list() {
-		const { takes } = await live.call('takes')
+		const [{ takes }, granted] = await Promise.all([live.call('takes'), live.call('ticket')])
+		ticket = granted.ticket
 		const before = rows
 		// A take of which nothing has changed keeps its row, which may be playing.
 		rows = new Map(takes.reverse().map(take => {

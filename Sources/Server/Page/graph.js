@@ -44,7 +44,7 @@ export function graph(app) {
 			button('Unlink', () => app.call('unlink', { link: `${from} -> ${to}` }),
 				{ 'aria-label': `Unlink ${from} from ${to}` }))))
 		if (!add.firstChild) await fillAdd()
-		for (const input of find('graph').querySelectorAll('button:not(#save-graph), input, select')) input.disabled = live.readOnly
+		for (const input of find('graph').querySelectorAll('button:not(#save-graph), input, select')) input.disabled = !live.may('owner')
 	}
 
 	async function fillAdd() {
@@ -88,7 +88,11 @@ export function graph(app) {
 		app.call('link', { link: `${from} -> ${to}`, gain_db })
 	}
 
-	const show = () => Promise.all([draw(), fill()]).catch(app.tell)
+	const show = () => {
+		const mayEdit = live.has('owner')
+		for (const panel of [find('edits'), add.parentElement, link.parentElement]) panel.hidden = !mayEdit
+		return Promise.all([draw(), mayEdit && fill()]).catch(app.tell)
+	}
 	return {
 		changed: () => find('graph').hidden || show(),
 		enter() {

@@ -4,6 +4,8 @@ import { Parts } from './parts.js'
 
 /** Why a call was not done: message, hint, and the diagnostics of a graph. */
 const failure = ({ message, hint = '', diagnostics = [] }) => Object.assign(new Error(message), { hint, diagnostics })
+/** Each includes those before it. */
+const rights = ['visitor', 'operator', 'owner']
 const lost = failure({ message: 'Connection lost', hint: 'It is tried again by itself.' })
 const refused = failure({ message: 'No access', hint: 'Open the link that the run prints, or `voicegraph web`.' })
 
@@ -57,6 +59,16 @@ export class Live {
 		const id = ++this.#count
 		this.socket.send(JSON.stringify({ id, call, ...given }))
 		return new Promise((resolve, reject) => this.#calls.set(id, { resolve, reject }))
+	}
+
+	/** Whether the link has a right. */
+	has(right) {
+		return rights.indexOf(this.right) >= rights.indexOf(right)
+	}
+
+	/** Whether something that needs a right may be changed. */
+	may(right) {
+		return !this.readOnly && this.has(right)
 	}
 
 	/** From now on `owner` wants these series on request. */
@@ -113,9 +125,9 @@ export class Live {
 	}
 
 	async #begin() {
-		const { run, number, resumed, read_only: readOnly } =
+		const { run, number, resumed, right, read_only: readOnly } =
 			await this.call('events', this.run && { since: this.number, run: this.run })
-		Object.assign(this, { run, number, readOnly, described: undefined })
+		Object.assign(this, { run, number, readOnly, right, described: undefined })
 		this.#tries = 0
 		if (!resumed) this.#latest.clear()
 		this.#tell('open', resumed)
@@ -132,7 +144,7 @@ export class Live {
 		this.timer = setTimeout(() => this.#open(), Math.min(15e3, 500 * 2 ** this.#tries++) * (0.75 + Math.random() / 2))
 		if (!wasOpen) {
 			const headers = this.token ? { Authorization: 'Bearer ' + this.token } : {}
-			const answer = await fetch(new URL('api/status', this.src), { headers }).catch(() => ({}))
+			const answer = await fetch(new URL('api/nodes', this.src), { headers }).catch(() => ({}))
 			if (answer.status === 401 || answer.status === 403) this.refusal = refused
 		}
 		if (this.#users) this.#tell(this.refusal === refused ? 'refused' : 'lost')

@@ -190,7 +190,9 @@ export function nodes(app) {
 			more('Actions', actions.map(given => action(name, given))),
 			h('div', { class: 'row' }, ...toggles,
 				app.button('Remove', `Remove ${name}?`, () => app.call('remove', { node: name }))))
-		for (const input of element.querySelectorAll('button, input, select')) input.disabled = live.readOnly
+		for (const input of element.querySelectorAll('button, input, select')) {
+			input.disabled = !live.may(input.className === 'bad' ? 'owner' : 'operator')
+		}
 		return { element, update({ parameters, bypass, mute }) {
 			parameters.forEach(({ value }, i) => sliders[i]?.update(value))
 			;[bypass, mute].forEach((isOn, i) => (toggles[i].ariaPressed = isOn))

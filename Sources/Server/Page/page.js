@@ -9,7 +9,15 @@ import { graph } from './graph.js'
 import { talk } from './talk.js'
 
 const find = id => document.getElementById(id)
-const live = Live.of(new URL('.', location).href)
+// The token of the link is kept for this place alone: a browser would send a cookie to every port of the machine.
+const link = new URL(location)
+if (link.searchParams.has('token')) {
+	localStorage.token = link.searchParams.get('token')
+	link.searchParams.delete('token')
+	history.replaceState(null, '', link)
+}
+const token = localStorage.token ?? ''
+const live = Live.of(new URL('.', location).href, token)
 const notice = find('notice')
 
 /** What the views share; `parts` is the graph, once it is known. */
@@ -83,11 +91,13 @@ function health() {
 const views = { talk: talk(app), recorder: recorder(app), transcripts: transcripts(app), meters: meters(app),
 	nodes: nodes(app), graph: graph(app), health: health() }
 let current
+/** A visitor talks; whoever may see the rest has another link. */
+const shown = () => (live.has('operator') ? Object.keys(views) : ['talk'])
 
 function route() {
 	const name = location.hash.replace(/^#\/?/, '')
 	views[current]?.leave?.()
-	current = name in views ? name : 'talk'
+	current = shown().includes(name) ? name : 'talk'
 	for (const id in views) find(id).hidden = id !== current
 	for (const link of document.querySelectorAll('nav a')) link.ariaCurrent = link.hash === '#/' + current ? 'page' : null
 	document.querySelector('[aria-current]').scrollIntoView({ block: 'nearest', inline: 'nearest' })
@@ -99,7 +109,8 @@ async function reload() {
 	const isFirst = !app.parts
 	const parts = app.parts = await live.describe()
 	find('graph-name').textContent = document.title = parts.graph
-	for (const id in views) views[id].changed?.(parts)
+	document.querySelector('nav').hidden = !live.has('operator')
+	for (const id of shown()) views[id].changed?.(parts)
 	if (isFirst) route()
 }
 
@@ -116,7 +127,7 @@ live.on('state', state => {
 })
 live.on('event', event => {
 	if (event.event === 'graph.changed') reload().catch(app.tell)
-	for (const id in views) views[id].event?.(event)
+	for (const id of shown()) views[id].event?.(event)
 })
 live.on('levels', () => views[current].levels?.())
 
@@ -131,4 +142,7 @@ theme.onchange()
 addEventListener('hashchange', route)
 route()
 live.use()
-for (const element of elements) element.removeAttribute('should-initialize')
+for (const element of elements) {
+	element.setAttribute('token', token)
+	element.removeAttribute('should-initialize')
+}

@@ -157,7 +157,7 @@ export class Session {
 		const [turn, live] = [this.#turn, this.live]
 		const { streams, microphone: node } = this.graph
 		if (!streams.length) {
-			if (this.graph.node(node)?.mute && !live.readOnly) await live.call('mute', { node, on: false })
+			if (this.graph.node(node)?.mute && live.may('operator')) await live.call('mute', { node, on: false })
 			return this.#tell('mute', { muted: false })
 		}
 		this.#close()

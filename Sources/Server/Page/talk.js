@@ -36,7 +36,7 @@ export function talk(app) {
 		node.replaceChildren(...faces.map(name => h('option', {}, name)))
 		node.value = face
 		form.hidden = !speaking
-		for (const field of form.elements) field.disabled = live.readOnly
+		for (const field of form.elements) field.disabled = !live.may('operator')
 		event(live.last(speaking, speech) ?? {})
 	} }
 }

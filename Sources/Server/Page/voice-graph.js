@@ -234,7 +234,8 @@ export class VoiceGraph extends HTMLElement {
 		show(this.#parts, {
 			state, status, muted, error, label, notice, isOpened: this.#isOpened, isPinned: this.#bubbles.isPinned,
 			isConnected: connected, isFace: this.#mode === 'face', isRound: this.hasAttribute('icon-only'),
-			isReadOnly: live?.readOnly ?? false, canAnswer: !!answering, canMute: !!microphone,
+			isReadOnly: live?.readOnly ?? false, canAnswer: !!answering,
+			canMute: !!microphone && (graph.streams.length > 0 || live.has('operator')),
 			canTalk: !!(answering || microphone || speaking), hasStreams: streams.length > 0,
 			text: (word, otherwise) => this.#text(word, otherwise),
 		})

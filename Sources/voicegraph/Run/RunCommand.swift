@@ -101,7 +101,8 @@ struct RunCommand: AsyncParsableCommand {
             defer { waiting.cancel() }
             let graph = await host.description
             // Before anything sounds: an address that is taken is told at once.
-            face = try WebFace(host, web.description(over: graph?.web))
+            face = try WebFace(
+                host, web.description(over: graph?.web), folder: graph?.baseFolder ?? "")
             keeper = graph.flatMap { keep($0, of: host) }
             try await host.run(audio.request(over: graph?.driver, client: graph?.name ?? "voicegraph"))
         } catch let error as InvalidGraph {

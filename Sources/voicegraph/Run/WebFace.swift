@@ -6,6 +6,7 @@ import Graph
 import Host
 import NodeKit
 import Server
+import System
 
 /// How a run is shown to browsers.
 struct WebOptions: ParsableArguments {
@@ -40,12 +41,13 @@ struct WebFace {
     let calls: CallTable
 
     /// Listens, if that is wanted.
-    init(_ host: Host, _ web: WebDescription?) throws(HostError) {
+    init(_ host: Host, _ web: WebDescription?, folder: String) throws(HostError) {
         let kept = ArchiveCalls.table()
-        guard let web else {
+        guard var web else {
             (server, calls) = (nil, CallTable(kept + [Self.call(nil)]))
             return
         }
+        web.tokens = web.tokens.map { absolute($0, from: absolute(folder.isEmpty ? "." : folder)) }
         let server = try WebServer(host, web, calls: kept) { take throws(CallError) in
             try ArchiveCalls.file(of: take)
         }
@@ -58,7 +60,10 @@ struct WebFace {
         guard let server else { return }
         host.tell(
             HostEvent.web,
-            ["url": .string(server.url), "link": .string(server.link), "remote": .bool(server.isRemote)])
+            [
+                "url": .string(server.url), "link": .string(server.link(.owner)), "links": .table(Self.links(server)),
+                "remote": .bool(server.isRemote),
+            ])
     }
 
     /// Ends all connections.
@@ -66,17 +71,24 @@ struct WebFace {
 
     private static func call(_ server: WebServer?) -> HostCall {
         HostCall(
-            "web", "where browsers see the graph", change: false,
+            "web", "where browsers see the graph", change: false, right: .owner,
             results: [
                 Field("url", VG_STRING, "where"),
-                Field("link", VG_STRING, "the same with the token of this run, which lets whoever has it in"),
+                Field("link", VG_STRING, "the same with the owner's token, which lets whoever has it in"),
+                Field("links", VG_TABLE, "such a link for each right: visitor, operator, owner"),
             ]
         ) { _, _ in
             guard let server else {
                 throw CallError(
                     "this run is not shown to browsers", hint: "start it with --web, or with [web] in its file")
             }
-            return [("url", .string(server.url)), ("link", .string(server.link))]
+            return [
+                ("url", .string(server.url)), ("link", .string(server.link(.owner))), ("links", .table(links(server))),
+            ]
         }
+    }
+
+    private static func links(_ server: WebServer) -> [String: SettingValue] {
+        Dictionary(uniqueKeysWithValues: Right.allCases.map { ($0.rawValue, .string(server.link($0))) })
     }
 }

@@ -67,6 +67,12 @@ typedef enum vg_setting_kind {
 
 enum {
   VG_SETTING_LIVE = 1u << 0, /* may be changed while the node plays: see set_setting */
+  /* What its texts name beyond the graph. Over a network only the graph's own file, or who it trusts, names a program, a
+   * variable of the environment, an address, or a file outside the graph's folder. VG_SET_PATH always names a file. */
+  VG_SETTING_FILE = 1u << 1,     /* a file or folder, read or written */
+  VG_SETTING_PROGRAM = 1u << 2,  /* a program, or a line for the shell */
+  VG_SETTING_VARIABLE = 1u << 3, /* a variable of the environment */
+  VG_SETTING_ADDRESS = 1u << 4,  /* a URL, or another machine */
 };
 
 /* A setting of a node type, or an argument of an action. */
@@ -99,6 +105,8 @@ enum {
   /* What it does lasts: it is done again, in order, when the node had to be made anew after a crash, unless a later one
    * with the same first argument took its place or a saved state holds it. */
   VG_ACTION_LASTING = 1u << 1,
+  /* Belongs to talking with the graph: visitors of its page may do it too, who may change nothing else. */
+  VG_ACTION_PUBLIC = 1u << 2,
 };
 
 /* Something that can be done to a node besides turning its parameters. The host checks name and arguments as it checks a
@@ -141,6 +149,9 @@ enum {
   VG_EVENT_PARTIAL = 1u << 3,
   /* With one of these two: it is void. What was told of the item or the take is not to be kept. */
   VG_EVENT_WITHDRAWN = 1u << 4,
+  /* Belongs to talking with the graph: visitors of its page are told it too, as they are told every text. They are not
+   * told its field "reason". */
+  VG_EVENT_PUBLIC = 1u << 5,
 };
 
 /* Something that a node publishes now and then. */
