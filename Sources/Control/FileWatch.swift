@@ -4,7 +4,7 @@ import Glibc
 import Host
 
 /// Tells when files change. The folders are watched, not the files, since editors put a new file in the old one's place;
-/// for a symbolic link the folder of what it leads to as well. Several changes in quick succession are told once.
+/// and so is the folder of each symbolic link that leads to them, wherever it stands in the path. Several changes in quick succession are told once.
 public final class FileWatch: @unchecked Sendable {
     // Sendable: everything happens on `queue`.
     private let queue = DispatchQueue(label: "voicegraph.watch")
@@ -59,27 +59,19 @@ public final class FileWatch: @unchecked Sendable {
     }
 
     private static func changeTime(_ file: String) -> Double {
-        var entry = stat()
-        guard stat(file, &entry) == 0 else { return -.infinity }
-        return seconds(entry.st_ctim)
+        FilePlace.all(of: file).map { place in
+            var entry = stat()
+            return lstat(place.path, &entry) == 0 ? seconds(entry.st_ctim) : -.infinity
+        }.max() ?? -.infinity
     }
 
     private static func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9 }
 
     private func arm() {
         var wanted: [Int32: Set<String>] = [:]
-        for file in files {
-            let real = realpath(file, nil).map { path -> String in
-                defer { free(path) }
-                return String(cString: path)
-            }
-            for path in Set([file, real ?? file]) {
-                let slash = path.lastIndex(of: "/")
-                let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-                let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
-                let watch = inotify_add_watch(descriptor, folder, Self.mask)
-                if watch >= 0 { wanted[watch, default: []].insert(name) }
-            }
+        for place in files.flatMap(FilePlace.all) {
+            let watch = inotify_add_watch(descriptor, place.folder, Self.mask)
+            if watch >= 0 { wanted[watch, default: []].insert(place.name) }
         }
         for watch in names.keys where wanted[watch] == nil { inotify_rm_watch(descriptor, watch) }
         names = wanted
