@@ -29,6 +29,21 @@ import TestSupport
         return DropoutJudge.judge(evidence)
     }
 
+    @Test("A server that was late by less than a tenth of a block, while we were in time, is not worth a word")
+    func trifle() {
+        let calm = cycle([part(["a"], 0.0001)])
+        func late(_ delay: Double) -> Dropout {
+            judge(calm) {
+                $0.driverDelay = delay
+                $0.xruns = 1
+            }
+        }
+        #expect(late(0.00001).cause == .server && late(0.00001).isTrifle)
+        #expect(late(0.0005).cause == .server && !late(0.0005).isTrifle)
+        #expect(!judge(cycle([part(["a"], 0.0001)], late: 0.0045, delay: 0.0001)).isTrifle)
+        #expect(!judge(cycle([part(["b"], 0.006)])).isTrifle)
+    }
+
     @Test("The node that took far longer than it usually does is named")
     func node() {
         let dropout = judge(cycle([part(["b"], 0.006), part(["a"], 0.001, usual: 0.001)])) { $0.xruns = 2 }

@@ -26,6 +26,10 @@ public struct Dropout: Sendable, Equatable {
 
     /// Whose fault it was.
     public var cause: Cause
+    /// Whether a server that was late tells of less than the tenth of a block, of cycles of ours that were in time: what a
+    /// timer's thread wakes late by on a machine that is busy, which the buffer of a device makes up for.
+    var isTrifle: Bool { cause == .server && took > 0 && took < 0.1 * period && lateness < 0.1 * period }
+
     /// The node at fault, or of several light ones that are timed together all; empty if it was none.
     public var nodes: [String]
     /// What the cause took in the worst cycle: the node, the graph, or the waiting.

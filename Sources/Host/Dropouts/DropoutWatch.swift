@@ -102,7 +102,7 @@ final class DropoutWatch: Sendable {
             state.since = nil
             let verdicts =
                 takeStopped(&state, stopped, ticksPerSecond)
-                + judge(&state, recent.slowest, ticksPerSecond, hasServer, others)
+                + judge(&state, recent.slowest, ticksPerSecond, hasServer, others).filter { !$0.dropout.isTrifle }
             for verdict in verdicts {
                 state.counts[verdict.dropout.cause, default: 0] += verdict.dropout.cycles
                 state.recent.append(verdict.dropout)
