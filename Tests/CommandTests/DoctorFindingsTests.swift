@@ -277,6 +277,7 @@ import Testing
         #expect(wants.findings(nil) { $0 == "a" }.map(\.severity) == [.warning, .fine])
         #expect(wants.findings(nil) { $0 == "a" }[0].hint == "voicegraph models install piper-joe")
         #expect(texts(wants.findings(nil) { _ in true }) == ["fine: x.conf: this machine has all that it wants"])
+        #expect(!texts(wants.findings(nil, isHeard: false) { _ in true })[0].contains("all that it wants"))
     }
 
     @Test("The worst is told first, in lines that fit, with what to do behind an arrow")

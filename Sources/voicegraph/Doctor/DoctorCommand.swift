@@ -93,7 +93,8 @@ struct Examination {
         if known != nil, pipes != nil { findings += path.findings() }
         findings += (known?.findings() ?? []) + (pipes?.findings() ?? []) + (use?.findings() ?? [])
         if let graph {
-            findings += graph.findings(path.look) { name in installed?.isInstalled(name) ?? true }
+            let isHeard = known != nil && pipes != nil && !path.findings().contains { $0.severity == .error }
+            findings += graph.findings(path.look, isHeard: isHeard) { name in installed?.isInstalled(name) ?? true }
         }
         findings +=
             taken(hosts, .hosts)?.findings { host in

@@ -18,8 +18,9 @@ struct GraphWants: Sendable {
 
     private var area: DoctorArea { .graph }
 
-    /// What there is to say of it; `look`: the server that it would be connected to; `isInstalled`: whether a model is.
-    func findings(_ look: ServerLook?, isInstalled: (String) -> Bool) -> [Finding] {
+    /// What there is to say of it; `look`: the server that it would be connected to; `isHeard`: whether
+    /// there is what it wants to play to; `isInstalled`: whether a model is.
+    func findings(_ look: ServerLook?, isHeard: Bool = true, isInstalled: (String) -> Bool) -> [Finding] {
         var findings = diagnostics.map { diagnostic -> Finding in
             let at = diagnostic.location
             let place = at.line > 0 ? "\(at.file):\(at.line): " : ""
@@ -40,7 +41,13 @@ struct GraphWants: Sendable {
         }
         findings += connections(look)
         if let look { findings += format(look) }
-        if findings.isEmpty { findings.append(area.fine("\(file): this machine has all that it wants")) }
+        if findings.isEmpty {
+            findings.append(
+                area.fine(
+                    isHeard
+                        ? "\(file): this machine has all that it wants"
+                        : "\(file): nothing is wrong with it; what it plays to is not there, as said above"))
+        }
         return findings
     }
 
