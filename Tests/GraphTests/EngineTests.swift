@@ -261,12 +261,12 @@ struct EngineTests {
     func lostMIDI() throws {
         let graph = try makeGraph(
             ["a -> out", "a.midi -> keys"],
-            [node("out", "playback"), node("keys", "midi-playback"), node("a", "teller", ["events": .integer(600)])])
+            [node("out", "playback"), node("keys", "midi-playback"), node("a", "teller", ["events": .integer(2148)])])
         let player = GraphPlayer(maxBlock: 64)
         try player.publish(graph)
         player.run([64, 64])
-        #expect(player.ports["keys_1"]?.events.count == 1024)
-        #expect(player.engine.counters.lostMIDI == 2 * (600 - 512))
+        #expect(player.ports["keys_1"]?.events.count == 2 * 2048)
+        #expect(player.engine.counters.lostMIDI == 2 * (2148 - 2048))
     }
 
     @Test("A block longer than expected is silence, is counted, and time goes on")

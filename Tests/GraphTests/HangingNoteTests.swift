@@ -69,6 +69,21 @@ struct HangingNoteTests {
         #expect(play.got("synth_1", since: end).count == Self.ends.count)
     }
 
+    @Test("A pitch that is bent is centred, and a soft pedal comes up, but for what is back already")
+    func bend() throws {
+        let play = try Play(["keys -> synth"], [node("keys", "midi-capture"), node("synth", "midi-playback")])
+        play.send(
+            "keys_1",
+            [
+                [0xE0, 0, 80], [0xE1, 1, 64], [0xE2, 0, 0], [0xE2, 0, 64], [0xB4, 67, 127], [0xE5, 0, 9],
+                [0xB5, 121, 0],
+            ])
+        let end = play.player.position
+        try play.change { $0.links = [] }
+        play.player.run([Self.block])
+        #expect(play.got("synth_1", since: end).map(\.bytes) == [[0xE0, 0, 64], [0xE1, 0, 64], [0xB4, 67, 0]])
+    }
+
     @Test("Of two links into one input only the one that goes ends, and what the other holds too goes on")
     func two() throws {
         let play = try Play(

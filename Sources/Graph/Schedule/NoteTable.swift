@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNode
 
-/// The notes that sound, a bit for each key of each channel, and the pedals that are down, as MIDI 1.0 tells them.
+/// The notes that sound, a bit for each key of each channel, the pedals that are down, and the channels whose pitch is bent,
+/// as MIDI 1.0 tells them.
 public struct NoteTable: BitwiseCopyable {
     /// Two words a channel.
     let keys: UnsafeMutablePointer<UInt64>
-    /// Sustain and sostenuto, a bit a channel.
-    var pedals: (UInt16, UInt16) = (0, 0)
+    /// What else is held, a bit a channel.
+    var held = Held()
+
+    /// Pedals that are down and pitches that are bent, a bit a channel.
+    struct Held: BitwiseCopyable {
+        var sustain: UInt16 = 0
+        var sostenuto: UInt16 = 0
+        var soft: UInt16 = 0
+        var bend: UInt16 = 0
+    }
 
     static let words = 32
 
@@ -30,13 +39,17 @@ private let noteOff: UInt8 = 0x80
 private let controlChange: UInt8 = 0xB0
 private let sustain: UInt8 = 64
 private let sostenuto: UInt8 = 66
+private let soft: UInt8 = 67
+private let pitchBend: UInt8 = 0xE0
+/// Data bytes of a pitch that is not bent.
+private let unbent: (UInt8, UInt8) = (0, 64)
 
 extension NoteTable {
     /// Copies one table into another. [audio]
     @_noLocks
     public static func copy(_ table: UnsafeMutablePointer<NoteTable>, to other: UnsafeMutablePointer<NoteTable>) {
         for word in 0..<words { other.pointee.keys[word] = table.pointee.keys[word] }
-        other.pointee.pedals = table.pointee.pedals
+        other.pointee.held = table.pointee.held
     }
 
     /// Notes what the events of a block leave sounding. [audio]
@@ -49,10 +62,10 @@ extension NoteTable {
     }
 
     /// Ends what sounds, but for what one of `others` holds too, by events at the start of a block that has none yet.
-    /// False: the rest has to wait for the next block, as `target` is to hold no more than `room` events. [audio]
+    /// Without `others` everything ends. False: the rest has to wait for the next block, as `target` is to hold no more than `room` events. [audio]
     @_noLocks
     public static func end(
-        _ table: UnsafeMutablePointer<NoteTable>, but others: UnsafePointer<UnsafeMutablePointer<NoteTable>>,
+        _ table: UnsafeMutablePointer<NoteTable>, but others: UnsafePointer<UnsafeMutablePointer<NoteTable>>?,
         _ count: Int, in target: UnsafeMutablePointer<vg_midi>, room: UInt32
     ) -> Bool {
         for word in 0..<NoteTable.words {
@@ -66,19 +79,24 @@ extension NoteTable {
             }
         }
         for channel in 0..<16 {
-            if target.pointee.count &+ 2 > room { return false }
+            if target.pointee.count &+ 4 > room { return false }
             let bit = UInt16(1) << UInt16(channel)
-            var held: (UInt16, UInt16) = (0, 0)
+            var alive = Held()
             for other in 0..<count {
-                held.0 |= others[other].pointee.pedals.0
-                held.1 |= others[other].pointee.pedals.1
+                let held = others.unsafelyUnwrapped[other].pointee.held
+                alive.sustain |= held.sustain
+                alive.sostenuto |= held.sostenuto
+                alive.soft |= held.soft
+                alive.bend |= held.bend
             }
-            if table.pointee.pedals.0 & ~held.0 & bit != 0 { write(target, controlChange | UInt8(channel), sustain, 0) }
-            if table.pointee.pedals.1 & ~held.1 & bit != 0 {
-                write(target, controlChange | UInt8(channel), sostenuto, 0)
-            }
-            table.pointee.pedals.0 &= ~bit
-            table.pointee.pedals.1 &= ~bit
+            let held = table.pointee.held
+            let control = controlChange | UInt8(channel)
+            if held.sustain & ~alive.sustain & bit != 0 { write(target, control, sustain, 0) }
+            if held.sostenuto & ~alive.sostenuto & bit != 0 { write(target, control, sostenuto, 0) }
+            if held.soft & ~alive.soft & bit != 0 { write(target, control, soft, 0) }
+            if held.bend & ~alive.bend & bit != 0 { write(target, pitchBend | UInt8(channel), unbent.0, unbent.1) }
+            lift(table, bit)
+            table.pointee.held.bend &= ~bit
         }
         return true
     }
@@ -98,33 +116,44 @@ private func follow(_ table: UnsafeMutablePointer<NoteTable>, _ bytes: UnsafeMut
     case controlChange:
         let bit = UInt16(1) << UInt16(channel)
         switch data {
-        case sustain:
-            table.pointee.pedals.0 = value >= 64 ? table.pointee.pedals.0 | bit : table.pointee.pedals.0 & ~bit
-        case sostenuto:
-            table.pointee.pedals.1 = value >= 64 ? table.pointee.pedals.1 | bit : table.pointee.pedals.1 & ~bit
-        case 121:  // all controllers back
-            table.pointee.pedals.0 &= ~bit
-            table.pointee.pedals.1 &= ~bit
+        case sustain: set(&table.pointee.held.sustain, bit, value >= 64)
+        case sostenuto: set(&table.pointee.held.sostenuto, bit, value >= 64)
+        case soft: set(&table.pointee.held.soft, bit, value >= 64)
+        case 121:  // all controllers back, the pitch too
+            lift(table, bit)
+            table.pointee.held.bend &= ~bit
         case 120, 123...127:  // all sound off, all notes off, and what implies it
             table.pointee.keys[2 * channel] = 0
             table.pointee.keys[2 * channel + 1] = 0
         default: break
         }
+    case pitchBend: set(&table.pointee.held.bend, UInt16(1) << UInt16(channel), data != unbent.0 || value != unbent.1)
     default: break
     }
 }
 
 @_noLocks
+private func set(_ bits: inout UInt16, _ bit: UInt16, _ isOn: Bool) { bits = isOn ? bits | bit : bits & ~bit }
+
+/// The pedals of a channel are up.
+@_noLocks
+private func lift(_ table: UnsafeMutablePointer<NoteTable>, _ bit: UInt16) {
+    table.pointee.held.sustain &= ~bit
+    table.pointee.held.sostenuto &= ~bit
+    table.pointee.held.soft &= ~bit
+}
+
+@_noLocks
 private func forget(_ table: UnsafeMutablePointer<NoteTable>) {
     for word in 0..<NoteTable.words { table.pointee.keys[word] = 0 }
-    table.pointee.pedals = (0, 0)
+    table.pointee.held = NoteTable.Held()
 }
 
 @_noLocks
 private func isHeld(
-    _ others: UnsafePointer<UnsafeMutablePointer<NoteTable>>, _ count: Int, _ word: Int, _ key: UInt64
+    _ others: UnsafePointer<UnsafeMutablePointer<NoteTable>>?, _ count: Int, _ word: Int, _ key: UInt64
 ) -> Bool {
-    for other in 0..<count where others[other].pointee.keys[word] & key != 0 { return true }
+    for other in 0..<count where others.unsafelyUnwrapped[other].pointee.keys[word] & key != 0 { return true }
     return false
 }
 

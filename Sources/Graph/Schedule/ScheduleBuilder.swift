@@ -31,10 +31,6 @@ struct ScheduleBuilder {
     private var followers: [[Slot]]
     private(set) var ios: [UnsafePointer<vg_io>] = []
 
-    /// Events and bytes that one MIDI buffer holds per block.
-    private static let midiEvents = 512
-    private static let midiBytes = 8192
-
     init(
         _ plan: Plan, _ graph: ResolvedGraph, _ arena: Arena, rate: Double, maxBlock: Int,
         clock: UnsafeMutablePointer<FadeClock>?, lines: [Plan.Line: DelayLine], notes: [NoteLink: HeldNotes],
@@ -60,10 +56,10 @@ struct ScheduleBuilder {
         flags[0] = 1
         midi = (0..<plan.midiCount).map { buffer in
             let midi = arena.make(vg_midi.self, 1)
-            midi.pointee.capacity = buffer == 0 ? 0 : UInt32(Self.midiEvents)
-            midi.pointee.byte_capacity = buffer == 0 ? 0 : UInt32(Self.midiBytes)
-            midi.pointee.events = arena.make(vg_midi_event.self, buffer == 0 ? 1 : Self.midiEvents)
-            midi.pointee.bytes = arena.make(UInt8.self, buffer == 0 ? 1 : Self.midiBytes)
+            midi.pointee.capacity = buffer == 0 ? 0 : UInt32(MIDILimits.events)
+            midi.pointee.byte_capacity = buffer == 0 ? 0 : UInt32(MIDILimits.bytes)
+            midi.pointee.events = arena.make(vg_midi_event.self, buffer == 0 ? 1 : MIDILimits.events)
+            midi.pointee.bytes = arena.make(UInt8.self, buffer == 0 ? 1 : MIDILimits.bytes)
             return midi
         }
         emptyIO = UnsafePointer(arena.make(vg_io.self, 1))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Graph
 import NodeKit
 import Realtime
 import Synchronization
@@ -48,10 +49,10 @@ struct SharedBlock: BitwiseCopyable {
     }
     /// As many as a buffer of the schedule holds.
     static var midiEvents: Int {
-        @_noLocks @inline(__always) get { 512 }
+        @_noLocks @inline(__always) get { MIDILimits.events }
     }
     static var midiBytes: Int {
-        @_noLocks @inline(__always) get { 8192 }
+        @_noLocks @inline(__always) get { MIDILimits.bytes }
     }
     private static let line = 128
 

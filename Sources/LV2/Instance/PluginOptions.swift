@@ -2,8 +2,9 @@
 import CLilv
 import NodeKit
 
-/// Bytes of event data that fit into an atom port for which the plugin asks no more.
-let sequenceSize: Int32 = 8192
+/// Bytes of event data that fit into an atom port for which the plugin asks no more: what a block of MIDI can hold, which
+/// takes twice the room as atoms.
+let sequenceSize: Int32 = 65536
 
 /// The options feature's payload.
 final class PluginOptions {
