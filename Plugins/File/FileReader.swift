@@ -119,6 +119,7 @@ final class FileReader: @unchecked Sendable {
             channels: channels, frames: max(Int(frames), 8 * maxBlock), maxBlock: maxBlock, rate: rate,
             fade: Self.fade)
         pipe = fresh
+        fresh.setExpectsMore(true)
         self.isOffline = isOffline
         ending = false
         exhausted = false
@@ -249,6 +250,7 @@ final class FileReader: @unchecked Sendable {
             exhausted = false
         }
         pipe.setStale(before: pipe.written)
+        pipe.setExpectsMore(true)
         // Nobody plays now, and what is played next is waited for.
         if isOffline { pipe.player.dropStale() }
         // There is room: `write` keeps some free for this.
@@ -263,6 +265,7 @@ final class FileReader: @unchecked Sendable {
     private func give(problem fault: String) { monitor.locked { problem = fault } }
 
     private func finish() {
+        pipe?.setExpectsMore(false)
         monitor.locked {
             exhausted = true
             monitor.signal()
@@ -353,6 +356,7 @@ final class FileReader: @unchecked Sendable {
     func end() {
         monitor.locked {
             ending = true
+            pipe?.setExpectsMore(false)
             monitor.signal()
         }
     }

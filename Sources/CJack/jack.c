@@ -65,11 +65,13 @@
   CALL(const char **, jack_port_get_all_connections, (const jack_client_t *client, const jack_port_t *port),       \
        (client, port))                                                                                             \
   CALL(void *, jack_port_get_buffer, (PORT, jack_nframes_t frames), (port, frames))                                \
+  CALL(int, jack_port_name_size, (void), ())                                                                       \
   CALL(int, jack_port_flags, (const jack_port_t *port), (port))                                                    \
   CALL(const char *, jack_port_name, (const jack_port_t *port), (port))                                            \
   CALL(jack_port_t *, jack_port_register,                                                                          \
        (CLIENT, const char *name, const char *type, unsigned long flags, unsigned long size),                      \
        (client, name, type, flags, size))                                                                          \
+  CALL(int, jack_port_get_aliases, (const jack_port_t *port, char *const aliases[2]), (port, aliases))             \
   CALL(int, jack_port_unregister, (CLIENT, PORT), (client, port))                                                  \
   CALL(int, jack_recompute_total_latencies, (CLIENT), (client))                                                    \
   CALL(int, jack_set_buffer_size, (CLIENT, jack_nframes_t frames), (client, frames))                               \
@@ -82,6 +84,10 @@
   CALL(int, jack_set_port_connect_callback, (CLIENT, JackPortConnectCallback function, void *argument),            \
        (client, function, argument))                                                                               \
   CALL(int, jack_set_port_registration_callback, (CLIENT, JackPortRegistrationCallback function, void *argument),  \
+       (client, function, argument))                                                                               \
+  CALL(int, jack_set_port_rename_callback, (CLIENT, JackPortRenameCallback function, void *argument),              \
+       (client, function, argument))                                                                               \
+  CALL(int, jack_set_freewheel_callback, (CLIENT, JackFreewheelCallback function, void *argument),                 \
        (client, function, argument))                                                                               \
   CALL(int, jack_set_process_callback, (CLIENT, JackProcessCallback function, void *argument),                     \
        (client, function, argument))                                                                               \

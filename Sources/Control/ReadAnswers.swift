@@ -27,6 +27,8 @@ extension Status {
         }
         lastChange = json["last_change"].flatMap(ChangeTimes.init)
         scheduling = Scheduling(json["scheduling"] ?? .null)
+        unconnected = (json["unconnected"]?.fields ?? [:]).compactMapValues(\.string)
+        lostMIDI = UInt64(clamping: json["lost_midi"]?.integer ?? 0)
         degraded = (json["degraded"]?.fields ?? [:]).compactMapValues(\.string)
     }
 }

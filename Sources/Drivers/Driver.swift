@@ -31,9 +31,9 @@ public protocol Driver: AnyObject, Sendable {
     /// [control]
     func setLatencies(_ routes: [LatencyRoute])
 
-    /// What stands before capture ports, by their names, as far as the driver knows; nil: it cannot tell just now, ask
+    /// What ports of a node, by their names, are connected to, as far as the driver knows; nil: it cannot tell just now, ask
     /// again. It may ask the server. [control]
-    func sources(of ports: [String]) -> CaptureSources?
+    func connections(of ports: [String]) -> PortConnections?
 
     /// What other programs there are at the server, as far as the driver knows. [any]
     var otherPrograms: OtherPrograms { get }
@@ -45,6 +45,10 @@ public protocol Driver: AnyObject, Sendable {
     /// Keeps in memory what the audio thread is about to touch, where that is realtime: before a schedule with new nodes
     /// is handed over. [control]
     func lockMemory()
+
+    /// Whether a block that is longer than a schedule was made for comes in pieces, so that another length is nothing to the
+    /// nodes. [any]
+    var dividesBlocks: Bool { get }
 
     /// Begins to call `engine`. `onEvent` is called from threads of the driver, never from the audio thread; for
     /// `rateOrBlockChanged` the audio waits until it returns. [control]
@@ -60,13 +64,16 @@ extension Driver {
     public func setLatencies(_ routes: [LatencyRoute]) {}
 
     /// A driver without other programs knows of none. [control]
-    public func sources(of ports: [String]) -> CaptureSources? { .unknown }
+    public func connections(of ports: [String]) -> PortConnections? { .unknown }
 
     /// A driver without a server has no other programs. [any]
     public var otherPrograms: OtherPrograms { OtherPrograms(exist: false, precede: false) }
 
     /// A driver that has no threads has no helpers either. [control]
     public func setHelpers(_ count: Int) {}
+
+    /// Blocks come as they are.
+    public var dividesBlocks: Bool { false }
 
     /// Without a realtime thread nothing has to stay. [control]
     public func lockMemory() {}
@@ -78,14 +85,14 @@ extension Driver {
     public var audioThread: Int32 { 0 }
 }
 
-/// What stands before a capture port.
-public enum CaptureSources: Sendable {
+/// What a node's ports are connected to.
+public enum PortConnections: Sendable, Equatable {
     /// The driver cannot tell.
     case unknown
     /// The server has no port that could be connected to it.
     case missing
-    /// Nothing is connected to any of them.
-    case unconnected
+    /// Nothing is connected to any of them; `unmatched`: what `connect` names and is not there.
+    case unconnected(unmatched: [String])
     /// Something is connected.
     case connected
 }
@@ -164,6 +171,8 @@ public struct DriverStatus: Sendable, Equatable {
         case stalled
         /// The server is gone; it is being looked for.
         case lost
+        /// There has been no server yet; it is being looked for.
+        case waiting
     }
 
     /// Whether audio flows.
@@ -196,10 +205,14 @@ public enum DriverEvent: Sendable, Equatable {
     case serverLost(reason: String)
     /// Audio flows again after `serverLost`.
     case serverBack
+    /// A server that was not there at the start is, and audio flows through it.
+    case serverFound
     /// The server had stopped calling us; we are active again.
     case reactivated
     /// A desired connection stands.
     case connected(from: String, to: String)
+    /// The server did not make a desired connection; `isIgnored`: it said that it did.
+    case connectionRefused(from: String, to: String, isIgnored: Bool)
     /// Nothing is connected any more to the ports that bring a node audio, or something is again.
     case source(node: String, isThere: Bool)
 }

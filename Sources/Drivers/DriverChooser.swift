@@ -29,15 +29,27 @@ public enum DriverChooser {
             }
         }
         // A server of this name was meant, and not one more of our own.
-        if let server = request.server { throw missing(server) }
-        return try dummy(request, notice: silence(fault))
+        if let server = request.server {
+            if request.waits { return waiting(request, .any) }
+            throw missing(server)
+        }
+        return try dummy(request, notice: silence(fault), hopes: ServerPlace.usual)
+    }
+
+    /// A driver that waits for its server.
+    private static func waiting(_ request: DriverRequest, _ library: JackLibrary.Provider) -> JackDriver {
+        let hopes = ServerPlace.named(request.server, library)
+        return JackDriver(
+            hoping: hopes, request, isTimed: false,
+            notice: "nothing is heard yet: \(hopes[0].text) is not running; it is waited for, and played through as "
+                + "soon as it is there")
     }
 
     /// What is said where nobody listens.
     private static func silence(_ fault: String) -> String {
         let others = ServerNames.running.filter { !OwnServer.names.contains($0) }.map { "--server \($0)" }
         return "nothing will be heard: no JACK server named '\(JackLibrary.defaultServer)' is running, and "
-            + (fault.isEmpty ? "no PipeWire" : fault) + "; start one, "
+            + (fault.isEmpty ? "no PipeWire" : fault) + "; start one, which is played through as soon as it is there, "
             + (others.isEmpty ? "" : "choose another (\(others.joined(separator: ", "))), ")
             + "or play to a sound card with --driver alsa"
     }
@@ -55,13 +67,17 @@ public enum DriverChooser {
 
     private static func jack(_ request: DriverRequest) throws(DriverError) -> JackDriver {
         do { return try connect(request, .any) } catch {
-            if case .noServer = error { throw missing(request.server ?? JackLibrary.defaultServer) }
+            if case .noServer = error {
+                if request.waits { return waiting(request, .any) }
+                throw missing(request.server ?? JackLibrary.defaultServer)
+            }
             throw error.asDriverError(server: request.server)
         }
     }
 
     private static func pipeWire(_ request: DriverRequest) throws(DriverError) -> JackDriver {
         do { return try connect(request, .pipewire) } catch {
+            if case .noServer = error, request.waits { return waiting(request, .pipewire) }
             throw error.asDriverError(server: request.server, .pipewire)
         }
     }
@@ -76,21 +92,25 @@ public enum DriverChooser {
         return driver
     }
 
-    /// Our own server that nobody hears, or a timer where there cannot be one.
-    private static func dummy(_ request: DriverRequest, notice: String) throws(DriverError) -> any Driver {
+    /// Our own server that nobody hears, or a timer where there cannot be one; until there is one at `hopes`.
+    private static func dummy(
+        _ request: DriverRequest, notice: String, hopes: [ServerPlace] = []
+    ) throws(DriverError) -> any Driver {
         var notices = [notice]
         if ServerProcess.executable != nil {
             do throws(DriverError) {
                 let driver = try OwnServer.open(request, .dummy)
                 driver.setNotice(notice)
+                driver.hope(for: hopes, request)
                 return driver
             } catch {
                 guard ServerNames.wereTaken(error) else { throw error }
                 notices.append(ServerNames.advice)
             }
         }
+        let told = notices.filter { !$0.isEmpty }.joined(separator: "; ")
+        if !hopes.isEmpty { return JackDriver(hoping: hopes, request, isTimed: true, notice: told) }
         return TimerDriver(
-            name: request.client, rate: Double(request.rate ?? 48_000), block: request.block ?? 256,
-            notice: notices.filter { !$0.isEmpty }.joined(separator: "; "))
+            name: request.client, rate: Double(request.rate ?? 48_000), block: request.block ?? 256, notice: told)
     }
 }

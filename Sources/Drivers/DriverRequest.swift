@@ -24,6 +24,10 @@ public struct DriverRequest: Sendable {
     /// only plays: most of that is needed once. Audio threads of others in this process would read theirs again.
     public var releasesCode = false
 
+    /// Whether a server that is not there yet is waited for, for a program that plays until it is told to end; else it is an
+    /// error.
+    public var waits = false
+
     /// Describes a wish.
     public init(
         kind: Kind = .auto, client: String = "voicegraph", server: String? = nil, rate: Int? = nil, block: Int? = nil

@@ -39,6 +39,23 @@ package enum ServerNames {
         return entries().contains { $0.name == name && $0.user == geteuid() && !$0.isDead }
     }
 
+    /// Whether a server of this name has its socket: it answers, or is about to. [control]
+    static func answers(_ name: String) -> Bool {
+        guard mayRun(name) else { return false }
+        guard getenv("JACK_PROMISCUOUS_SERVER") != nil else {
+            return access("/dev/shm/jack_\(name)_\(geteuid())_0", F_OK) == 0
+        }
+        guard let folder = opendir("/dev/shm") else { return false }
+        defer { closedir(folder) }
+        while let entry = readdir(folder) {
+            let file = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if file.hasPrefix("jack_\(name)_"), file.hasSuffix("_0") { return true }
+        }
+        return false
+    }
+
     /// Whether a server could not start because there was no name for it. [any]
     static func wereTaken(_ error: DriverError) -> Bool {
         error.details.contains { $0.contains("Too many servers already active") }

@@ -50,10 +50,14 @@ public final class CapturePipe: @unchecked Sendable {
             if !shared.pointee.isOpen.load(ordering: .acquiring) { return true }
             let frames = Int(cycle.pointee.frames)
             let channels = Int(io.pointee.audio_in_count)
+            if cycle.isFreewheeling {
+                while samples.space < frames &* channels || blocks.space == 0, shared.pointee.patience.wait() {}
+            }
             guard samples.space >= frames &* channels, blocks.space > 0 else {
                 shared.pointee.dropped.wrappingAdd(frames, ordering: .relaxed)
                 return false
             }
+            shared.pointee.patience.renew()
             for channel in 0..<channels { _ = samples.write(io.pointee.audio_in[channel], count: frames) }
             return blocks.push(Block(position: cycle.pointee.position, frames: frames))
         }
@@ -68,6 +72,8 @@ public final class CapturePipe: @unchecked Sendable {
     fileprivate struct Shared: ~Copyable {
         let isOpen = Atomic<Bool>(true)
         let dropped = Atomic<Int>(0)
+        /// Audio thread only.
+        var patience = FreewheelPatience()
     }
 
     /// The processor's end.

@@ -94,6 +94,12 @@ public final class PlaybackPipe: @unchecked Sendable {
     /// fades take. [any]
     public func setPaused(_ isPaused: Bool) { player.shared.pointee.isPaused.store(isPaused, ordering: .releasing) }
 
+    /// Whether frames will come that are to follow those before without a gap: where the server freewheels, they are waited
+    /// for. At first none are expected. [any]
+    public func setExpectsMore(_ expectsMore: Bool) {
+        player.shared.pointee.expectsMore.store(expectsMore, ordering: .releasing)
+    }
+
     /// The next run that was begun. By one thread at a time. [control]
     public func nextRun() -> Run? { runs.reader.pop() }
 }
@@ -103,6 +109,7 @@ public struct PlaybackPlayer: BitwiseCopyable {
     struct Shared: ~Copyable {
         let staleBefore = Atomic<Int>(0)
         let isPaused = Atomic<Bool>(false)
+        let expectsMore = Atomic<Bool>(false)
     }
 
     struct State: BitwiseCopyable {
@@ -117,6 +124,7 @@ public struct PlaybackPlayer: BitwiseCopyable {
         var opening = 0
         /// Whether it was closed since the newest run.
         var wasClosed = false
+        var patience = FreewheelPatience()
     }
 
     private let reader: RingReader<Float>
@@ -193,6 +201,7 @@ public struct PlaybackPlayer: BitwiseCopyable {
         let isPaused = isHeld || shared.pointee.isPaused.load(ordering: .acquiring)
         // What is paused plays to the end of its fade.
         let room = isPaused ? min(frames - faded, state.pointee.opening) : frames - faded
+        if cycle.isFreewheeling, !isPaused { waitForFrames(room) }
         let count = min(room, reader.available / channels)
         if count > 0 {
             // Told before it is taken: who sees that a frame was played knows where.
@@ -217,6 +226,15 @@ public struct PlaybackPlayer: BitwiseCopyable {
             if done == 0 { io.pointee.audio_out_silent[channel]?.pointee = 1 }
         }
         return done
+    }
+
+    /// Waits until so many frames are there, or no more come.
+    @_noLocks
+    private func waitForFrames(_ frames: Int) {
+        while reader.available / channels < frames, shared.pointee.expectsMore.load(ordering: .acquiring),
+            state.pointee.patience.wait()
+        {}
+        if reader.available / channels >= frames { state.pointee.patience.renew() }
     }
 
     /// Whether it is held. [any]

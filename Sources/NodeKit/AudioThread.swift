@@ -18,6 +18,10 @@ extension UnsafePointer where Pointee == vg_cycle {
     @inlinable public var frames: Int { Int(pointee.frames) }
     /// Whether time is driven by the caller.
     @inlinable public var isOffline: Bool { pointee.flags & UInt32(VG_CYCLE_OFFLINE) != 0 }
+    /// Whether the server goes as fast as it can and waits for its programs.
+    @inlinable public var isFreewheeling: Bool {
+        @_noLocks get { pointee.flags & UInt32(VG_CYCLE_FREEWHEEL) != 0 }
+    }
 }
 
 extension UnsafePointer where Pointee == vg_io {

@@ -84,7 +84,7 @@ public final class TopView: DeviceView {
     private func facts(_ canvas: inout Canvas, _ area: Area, _ state: TopState) {
         let status = state.status
         let style: Style =
-            status.load >= 0.9 || status.state == "lost"
+            status.load >= 0.9 || status.state == "lost" || status.state == "waiting"
             ? theme.error : status.load >= 0.7 || status.xruns > 0 ? theme.warning : theme.text
         let facts = TopTable.facts(status) + [clock(status.time)]
         line(&canvas, area, facts.joined(separator: theme.words("  ·  ", "  |  ")), style, theme)

@@ -5,6 +5,7 @@ import Glibc
 import Graph
 import Host
 import Synchronization
+import Terminal
 
 /// Why standard output took no more: the error's number, 0 as long as it takes everything.
 private let outputFault = Atomic<Int32>(0)
@@ -66,6 +67,6 @@ func diagnosticFormat(for descriptor: Int32) -> DiagnosticFormat {
 
 /// Says why on standard error; exit code 1.
 func fail(_ reason: String) -> ExitCode {
-    writeOut("voicegraph: \(reason)\n", to: STDERR_FILENO)
+    writeOut("voicegraph: \(printableLines(reason))\n", to: STDERR_FILENO)
     return ExitCode(1)
 }

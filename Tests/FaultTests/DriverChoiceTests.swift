@@ -87,13 +87,27 @@ struct DriverChoiceTests {
     }
 
     @Test(
-        "A server that was named and is not there is an error that names those that are", arguments: ["auto", "jack"])
+        "A server that was named and is not there is waited for, which is told; SIGTERM ends that at once",
+        arguments: ["auto", "jack"])
+    func waits(_ driver: String) async throws {
+        let turn = try await JackTurn.wait()
+        let session = try Session(toneGraph, ["--driver", driver, "--server", "vgt-nobody"])
+        try await session.run.wait("it runs") { _ in session.count("running") == 1 }
+        let status = try await session.until("it waits") { $0.state == "waiting" }
+        #expect(status.notice.contains("the JACK server 'vgt-nobody' is not running; it is waited for"))
+        try await session.end()
+        turn.end()
+    }
+
+    @Test(
+        "For a run that is to last so long, a server that was named and is not there is an error that names those that are",
+        arguments: ["auto", "jack"])
     func missingServer(_ driver: String) async throws {
         let server = try await Jackd.start()
         let scratch = try Scratch()
         let file = try scratch.write("graph.conf", toneGraph)
         let run = try Program(
-            [Program.voicegraph, "run", file, "--driver", driver, "--server", "vgt-nobody"],
+            [Program.voicegraph, "run", file, "--driver", driver, "--server", "vgt-nobody", "--duration", "1"],
             environment: ["XDG_RUNTIME_DIR": scratch.path])
         #expect(try await run.end() == 1)
         #expect(run.errors.hasPrefix("voicegraph: no JACK server named 'vgt-nobody' is running (there is "))

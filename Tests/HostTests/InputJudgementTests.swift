@@ -11,11 +11,11 @@ import TestSupport
     @Test(
         "V4: the loudest sample and the sources decide",
         arguments: [
-            (Float(0.5), CaptureSources.connected, InputJudgement.Verdict.plausible), (Float(0), .connected, .silent),
+            (Float(0.5), PortConnections.connected, InputJudgement.Verdict.plausible), (Float(0), .connected, .silent),
             (0.0005, .connected, .quiet), (1, .connected, .clipping), (1.5, .unknown, .clipping),
             (0, .unconnected, .unconnected), (0, .missing, .missing), (0.002, .unknown, .plausible),
         ])
-    func verdicts(_ peak: Float, _ sources: CaptureSources, _ verdict: InputJudgement.Verdict) {
+    func verdicts(_ peak: Float, _ sources: PortConnections, _ verdict: InputJudgement.Verdict) {
         let judgement = InputJudgement(peak: peak, sources: sources)
         #expect(judgement.verdict == verdict)
         #expect(judgement.peak.map { abs($0 - Signal.decibels(Double(peak))) < 1e-3 } ?? (peak == 0))

@@ -125,6 +125,19 @@ public final class JackPeer: @unchecked Sendable {
     /// Asks the server for another block size.
     public func setBlock(_ frames: Int) -> Bool { jack_set_buffer_size(client, UInt32(frames)) == 0 }
 
+    /// Gives output `index` (from 0) another name, or a further one; whether it has it.
+    public func call(_ index: Int, _ name: String, isAlias: Bool) -> Bool {
+        typealias Rename = @convention(c) (OpaquePointer, OpaquePointer?, UnsafePointer<CChar>) -> Int32
+        typealias Alias = @convention(c) (OpaquePointer?, UnsafePointer<CChar>) -> Int32
+        // The command calls neither, so that only the library knows them.
+        let library = dlopen("libjack.so.0", RTLD_NOW)
+        let port = state.pointee.outputs[index]
+        guard let function = dlsym(library, isAlias ? "jack_port_set_alias" : "jack_port_rename") else { return false }
+        return isAlias
+            ? unsafeBitCast(function, to: Alias.self)(port, name) == 0
+            : unsafeBitCast(function, to: Rename.self)(client, port, name) == 0
+    }
+
     private func port(_ name: String, _ isInput: Bool) -> OpaquePointer? {
         let flags = isInput ? JackPortIsInput : JackPortIsOutput
         return jack_port_register(client, name, JACK_DEFAULT_AUDIO_TYPE, UInt(flags.rawValue), 0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the page of each right shows, and what a browser keeps of a link."""
-from running import TALKING, eventually, wait
+from conftest import wait
+from running import TALKING, eventually
 
 
 def test_visitors_talk_and_see_nothing_else(run, open_page):

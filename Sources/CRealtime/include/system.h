@@ -40,7 +40,7 @@ _Bool vg_pipe_open(int ends[2]);
 int vg_accept(int listener, uid_t *user);
 
 /* Sleeps until vg_nanoseconds() reaches `due`: for a timer-driven audio thread
- * between two cycles, and nowhere else on one. */
+ * between two cycles, and for one that a freewheeling server waits for. */
 VG_AUDIO_SAFE static inline void vg_sleep_until(uint64_t due) {
   struct timespec time = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, 0) != 0) {

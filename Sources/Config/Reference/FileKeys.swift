@@ -70,7 +70,8 @@ extension FileReference {
     static let driverKeys = [
         Key(
             "kind", VG_SET_STRING,
-            "what calls the audio. auto: the running JACK server, else PipeWire, else dummy; alsa and dummy begin a jackd of "
+            "what calls the audio. auto: the running JACK server, else PipeWire, else dummy until there is one of "
+                + "them; jack and pipewire are waited for; alsa and dummy begin a jackd of "
                 + "their own", default: "\"auto\"", choices: DriverDescription.Kind.allCases.map(\.rawValue)),
         Key("server", VG_SET_STRING, "the JACK server's name, or that of PipeWire's socket"),
         Key("device", VG_SET_STRING, "ALSA's name of the sound card, for kind = \"alsa\"", default: "\"hw:0\""),

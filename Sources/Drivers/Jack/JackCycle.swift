@@ -17,6 +17,10 @@ struct JackCycle: ~Copyable {
     let enabled = Atomic(false)
     /// True while the callback runs.
     let inside = Atomic(false)
+    /// Whether the server goes as fast as its programs do.
+    let isFreewheeling = Atomic(false)
+    /// Whether it did in the cycle before. Audio thread only.
+    var wasFreewheeling = false
     /// Callbacks since the driver was made.
     let count = Atomic<UInt64>(0)
     /// The kernel's id of the audio thread; 0 until it runs, and set back before each activation.
@@ -35,9 +39,15 @@ var maxFrames: UInt32 { @_noLocks get { 16384 } }
 /// JACK's process callback. It returns 0: anything else would end the client's life in the graph. [audio]
 @_noLocks
 func jackProcess(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
-    vg_realtime_enter()
     vg_denormals_off()
     let cycle = argument.unsafelyUnwrapped.assumingMemoryBound(to: JackCycle.self)
+    // In freewheel nobody hears it in time, and whoever processes may wait.
+    let isFree = cycle.pointee.isFreewheeling.load(ordering: .relaxed)
+    if !isFree { vg_realtime_enter() }
+    if isFree != cycle.pointee.wasFreewheeling {
+        cycle.pointee.wasFreewheeling = isFree
+        cycle.pointee.engine?.resume()
+    }
     // JACK's own callback for new threads comes from threads that never process as well.
     if cycle.pointee.thread.load(ordering: .relaxed) == 0 {
         cycle.pointee.thread.store(vg_thread_id(), ordering: .relaxed)
@@ -54,34 +64,83 @@ func jackProcess(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int3
     silenceUnused(cycle.pointee.slots, frames: frames, number: number)
     cycle.pointee.count.store(number, ordering: .releasing)
     cycle.pointee.inside.store(false, ordering: .releasing)
-    vg_realtime_exit()
+    if !isFree { vg_realtime_exit() }
     if cycle.pointee.answer.load(ordering: .relaxed) == 0 { return 0 }
     return cycle.pointee.answer.exchange(0, ordering: .relaxed)
 }
 
+/// One cycle of a driver that has no server: nothing comes in, and what leaves is dropped. [audio]
+@_noLocks
+func runWithoutServer(_ cycle: UnsafeMutablePointer<JackCycle>, _ frames: Int, _ clock: UInt64, delay: UInt32) {
+    if cycle.pointee.thread.load(ordering: .relaxed) == 0 {
+        cycle.pointee.thread.store(vg_thread_id(), ordering: .relaxed)
+        cycle.pointee.engine?.resume()
+    }
+    let number = cycle.pointee.count.load(ordering: .relaxed) + 1
+    if cycle.pointee.enabled.load(ordering: .sequentiallyConsistent), let engine = cycle.pointee.engine {
+        let schedule = engine.begin()
+        let all = UInt32(truncatingIfNeeded: frames)
+        bindPorts(schedule, Piece(start: 0, frames: all, block: all), number: number)
+        engine.run(schedule, frames: frames, clock: clock, flags: 0, transport: vg_transport(), delay: delay)
+    }
+    cycle.pointee.count.store(number, ordering: .releasing)
+}
+
+/// A block that is longer than the nodes were prepared for is played in pieces, so that they go on as they are.
 @_noLocks
 private func runCycle(
     _ cycle: UnsafeMutablePointer<JackCycle>, _ engine: AudioEngine, _ client: OpaquePointer, frames: UInt32,
     number: UInt64
 ) {
     let delay = vg_jack_delay(client)
-    let schedule = engine.begin()
+    let time = vg_jack_frame_time(client)
+    cycle.pointee.clock &+= UInt64(time &- UInt32(truncatingIfNeeded: cycle.pointee.clock))
+    let flags = cycle.pointee.wasFreewheeling ? UInt32(VG_CYCLE_FREEWHEEL) : 0
+    var transport = jackTransport(client)
+    var start: UInt32 = 0
+    while start < frames {
+        let schedule = engine.begin()
+        let most = UInt32(truncatingIfNeeded: max(1, min(schedule.maxBlock, Int(maxFrames))))
+        let piece = Piece(start: start, frames: min(frames &- start, most), block: frames)
+        bindPorts(schedule, piece, number: number)
+        engine.run(
+            schedule, frames: Int(piece.frames), clock: cycle.pointee.clock &+ UInt64(start), flags: flags,
+            transport: transport, delay: start == 0 ? delay : 0, block: frames)
+        for port in 0..<schedule.externalCount where schedule.isMIDI(port) && !schedule.isCapture(port) {
+            if let slot = jackSlot(schedule.handle(port)) { sendMIDI(slot, schedule.midi(port), piece) }
+        }
+        if transport.rolling { transport.frame &+= UInt64(piece.frames) }
+        start &+= piece.frames
+    }
+}
+
+/// A part of the server's block.
+struct Piece: BitwiseCopyable {
+    /// Where it begins.
+    var start: UInt32
+    var frames: UInt32
+    /// Frames of the whole.
+    var block: UInt32
+
+    @_noLocks
+    init(start: UInt32, frames: UInt32, block: UInt32) {
+        self.start = start
+        self.frames = frames
+        self.block = block
+    }
+}
+
+/// Gives the schedule the buffers of this cycle, and what came.
+@_noLocks
+private func bindPorts(_ schedule: ActiveSchedule, _ piece: Piece, number: UInt64) {
     for port in 0..<schedule.externalCount {
         guard let slot = jackSlot(schedule.handle(port)) else { continue }
         slot.pointee.usedIn = number
         if schedule.isMIDI(port) {
-            if schedule.isCapture(port) { receiveMIDI(slot, schedule.midi(port), frames: frames) }
+            if schedule.isCapture(port) { receiveMIDI(slot, schedule.midi(port), piece) }
         } else {
-            schedule.bind(port, audioBuffer(slot, frames: frames))
+            schedule.bind(port, audioBuffer(slot, frames: piece.block) + Int(piece.start))
         }
-    }
-    let time = vg_jack_frame_time(client)
-    cycle.pointee.clock &+= UInt64(time &- UInt32(truncatingIfNeeded: cycle.pointee.clock))
-    engine.run(
-        schedule, frames: Int(frames), clock: cycle.pointee.clock, flags: 0, transport: jackTransport(client),
-        delay: delay)
-    for port in 0..<schedule.externalCount where schedule.isMIDI(port) && !schedule.isCapture(port) {
-        if let slot = jackSlot(schedule.handle(port)) { sendMIDI(slot, schedule.midi(port), frames: frames) }
     }
 }
 
@@ -104,33 +163,43 @@ private func audioBuffer(_ slot: UnsafeMutablePointer<JackSlot>, frames: UInt32)
 
 @_noLocks
 private func receiveMIDI(
-    _ slot: UnsafeMutablePointer<JackSlot>, _ midi: UnsafeMutablePointer<vg_midi>, frames: UInt32
+    _ slot: UnsafeMutablePointer<JackSlot>, _ midi: UnsafeMutablePointer<vg_midi>, _ piece: Piece
 ) {
     midi.pointee.count = 0
     midi.pointee.used = 0
+    defer { NoteTable.follow(slot.pointee.notes, midi) }
+    if slot.pointee.endsNotes.load(ordering: .relaxed), slot.pointee.endsNotes.exchange(false, ordering: .acquiring) {
+        slot.pointee.isEnding = true
+    }
+    if slot.pointee.isEnding {
+        let room = midi.pointee.capacity / 2
+        slot.pointee.isEnding = !NoteTable.end(slot.pointee.notes, but: nil, 0, in: midi, room: room)
+    }
     guard let port = OpaquePointer(bitPattern: slot.pointee.port.load(ordering: .sequentiallyConsistent)),
-        let buffer = vg_jack_buffer(port, frames)
+        let buffer = vg_jack_buffer(port, piece.block)
     else { return }
     var event = jack_midi_event_t()
     for index in 0..<vg_jack_midi_count(buffer) where vg_jack_midi_get(&event, buffer, index) == 0 {
-        guard let bytes = event.buffer else { continue }
+        guard let bytes = event.buffer, event.time >= piece.start, event.time &- piece.start < piece.frames else {
+            continue
+        }
         // A full buffer counts what it drops.
-        _ = vg_midi_write(midi, event.time, bytes, UInt32(truncatingIfNeeded: event.size))
+        _ = vg_midi_write(midi, event.time &- piece.start, bytes, UInt32(truncatingIfNeeded: event.size))
     }
 }
 
 @_noLocks
 private func sendMIDI(
-    _ slot: UnsafeMutablePointer<JackSlot>, _ midi: UnsafeMutablePointer<vg_midi>, frames: UInt32
+    _ slot: UnsafeMutablePointer<JackSlot>, _ midi: UnsafeMutablePointer<vg_midi>, _ piece: Piece
 ) {
     guard let port = OpaquePointer(bitPattern: slot.pointee.port.load(ordering: .sequentiallyConsistent)),
-        let buffer = vg_jack_buffer(port, frames)
+        let buffer = vg_jack_buffer(port, piece.block)
     else { return }
-    vg_jack_midi_clear(buffer)
+    if piece.start == 0 { vg_jack_midi_clear(buffer) }
     for index in 0..<Int(midi.pointee.count) {
         let event = midi.pointee.events[index]
         let bytes = midi.pointee.bytes + Int(event.offset)
-        if vg_jack_midi_write(buffer, min(event.frame, frames - 1), bytes, Int(event.size)) != 0 {
+        if vg_jack_midi_write(buffer, piece.start &+ min(event.frame, piece.frames &- 1), bytes, Int(event.size)) != 0 {
             midi.pointee.dropped &+= 1
         }
     }

@@ -12,14 +12,22 @@ import System
 /// Three kinds of threads: JACK's own, which leave marks in `signals`; one control thread that makes every server call
 /// of its own accord (JackDriver+Control); a watchdog that only counts cycles.
 public final class JackDriver: Driver, @unchecked Sendable {
-    // Sendable: `lock` guards `ports`, `client` and `server`; the rest is atomic, behind mutexes of its own, or
+    // Sendable: `lock` guards `ports`, `client`, `server` and where that is; the rest is atomic, behind mutexes of its own, or
     // changed only while no client is active.
 
     let cycle: UnsafeMutablePointer<JackCycle>
     let signals = JackSignals()
     let requestedName: String
-    let serverName: String?
-    let library: JackLibrary.Provider
+    /// Where the server is, or was.
+    var place: ServerPlace
+    /// Where a server is looked for that is to take the place of what plays; none once it is found.
+    var hopes: [ServerPlace] = []
+    /// When it is looked for again, by the clock, after one that did not take us.
+    var nextLook = 0.0
+    /// Calls the cycle until there is a server; nil: nobody does.
+    var timer: TimerThread?
+    /// What was asked for, of which a server that is found may be told not to heed it.
+    var request: DriverRequest?
     /// Held during server calls, and so for as long as a server hangs.
     let lock = Monitor()
     var client: OpaquePointer?
@@ -27,8 +35,20 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let latencies: JackLatencies
     /// Made anew with each client: the next server may have another priority.
     let helpers = HelperThreads()
-    let server: ServerProcess?
+    var server: ServerProcess?
     var pending: Set<JackConnections.Pair> = []
+    /// When what could not be connected is tried again, and the time between two tries, in seconds.
+    var retryAt = 0.0
+    var retryGap = 0.02
+    /// What the server did not do, and was told as that.
+    var refused: Set<JackConnections.Pair> = []
+    /// What the server says that it did, until that is seen.
+    var unproven: [(pair: JackConnections.Pair, from: String, to: String, at: Double)] = []
+    /// What is to be told of connections.
+    var news: [DriverEvent] = []
+    /// Whether `connect` names what is not there, and when that is looked for again.
+    var hasUnmatched = false
+    var nextSearch = 0.0
     /// What was desired at the last look.
     var wanted: Set<JackConnections.Pair> = []
     /// Nodes whose audio comes from a port of somebody else's, or did until that was gone.
@@ -65,8 +85,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
         child: ServerProcess? = nil
     ) {
         requestedName = name
-        serverName = server
-        self.library = library
+        place = ServerPlace(name: server, library: library)
         self.server = child
         self.client = client
         latencies = JackLatencies(ports.slots)
@@ -82,6 +101,24 @@ public final class JackDriver: Driver, @unchecked Sendable {
         setCallbacks(client)
     }
 
+    /// A driver that has no server yet, and takes the first that answers at one of `hopes`. Until then it is called by a
+    /// timer, where that is wanted, at the rate and the block that were asked for, or by nobody. [control]
+    init(hoping hopes: [ServerPlace], _ request: DriverRequest, isTimed: Bool, notice: String) {
+        requestedName = request.client
+        place = hopes[0]
+        server = nil
+        latencies = JackLatencies(ports.slots)
+        facts = Lock(
+            DriverInfo(
+                kind: isTimed ? .timer : hopes[0].library == .pipewire ? .pipewire : .jack,
+                server: isTimed ? "" : hopes[0].serverName, client: request.client,
+                rate: Double(request.rate ?? 48_000), block: request.block ?? 256, notice: notice))
+        cycle = .allocate(capacity: 1)
+        cycle.initialize(to: JackCycle(slots: ports.slots))
+        hope(for: hopes, request)
+        if isTimed { timer = TimerThread(rate: info.rate, block: info.block, jack: cycle) }
+    }
+
     deinit {
         if let client { JackLibrary.close(client) }
         cycle.deinitialize(count: 1)
@@ -90,6 +127,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
 
     /// What it is and how it runs. [any]
     public var info: DriverInfo { facts.withLock { $0 } }
+
+    /// From now on a server at one of `hopes` takes the place of what plays. [control]
+    func hope(for hopes: [ServerPlace], _ request: DriverRequest) {
+        self.hopes = hopes
+        self.request = request
+    }
 
     /// Says what the user should know of the choice. [control]
     func setNotice(_ text: String) { facts.withLock { $0.notice = text } }
@@ -106,6 +149,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
 
     /// See `Driver`. [any]
+    public var dividesBlocks: Bool { true }
+
+    /// See `Driver`. [any]
     public var audioThread: Int32 { cycle.pointee.thread.load(ordering: .relaxed) }
 
     /// See `Driver`. Between two servers the ports are noted, and made when the server is back. [control]
@@ -115,7 +161,14 @@ public final class JackDriver: Driver, @unchecked Sendable {
         removeLeaving()
         let before = desired()
         var handles: [UnsafeMutableRawPointer?] = []
-        for port in wanted { handles.append(ports.handle(try place(port))) }
+        let known = Set(ports.entries.map(\.port.name))
+        do throws(DriverError) { for port in wanted { handles.append(ports.handle(try place(port))) } } catch {
+            // All of them, or none.
+            for port in wanted where !known.contains(port.name) {
+                if let index = ports.index(of: port.name) { remove(index) }
+            }
+            throw error
+        }
         disconnect(before.subtracting(desired()))
         signals.wakeup.signal()
         return handles
@@ -137,10 +190,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
 
     /// See `Driver`. Not known while another call waits for the server, or there is none. [control]
-    public func sources(of ports: [String]) -> CaptureSources? {
+    public func connections(of ports: [String]) -> PortConnections? {
         guard lock.tryAcquire() else { return nil }
         defer { lock.release() }
-        return findSources(of: ports)
+        return findConnections(of: ports)
     }
 
     /// See `Driver`. What was there a second ago counts, too. [any]
@@ -159,20 +212,18 @@ public final class JackDriver: Driver, @unchecked Sendable {
     public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
         listener.set(onEvent)
         lock.acquire()
-        let made: [(from: String, to: String)]
-        do throws(DriverError) { made = try activate(engine) } catch {
-            lock.release()
-            throw error
-        }
-        lock.release()
-        for pair in made { emit(.connected(from: pair.from, to: pair.to)) }
+        defer { lock.release() }
+        try activate(engine)
     }
 
-    private func activate(_ engine: AudioEngine) throws(DriverError) -> [(from: String, to: String)] {
+    private func activate(_ engine: AudioEngine) throws(DriverError) {
         precondition(threads.isEmpty && !stopping.load(ordering: .relaxed), "a driver starts once")
         cycle.pointee.engine = engine
         latencies.pause()
-        if let client, !signals.lost.load(ordering: .acquiring), jack_activate(client) == 0 {
+        if client == nil, !hopes.isEmpty {
+            state.withLock { $0 = timer == nil ? .waiting : .running }
+            try beginTimer(engine)
+        } else if let client, !signals.lost.load(ordering: .acquiring), jack_activate(client) == 0 {
             state.withLock { $0 = .running }
             beginHelping(engine, client)
         } else if !reopen() {
@@ -190,7 +241,6 @@ public final class JackDriver: Driver, @unchecked Sendable {
             threads.append(try SystemThread(name: "vg-watchdog") { self.watch() })
         } catch { throw DriverError(error) }
         signals.wakeup.signal()
-        return made
     }
 
     /// See `Driver`. Ends our own server too. A server that hangs is waited for two seconds, then the client is left
@@ -203,6 +253,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
         let done = Wakeup()
         let close: @Sendable () -> Void = {
             for thread in self.threads { thread.join() }
+            self.timer?.stop()
             self.helpers.end()
             self.lock.acquire()
             if let client = self.client { JackLibrary.close(client) }

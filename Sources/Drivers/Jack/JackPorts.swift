@@ -16,17 +16,27 @@ struct JackSlot: ~Copyable {
     let isCapture = Atomic(false)
     /// MIDI, else audio.
     let isMIDI = Atomic(false)
+    /// A source of this MIDI port has gone: what sounds through the port is to end.
+    let endsNotes = Atomic(false)
+    /// Whether the rest of that is still to come. Audio thread only.
+    var isEnding = false
+    /// What sounds through it. Audio thread only.
+    let notes: UnsafeMutablePointer<NoteTable>
     /// The cycle in which a schedule used it last. Audio thread only.
     var usedIn: UInt64 = 0
     /// `maxFrames` samples for cycles without a JACK port. Audio thread only.
     let spare: UnsafeMutablePointer<Float>
 
     init() {
+        notes = NoteTable.make()
         // Zeroed by the system and touched only when used.
         spare = calloc(Int(maxFrames), MemoryLayout<Float>.stride)!.assumingMemoryBound(to: Float.self)
     }
 
-    deinit { free(spare) }
+    deinit {
+        free(spare)
+        NoteTable.free(notes)
+    }
 }
 
 /// A view of the slots for the audio thread.
@@ -93,6 +103,7 @@ final class JackPortTable {
             (slots.first + slot).initialize(to: JackSlot())
             slots.count.pointee.store(slot + 1, ordering: .releasing)
         }
+        endNotes(slot)
         slots.first[slot].isCapture.store(port.isCapture, ordering: .relaxed)
         slots.first[slot].isMIDI.store(port.isMIDI, ordering: .relaxed)
         entries.append(Entry(port: port, slot: slot))
@@ -104,6 +115,9 @@ final class JackPortTable {
 
     /// Forgets the entry at `index`; its JACK port must be gone.
     func remove(_ index: Int) { free.append(entries.remove(at: index).slot) }
+
+    /// Has what sounds through the port in a slot end, with the next cycle.
+    func endNotes(_ slot: Int) { slots.first[slot].endsNotes.store(true, ordering: .releasing) }
 
     /// Puts a JACK port into a slot, or takes it out; gives back what was there.
     @discardableResult

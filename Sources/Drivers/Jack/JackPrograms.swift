@@ -59,6 +59,19 @@ extension JackDriver {
 
 /// Lists of names as libjack gives them.
 enum JackNames {
+    /// What else a port is called. [control]
+    static func aliases(_ client: OpaquePointer, _ name: String) -> [String] {
+        guard let port = jack_port_by_name(client, name) else { return [] }
+        // As long as a port's full name can be, of whatever server.
+        let size = max(Int(jack_port_name_size()), 512)
+        let memory = UnsafeMutablePointer<CChar>.allocate(capacity: 2 * size)
+        memory.initialize(repeating: 0, count: 2 * size)
+        defer { memory.deallocate() }
+        var places: [UnsafeMutablePointer<CChar>?] = [memory, memory + size]
+        let count = jack_port_get_aliases(port, &places)
+        return (0..<max(0, min(2, Int(count)))).map { String(cString: memory + $0 * size) }
+    }
+
     /// The names in a list, which is freed; none of nil. [control]
     static func take(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
         guard let list else { return [] }

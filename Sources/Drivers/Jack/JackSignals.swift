@@ -26,6 +26,10 @@ final class JackSignals: Sendable {
     /// Microseconds of the newest dropout's delay, as the bits of a Float.
     let xrunDelay = Atomic<UInt32>(0)
 
+    /// Ports of whatever program that were connected, and disconnected, by their ids; some may be ours.
+    private let joined = Lock<[UInt32]>([])
+    private let parted = Lock<[UInt32]>([])
+
     private let reason = Lock("")
     private let appeared = Lock<[UInt32]>([])
 
@@ -54,6 +58,29 @@ final class JackSignals: Sendable {
     fileprivate func portRegistered(_ id: UInt32) {
         appeared.withLock { $0.append(id) }
         rewired.store(true, ordering: .releasing)
+        wakeup.signal()
+    }
+
+    /// Takes the ids of ports that were connected since the last call.
+    func takeJoined() -> [UInt32] {
+        joined.withLock { ids in
+            defer { ids = [] }
+            return ids
+        }
+    }
+
+    /// Takes the ids of ports that lost a connection since the last call.
+    func takeParted() -> [UInt32] {
+        parted.withLock { ids in
+            defer { ids = [] }
+            return ids
+        }
+    }
+
+    fileprivate func connectionChanged(_ one: UInt32, _ other: UInt32, isMade: Bool) {
+        rewired.store(true, ordering: .releasing)
+        if isMade { return joined.withLock { $0 += [one, other] } }
+        parted.withLock { $0 += [one, other] }
         wakeup.signal()
     }
 
@@ -104,8 +131,16 @@ extension JackDriver {
             }, this)
         jack_set_port_connect_callback(
             client,
-            { @Sendable _, _, _, argument in
-                JackDriver.of(argument).signals.rewired.store(true, ordering: .releasing)
+            { @Sendable one, other, isMade, argument in
+                JackDriver.of(argument).signals.connectionChanged(one, other, isMade: isMade != 0)
+            }, this)
+        jack_set_port_rename_callback(
+            client,
+            { @Sendable id, _, _, argument in JackDriver.of(argument).signals.portRegistered(id) }, this)
+        jack_set_freewheel_callback(
+            client,
+            { @Sendable isStarting, argument in
+                JackDriver.of(argument).cycle.pointee.isFreewheeling.store(isStarting != 0, ordering: .releasing)
             }, this)
         // jackd tells of the ports of a client that leaves while they are still there, and of the client when it is gone.
         jack_set_client_registration_callback(

@@ -9,6 +9,8 @@ struct TimerCycle: ~Copyable {
     let rate: Double
     let block: Int
     var engine: AudioEngine?
+    /// What a JACK driver without a server is called through; nil: ports are a table's.
+    let jack: UnsafeMutablePointer<JackCycle>?
     let enabled = Atomic(false)
     let count = Atomic<UInt64>(0)
     /// Cycles that began a block or more too late.
@@ -17,9 +19,10 @@ struct TimerCycle: ~Copyable {
     let delay = Atomic<UInt64>(0)
     let thread = Atomic<Int32>(0)
 
-    init(rate: Double, block: Int) {
+    init(rate: Double, block: Int, jack: UnsafeMutablePointer<JackCycle>? = nil) {
         self.rate = rate
         self.block = block
+        self.jack = jack
     }
 }
 
@@ -35,7 +38,11 @@ func runTimer(_ cycle: UnsafeMutablePointer<TimerCycle>) {
     var due = start
     while cycle.pointee.enabled.load(ordering: .acquiring) {
         vg_realtime_enter()
-        if let engine = cycle.pointee.engine { runTimerCycle(engine, cycle.pointee.block, clock, due) }
+        if let jack = cycle.pointee.jack {
+            runWithoutServer(jack, cycle.pointee.block, clock, delay: microseconds(since: due))
+        } else if let engine = cycle.pointee.engine {
+            runTimerCycle(engine, cycle.pointee.block, clock, delay: microseconds(since: due))
+        }
         vg_realtime_exit()
         cycle.pointee.count.add(1, ordering: .releasing)
         clock += UInt64(cycle.pointee.block)
@@ -56,8 +63,12 @@ func runTimer(_ cycle: UnsafeMutablePointer<TimerCycle>) {
 }
 
 @_noLocks
-private func runTimerCycle(_ engine: AudioEngine, _ frames: Int, _ clock: UInt64, _ due: UInt64) {
-    let delay = UInt32(truncatingIfNeeded: (vg_nanoseconds() &- due) / 1000)
+private func microseconds(since due: UInt64) -> UInt32 {
+    UInt32(truncatingIfNeeded: (vg_nanoseconds() &- due) / 1000)
+}
+
+@_noLocks
+private func runTimerCycle(_ engine: AudioEngine, _ frames: Int, _ clock: UInt64, delay: UInt32) {
     let schedule = engine.begin()
     for port in 0..<schedule.externalCount {
         if schedule.isMIDI(port) {

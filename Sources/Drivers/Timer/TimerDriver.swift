@@ -13,10 +13,9 @@ public final class TimerDriver: Driver, @unchecked Sendable {
     /// What it is and how it runs. [any]
     public let info: DriverInfo
     private let ports = BufferTable()
-    private let cycle: UnsafeMutablePointer<TimerCycle>
     private let listener = DriverListener()
     private let state = Lock(DriverStatus.State.stopped)
-    private var audio: SystemThread?
+    private let audio: TimerThread
     private let helpers = HelperThreads()
     private var reporter: SystemThread?
     private let stopping = Atomic(false)
@@ -26,27 +25,21 @@ public final class TimerDriver: Driver, @unchecked Sendable {
     public init(name: String, rate: Double, block: Int, notice: String = "") {
         precondition(rate > 0 && block > 0, "rate and block must be positive")
         info = DriverInfo(kind: .timer, client: name, rate: rate, block: block, notice: notice)
-        cycle = .allocate(capacity: 1)
-        cycle.initialize(to: TimerCycle(rate: rate, block: block))
-    }
-
-    deinit {
-        cycle.deinitialize(count: 1)
-        cycle.deallocate()
+        audio = TimerThread(rate: rate, block: block)
     }
 
     /// What is measured. [any]
     public var status: DriverStatus {
         var status = DriverStatus()
         status.state = state.withLock { $0 }
-        status.cycles = cycle.pointee.count.load(ordering: .acquiring)
-        status.xruns = cycle.pointee.late.load(ordering: .acquiring)
+        status.cycles = audio.cycle.pointee.count.load(ordering: .acquiring)
+        status.xruns = audio.cycle.pointee.late.load(ordering: .acquiring)
         status.scheduling = Scheduling(thread: audioThread)
         return status
     }
 
     /// See `Driver`. [any]
-    public var audioThread: Int32 { cycle.pointee.thread.load(ordering: .relaxed) }
+    public var audioThread: Int32 { audio.cycle.pointee.thread.load(ordering: .relaxed) }
 
     /// See `Driver`. [control]
     public func register(_ wanted: [ExternalPort]) throws(DriverError) -> [UnsafeMutableRawPointer?] {
@@ -61,23 +54,12 @@ public final class TimerDriver: Driver, @unchecked Sendable {
 
     /// See `Driver`. [control]
     public func start(_ engine: AudioEngine, onEvent: @escaping @Sendable (DriverEvent) -> Void) throws(DriverError) {
-        precondition(audio == nil && !stopping.load(ordering: .relaxed), "a driver starts once")
+        precondition(reporter == nil && !stopping.load(ordering: .relaxed), "a driver starts once")
         listener.set(onEvent)
-        cycle.pointee.engine = engine
-        cycle.pointee.enabled.store(true, ordering: .releasing)
         state.withLock { $0 = .running }
-        // Without the right to it the threads run as ordinary ones, which `status` tells.
-        let hurry: @Sendable () -> Void = {
-            var parameter = sched_param(sched_priority: 70)
-            pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameter)
-        }
-        helpers.begin(engine) { index, engine in HelperThreads.plain(index, engine, hurry) }
+        helpers.begin(engine) { index, engine in HelperThreads.plain(index, engine, TimerThread.hurry) }
         do throws(SystemError) {
-            audio = try SystemThread(name: "vg-audio") {
-                hurry()
-                self.cycle.pointee.thread.store(vg_thread_id(), ordering: .relaxed)
-                runTimer(self.cycle)
-            }
+            try audio.start(engine)
             reporter = try SystemThread(name: "vg-timer") { self.report() }
         } catch { throw DriverError(error) }
     }
@@ -85,9 +67,8 @@ public final class TimerDriver: Driver, @unchecked Sendable {
     /// See `Driver`. [control]
     public func stop() {
         guard !stopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        cycle.pointee.enabled.store(false, ordering: .releasing)
         wakeup.signal()
-        audio?.join()
+        audio.stop()
         reporter?.join()
         helpers.end()
         state.withLock { $0 = .stopped }
@@ -98,8 +79,8 @@ public final class TimerDriver: Driver, @unchecked Sendable {
         var announced = 0
         while !stopping.load(ordering: .acquiring) {
             wakeup.wait(milliseconds: 100)
-            let late = cycle.pointee.late.load(ordering: .acquiring)
-            let delay = Double(cycle.pointee.delay.load(ordering: .relaxed)) * 1e-9
+            let late = audio.cycle.pointee.late.load(ordering: .acquiring)
+            let delay = Double(audio.cycle.pointee.delay.load(ordering: .relaxed)) * 1e-9
             while announced < late {
                 listener.tell(.xrun(delay: delay))
                 announced += 1

@@ -28,6 +28,9 @@ public struct ExternalPort: Sendable, Hashable {
         name == other.name && isMIDI == other.isMIDI && isCapture == other.isCapture
     }
 
+    /// The longest name of a port, in bytes: with the longest name of a client before it, it is as long as a server takes.
+    public static let longestName = 190
+
     /// The name that other programs see after the client's name and a colon.
     public var name: String { "\(node)_\(number)" }
 }

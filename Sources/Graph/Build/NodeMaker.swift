@@ -83,6 +83,7 @@ struct NodeMaker {
                     instance.start(index, at: value)
                 }
                 checkBypass(node, instance)
+                checkPortNames(node, instance)
                 return isFaulty || report.diagnostics.count > before ? .faulty : .instance(instance)
             } catch let failure {
                 guard retries > 0, let rest = settings.without(failure.key) else {
@@ -95,6 +96,16 @@ struct NodeMaker {
                 _ = failed(node, failure)
             }
         }
+    }
+
+    /// Other programs see the node's name in those of its ports.
+    private mutating func checkPortNames(_ node: NodeDescription, _ instance: NodeInstance) {
+        let ports = ResolvedGraph.Node(instance: instance, description: node).externals
+        let longest = ports.map(\.name.utf8.count).max() ?? 0
+        guard longest > ExternalPort.longestName else { return }
+        report.error(
+            "the name of node '\(shortened(node.name))' is too long for its ports at a server", at: node.location,
+            hint: "use at most \(ExternalPort.longestName - 4) bytes")
     }
 
     /// The type that the node's instance gets: a second form of its own if it is to be isolated; nil, and reported, if

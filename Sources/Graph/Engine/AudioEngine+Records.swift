@@ -24,7 +24,7 @@ extension AudioEngine {
             }
         }
         state.pointee.nextClock = clock &+ UInt64(record.frames)
-        let planned = record.started &+ record.period
+        let planned = record.started &+ record.blockPeriod
         state.pointee.due = ended > planned ? ended : planned
         UnsafeMutableRawPointer(header.pointee.record).storeBytes(of: record, as: CycleRecord.self)
         let lines = 1 &+ (Int(record.stamps) &+ 7) / 8

@@ -122,11 +122,12 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
     public func resume() { state.pointee.due = 0 }
 
     /// Runs one block of the schedule that `begin` gave. A block longer than the schedule was made for is silence, and
-    /// counted. `delay`: microseconds since the driver's cycle began, if the driver knows. [audio]
+    /// counted. `delay`: microseconds since the driver's cycle began, if the driver knows. `block`: frames of the driver's
+    /// block, of which these are a piece; 0: they are all of it. [audio]
     @_noLocks
     public func run(
         _ schedule: ActiveSchedule, frames: Int, clock: UInt64, flags: UInt32, transport: vg_transport,
-        delay: UInt32 = 0
+        delay: UInt32 = 0, block: UInt32 = 0
     ) {
         let started = vg_ticks()
         let header = schedule.header
@@ -170,9 +171,10 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
                 stamps: UInt32(truncatingIfNeeded: timed.stamps),
                 schedule: header.pointee.number, started: started, busy: ticks, position: position, period: period,
                 frames: UInt32(truncatingIfNeeded: frames), delay: delay,
-                flags: (timed.detailed ? CycleRecord.detailed : 0)
+                flags: CycleRecord.pieces(frames > 0 ? block / UInt32(truncatingIfNeeded: frames) : 0)
+                    | (timed.detailed ? CycleRecord.detailed : 0)
                     | (timed.hasLengths ? CycleRecord.lengths : 0)
-                    | (flags & UInt32(VG_CYCLE_OFFLINE) != 0 ? CycleRecord.offline : 0)),
+                    | (flags & UInt32(VG_CYCLE_OFFLINE | VG_CYCLE_FREEWHEEL) != 0 ? CycleRecord.offline : 0)),
             clock: clock, ended: ended)
         state.pointee.shared.pointee.busyTicks.store(
             state.pointee.shared.pointee.busyTicks.load(ordering: .relaxed) &+ ticks, ordering: .relaxed)

@@ -56,9 +56,16 @@ struct CycleRecord: BitwiseCopyable {
     /// Nobody waits for the result.
     static var offline: UInt32 { @_noLocks get { 2 } }
 
-    /// Whether the cycle came late or took longer than its frames last.
+    /// The cycle is a piece of a driver's block that is so many times as long.
+    @_noLocks
+    static func pieces(_ count: UInt32) -> UInt32 { (count < 0xffff ? count : 0xffff) << 8 }
+
+    /// Ticks of the time that the driver's block lasts.
+    var blockPeriod: UInt64 { @_noLocks get { period &* UInt64(max(1, flags >> 8)) } }
+
+    /// Whether the cycle came late or took longer than the driver's block lasts.
     var isLate: Bool {
-        @_noLocks get { flags & Self.offline == 0 && period > 0 && (busy > period || lateness > period) }
+        @_noLocks get { flags & Self.offline == 0 && period > 0 && (busy > blockPeriod || lateness > blockPeriod) }
     }
 }
 

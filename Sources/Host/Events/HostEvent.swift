@@ -111,12 +111,27 @@ public enum HostEvent {
     public static let serverLost = EventType("server.lost", "the JACK server is gone", fields: [reason])
     /// The server is back.
     public static let serverBack = EventType("server.back", "the JACK server is back, and so are the connections")
+    /// The server that was waited for is there.
+    public static let serverFound = EventType(
+        "server.found", "a server that was not there at the start is played through now",
+        fields: [
+            Field("driver", VG_STRING, "jack or pipewire"), Field("server", VG_STRING, "its name"),
+            Field("client", VG_STRING, "the name of the graph's client there"),
+        ])
     /// The client was thrown out.
     public static let reactivated = EventType("reactivated", "the server had stopped calling us, and was made to again")
     /// A connection was made.
     public static let connected = EventType(
         "connected", "a connection was made",
         fields: [Field("from", VG_STRING, "the source"), Field("to", VG_STRING, "the target")])
+    /// A connection was not made.
+    public static let connectionRefused = EventType(
+        "connection.refused", "the server did not make a connection that the graph wants",
+        fields: [Field("from", VG_STRING, "the source"), Field("to", VG_STRING, "the target"), reason])
+    /// MIDI was lost.
+    public static let midiLost = EventType(
+        "midi.lost", "MIDI events were lost, since more came in a block than a buffer holds; told once a second",
+        fields: [Field("count", VG_INTEGER, "events since the last time")])
     /// An input has nothing to hear any more.
     public static let sourceLost = EventType(
         "source.lost", "nothing is connected to an input any more, as when a microphone is unplugged")
@@ -141,7 +156,7 @@ public enum HostEvent {
     public static let all: [EventType] = [
         running, status, finished, health, silenced, heard, clipped, judged, log, latency, refused, changed,
         reloadFailed, web, archive, archiveSetAside, failed, eventsLost, format, stalled, resumed, serverLost,
-        serverBack,
-        reactivated, connected, sourceLost, sourceBack, xrun, dropout,
+        serverBack, serverFound,
+        reactivated, connected, connectionRefused, midiLost, sourceLost, sourceBack, xrun, dropout,
     ]
 }

@@ -30,7 +30,7 @@ public struct Status: Sendable, Equatable {
     public var time = 0.0
     /// Names of nodes that are not well or silenced, with the reason.
     public var degraded: [String: String] = [:]
-    /// "running", "stalled": the server calls no more, "lost": it is gone, "stopped".
+    /// "running", "stalled": the server calls no more, "lost": it is gone, "waiting": there was none yet, "stopped".
     public var state = ""
     /// How the kernel runs the audio thread.
     public var scheduling = Scheduling()
@@ -44,6 +44,8 @@ public struct Status: Sendable, Equatable {
     public var lostNotes: UInt64 = 0
     /// MIDI events that found their buffer full.
     public var lostMIDI: UInt64 = 0
+    /// Outputs and MIDI ports that are connected to nothing, in words, by the names of nodes.
+    public var unconnected: [String: String] = [:]
     /// How long the last change of the graph took; nil: there was none.
     public var lastChange: ChangeTimes?
 
@@ -86,6 +88,9 @@ extension Status {
             ("state", .string(state)), ("scheduling", .table(scheduling.fields)), ("dropouts", .table(dropoutFields)),
             ("unrecorded", whole(unrecorded)), ("lost_notes", whole(lostNotes)), ("lost_midi", whole(lostMIDI)),
         ]
+        if !unconnected.isEmpty {
+            fields.append(("unconnected", .table(unconnected.mapValues(SettingValue.string))))
+        }
         if let change = lastChange { fields.append(("last_change", .table(change.fields))) }
         fields.append(("counters", .table(counters.mapValues { .table($0.mapValues { whole($0) }) })))
         fields.append(("degraded", .table(degraded.mapValues(SettingValue.string))))

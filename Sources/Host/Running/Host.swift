@@ -3,6 +3,7 @@ import Config
 import Drivers
 import Graph
 import NodeKit
+import System
 
 /// A graph file has errors; none of it runs.
 public struct InvalidGraph: Error, Sendable, CustomStringConvertible {
@@ -67,11 +68,13 @@ public actor Host {
     public func load(_ path: String, overrides: [String] = []) throws -> [Diagnostic] {
         guard !closed else { throw HostError("this host is closed", hint: "make another") }
         guard running == nil else { throw HostError("a graph is playing", hint: "stop it first") }
+        // From here on it means the same, wherever a plugin goes.
+        let place = absolute(path)
         let (prepared, diagnostics) = try PreparedGraph.load(
             path: path, overrides: overrides, registry: registry, bus: bus)
         guard let prepared else { throw InvalidGraph(diagnostics: diagnostics) }
         loaded = prepared
-        source = (path, overrides)
+        source = (place, overrides)
         return diagnostics
     }
 
@@ -108,6 +111,7 @@ public actor Host {
         history = EditHistory()
         graph.startPumping()
         Self.judgeInputs(graph)
+        graph.judgeOutputs()
     }
 
     /// What is measured now; nil unless a graph plays.

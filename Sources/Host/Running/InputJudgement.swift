@@ -28,9 +28,12 @@ public struct InputJudgement: Sendable, Equatable {
     public var verdict: Verdict
     /// The loudest sample, in dBFS; nil: there was none but zeros, or nobody listened.
     public var peak: Double?
+    /// What `connect` names and is not there.
+    public var unmatched: [String]
 
     /// Judges the loudest sample, linear, and what stands before the input.
-    init(peak: Float?, sources: CaptureSources) {
+    init(peak: Float?, sources: PortConnections) {
+        if case .unconnected(let names) = sources { unmatched = names } else { unmatched = [] }
         let level = peak.flatMap { $0 > 0 ? 20 * log10(Double($0)) : nil }
         self.peak = level
         verdict =
@@ -49,6 +52,8 @@ public struct InputJudgement: Sendable, Equatable {
     public var text: String {
         let decibels = peak.map { "\(($0 * 10).rounded() / 10) dBFS" } ?? "-120 dBFS"
         return switch verdict {
+        case .unconnected where !unmatched.isEmpty:
+            "nothing is connected to it: \(noSuchPort(unmatched)) (voicegraph doctor lists what is there)"
         case .missing: "the server has no capture port: is a sound card or another program there?"
         case .unconnected: "nothing is connected to it: give `connect`, or connect a source"
         case .silent: "digital silence comes from it: is the source switched off or muted?"
@@ -119,7 +124,7 @@ extension Host {
             if let heard = listener.take() { peak = max(peak ?? 0, heard) }
             // What the driver cannot tell just now is not guessed: it listens on until that is known.
             guard Double(graph.engine.counters.position - start) >= seconds * graph.driver.info.rate,
-                let sources = graph.driver.sources(of: ports)
+                let sources = graph.driver.connections(of: ports)
             else { continue }
             let judgement = InputJudgement(peak: peak, sources: sources)
             graph.tell(HostEvent.judged, node: node, judgement.values)

@@ -3,6 +3,7 @@ import Config
 import Graph
 import LV2
 import NodeKit
+import System
 
 /// A graph that was read, checked and built, with a bus that its nodes publish to; it does not play yet.
 public struct PreparedGraph: Sendable {
@@ -23,7 +24,9 @@ public struct PreparedGraph: Sendable {
         change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in
         }
     ) throws(HostError) -> (PreparedGraph?, [Diagnostic]) {
-        let (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
+        var (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
+        // Wherever a plugin goes, paths start where they did.
+        if let folder = read?.baseFolder { read?.baseFolder = folder.isEmpty ? currentFolder() : absolute(folder) }
         guard let read else { return (nil, diagnostics) }
         let (prepared, more): (PreparedGraph?, [Diagnostic])
         do throws(HostError) {

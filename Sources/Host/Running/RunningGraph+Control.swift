@@ -151,6 +151,7 @@ extension RunningGraph {
             status.counters = nodeCounters
             status.lostNotes = counters.lostNotes
             status.lostMIDI = counters.lostMIDI
+            status.unconnected = state.unconnected
             status.state = measured.state.rawValue
             status.scheduling = measured.scheduling
             status.dropouts = dropouts.counts

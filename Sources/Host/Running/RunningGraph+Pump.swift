@@ -36,6 +36,7 @@ extension RunningGraph {
                 tell(HostEvent.refused, node: node, ["count": .integer(Int64(count))])
             }
             tellDropouts()
+            tellLostMIDI()
             watchGuards()
             if !isDriven {
                 watchOutputs()
@@ -45,6 +46,17 @@ extension RunningGraph {
             followThreads()
             resumeWaiters()
         }
+    }
+
+    /// Tells of MIDI that was lost, once a second.
+    private func tellLostMIDI(all: Bool = false) {
+        let lost = engine.counters.lostMIDI
+        let news = state.withLock { state -> UInt64 in
+            guard lost > state.midiTold.count, all || monotonicSeconds() - state.midiTold.at >= 1 else { return 0 }
+            defer { state.midiTold = (lost, monotonicSeconds()) }
+            return lost - state.midiTold.count
+        }
+        if news > 0 { tell(HostEvent.midiLost, ["count": .integer(Int64(clamping: news))]) }
     }
 
     /// Offline: does what waits for the nodes, and what that sends to others, up to a bound.
@@ -114,6 +126,7 @@ extension RunningGraph {
         driver.stop()
         pump()
         tellDropouts(all: true)
+        tellLostMIDI(all: true)
         dropouts.stops.end()
         let ending = nodes + state.withLock(\.leaving)
         finish(ending)

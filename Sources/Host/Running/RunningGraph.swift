@@ -92,6 +92,11 @@ public final class RunningGraph: @unchecked Sendable {
         var toldOf: Int?
         /// Inputs to which nothing is connected any more.
         var lostInputs: Set<String> = []
+        /// Outputs and MIDI ports that are connected to nothing, in words, and those that were told of.
+        var unconnected: [String: String] = [:]
+        var toldUnconnected: Set<String> = []
+        /// MIDI events that were told to be lost, and when that was.
+        var midiTold: (count: UInt64, at: Double) = (0, -.infinity)
         /// Nodes that are silenced because of what they give.
         var silenced: Set<String> = []
         /// Who listens to the outputs, and to nodes that somebody asks for.
@@ -276,6 +281,9 @@ public final class RunningGraph: @unchecked Sendable {
         case .rateOrBlockChanged(let rate, let block):
             // Audio waits meanwhile: nodes are not processed while they are prepared again.
             publishing.locked {
+                // What plays goes on where only the length of blocks differs: nodes begin anew when they are prepared.
+                let prepared = state.withLock(\.prepared)
+                if prepared.rate == rate, driver.dividesBlocks || block <= prepared.block { return }
                 do throws(HostError) { try prepare(rate: rate, block: block, first: false) } catch {
                     tell(HostEvent.failed, ["reason": .string(error.message)])
                 }
@@ -286,8 +294,26 @@ public final class RunningGraph: @unchecked Sendable {
         case .resumed: tell(HostEvent.resumed)
         case .serverLost(let reason): tell(HostEvent.serverLost, ["reason": .string(reason)])
         case .serverBack: tell(HostEvent.serverBack)
+        case .serverFound:
+            let info = driver.info
+            tell(
+                HostEvent.serverFound,
+                [
+                    "driver": .string(info.kind.rawValue), "server": .string(info.server),
+                    "client": .string(info.client),
+                ])
         case .reactivated: tell(HostEvent.reactivated)
         case .connected(let from, let to): tell(HostEvent.connected, ["from": .string(from), "to": .string(to)])
+        case .connectionRefused(let from, let to, let isIgnored):
+            tell(
+                HostEvent.connectionRefused,
+                [
+                    "from": .string(from), "to": .string(to),
+                    "reason": .string(
+                        (isIgnored ? "the server said that it was made, and it was not" : "the server refused it")
+                            + ": was it started to keep programs from connecting themselves (jackd -a)? "
+                            + "start it without that, or connect it by hand"),
+                ])
         case .source(let node, let isThere): followSource(of: node, isThere: isThere)
         }
     }

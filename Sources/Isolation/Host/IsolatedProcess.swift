@@ -106,7 +106,7 @@ private func answer(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ cycle: Cy
 /// Nanoseconds that this block may be waited for.
 @_noLocks
 private func allowance(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ cycle: Cycle) -> UInt64 {
-    if cycle.isOffline { return node.pointee.offlineWait }
+    if cycle.isOffline || cycle.isFreewheeling { return node.pointee.offlineWait }
     let whole = UInt64(node.pointee.waitPerFrame * Double(cycle.pointee.frames))
     let spent = node.pointee.budget.pointee.spent(cycle.pointee.position)
     if spent == 0 { return whole }

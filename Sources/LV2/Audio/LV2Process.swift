@@ -161,7 +161,7 @@ private func known(_ source: SpecialParameter.Source, _ given: Float, _ cycle: C
     case .beatsPerBar: return transport.beats_per_bar > 0 ? Float(transport.beats_per_bar) : given
     case .speed: return transport.rolling ? 1 : 0
     case .frame: return Float(transport.frame)
-    case .freeWheeling: return cycle.pointee.flags & UInt32(VG_CYCLE_OFFLINE) != 0 ? 1 : 0
+    case .freeWheeling: return cycle.pointee.flags & UInt32(VG_CYCLE_OFFLINE | VG_CYCLE_FREEWHEEL) != 0 ? 1 : 0
     }
 }
 

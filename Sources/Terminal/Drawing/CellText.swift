@@ -60,6 +60,11 @@ public func printable(_ text: String) -> String {
     return String(result)
 }
 
+/// The same of a text of several lines, which stay lines.
+public func printableLines(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }.joined(separator: "\n")
+}
+
 /// A scalar that takes columns of its own; nil for all others.
 private func glyph(_ scalar: Unicode.Scalar, unicode: Bool) -> Glyph? {
     let value = scalar.value

@@ -100,6 +100,8 @@ public func eventText(_ event: Event) -> String? {
         let isRemote = event.fields["remote"] == .bool(true)
         let who = isRemote ? "browsers, those of other machines too, and nothing is encrypted: " : "browsers: "
         return who + (event.text("link") ?? "")
+    case HostEvent.connectionRefused.name:
+        return "not connected: \(event.text("from") ?? "") to \(event.text("to") ?? ""): \(event.text("reason") ?? "")"
     case HostEvent.sourceLost.name: return about + "nothing is connected to it any more"
     case HostEvent.sourceBack.name: return about + "something is connected to it again"
     case "record.limit": return about + "the limit is reached"
@@ -146,7 +148,11 @@ private func hostSentence(_ event: Event) -> String? {
     case HostEvent.stalled.name: return "the server has stopped calling"
     case HostEvent.resumed.name: return "the server calls again"
     case HostEvent.serverBack.name: return "the server is back, and so are the connections"
+    case HostEvent.serverFound.name:
+        let place = event.text("driver") == "pipewire" ? "PipeWire" : "the JACK server '\(event.text("server") ?? "")'"
+        return "\(place) is there: the graph plays through it now"
     case HostEvent.reactivated.name: return "the server had stopped calling, and was made to call again"
+    case HostEvent.midiLost.name: return many(event, "count", "MIDI event") + " lost: more came than a block can hold"
     case HostEvent.connected.name:
         return "connected: \(event.text("from") ?? "") to \(event.text("to") ?? "")"
     default: return nil

@@ -30,6 +30,7 @@ public enum FinalReport {
         }
         if timings.count > rows.count { lines.append("  and \(timings.count - rows.count) more") }
         if !status.notice.isEmpty { lines.append("  " + printable(status.notice)) }
+        if status.lostMIDI > 0 { lines.append("  \(count(Int(clamping: status.lostMIDI), "MIDI event")) lost") }
         for (node, reason) in status.degraded.sorted(by: { $0.key < $1.key }) {
             lines.append("  \(printable(node)) failed: \(printable(reason))")
         }

@@ -35,6 +35,12 @@ public enum StatusTable {
         if status.threads > 1 {
             rows.append(("threads", "up to \(status.threads) run the graph"))
         }
+        if status.lostMIDI > 0 {
+            rows.append(("midi", "\(status.lostMIDI) events lost: more came than a block can hold"))
+        }
+        rows += status.unconnected.sorted { $0.key < $1.key }.map {
+            ("silent", "\(printable($0.key)): \(printable($0.value))")
+        }
         rows += status.degraded.sorted { $0.key < $1.key }.map {
             ("failed", "\(printable($0.key)): \(printable($0.value))")
         }

@@ -119,7 +119,7 @@ final class LiveOutput: Sendable {
         case (.lines, .frame(let frame)): line.withLock { $0.update(frame) }
         case (.lines, .event(let event)):
             // A text that grows is told when it is whole.
-            if !event.isPartialText, let text = eventText(event) { writeOut(text + "\n") }
+            if !event.isPartialText, let text = eventText(event) { writeOut(printableLines(text) + "\n") }
         default: break
         }
     }
@@ -165,6 +165,7 @@ final class LiveOutput: Sendable {
                 "load": .number(status.load), "events_dropped": .integer(Int64(dropped)),
                 "dropouts": .table(status.dropoutFields), "unrecorded": .integer(Int64(clamping: status.unrecorded)),
                 "recent_dropouts": .list(dropouts.map { .table($0.fields) }),
+                "lost_midi": .integer(Int64(clamping: status.lostMIDI)),
                 "scheduling": .table(status.scheduling.fields),
                 "nodes": .table(Dictionary(uniqueKeysWithValues: nodes)),
             ]

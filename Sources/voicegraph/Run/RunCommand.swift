@@ -19,7 +19,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run", abstract: "Run a graph in real time.",
         discussion: """
             With --driver auto the running JACK server is used, else PipeWire; without both, a server of our own with \
-            the dummy driver, which nobody hears, and that is said. --driver alsa:hw:1 plays to a sound card through a \
+            the dummy driver, which nobody hears, and that is said; as soon as one of the two is there, the graph plays \
+            through it. --driver jack and pipewire wait for their server, unless --duration is given. --driver alsa:hw:1 plays to a sound card through a \
             jackd of our own. [driver] in the graph file says the same: kind, server, device, rate, block, periods; \
             --set driver.block=64 changes it. Ctrl-C, SIGTERM or q end the run with exit code 0. SIGHUP reads the file \
             again; `voicegraph ctl` changes the graph while it plays. Where standard output cannot be written the run \
@@ -93,6 +94,8 @@ struct RunCommand: AsyncParsableCommand {
             if case .event(let event) = $0 { event.name == HostEvent.changed.name } else { false }
         }
         let readAt = FileWatch.now
+        // Before there are plugins: one of them may go to another folder.
+        let file = absolute(graph.file)
         let keeper: ArchiveWriter?
         let face: WebFace
         do {
@@ -103,8 +106,11 @@ struct RunCommand: AsyncParsableCommand {
             // Before anything sounds: an address that is taken is told at once.
             face = try WebFace(
                 host, web.description(over: graph?.web), folder: graph?.baseFolder ?? "")
-            keeper = graph.flatMap { keep($0, of: host) }
-            try await host.run(audio.request(over: graph?.driver, client: graph?.name ?? "voicegraph"))
+            keeper = graph.flatMap { keep($0, file, of: host) }
+            var request = audio.request(over: graph?.driver, client: graph?.name ?? "voicegraph")
+            // A run that is to last so long is not to spend that time on waiting.
+            request.waits = duration == nil
+            try await host.run(request)
         } catch let error as InvalidGraph {
             report(error.diagnostics, json: json)
             throw ExitCode(1)
@@ -114,7 +120,7 @@ struct RunCommand: AsyncParsableCommand {
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
         let control = openControl(of: host, status.client, face.calls)
         face.tell(host)
-        let reloader = try makeReloader(of: host, ended, readAt, service)
+        let reloader = try makeReloader(of: host, ended, (file, readAt), service)
         let output = LiveOutput(description, json: json, plain: plain, pictures: pictures)
         output.begin(status)
         events.ask(for: output.series)
@@ -156,9 +162,8 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// Keeps what nodes say is to be kept, those too that are changed while it plays.
-    private func keep(_ graph: GraphDescription, of host: Host) -> ArchiveWriter? {
+    private func keep(_ graph: GraphDescription, _ path: String, of host: Host) -> ArchiveWriter? {
         guard graph.archive else { return nil }
-        let path = absolute(self.graph.file)
         return ArchiveWriter(
             keeping: host, session: .init(graph: graph.name, file: path), atOnce: graph.nodes.contains(where: \.keep))
     }
@@ -172,12 +177,12 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func makeReloader(
-        of host: Host, _ ended: EndFlag, _ readAt: Double, _ service: ServiceNotice?
+        of host: Host, _ ended: EndFlag, _ read: (path: String, time: Double), _ service: ServiceNotice?
     ) throws -> Reloader {
         // With --json the event tells it, and the terminal view has no room for more than a line.
         let quiet = json || isatty(STDOUT_FILENO) == 1
         do throws(HostError) {
-            return try Reloader(host, read: (graph.file, readAt), watching: watch, ended: ended, service: service) {
+            return try Reloader(host, read: read, watching: watch, ended: ended, service: service) {
                 if !quiet { report($0) }
             }
         } catch { throw fail("\(error)") }

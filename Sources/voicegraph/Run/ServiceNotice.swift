@@ -69,6 +69,7 @@ final class ServiceNotice: Sendable {
         var parts = [StatusLine.opening(status, graph: graph).prefix { $0 != "\n" }.description]
         if status.state == "stalled" { parts.append("the server does not call") }
         if status.state == "lost" { parts.append("the server is gone and waited for") }
+        if status.state == "waiting" { parts.append("the server is waited for") }
         if !status.degraded.isEmpty {
             parts.append("not well: " + status.degraded.keys.sorted().joined(separator: ", "))
         }

@@ -45,7 +45,7 @@ struct JackConnectionsTests {
     @Test("Without a client 'system' its names mean the physical ports, by number")
     func noSystemClient() {
         let pipewire = JackConnections.Others(
-            systemNames: ["Speakers:playback_FL": "system:playback_1", "Speakers:playback_FR": "system:playback_2"],
+            aliases: ["Speakers:playback_FL": ["system:playback_1"], "Speakers:playback_FR": ["system:playback_2"]],
             audioSinks: ["Speakers:playback_FL", "Speakers:playback_FR", "recorder:in_1"])
         let both = node("out", channels: 2, capture: false, connect: ["system:playback_*"])
         #expect(
@@ -77,6 +77,38 @@ struct JackConnectionsTests {
         #expect(wanted(node("mic", channels: 3, capture: true, connect: ["guitar:*"])) == ["guitar:out > mic_1"])
         #expect(wanted(node("mic", channels: 1, capture: true, connect: ["piano:*"])) == [])
         #expect(wanted(node("mic", channels: 1, capture: true, connect: [])) == [])
+    }
+
+    @Test("A name that is there as it stands is meant before what it would mean as a glob")
+    func literal() {
+        let odd = JackConnections.Others(audioSources: [
+            "Scarlett U (2):in_1", "Scarlett [USB] (2):cap [x]_1", "Scarlett [USB] (2):cap [x]_2", "a1:out",
+            "a[12]:out",
+        ])
+        func meant(_ entry: String, _ others: JackConnections.Others? = nil) -> [String] {
+            JackConnections.pairs(node("mic", channels: 4, capture: true, connect: [entry]), others ?? odd)
+                .map(\.other).sorted()
+        }
+        let both = ["Scarlett [USB] (2):cap [x]_1", "Scarlett [USB] (2):cap [x]_2"]
+        #expect(meant("Scarlett [USB] (2)") == both)
+        #expect(meant("Scarlett [USB] (2):*") == both)
+        #expect(meant("Scarlett [USB] (2):*_2") == [both[1]])
+        #expect(meant(both[0]) == [both[0]])
+        #expect(meant("a[12]:out") == ["a[12]:out"] && meant("a[12]") == ["a[12]:out"])
+        #expect(meant("a[12]", .init(audioSources: ["a1:out", "a2:out", "a3:out"])) == ["a1:out", "a2:out"])
+    }
+
+    @Test("An alias is a name of its port")
+    func alias() {
+        let card = JackConnections.Others(
+            aliases: ["system:midi_capture_3": ["alsa_pcm:Keystation/out", "keystation:one"]],
+            midiSources: ["system:midi_capture_1", "system:midi_capture_3"])
+        for entry in ["keystation", "keystation:one", "alsa_pcm:Key*", "system:midi_capture_3"] {
+            let ports = node("keys", channels: 1, capture: true, midi: true, connect: [entry])
+            #expect(JackConnections.pairs(ports, card).map(\.other) == ["system:midi_capture_3"], "\(entry)")
+        }
+        let wants = node("keys", channels: 1, capture: true, midi: true, connect: ["keystation", "hw:1"])[0]
+        #expect(JackConnections.unmatched(wants, card) == ["hw:1"])
     }
 
     @Test("Brackets and question marks are globs, and a name as it stands is always meant")

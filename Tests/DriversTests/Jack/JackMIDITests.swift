@@ -31,6 +31,55 @@ extension JackDriverTests {
         withExtendedLifetime(engine) {}
     }
 
+    @Test("What is held ends when its source is disconnected, and when its program ends", arguments: [false, true])
+    func sourceGoes(isClosed: Bool) async throws {
+        let server = try await Jackd.start()
+        let driver = try JackDriver(name: "through", server: server.name)
+        let engine = try startMIDIThrough(driver)
+        let keys = try JackMIDIPeer("keys-of", server: server)
+        let ear = try JackMIDIPeer("ear", server: server)
+        #expect(keys.connect("keys-of:out", "through:keys_1") && ear.connect("through:synth_1", "ear:in"))
+        let before = ear.cycles
+        try await eventually("the graph is in order") { ear.cycles > before + 8 }
+        ear.play([])
+        let held: [[UInt8]] = [[0x90, 40, 100], [0x91, 41, 100], [0x90, 42, 1], [0xB0, 64, 127], [0xE1, 0, 80]]
+        keys.play((held + [[0x80, 42, 0]]).map { MIDIMoment(0, $0) })
+        try await eventually("it has come") { ear.heard.count == held.count + 1 }
+        if isClosed {
+            keys.close()
+        } else {
+            try await server.tool("jack_disconnect", "keys-of:out", "through:keys_1")
+        }
+        let ends: [[UInt8]] = [[0x80, 40, 64], [0x81, 41, 64], [0xB0, 64, 0], [0xE1, 0, 64]]
+        try await eventually("all of it ends: \(ear.heard.map(\.bytes))") {
+            ear.heard.dropFirst(held.count + 1).map(\.bytes) == ends
+        }
+        driver.stop()
+        ear.close()
+        keys.close()
+        server.stop()
+    }
+
+    @Test("A block carries as much as a port of JACK: 20000 bytes of system exclusive, and a thousand events")
+    func large() async throws {
+        let server = try await Jackd.start(block: 1024)
+        let driver = try JackDriver(name: "through", server: server.name)
+        let engine = try startMIDIThrough(driver)
+        let peer = try JackMIDIPeer("peer", server: server)
+        #expect(peer.connect("peer:out", "through:keys_1") && peer.connect("through:synth_1", "peer:in"))
+        let before = peer.cycles
+        try await eventually("the graph is in order") { peer.cycles > before + 8 }
+        let long = MIDIMoment(0, [0xF0] + Array(repeating: 0x55, count: 20_000) + [0xF7])
+        peer.play([long])
+        try await eventually("the long one has come") { peer.heard.map(\.bytes) == [long.bytes] }
+        peer.play((0..<1000).map { MIDIMoment($0, [0xB0, UInt8($0 % 120), UInt8($0 / 120)]) })
+        try await eventually("all have come") { peer.heard.count == 1000 }
+        #expect(engine.counters.lostMIDI == 0)
+        driver.stop()
+        peer.close()
+        server.stop()
+    }
+
     /// Notes, controllers and system exclusive messages at scattered frames, some on the same.
     private func moments(seed: UInt64) -> [MIDIMoment] {
         var random = TestRandom(seed: seed)

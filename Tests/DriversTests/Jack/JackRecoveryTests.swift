@@ -26,9 +26,27 @@ extension JackDriverTests {
             band.close()
             #expect(sinks.connections(of: "through:mic_1") == [])
         }
-        #expect(through.events.all.contains(.connected(from: "band:out_2", to: "through:mic_2")))
+        try await eventually("they are told") {
+            through.events.all.contains(.connected(from: "band:out_2", to: "through:mic_2"))
+        }
         through.stop()
         sinks.close()
+        server.stop()
+    }
+
+    @Test("A port that gets its name or an alias later is connected then", arguments: [false, true])
+    func laterName(isAlias: Bool) async throws {
+        let server = try await Jackd.start()
+        let through = try PassThrough(server: server, channels: 1, from: [isAlias ? "usb:left" : "band:wanted"])
+        let band = try JackPeer("band", server: server, plays: [[0]])
+        try await eventually("it has been looked at") { band.cycles > 20 }
+        #expect(band.connections(of: "through:mic_1") == [])
+        #expect(band.call(0, isAlias ? "usb:left" : "wanted", isAlias: isAlias))
+        try await eventually("it is connected") {
+            band.connections(of: "through:mic_1") == [isAlias ? "band:out_1" : "band:wanted"]
+        }
+        through.stop()
+        band.close()
         server.stop()
     }
 

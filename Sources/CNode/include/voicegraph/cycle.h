@@ -78,6 +78,9 @@ typedef struct vg_transport {
 
 enum {
   VG_CYCLE_OFFLINE = 1u << 0, /* time is driven by the caller: quality before speed */
+  /* The server calls as fast as all its programs go, and waits for each: a
+   * processor may wait, for a bounded time, for what it reads or writes. */
+  VG_CYCLE_FREEWHEEL = 1u << 1,
 };
 
 typedef struct vg_cycle {

@@ -20,7 +20,7 @@ struct RunningHosts: Sendable {
         var name: String
         /// Why it did not answer; nil: it did.
         var fault: String?
-        /// "running", "stalled", "lost"
+        /// "running", "stalled", "lost", "waiting"
         var state = "running"
         var driver = ""
         var server = ""
@@ -76,6 +76,11 @@ extension RunningHosts.Entry {
         case "stalled":
             findings.append(
                 area.error("'\(name)' is silent: its server \(place) has stopped", do: "look at that server, above"))
+        case "waiting":
+            findings.append(
+                area.error(
+                    "'\(name)' is silent: it waits for its server \(place), which was not there yet",
+                    do: "start the server; the run plays through it by itself"))
         default:
             findings.append(
                 area.error(
