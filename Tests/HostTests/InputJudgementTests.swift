@@ -13,7 +13,7 @@ import TestSupport
         arguments: [
             (Float(0.5), PortConnections.connected, InputJudgement.Verdict.plausible), (Float(0), .connected, .silent),
             (0.0005, .connected, .quiet), (1, .connected, .clipping), (1.5, .unknown, .clipping),
-            (0, .unconnected, .unconnected), (0, .missing, .missing), (0.002, .unknown, .plausible),
+            (0, .unconnected(unmatched: []), .unconnected), (0, .missing, .missing), (0.002, .unknown, .plausible),
         ])
     func verdicts(_ peak: Float, _ sources: PortConnections, _ verdict: InputJudgement.Verdict) {
         let judgement = InputJudgement(peak: peak, sources: sources)
