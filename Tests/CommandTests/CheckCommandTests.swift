@@ -27,10 +27,14 @@ import TestSupport
         type = "tone"
         [node.out]
         type = "output"
+        connect = ["system:playback_*"]
 
         """
 
-    @Test("A sound file exits with 0") func soundFile() async throws {
+    @Test("A sound file exits with 0, and what nobody will hear by itself is said") func soundFile() async throws {
+        let alone = try await check(good.replacing("connect = [\"system:playback_*\"]\n", with: ""))
+        let words = "without `connect` nobody hears 'out' until connected by hand\n"
+        #expect(alone.status == 0 && alone.output.hasSuffix(words))
         let result = try await check(good)
         #expect(result.status == 0)
         #expect(result.output == "FILE: fine: 2 nodes, 1 link\n")
@@ -54,7 +58,7 @@ import TestSupport
         let result = try await check(good + "[node.spare]\ntype = \"gain\"\n", ["--format", "json"])
         #expect(result.status == 0)
         #expect(
-            result.output == "{\"file\":\"FILE\",\"line\":7,\"column\":7,\"severity\":\"warning\","
+            result.output == "{\"file\":\"FILE\",\"line\":8,\"column\":7,\"severity\":\"warning\","
                 + "\"message\":\"node 'spare' is not linked to anything\",\"hint\":\"link it, or take it out of the file\"}\n"
         )
     }
@@ -76,8 +80,8 @@ import TestSupport
         #expect(
             result.output == """
                 fine.conf: fine: 2 nodes, 1 link
-                spare.conf:7:7: warning: node 'spare' is not linked to anything
-                    7 | [node.spare]
+                spare.conf:8:7: warning: node 'spare' is not linked to anything
+                    8 | [node.spare]
                       |       ^~~~~
                       hint: link it, or take it out of the file
                 spare.conf: 1 warning

@@ -80,14 +80,12 @@ struct CheckCommand: ParsableCommand {
     private func show(_ diagnostics: [Diagnostic], of graph: GraphDescription?, _ name: String, _ text: [UInt8]?) {
         if diagnostics.isEmpty, let graph {
             let (nodes, links) = (counted(graph.nodes.count, "node"), counted(graph.links.count, "link"))
-            writeOut("\(name): fine: \(nodes), \(links)\n")
             let alone = graph.nodes.filter {
                 ["output", "midi-output"].contains($0.type) && $0.entries["connect"] == nil
             }
-            if !alone.isEmpty {
-                let names = alone.map { "'\($0.name)'" }.joined(separator: ", ")
-                writeOut("\(name): without `connect` nobody hears \(names) until it is connected by hand\n")
-            }
+            let names = alone.map { "'\($0.name)'" }.joined(separator: ", ")
+            let unheard = alone.isEmpty ? "" : "; without `connect` nobody hears \(names) until connected by hand"
+            writeOut("\(name): fine: \(nodes), \(links)\(unheard)\n")
             return
         }
         var format = diagnosticFormat(for: STDOUT_FILENO)
