@@ -32,6 +32,29 @@ final class ScanTests {
         probe.fault(of: try PluginInfo(world, uri: BrokenBundles.uri(name)))
     }
 
+    @Test("A bundle whose data crashes whoever reads it is found out by the child, and no other is held for it")
+    func harmfulDataIsFoundOut() throws {
+        let scratch = try Scratch()
+        let prefixes =
+            "@prefix lv2: <http://lv2plug.in/ns/lv2core#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        func bundle(_ name: String, _ data: String) throws -> String {
+            let folder = scratch.file("\(name).lv2")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let manifest = prefixes + "<urn:x:\(name)> a lv2:Plugin ; lv2:binary <p.so> ; rdfs:seeAlso <data.ttl> .\n"
+            try manifest.write(toFile: folder + "/manifest.ttl", atomically: true, encoding: .utf8)
+            try (prefixes + data).write(toFile: folder + "/data.ttl", atomically: true, encoding: .utf8)
+            return folder
+        }
+        let depth = 200_000
+        let nested = String(repeating: "[ lv2:x ", count: depth) + "1" + String(repeating: " ]", count: depth)
+        let bad = try bundle("deep", "<urn:x:deep> lv2:port \(nested) .\n")
+        let good = try bundle("plain", "<urn:x:plain> rdfs:label \"plain\" .\n")
+        let faults = try probe().dataFaults(of: [good, bad])
+        #expect(faults == [bad: "crashes in the reading of its data (SIGSEGV)"])
+        // Kept until the data changes.
+        #expect(try probe(["/bin/false"]).dataFaults(of: [bad, good]) == faults)
+    }
+
     @Test(
         "A crash is told with bundle, function and signal, an exit with its code",
         arguments: [

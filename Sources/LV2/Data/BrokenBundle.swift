@@ -19,7 +19,8 @@ struct DamagedBundle {
 extension World {
     /// The bundles that cannot be read. Takes a look at every bundle. Call it inside `locked`.
     func damagedBundles() -> [DamagedBundle] {
-        bundles.compactMap { bundle in manifestMistake(bundle).map { DamagedBundle(path: bundle, reason: $0) } }
+        harmful.map { DamagedBundle(path: $0.key, reason: $0.value) }
+            + bundles.compactMap { bundle in manifestMistake(bundle).map { DamagedBundle(path: bundle, reason: $0) } }
     }
 
     private func manifestMistake(_ bundle: String) -> String? {

@@ -32,15 +32,17 @@ public struct PluginIndex: Sendable {
         let known = cache.map(IndexedBundle.load) ?? [:]
         var bundles: [IndexedBundle] = []
         var seen: Set<String> = []
-        for folder in path ?? World.defaultPath() {
-            for bundle in entries(of: folder) {
-                let path = folder + "/" + bundle
-                if let entry = known[path], entry.isCurrent {
-                    bundles.append(entry)
-                } else if access(path + "/manifest.ttl", R_OK) == 0 {
-                    bundles.append(IndexedBundle(reading: path))
-                    bundlesRead += 1
-                }
+        let paths = (path ?? World.defaultPath()).flatMap { folder in entries(of: folder).map { folder + "/" + $0 } }
+        let current = known.filter { $0.value.isCurrent }
+        let fresh = paths.filter { current[$0] == nil && access($0 + "/manifest.ttl", R_OK) == 0 }
+        let faults = BundleGuard.faults(of: fresh)
+        let wanted = Set(fresh).subtracting(faults.keys)
+        for path in paths {
+            if let entry = current[path] {
+                bundles.append(entry)
+            } else if wanted.contains(path) {
+                bundles.append(IndexedBundle(reading: path))
+                bundlesRead += 1
             }
         }
         for bundle in bundles {

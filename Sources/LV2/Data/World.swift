@@ -28,6 +28,8 @@ public final class World: @unchecked Sendable {
     private var nodes: [UnsafePointer<CChar>: OpaquePointer] = [:]
     /// Folders that should be bundles: all, once a plugin was not found. Use it inside `locked`.
     private(set) var bundles: [String] = []
+    /// Bundles that are not read, because they harm whoever does, with the reason. Use it inside `locked`.
+    private(set) var harmful: [String: String] = [:]
     /// What is wrong with data that was read, in the words of those who read it. Use it inside `locked`.
     var messages: [String] {
         // Of all data: whoever asks does not mean some plugin's.
@@ -102,17 +104,21 @@ public final class World: @unchecked Sendable {
 
     private func load(_ isWanted: (_ manifest: String) -> Bool) {
         var lines: [String] = []
-        LilvMessages.collect(into: &lines) {
-            for folder in path {
-                for name in names(in: folder) where !name.hasPrefix(".") && !known.contains("\(folder)/\(name)") {
-                    let bundle = "\(folder)/\(name)"
-                    guard isWanted(bundle + "/manifest.ttl") else { continue }
-                    known.insert(bundle)
-                    loadManifest(of: bundle)
-                }
+        var found: [String] = []
+        for folder in path {
+            for name in names(in: folder) where !name.hasPrefix(".") && !known.contains("\(folder)/\(name)") {
+                let bundle = "\(folder)/\(name)"
+                if isWanted(bundle + "/manifest.ttl") { found.append(bundle) }
             }
         }
-        note(lines)
+        let faults = BundleGuard.faults(of: found)
+        LilvMessages.collect(into: &lines) {
+            for bundle in found {
+                known.insert(bundle)
+                if let fault = faults[bundle] { harmful[bundle] = fault } else { loadManifest(of: bundle) }
+            }
+        }
+        note(lines + faults.sorted { $0.key < $1.key }.map { "\($0.key) is left out: \($0.value)" })
     }
 
     /// lilv_world_load_all would also read the vocabularies of LV2 itself, which costs more than all manifests.
@@ -185,6 +191,12 @@ struct Lilv {
     /// A shared node's text.
     func text(_ node: OpaquePointer?) -> String {
         lilv_node_as_string(node).map { String(cString: $0) } ?? ""
+    }
+
+    /// A shared node's number; a boolean is 0 or 1. Nil: it is neither.
+    func number(_ node: OpaquePointer?) -> Float? {
+        if lilv_node_is_bool(node) { return lilv_node_as_bool(node) ? 1 : 0 }
+        return lilv_node_is_float(node) || lilv_node_is_int(node) ? lilv_node_as_float(node) : nil
     }
 
     /// The text of a node that is ours, which is freed.

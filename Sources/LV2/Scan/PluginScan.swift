@@ -30,6 +30,17 @@ public final class PluginScan: Sendable {
             $0.process = ScanProcess(command: command, patience: patience)
             $0.cache = ScanCache(path: cache)
         }
+        if self === Self.shared { BundleGuard.use { Self.shared.dataFaults(of: $0) } }
+    }
+
+    /// Why bundles must not be read here, by their folders: a child reads the data of those of which nothing is known.
+    func dataFaults(of bundles: [String]) -> [String: String] {
+        let data = bundles.map { ScannedPlugin(uri: "", bundle: $0) }
+        var faults: [String: String] = [:]
+        for (bundle, verdict) in zip(bundles, verdicts(data, again: false)) {
+            if case .fault(let fault) = verdict { faults[bundle] = fault.text }
+        }
+        return faults
     }
 
     /// Tries those of the plugins, given by URI or name, about which nothing is known yet, all in one child. What is
@@ -75,7 +86,7 @@ public final class PluginScan: Sendable {
     /// The plugins that cannot run here, by what a file of results says of bundles as they are now. Tries nothing. [control]
     public static func failures(in cache: String) -> [(uri: String, bundle: String, reason: String)] {
         ScanCache(path: cache).faults.filter { $0.plugin.stamp == $0.stamp }.map {
-            ($0.plugin.uri, $0.plugin.bundle, $0.reason)
+            ($0.plugin.uri.isEmpty ? "the bundle" : $0.plugin.uri, $0.plugin.bundle, $0.reason)
         }
     }
 
@@ -101,6 +112,7 @@ public final class PluginScan: Sendable {
 
 /// A plugin, and the bundle that it comes from.
 struct ScannedPlugin: Hashable, Sendable {
+    /// Empty: the data of the bundle, of whatever plugins.
     var uri: String
     var bundle: String
 
@@ -108,10 +120,12 @@ struct ScannedPlugin: Hashable, Sendable {
     var stamp: String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         func mix(_ text: String) { for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 } }
-        for name in entries(of: bundle) where name.hasSuffix(".so") || name == "manifest.ttl" {
+        let isData = uri.isEmpty
+        for name in entries(of: bundle)
+        where isData ? name.hasSuffix(".ttl") : name.hasSuffix(".so") || name == "manifest.ttl" {
             mix("\(name) \(fileStamp(bundle + "/" + name))\n")
         }
-        for name in ["DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"] {
+        for name in isData ? [] : ["DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"] {
             mix((getenv(name).map { String(cString: $0) } ?? "") + "\n")
         }
         return String(hash, radix: 16)

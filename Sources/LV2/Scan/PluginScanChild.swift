@@ -6,7 +6,8 @@ import System
 
 /// The side of a trial that runs in a process of its own, where a plugin may do what it likes.
 ///
-/// Standard input has a line `URI TAB bundle TAB seconds` for each plugin, with how long it is to run. What is about to be done with it is told on standard
+/// Standard input has a line `URI TAB bundle TAB seconds` for each plugin, with how long it is to run; without a URI only the
+/// bundle's data is read. What is about to be done with it is told on standard
 /// output, `INDEX SPACE step`, and in the end `INDEX done` or `INDEX refused reason`: who reads that knows where the process was when it ended.
 public enum PluginScanChild {
     /// Tries every plugin of standard input and ends the process. [control]
@@ -27,7 +28,15 @@ public enum PluginScanChild {
                     alarm(120)
                     tell(report, "\(number) \(step.rawValue)\n")
                 }
+                // As above, before there is a step.
+                alarm(120)
                 world.add(bundle: fields[1])
+                if fields[0].isEmpty {
+                    readData(of: fields[1], world)
+                    tell(report, "\(number) done\n")
+                    index += 1
+                    continue
+                }
                 let refusal = attempt(fields[0], seconds: Double(fields[2]) ?? 0, world)
                 tell(report, refusal.map { "\(number) refused \(field($0))\n" } ?? "\(number) done\n")
             }
@@ -35,6 +44,18 @@ public enum PluginScanChild {
         }
         // Without the exit handlers of whatever the plugins loaded.
         _exit(0)
+    }
+
+    /// Reads all that a host could ever read of a bundle.
+    private static func readData(of bundle: String, _ world: World) {
+        _ = IndexedBundle(reading: bundle)
+        for plugin in world.installed(names: true) where world.bundle(of: plugin.uri) == bundle {
+            guard let info = try? PluginInfo(world, uri: plugin.uri) else { continue }
+            _ = try? PortLayout(info)
+            _ = PluginState.defaultState(of: plugin.uri, world)
+            _ = world.presets(of: plugin.uri)
+            _ = try? world.describe(plugin.uri)
+        }
     }
 
     /// Why the plugin cannot run, as the host would be told too; nil: it ran.
