@@ -20,6 +20,17 @@ import TestSupport
         #expect(result.wires == ["a.out_1 -> b.in", "a.out_2 -> b.in", "a.out_3 -> b.in"])
     }
 
+    @Test("That channels are added into one is a warning, unless the link has a gain or names its ports") func sums() {
+        let result = build(["a -> b"], ports("a", outs: 2), ports("b", ins: 1))
+        #expect(result.messages == ["warning: 2 channels of 'a' are added into 1 of 'b', up to 6 dB louder"])
+        let hint = "write { from = \"a\", to = \"b\", gain_db = -6 } in place of the link for their mean"
+        #expect(result.diagnostics.first?.hint == hint)
+        #expect(result.diagnostics.first?.location.line == 1)
+        let more = build(["a -> b"], ports("a", ins: 1, outs: 3), ports("b", ins: 1, outs: 1))
+        #expect(more.messages.contains("warning: 3 channels of 'a' are added into 1 of 'b', up to 10 dB louder"))
+        #expect(build(["a.out_1 -> b", "a.out_2 -> b"], ports("a", outs: 2), ports("b", ins: 1)).messages == [])
+    }
+
     @Test("Other counts are an error that shows both sides") func otherCounts() {
         let result = build(["a -> b"], ports("a", outs: 2), ports("b", ins: 3))
         #expect(result.graph == nil)

@@ -8,9 +8,9 @@ import Graph
 /// Where no client is called `system`, as under PipeWire, its names mean the physical ports in the server's order, so
 /// that one file works with both.
 ///
-/// One entry: what it matches, in the server's order, pairs up with the node's channels. Several entries: the first is
-/// for channel 1, the second for channel 2, and so on, beginning anew when there are more entries than channels; each
-/// connects its channel to all that it matches.
+/// One entry: what it matches, in the server's order, pairs up with the node's channels; the only channel of an output goes
+/// to all of it, as a voice goes to both loudspeakers. Several entries: the first is for channel 1, the second for channel 2,
+/// and so on, beginning anew when there are more entries than channels; each connects its channel to all that it matches.
 package enum JackConnections {
     /// Two ports to join.
     struct Pair: Hashable {
@@ -65,6 +65,7 @@ package enum JackConnections {
     ) -> [String] {
         if let only = port.connect.first, port.connect.count == 1 {
             let matching = chosen(by: only, among: candidates, aliases)
+            if channels == 1, !port.isCapture, !port.isMIDI { return matching }
             return port.number <= matching.count ? [matching[port.number - 1]] : []
         }
         let globs = port.connect.enumerated().filter { $0.offset % channels == port.number - 1 }.map(\.element)

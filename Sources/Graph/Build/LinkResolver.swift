@@ -146,6 +146,7 @@ struct LinkResolver {
         } else if kind == VG_AUDIO_PORT, outputs.count == 1 {
             for input in inputs { add(namedLink, kind, outputs[0], .port(input)) }
         } else if kind == VG_AUDIO_PORT, inputs.count == 1 {
+            warnOfSum(namedLink, outputs, inputs[0], to)
             for output in outputs { add(namedLink, kind, output, .port(inputs[0])) }
         } else {
             fail(
@@ -154,6 +155,23 @@ struct LinkResolver {
                 at: namedLink.link.location,
                 hint: "name the ports, for example \"\(name(from, outputs[0])) -> \(name(to, inputs[0]))\"")
         }
+    }
+
+    /// Several channels in one are as loud as all of them, which few mean: one who gives the link a gain does. Side chains,
+    /// and nodes that only listen, are heard by nobody.
+    private mutating func warnOfSum(_ namedLink: NamedLink, _ outputs: [Int], _ input: Int, _ to: NodePorts) {
+        let link = namedLink.link
+        let onlyListens = to.outputs.main.isEmpty && !to.outputs.symbols.isEmpty
+        guard !namedLink.isSpliced, link.gainDB == 0, to.instance.ports[input].bus == nil, !onlyListens else { return }
+        let decibels = Int((20 * log10(Double(outputs.count))).rounded())
+        let lower = "{ from = \"\(link.from)\", to = \"\(link.to)\", gain_db = -\(decibels) } in place of the link"
+        let hasChannels = to.instance.declarations.settings.contains { $0.key == "channels" }
+        report.warning(
+            "\(outputs.count) channels of '\(link.from)' are added into 1 of '\(link.to)', up to \(decibels) dB louder",
+            at: link.location,
+            hint: (hasChannels ? "give [node.\(link.to.node)] channels = \(outputs.count), or write " : "write ")
+                + lower
+                + " for their mean")
     }
 
     private mutating func drive(
@@ -290,12 +308,16 @@ extension LinkResolver {
         return kept
     }
 
-    /// Links as they could be written of the nodes that there are.
-    private var anyLink: String {
+    /// Links as they could be written of the nodes that there are; nil: of these none can be linked.
+    private var anyLink: String? {
         let ports = nodePorts.compactMap(\.self)
         let from = ports.first { !$0.outputs.symbols.isEmpty && $0.inputs.symbols.isEmpty }
         let to = ports.first { !$0.inputs.symbols.isEmpty && $0.outputs.symbols.isEmpty }
-        return "links = [\"\(from?.instance.name ?? "a") -> \(to?.instance.name ?? "b")\"]"
+        // A node with both comes last.
+        guard let from = from ?? ports.first(where: { !$0.outputs.symbols.isEmpty && $0.instance !== to?.instance }),
+            let to = to ?? ports.first(where: { !$0.inputs.symbols.isEmpty && $0.instance !== from.instance })
+        else { return nil }
+        return "links = [\"\(from.instance.name) -> \(to.instance.name)\"]"
     }
 
     private mutating func warnOfLooseNodes(_ namedLinks: [NamedLink]) {
@@ -303,7 +325,7 @@ extension LinkResolver {
         if description.links.isEmpty, nodePorts.count > 1, nodePorts.allSatisfy({ $0 != nil }) {
             return report.warning(
                 "nothing is linked: the graph has no links", at: description.location,
-                hint: "add [graph] with \(anyLink)")
+                hint: anyLink.map { "add [graph] with \($0)" } ?? "")
         }
         var isSource = [Bool](repeating: false, count: description.nodes.count)
         var isTarget = isSource

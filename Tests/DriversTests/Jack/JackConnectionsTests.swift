@@ -54,6 +54,14 @@ struct JackConnectionsTests {
         #expect(JackConnections.pairs(second, pipewire).map(\.other) == ["Speakers:playback_FR"])
     }
 
+    @Test("The only channel of an output goes to all that its glob matches, that of an input hears one")
+    func onlyChannel() {
+        let voice = node("voice", channels: 1, capture: false, connect: ["system:playback_*"])
+        #expect(wanted(voice) == ["voice_1 > system:playback_1", "voice_1 > system:playback_2"])
+        let mic = node("mic", channels: 1, capture: true, connect: ["system:capture_*"])
+        #expect(wanted(mic) == ["system:capture_1 > mic_1"])
+    }
+
     @Test("Several globs belong to the channels one by one")
     func oneGlobPerChannel() {
         let ports = node("speakers", channels: 2, capture: false, connect: ["system:playback_2", "recorder:in_1"])
