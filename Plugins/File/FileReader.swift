@@ -22,6 +22,8 @@ final class FileReader: @unchecked Sendable {
     let channels: Int
 
     private let file: OpaquePointer
+    /// What `file` reads; nil: libsndfile reads the file by itself.
+    private let streamed: StreamedWave?
     private let fileRate: Double
     private let fileChannels: Int
     /// Frames of the file as its head says, which may be an estimate; nil: it does not say.
@@ -60,7 +62,10 @@ final class FileReader: @unchecked Sendable {
             throw NodeError("cannot read \(path): it is not a file", hint: hint, key: "path")
         }
         var info = SF_INFO()
-        guard let file = sf_open(path, Int32(SFM_READ), &info) else {
+        let head = SoundHead(path: path)
+        let isStreamed = head.map { $0.format == .riff && $0.claimed == nil } ?? false
+        streamed = isStreamed ? head.flatMap { StreamedWave(path: path, head: $0) } : nil
+        guard let file = streamed.map({ $0.open(&info) }) ?? sf_open(path, Int32(SFM_READ), &info) else {
             throw NodeError("cannot read \(path): \(String(cString: sf_strerror(nil)))", hint: hint, key: "path")
         }
         let rate = Double(info.samplerate)
@@ -77,7 +82,7 @@ final class FileReader: @unchecked Sendable {
         fileRate = rate
         // The length of compressed formats other than FLAC may be an estimate.
         let isExact = ![SF_FORMAT_OGG, SF_FORMAT_MPEG].contains(Int(info.format) & Int(SF_FORMAT_TYPEMASK))
-        claimed = isExact ? length ?? 0 : 0
+        claimed = isExact ? head?.frames(of: length ?? 0, channels: info.channels) ?? length ?? 0 : 0
         anchor.place = range.lowerBound
     }
 
@@ -359,6 +364,16 @@ final class FileReader: @unchecked Sendable {
             pipe?.setExpectsMore(false)
             monitor.signal()
         }
+    }
+}
+
+extension SoundHead {
+    /// Frames that a file was to have of which `there` are there; nil: as many, or it does not say. [control]
+    fileprivate func frames(of there: Int64, channels: Int32) -> Int64? {
+        guard let claimed, claimed > available, there > 0, available > 0 else { return nil }
+        // The last frame of what is there may be cut, too. Of compressed formats a frame is less than a byte.
+        let size = available / there
+        return size > 0 ? claimed / size : Int64((Double(there) * Double(claimed) / Double(available)).rounded())
     }
 }
 

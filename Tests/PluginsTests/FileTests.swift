@@ -196,6 +196,70 @@ import TestSupport
         #expect(abs(level) < 0.02 && noise < -120)
     }
 
+    /// A WAV of 16 bits with these sizes in its head, and chunks behind the sound.
+    private func wave(_ frames: Int, whole: UInt32? = nil, data: UInt32? = nil, behind: [UInt8] = []) -> [UInt8] {
+        func little(_ number: UInt32, _ count: Int = 4) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: number >> UInt32(8 * $0)) }
+        }
+        let format =
+            little(16) + little(1, 2) + little(1, 2) + little(48_000) + little(96_000) + little(2, 2) + little(16, 2)
+        let sound = (0..<frames).flatMap { little(UInt32($0 % 20_000), 2) }
+        let size = UInt32(36 + sound.count + behind.count)
+        return Array("RIFF".utf8) + little(whole ?? size) + Array("WAVEfmt ".utf8) + format + Array("data".utf8)
+            + little(data ?? UInt32(sound.count)) + sound + behind
+    }
+
+    private func play(_ bytes: [UInt8]) throws -> (frames: Int, failures: [CapturedEvent], last: Float) {
+        let scratch = try Scratch()
+        try Data(bytes).write(to: URL(fileURLWithPath: scratch.file("a.wav")))
+        let node = try NodeHarness(pluginType("file"), ["path": .string(scratch.file("a.wav"))], offline: true)
+        let output = node.renderUntilIdle(limit: 100_000)[0]
+        let frames = node.capture.events("file.finished").first?.integer("frames") ?? 0
+        return (frames, node.capture.events("file.failed"), frames > 0 ? output[frames - 1] : 0)
+    }
+
+    @Test(
+        "A WAV whose head does not tell its length is played to its end",
+        arguments: [(0, 0), (36, 0), (UInt32.max, UInt32.max), (0x7FFF_F024, 0x7FFF_F000)] as [(UInt32, UInt32)])
+    func openLength(whole: UInt32, data: UInt32) throws {
+        let played = try play(wave(10_001, whole: whole, data: data))
+        #expect(played.frames == 10_001 && played.failures.isEmpty)
+        #expect(played.last == Float(10_000) / 32_768)
+    }
+
+    @Test("A head that says that there is no sound, with chunks behind it, is believed") func emptySound() throws {
+        let list = Array("LIST".utf8) + [4, 0, 0, 0] + Array("INFO".utf8)
+        #expect(try play(wave(0, behind: list)).frames == 0)
+        #expect(try play(wave(500, behind: list)).frames == 500)
+    }
+
+    @Test("A WAV that is shorter than its head says is told", arguments: [0, 1]) func shortSound(odd: Int) throws {
+        let played = try play(Array(wave(10_000).dropLast(8000 + odd)))
+        #expect(played.frames == 6000 - odd)
+        let reason = try #require(played.failures.first).fields["reason"]
+        #expect(reason == .string("it ends after \(6000 - odd) of 10000 frames"))
+    }
+
+    @Test("A streamed WAV beyond 4 GiB is read behind what 32 bits can say") func beyondFourGigabytes() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("long.wav")
+        let head = Array(wave(0, whole: .max, data: .max))
+        try Data(head).write(to: URL(fileURLWithPath: path))
+        // A file with holes in it takes no room.
+        let frames = 2_200_000_000
+        let descriptor = open(path, O_WRONLY)
+        defer { close(descriptor) }
+        try #require(ftruncate(descriptor, off_t(head.count + 2 * frames)) == 0)
+        var mark: Int16 = 16_384
+        try #require(pwrite(descriptor, &mark, 2, off_t(head.count + 2 * (frames - 1))) == 2)
+        let start = Double(frames - 4800) / 48_000
+        let node = try NodeHarness(
+            pluginType("file"), ["path": .string(path), "start": .number(start)], offline: true)
+        let output = node.renderUntilIdle(limit: 100_000)[0]
+        #expect(node.capture.events("file.finished").first?.integer("frames") == 4800)
+        #expect(output[4799] == 0.5)
+    }
+
     @Test("A file that is no audio is an error at its setting") func noAudio() throws {
         let scratch = try Scratch()
         try "not audio at all".write(toFile: scratch.file("a.wav"), atomically: true, encoding: .utf8)
