@@ -8,6 +8,9 @@ extension Render {
     /// Puts the file nodes into a graph, before it is built.
     public func change(_ graph: inout GraphDescription) throws(HostError) {
         for (name, file) in inputs.sorted(by: { $0.key < $1.key }) { try feed(name, file, &graph) }
+        for index in graph.nodes.indices where graph.nodes[index].type == "record" && !records {
+            graph.nodes[index].entries["autostart"] = Entry(.bool(false))
+        }
         let source = try source(in: graph)
         var channels = self.channels ?? 2
         if self.channels == nil, case .integer(let given) = source.entries["channels"]?.value {
@@ -33,6 +36,11 @@ extension Render {
     private func feed(_ name: String, _ file: String, _ graph: inout GraphDescription) throws(HostError) {
         guard let index = graph.nodes.firstIndex(where: { $0.name == name && $0.type == "input" }) else {
             throw missing("input", name, "--input \(name)=\(file): ", in: graph)
+        }
+        guard access(file, R_OK) == 0 else {
+            throw HostError(
+                "--input \(name)=\(file): cannot read \(file): \(String(cString: strerror(errno)))",
+                hint: file.hasPrefix("/") ? "" : "the path starts at the folder where the command runs")
         }
         // As many channels as the graph says, whatever the file has.
         let channels = graph.nodes[index].entries["channels"]

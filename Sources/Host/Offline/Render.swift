@@ -50,6 +50,8 @@ public struct Render: Sendable {
     public var descriptor: Int32?
     /// Settings of the `record` node that writes, such as `bits` and `dither`.
     public var settings: [String: SettingValue] = [:]
+    /// Whether `record` nodes of the graph begin to record, as they do live.
+    public var records = true
     /// Hz.
     public var rate: Double
     /// Frames of a block; the last may be shorter.
@@ -100,7 +102,9 @@ public struct Render: Sendable {
     ) throws(HostError) -> Outcome {
         // Before anything is prepared: a file of that name stays as it is.
         if end == .idle, prepared.graph.nodes.allSatisfy({ $0.instance.askIdle() }) {
-            throw HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS")
+            let input = prepared.description.nodes.first { $0.type == "input" }
+            let feed = input.map { ", or --input \($0.name)=FILE" } ?? ""
+            throw HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS" + feed)
         }
         let driver = OfflineDriver(rate: rate, maxBlock: block, tempo: tempo)
         let pass = RenderPass(self, try RunningGraph.start(prepared, on: driver), driver)

@@ -13,7 +13,10 @@ struct RenderCommand: ParsableCommand {
             Without --duration the render ends when every source has played what it has and the output has gone \
             silent, for --tail seconds; those are not written. The graph's latency is taken off: what goes in at frame 0 \
             is at frame 0 of OUT. The suffix of OUT chooses the format: .wav (32-bit float samples, unchanged), .flac, \
-            .ogg; with - a WAV goes to standard output as it comes, for a program that reads a pipe.
+            .ogg; with - a WAV goes to standard output, for a program that reads a pipe: the first 64 MiB at once, the rest \
+            as it comes.
+
+            The graph's own `record` nodes write as they do live, which is told; with --no-record they write nothing.
 
             --bits makes integers of the samples. They are rounded with dither, the same in every run; what is beyond \
             full scale is clipped, counted and told.
@@ -61,10 +64,16 @@ struct RenderCommand: ParsableCommand {
             "How long it must be quiet (below -100 dBFS) at the end, without --duration.", valueName: "seconds"))
     var tail = 2.0
 
+    @Flag(help: "Let the record nodes of the graph write nothing.")
+    var noRecord = false
+
     @Flag(help: "End with 0 although audio was lost; it is said all the same.")
     var keepGoing = false
 
-    @Option(help: ArgumentHelp("Frames per second.", valueName: "hz"))
+    @Option(
+        help: ArgumentHelp(
+            "Frames per second, of OUT too; sounds of other rates are resampled, those of --input as well.",
+            valueName: "hz"))
     var rate = 48_000
 
     @Option(help: ArgumentHelp("Frames per block.", valueName: "frames"))
@@ -116,6 +125,7 @@ struct RenderCommand: ParsableCommand {
             path: name, rate: Double(rate), block: block,
             end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(inputs),
             output: output, channels: channels, tempo: tempo ?? 0, tail: tail)
+        render.records = !noRecord
         render.descriptor = isStream ? STDOUT_FILENO : nil
         render.settings = bits?.settings ?? [:]
         render.settings["dither"] = dither.map { .string($0.rawValue) }

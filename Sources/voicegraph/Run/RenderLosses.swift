@@ -16,7 +16,7 @@ final class RenderLosses {
         events = prepared.bus.subscribe(.lossless) {
             if case .event(let event) = $0 {
                 event.isOfGuard || event.name == HostEvent.health.name || event.name == HostEvent.log.name
-                    || event.name == HostEvent.failed.name
+                    || event.name == HostEvent.failed.name || event.name == "record.finished"
             } else {
                 false
             }
@@ -47,6 +47,10 @@ final class RenderLosses {
             case HostEvent.log.name:
                 guard ["warning", "error"].contains(event.text("level")) else { continue }
                 tell("voicegraph: \(node): \(event.text("text") ?? "")\(number(event))\n")
+            case "record.finished":
+                // Files beside the one that was asked for.
+                guard event.node != Render.recorder else { continue }
+                tell("voicegraph: \(node) wrote \(event.text("path") ?? "a file")\n")
             case HostEvent.health.name:
                 guard let state = event.text("state"), state != "ok", let name = event.node,
                     event.text("reason")?.hasPrefix("silenced: ") != true
