@@ -18,7 +18,7 @@ public enum ConfigFile {
     ) -> (GraphDescription?, [Diagnostic]) {
         switch readFile(path, onlyFiles: onlyFiles) {
         case .success(let bytes):
-            var reader = GraphReader(environment ?? processEnvironment())
+            var reader = GraphReader(environment ?? processEnvironment(), overrides: overrides)
             reader.readMain(SourceText(file: path, bytes: bytes), canonical: canonical(path))
             return reader.finish(path, overrides)
         case .failure(let fault):
@@ -45,7 +45,7 @@ public enum ConfigFile {
         text: some Sequence<UInt8>, file: String = "graph.conf", overrides: [String] = [],
         environment: [String: String]? = nil
     ) -> (GraphDescription?, [Diagnostic]) {
-        var reader = GraphReader(environment ?? processEnvironment())
+        var reader = GraphReader(environment ?? processEnvironment(), overrides: overrides)
         reader.readMain(SourceText(file: file, bytes: Array(text)), canonical: file)
         return reader.finish(file, overrides)
     }

@@ -116,7 +116,7 @@ extension GraphReader {
         }
         for item in document.children(driver) {
             let key = document.key(item)
-            guard let entry = value(item, document) else { continue }
+            guard let entry = under(key, { $0.value(item, document) }) else { continue }
             if let fault = description.driver.set(key, entry) {
                 let isKnown = FileTable.driver.keys.contains(key)
                 report(fault.message, at: isKnown ? entry.valueLocation : entry.keyLocation, hint: fault.hint)

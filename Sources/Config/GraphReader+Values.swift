@@ -14,7 +14,7 @@ extension GraphReader {
         var text = StringText(node, in: document)
         var found: [Diagnostic] = []
         text.expand(environment) { found.append($0) }
-        diagnostics += found
+        if !isOverridden { diagnostics += found }
         return found.isEmpty ? text : nil
     }
 
@@ -51,7 +51,8 @@ extension GraphReader {
             value = .list(items)
         case VG_TOML_TABLE:
             for item in document.children(node) {
-                if let entry = self.value(item, document) { inner[document.key(item)] = entry }
+                let key = document.key(item)
+                if let entry = under(key, { $0.value(item, document) }) { inner[key] = entry }
             }
             value = .table(inner.mapValues(\.value))
         default:

@@ -21,10 +21,31 @@ struct GraphReader {
     private var unreadable = false
     /// Whether a node has links, which are an error there.
     private var hasStrayLinks = false
+    /// The keys that go before what the files say, as "node.NAME.key".
+    private let overridden: [String]
+    /// Where the value that is being read stands, as the keys of tables, outermost first.
+    var path: [String] = []
     /// Where `[driver]` names a sound card.
     var devicePlace: SourceLocation?
 
-    init(_ environment: [String: String]) { self.environment = environment }
+    init(_ environment: [String: String], overrides: [String] = []) {
+        self.environment = environment
+        overridden = overrides.filter { $0.contains("=") }.map { String($0.prefix { $0 != "=" }) }
+    }
+
+    /// Whether what the file says here does not count.
+    var isOverridden: Bool {
+        guard !overridden.isEmpty else { return false }
+        let place = path.joined(separator: ".")
+        return overridden.contains { place == $0 || place.hasPrefix($0 + ".") }
+    }
+
+    /// Reads what stands under a key.
+    mutating func under<Value>(_ key: String, _ read: (inout GraphReader) -> Value) -> Value {
+        path.append(key)
+        defer { path.removeLast() }
+        return read(&self)
+    }
 
     mutating func readMain(_ source: SourceText, canonical: String) {
         files.append(source.file)
@@ -113,8 +134,8 @@ struct GraphReader {
             }
         }
         if let graph { readGraph(graph, document) }
-        if let driver { readDriver(driver, document) }
-        if let web { readWeb(web, document) }
+        if let driver { under("driver") { $0.readDriver(driver, document) } }
+        if let web { under("web") { $0.readWeb(web, document) } }
     }
 
     private mutating func readGraph(_ graph: TomlDocument.Node, _ document: TomlDocument) {
@@ -175,7 +196,9 @@ struct GraphReader {
                 "'node' must be a table of nodes", at: document.keyLocation(nodes),
                 hint: "write [node.NAME] for each node")
         }
-        for node in document.children(nodes) { readNode(node, document) }
+        for node in document.children(nodes) {
+            under("node") { $0.under(document.key(node)) { $0.readNode(node, document) } }
+        }
     }
 
     private mutating func readNode(_ node: TomlDocument.Node, _ document: TomlDocument) {
@@ -203,12 +226,14 @@ struct GraphReader {
         var result = NodeDescription(name: name, type: "", location: place)
         var hasType = false
         for entry in document.children(node) {
+            path.append(document.key(entry))
+            defer { path.removeLast() }
             switch document.key(entry) {
             case "type":
                 hasType = true
                 result.typeLocation = document.valueLocation(entry)
                 result.type = text(entry, document, "'type'")?.string ?? ""
-                if entry.kind == VG_TOML_STRING, result.type.isEmpty {
+                if entry.kind == VG_TOML_STRING, result.type.isEmpty, !isOverridden {
                     report("'type' is empty", at: result.typeLocation, hint: typeHint)
                 }
             case let flag where NodeDescription.flags.contains(flag):

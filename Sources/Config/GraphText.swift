@@ -61,7 +61,7 @@ extension NodeDescription {
             ("required", required, false), ("bypass", bypass, false), ("mute", mute, false), ("guard", isGuarded, true),
             ("keep", keep, false),
         ]
-        return [("type", .string(type))] + keys.compactMap { key in entries[key].map { (key, $0.value) } }
+        return [("type", .string(type))] + allKeys.compactMap { key in entries[key].map { (key, $0.value) } }
             + flags.filter { $0.1 != $0.2 }.map { ($0.0, .bool($0.1)) }
     }
 }

@@ -91,6 +91,10 @@ private func mistake(
     let blank = context == "table header" || isHeader(line) && !isInside ? tableLines(place.line, text) : lines
     if let fault = oddCharacter(failure, text) { return (fault, blank) }
     if let fault = oddEntry(context, message, failure.offset, text) { return (fault, blank) }
+    if context == "table header", let fault = blankInName(place, line, text) { return (fault, blank) }
+    if line.drop(while: { $0 == 32 || $0 == 9 }).starts(with: "//".utf8) {
+        return (Diagnostic(.error, "'//' begins no comment", at: place, hint: "comments begin with #"), blank)
+    }
     let (words, hint) = wording(context, message)
     return (Diagnostic(.error, words, at: place, hint: hint), blank)
 }
@@ -107,6 +111,18 @@ private func leftOpen(
         .error, isList ? "a list without its closing ']'" : "a table without its closing '}'",
         at: text.location(start..<start + 1),
         hint: isNextEntry ? "what begins in line \(place.line) seems to come after it" : "the file ends before it does")
+}
+
+/// A table's name with a blank in it, as of [node.my mic].
+private func blankInName(_ place: SourceLocation, _ line: ArraySlice<UInt8>, _ text: SourceText) -> Diagnostic? {
+    let header = String(decoding: line, as: UTF8.self)
+    guard let start = header.firstIndex(of: "["), let end = header.firstIndex(of: "]") else { return nil }
+    let name = trimmed(String(header[header.index(after: start)..<end]))
+    let words = name.split(separator: " ")
+    guard words.count > 1, !name.contains("\""), !name.contains("'") else { return nil }
+    return Diagnostic(
+        .error, "a table's name has no blanks: '\(shortened(name))'", at: place,
+        hint: "write [\(shortened(words.joined(separator: "_")))]")
 }
 
 private func wording(_ context: String, _ message: String) -> (message: String, hint: String) {

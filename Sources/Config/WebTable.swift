@@ -82,7 +82,7 @@ extension GraphReader {
         var described = description.web ?? WebDescription()
         for item in document.children(web) {
             let key = document.key(item)
-            guard let entry = value(item, document) else { continue }
+            guard let entry = under(key, { $0.value(item, document) }) else { continue }
             if let fault = described.set(key, entry) {
                 let isKnown = FileTable.web.keys.contains(key)
                 report(fault.message, at: isKnown ? entry.valueLocation : entry.keyLocation, hint: fault.hint)

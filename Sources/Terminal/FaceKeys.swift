@@ -70,8 +70,8 @@ extension FaceState {
         case .text(" "): return pause()
         case .text("m"): return node.map { .mute($0.name, !$0.isMuted) }
         case .text("b"): return node.map { .bypass($0.name, !$0.isBypassed) }
-        case .text("+"), .text("="): return node.map { .gain($0.name, 1) }
-        case .text("-"): return node.map { .gain($0.name, -1) }
+        case .text("+"), .text("="): return node.flatMap { $0.hasGain ? .gain($0.name, 1) : nil }
+        case .text("-"): return node.flatMap { $0.hasGain ? .gain($0.name, -1) : nil }
         default: break
         }
         return nil

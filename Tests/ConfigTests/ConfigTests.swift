@@ -197,4 +197,43 @@ import TestSupport
         #expect(diagnostics.first?.location.file == "--set \(override)")
         #expect(DiagnosticFormat().text(diagnostics).hasPrefix("--set \(override): error: \(message)\n"))
     }
+
+    @Test("What is overridden needs no variable of the file, at any depth, in includes and outside of nodes")
+    func overriddenVariables() {
+        let text = """
+            [driver]
+            rate = "${UNSET_RATE}"
+            [node.a]
+            type = "${UNSET_TYPE}"
+            level_db = "${UNSET_LEVEL}"
+            params = { x = "${UNSET_X}", y = 2 }
+            other = "${UNSET_OTHER}"
+            """
+        let all = [
+            "driver.rate=44100", "node.a.type=tone", "node.a.level_db=-20", "node.a.params.x=1", "node.a.other=text",
+        ]
+        let (read, faults) = ConfigFile.load(text: text, overrides: all, environment: [:])
+        #expect(faults.isEmpty, "\(faults)")
+        let node = read?.nodes.first
+        #expect(read?.driver.rate == 44_100 && node?.type == "tone" && node?.entries["other"]?.value == .string("text"))
+        #expect(node?.entries["params"]?.value == .table(["x": .integer(1), "y": .integer(2)]))
+        // One that is not overridden is told as before.
+        let (_, rest) = ConfigFile.load(text: text, overrides: Array(all.dropLast()), environment: [:])
+        #expect(rest.map(\.message) == ["the environment variable 'UNSET_OTHER' is not set"])
+        let (_, alike) = ConfigFile.load(
+            text: text, overrides: all.dropLast() + ["node.a.others=text"], environment: [:])
+        #expect(alike.map(\.message) == ["the environment variable 'UNSET_OTHER' is not set"])
+    }
+
+    @Test(
+        "What is written otherwise is answered with how to write it",
+        arguments: [
+            ("[node.my mic]\ntype='t'\n", "a table's name has no blanks: 'node.my mic'", "write [node.my_mic]"),
+            ("// nothing\n[node.a]\ntype='t'\n", "'//' begins no comment", "comments begin with #"),
+        ])
+    func otherWays(text: String, message: String, hint: String) {
+        let (_, diagnostics) = ConfigFile.load(text: text)
+        #expect(diagnostics.map(\.message) == [message])
+        #expect(diagnostics.first?.hint == hint)
+    }
 }

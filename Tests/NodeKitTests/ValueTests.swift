@@ -16,6 +16,23 @@ import TestSupport
         ] as [SettingValue])
     func everyValue(_ value: SettingValue) { #expect(roundTrip(value) == value) }
 
+    @Test("A factor may be given in decibels, and nothing else that has another unit")
+    func decibelsOfFactors() throws {
+        let gain = Parameter("g_out", "", 0...10, default: 1, unit: "G", label: "Output gain")
+        #expect(gain.number(named: "-20 dB").map { abs($0 - 0.1) < 1e-12 } == true)
+        #expect(gain.number(named: "0db") == 1)
+        #expect(gain.number(named: "2 G") == 2)
+        let calf = Parameter("level_in", "", 0.015625...64, default: 1, label: "Input Gain")
+        #expect(calf.number(named: "6 dB").map { abs($0 - 1.9953) < 1e-4 } == true)
+        for other in [
+            Parameter("x", "", 0...10, default: 1, label: "Room size"),
+            Parameter("x", "", -60...10, default: 0, label: "Gain"),
+            Parameter("x", "", 0...10, default: 1, unit: "ms", label: "Level time"),
+            Parameter("x", "", 0...1, default: 1, flags: VG_PARAM_TOGGLE, label: "Gain on"),
+        ] { #expect(other.number(named: "-6 dB") == nil, "\(other.label)") }
+        #expect(Parameter("x", "", -60...10, default: 0, unit: "dB", label: "Gain").number(named: "-6 dB") == -6)
+    }
+
     /// A file may hold a list of any length; it must not cost stack.
     @Test("Long lists cross") func longLists() {
         let list = SettingValue.list((0..<200_000).map { .string("item \($0)") })

@@ -68,7 +68,7 @@ public struct NodeDescription: Sendable, Equatable {
     public var type: String
     /// Everything but the `commonKeys`, settings and parameters alike; `keys` keeps the file's order.
     public var entries: [String: Entry]
-    /// The keys of `entries` in the order of the file.
+    /// The keys of `entries` in the order of the file; those that it does not name come behind them.
     public var keys: [String]
     /// Whether the graph fails when this node does.
     public var required: Bool
@@ -101,6 +101,12 @@ public struct NodeDescription: Sendable, Equatable {
 }
 
 extension NodeDescription {
+    /// All keys of `entries`: in the order of the file, then those that no file ordered, by name. [any]
+    public var allKeys: [String] {
+        guard keys.count < entries.count else { return keys }
+        return keys + Set(entries.keys).subtracting(keys).sorted()
+    }
+
     /// Keys that nodes of every type have.
     public static let commonKeys = ["type", isolateKey, tailKey, speakerKey] + flags
     /// Those of them that are true or false.

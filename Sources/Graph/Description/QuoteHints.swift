@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import NodeKit
 
 /// A hint for something that was written in quotes, or as another kind of value, where a key wants a number, true or
@@ -13,6 +14,10 @@ package func unquote(_ entry: Entry, _ wanted: WantedKind, unit: String = "") ->
     guard wanted != .boolean, let (number, suffix) = numberWithUnit(string) else { return "" }
     let known = unit.isEmpty ? "" : ", in \(unit)"
     guard suffix.lowercased() == unit.lowercased(), wanted.accepts(number) else {
+        if suffix == "%", unit == "dB", let percent = number.number, percent > 0 {
+            let decibels = (200 * log10(percent / 100)).rounded() / 10
+            return "\(text(number)) % of full scale are \(text(decibels)) dB"
+        }
         return "write a number alone\(known)"
     }
     return "write the number alone\(known): \(text(number))"
@@ -37,6 +42,16 @@ private func text(_ value: SettingValue) -> String {
     case .integer(let integer): "\(integer)"
     case .number(let number): text(number)
     default: ""
+    }
+}
+
+extension SettingValue {
+    fileprivate var number: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        default: nil
+        }
     }
 }
 

@@ -20,7 +20,7 @@ struct SettingsCheck {
     /// `checkParameters`.
     mutating func check(_ node: NodeDescription, baseFolder: String, _ report: inout Report) -> Bool {
         faulty = []
-        for key in node.keys {
+        for key in node.allKeys {
             guard !NodeDescription.commonKeys.contains(key), let entry = node.entries[key],
                 let setting = index[key].map({ settings[$0] })
             else { continue }
@@ -44,7 +44,7 @@ struct SettingsCheck {
     func parameterValues(_ node: NodeDescription, of instance: NodeInstance, _ report: inout Report) -> [Int: Float] {
         let parameters = instance.parameters
         var values: [Int: Float] = [:]
-        for key in node.keys {
+        for key in node.allKeys {
             guard !NodeDescription.commonKeys.contains(key), index[key] == nil, let entry = node.entries[key] else {
                 continue
             }

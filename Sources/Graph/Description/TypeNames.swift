@@ -9,6 +9,12 @@ extension NodeCatalog {
         }
         // Before what is spelt alike: a "mic" is no "mix".
         let word = type.lowercased()
+        if let foreign = foreignFormats[word] {
+            return "\(foreign) plugins are not supported; many exist as LV2, which is: `voicegraph lv2 list`"
+        }
+        if word == "osc", types["tone"] != nil {
+            return "Open Sound Control is not supported; an oscillator is of type \"tone\""
+        }
         if let other = otherNames.first(where: { $0.value.contains(word) })?.key, types[other] != nil {
             return other == "lv2"
                 ? "type = \"lv2\" and plugin = \"...\": `voicegraph lv2 list` lists the plugins that are installed"
@@ -17,6 +23,11 @@ extension NodeCatalog {
         return suggester.hint(type, among: names, otherwise: "`voicegraph nodes` lists the types there are")
     }
 }
+
+/// Formats of plugins that cannot be loaded.
+private let foreignFormats = [
+    "ladspa": "LADSPA", "dssi": "DSSI", "vst": "VST", "vst2": "VST", "vst3": "VST3", "clap": "CLAP", "au": "Audio Unit",
+]
 
 /// What other programs call a node type.
 private let otherNames: [String: Set<String>] = [
@@ -27,9 +38,9 @@ private let otherNames: [String: Set<String>] = [
     "midi-input": ["midi", "midi-in", "keyboard"], "midi-output": ["midi-out"], "gain": ["volume", "amplify", "amp"],
     "eq": ["equalizer", "equaliser", "parametric"],
     "filter": ["biquad", "lowpass", "highpass", "peaking", "bandpass", "notch"],
-    "lv2": ["plugin", "lv2-plugin", "ladspa", "vst", "vst3", "clap", "reverb", "convolver", "conv"],
+    "lv2": ["plugin", "lv2-plugin", "reverb", "convolver", "conv"],
     "limiter": ["limit", "maximizer"], "compressor": ["comp", "drc"], "gate": ["noisegate", "noise-gate"],
-    "tone": ["oscillator", "osc", "sine", "noise", "generator", "signal"], "mix": ["mixer", "sum", "bus"],
+    "tone": ["oscillator", "sine", "noise", "generator", "signal"], "mix": ["mixer", "sum", "bus"],
     "tts": ["speech", "say", "espeak", "voice", "speak"],
     "transcribe": ["stt", "asr", "whisper", "vosk", "recognizer"],
     "agent": ["llm", "chat", "assistant", "chatbot"], "file": ["wav", "player", "sample", "audiofile", "playfile"],

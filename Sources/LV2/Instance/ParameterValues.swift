@@ -27,7 +27,7 @@ func givenValues(
         }
         let place = try place(of: key, info, ports)
         let parameter = ports.layout.parameters[place]
-        let number = try number(value, key, info.ports[ports.parameters[place]])
+        let number = try number(value, key, parameter)
         guard parameter.range.contains(number) else {
             let unit = parameter.unit.isEmpty ? "" : " \(parameter.unit)"
             throw NodeError(
@@ -76,7 +76,7 @@ private func place(of key: String, _ info: PluginInfo, _ ports: PortLayout) thro
     throw NodeError("\(info.name) has no parameter \"\(key)\"", hint: hint, key: "params.\(key)")
 }
 
-private func number(_ value: SettingValue, _ key: String, _ port: PluginPort) throws(NodeError) -> Float {
+private func number(_ value: SettingValue, _ key: String, _ parameter: Parameter) throws(NodeError) -> Float {
     switch value {
     case .bool(let flag): return flag ? 1 : 0
     case .integer(let integer): return Float(integer)
@@ -85,13 +85,14 @@ private func number(_ value: SettingValue, _ key: String, _ port: PluginPort) th
             throw NodeError("\(key) is not a finite number", hint: "give a number", key: "params.\(key)")
         }
         return Float(number)
-    case .string(let label):
-        let lowered = label.lowercased()
-        if let point = port.scalePoints.first(where: { $0.label.lowercased() == lowered }) { return point.value }
-        let labels = port.scalePoints.map(\.label)
+    case .string(let text):
+        if let number = parameter.number(named: text) { return Float(number) }
+        let labels = parameter.points.map(\.label)
+        let unit = parameter.unit.isEmpty ? "" : ", also with its unit: \"1 \(parameter.unit)\""
         throw NodeError(
-            "\(key) = \"\(label)\" is neither a number nor one of the port's labels",
-            hint: labels.isEmpty ? "give a number" : "labels: \(labels.joined(separator: ", "))", key: "params.\(key)")
+            "\(key) = \"\(text)\" is neither a number nor one of the port's labels",
+            hint: labels.isEmpty ? "give a number\(unit)" : "labels: \(labels.joined(separator: ", "))",
+            key: "params.\(key)")
     default: throw NodeError("\(key) is a list or a table", hint: "give a number", key: "params.\(key)")
     }
 }

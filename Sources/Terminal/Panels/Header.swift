@@ -73,7 +73,10 @@ struct Footer {
             canvas.put(glyphs(words), x: inner.x, y: inner.y, style: theme.quiet)
             return
         }
-        let node = state.keys.selected.map { printable($0) + ": m mutes, b bypasses, + and - turn it" }
+        let node = state.keys.selected.map { name in
+            let hasGain = state.graphNodes.contains { $0.name == name && $0.hasGain }
+            return printable(name) + ": m mutes, b bypasses" + (hasGain ? ", + and - turn it" : " it")
+        }
         let all = [node, "q or Ctrl-C quits, ? shows all keys", "q quits, ? shows keys", "q quits"].compactMap { $0 }
         let keys = all.first { $0.count <= room } ?? "q quits"
         canvas.mark(Area(x: inner.x, y: inner.y, width: keys.count, height: 1), .help)

@@ -8,6 +8,8 @@ struct GraphNode: Sendable {
     var type: String
     var isMuted: Bool
     var isBypassed: Bool
+    /// Whether it has a gain to turn.
+    var hasGain: Bool
     /// How loud it is; nil: nobody can listen to it, or nothing came yet.
     var level: Ballistics?
     /// Its share of a block, 0...1; nil: not known yet.
@@ -15,6 +17,7 @@ struct GraphNode: Sendable {
 
     init(_ node: NodeDescription) {
         (name, type, isMuted, isBypassed) = (node.name, node.type, node.mute, node.bypass)
+        hasGain = node.type == "gain" || node.entries["gain_db"] != nil
     }
 
     /// What is done to it.

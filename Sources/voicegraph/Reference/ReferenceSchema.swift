@@ -52,7 +52,7 @@ extension ReferencePrinter {
     private func node(_ type: NodeDescriptor) -> JSON {
         var properties = Self.properties(FileReference.commonKeys.map(\.setting) + type.settings)
         var patterns: [String: JSON] = [:]
-        for parameter in type.layout.parameters {
+        for parameter in type.layout.parameters + otherParameters(of: type) {
             let schema = Self.schema(parameter)
             properties[parameter.key] = schema
             // How many of them there are depends on a setting.
@@ -72,6 +72,27 @@ extension ReferencePrinter {
         let required = type.settings.filter(\.required).map { JSON.string($0.key) }
         if !required.isEmpty { schema["required"] = .list(required) }
         return .object(schema)
+    }
+
+    /// The parameters that a node has whose settings are not the usual ones, as its type makes them.
+    private func otherParameters(of type: NodeDescriptor) -> [Parameter] {
+        guard let pointer = catalog.types[type.name]?.type, !type.settings.contains(where: \.required) else {
+            return []
+        }
+        let known = Set(type.layout.parameters.map(\.key))
+        let trials = type.settings.flatMap { setting -> [(String, SettingValue)] in
+            switch setting.kind {
+            case VG_SET_INTEGER:
+                [2, 3].filter { setting.range?.contains($0) ?? false }.map { (setting.key, .integer(Int64($0))) }
+            case VG_SET_BOOL: [(setting.key, .bool(true)), (setting.key, .bool(false))]
+            case VG_SET_STRING: setting.choices.map { (setting.key, .string($0)) }
+            default: []
+            }
+        }
+        let nodes = trials.compactMap { key, value in
+            try? NodeInstance(type: pointer, name: type.name, settings: Settings([key: value]))
+        }
+        return nodes.flatMap(\.parameters).filter { !known.contains($0.key) }
     }
 
     private static let text = JSON.object(["type": .string("string")])
