@@ -163,6 +163,11 @@ extension Setting.Reach {
     }
 }
 
+extension Parameter {
+    /// Whether what it is set to holds for one block, and its default after that.
+    public var isTrigger: Bool { flags & UInt32(VG_PARAM_TRIGGER) != 0 }
+}
+
 /// The ports and parameters of a node.
 public struct Layout: Sendable {
     /// In the order in which the processor sees them.

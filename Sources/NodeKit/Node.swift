@@ -9,12 +9,15 @@ public struct Preparation: Sendable {
     public var maxBlock: Int
     /// Whether the caller drives time, so that quality goes before speed.
     public var offline: Bool
+    /// What the parameters begin with, in the order of the layout; empty: with their defaults.
+    public var parameters: [Float]
 
     /// Describes a preparation.
-    public init(rate: Double, maxBlock: Int, offline: Bool = false) {
+    public init(rate: Double, maxBlock: Int, offline: Bool = false, parameters: [Float] = []) {
         self.rate = rate
         self.maxBlock = maxBlock
         self.offline = offline
+        self.parameters = parameters
     }
 }
 

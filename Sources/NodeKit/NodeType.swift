@@ -46,10 +46,8 @@ public func makeNodeType<N: Node>(
     c.layout = { box($0).layout }
     c.prepare = { node, preparation, error in
         attempt(error) { () throws(NodeError) in
-            guard let preparation = preparation?.pointee else { return nil }
-            return try box(node).prepare(
-                Preparation(
-                    rate: preparation.rate, maxBlock: Int(preparation.max_block), offline: preparation.offline))
+            guard let preparation else { return nil }
+            return try box(node).prepare(Preparation(preparation))
         }
     }
     c.activate = { box($0).activate() }
@@ -165,6 +163,16 @@ private final class Box<N: Node>: NodeBox {
 
 private func box(_ node: UnsafeMutableRawPointer?) -> NodeBox {
     Unmanaged<NodeBox>.fromOpaque(node!).takeUnretainedValue()  // the host passes only what create returned
+}
+
+extension Preparation {
+    /// What a host passes; an older one knows nothing of parameters.
+    fileprivate init(_ c: UnsafePointer<vg_preparation>) {
+        self.init(rate: c.pointee.rate, maxBlock: Int(c.pointee.max_block), offline: c.pointee.offline)
+        let isThere = Int(c.pointee.size) >= MemoryLayout<vg_preparation>.size
+        guard isThere, let values = c.pointee.parameters else { return }
+        parameters = Array(UnsafeBufferPointer(start: values, count: Int(c.pointee.parameter_count)))
+    }
 }
 
 private func attempt(

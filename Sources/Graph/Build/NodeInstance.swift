@@ -48,8 +48,9 @@ public final class NodeInstance: @unchecked Sendable {
     private let finished = Atomic<Bool>(false)
     // Of whoever has the queue.
     private var active = false
-    /// What parameters were last set to. With a lock of its own: a node may turn its parameters during any call.
-    private let values: Lock<[Float]>
+    /// What parameters were last set to, and what triggers among them begin with, by place. With a lock of its own: a node
+    /// may turn its parameters during any call.
+    private let values: Lock<(now: [Float], first: [Int: Float])>
 
     /// Creates a node. `services` gives it the host. [control]
     public init(
@@ -77,7 +78,7 @@ public final class NodeInstance: @unchecked Sendable {
         self.declarations = declarations ?? NodeDeclarations(type)
         node = made
         hostMemory = memory
-        values = Lock(parameters.map(\.defaultValue))
+        values = Lock((parameters.map(\.defaultValue), [:]))
         guardFindings = AudioMemory.make()
         guardFindings.initialize(to: GuardFindings())
         guardState = .allocate(capacity: 1)
@@ -122,15 +123,26 @@ public final class NodeInstance: @unchecked Sendable {
 
     /// Sets a parameter before the first block, without a ramp. [control]
     func start(_ index: Int, at value: Float) {
+        if parameters[index].isTrigger { return values.withLock { $0.first[index] = value } }
         ramps[index] = .steady(value)
         keep(index, value)
     }
 
-    /// Remembers what a parameter was set to. [control]
-    func keep(_ index: Int, _ value: Float) { values.withLock { $0[index] = value } }
+    /// Remembers what a parameter was set to; a trigger is at its default whenever it is asked. [control]
+    func keep(_ index: Int, _ value: Float) {
+        if !parameters[index].isTrigger { values.withLock { $0.now[index] = value } }
+    }
 
     /// What a parameter was last set to; one that follows a control may be elsewhere. [control]
-    public func value(_ index: Int) -> Float { values.withLock { $0[index] } }
+    public func value(_ index: Int) -> Float { values.withLock { $0.now[index] } }
+
+    /// What all parameters begin with: triggers that the file sets among them, once. [control]
+    private func takeFirstValues() -> [Float] {
+        values.withLock { values in
+            defer { values.first = [:] }
+            return values.now.enumerated().map { values.first[$0] ?? $1 }
+        }
+    }
 
     /// The processor made by `prepare`, nil before; for the compiler. [any]
     public var processor: UnsafeMutableRawPointer? {
@@ -158,12 +170,17 @@ public final class NodeInstance: @unchecked Sendable {
         var error = vg_error()
         var c = vg_preparation(
             size: UInt32(MemoryLayout<vg_preparation>.size), rate: preparation.rate,
-            max_block: UInt32(clamping: preparation.maxBlock), offline: preparation.offline)
+            max_block: UInt32(clamping: preparation.maxBlock), offline: preparation.offline,
+            parameter_count: UInt32(parameters.count), parameters: nil)
         let isDone = queue.run("prepare", patience: patience) {
             if active { type.pointee.deactivate?(node) }
             active = false
             finished.store(false, ordering: .relaxed)
-            let made = type.pointee.prepare(node, &c, &error)
+            let first = preparation.parameters.count == parameters.count ? preparation.parameters : takeFirstValues()
+            let made = first.withUnsafeBufferPointer { values in
+                c.parameters = values.baseAddress
+                return type.pointee.prepare(node, &c, &error)
+            }
             preparedProcessor.store(UInt(bitPattern: made), ordering: .releasing)
             refresh()
             if activating { activateNow() }

@@ -91,11 +91,13 @@ extension Setting {
 }
 
 extension NodeInstance {
-    /// What `description` says of every parameter: `given` by key, else by table, else the value to begin with.
+    /// What `description` says of every parameter but triggers, which are not to fire again: `given` by key, else by table,
+    /// else the value to begin with.
     func allValues(_ description: NodeDescription, given: [Int: Float]) -> [ParameterValue] {
         var table: [String: SettingValue] = [:]
         if case .table(let values)? = description.entries[tableOfParameters]?.value { table = values }
-        return parameters.enumerated().map { index, parameter in
+        return parameters.enumerated().compactMap { index, parameter in
+            if parameter.isTrigger { return nil }
             let value = given[index] ?? table[parameter.key]?.parameter ?? parameter.defaultValue
             return ParameterValue(instance: self, index: index, value: value)
         }

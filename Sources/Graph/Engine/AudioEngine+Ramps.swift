@@ -99,6 +99,7 @@ extension AudioEngine {
     @_noLocks
     private func set(_ command: ParameterCommand) {
         let ramp = command.ramp
+        if command.frames == ParameterCommand.fires { return fire(ramp, command.value) }
         // A ramp in the list that is set at once leaves it at the end of this block.
         if command.frames == 0 || !activate(ramp) { return hold(ramp, at: command.value) }
         move(ramp, command)
@@ -110,7 +111,9 @@ extension AudioEngine {
     private func begin(_ command: ParameterCommand, at frame: UInt32) -> Bool {
         let ramp = command.ramp
         if ramp.pointee.frames != 0 || !activate(ramp) { return false }
-        if command.frames == 0 {
+        if command.frames == ParameterCommand.fires {
+            fire(ramp, command.value)
+        } else if command.frames == 0 {
             ramp.pointee.step = command.value - ramp.pointee.value
             ramp.pointee.target = command.value
             ramp.pointee.frames = 1
@@ -121,6 +124,18 @@ extension AudioEngine {
             ramp.pointee.start = frame
         }
         return true
+    }
+
+    /// Lets a trigger have a value until the end of this block, and then the one that it has now.
+    @_noLocks
+    private func fire(_ ramp: UnsafeMutablePointer<vg_ramp>, _ value: Float) {
+        // Without room it would never fall back.
+        if !activate(ramp) { return }
+        ramp.pointee.value = value
+        ramp.pointee.step = 0
+        ramp.pointee.frames = ParameterCommand.fires
+        ramp.pointee.length = ParameterCommand.fires
+        ramp.pointee.start = 0
     }
 
     @_noLocks
@@ -165,7 +180,7 @@ extension AudioEngine {
     @_noLocks
     private func advance(_ ramp: UnsafeMutablePointer<vg_ramp>, _ frames: UInt32) -> Bool {
         let moved = frames &- ramp.pointee.start
-        if ramp.pointee.frames <= moved {
+        if ramp.pointee.frames <= moved || ramp.pointee.length == ParameterCommand.fires {
             hold(ramp, at: ramp.pointee.target)
             return false
         }

@@ -8,8 +8,9 @@ import Synchronization
 struct ParameterCommand: BitwiseCopyable {
     var ramp: UnsafeMutablePointer<vg_ramp>
     var value: Float
-    /// How long the change takes; 0: at once.
+    /// How long the change takes; 0: at once; `fires`: it is a trigger, and holds the value for one block.
     var frames: UInt32
+    static var fires: UInt32 { @_noLocks get { .max } }
     /// The frame of the graph at which it begins; 0, or over: with the next block.
     var position: UInt64
 }

@@ -108,7 +108,7 @@ public final class Engine: @unchecked Sendable {
     }
 
     /// Turns a parameter; the value is clamped to the parameter's range. The change takes about 10 ms, or no time where
-    /// the parameter or `atOnce` says so, and begins at the frame `position` of the graph, or with the next block if that
+    /// the parameter or `atOnce` says so; a trigger holds it for one block. It begins at the frame `position` of the graph, or with the next block if that
     /// is over. Where the parameter is still moving then, it begins with the block after; 512 changes can wait, and what
     /// is more begins early and is counted. False: the queue is full, nothing changes. [control]
     public func set(
@@ -122,7 +122,9 @@ public final class Engine: @unchecked Sendable {
             let done = commands.writer.push(
                 ParameterCommand(
                     ramp: node.ramps + index, value: target,
-                    frames: parameter.isAbrupt || atOnce ? 0 : UInt32(newest.rate / 100), position: position))
+                    frames: parameter.isTrigger
+                        ? ParameterCommand.fires : parameter.isAbrupt || atOnce ? 0 : UInt32(newest.rate / 100),
+                    position: position))
             if done { node.keep(index, target) }
             return done
         }

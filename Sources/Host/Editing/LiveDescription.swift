@@ -33,6 +33,11 @@ extension NodeDescription {
             let key =
                 given[parameter.key] != nil || table == nil
                 ? parameter.key : given.keys.first { $0.lowercased() == label } ?? parameter.key
+            if parameter.isTrigger {
+                // It has fired, and a graph that begins from here is not to fire it again.
+                if given[key] != nil { take(away: key, fromTable: table) }
+                continue
+            }
             if let entry = given[key] {
                 if (try? parameter.value(of: entry.value)) == value { continue }
             } else if value == parameter.defaultValue, isSure {
@@ -40,6 +45,17 @@ extension NodeDescription {
             }
             put(parameter.settingValue(value), key, inTable: table)
         }
+    }
+
+    private mutating func take(away key: String, fromTable table: String?) {
+        guard let table else {
+            keys.removeAll { $0 == key }
+            return entries[key] = nil
+        }
+        guard case .table(var values)? = entries[table]?.value, var inner = entries[table]?.inner else { return }
+        values[key] = nil
+        inner[key] = nil
+        entries[table] = Entry(.table(values), inner: inner)
     }
 
     private mutating func put(_ value: SettingValue, _ key: String, inTable table: String?) {
@@ -70,7 +86,7 @@ extension Parameter {
 extension NodeDescription {
     /// Makes the files that the node names absolute: it is to be described in another folder than `base`. [any]
     mutating func takeAlong(_ base: String, _ settings: [Setting]) {
-        for key in keys where key != "type" {
+        for key in allKeys where key != "type" {
             guard let entry = entries[key] else { continue }
             let isFile =
                 settings.contains { $0.key == key && $0.kind == VG_SET_PATH } || ["path", "state"].contains(key)

@@ -145,7 +145,8 @@ public actor Host {
     public func set(_ node: String, _ parameter: String, to value: Float, at time: Double? = nil) throws(HostError) {
         let was = try graph().value(node, parameter)
         try graph().set(node, parameter, to: value, at: time)
-        remember(node, parameter, was: was)
+        // A trigger has fired: nothing takes that back.
+        if try graph().parameter(node, parameter)?.isTrigger != true { remember(node, parameter, was: was) }
     }
 
     /// Does an action of a node, as `voicegraph describe` lists them, and returns its results. It waits for its turn among

@@ -28,6 +28,12 @@ extension RunningGraph {
         return instance.value(try index(of: parameter, instance))
     }
 
+    /// What is declared of a parameter; nil: there is none. [control]
+    func parameter(_ node: String, _ parameter: String) -> Parameter? {
+        guard let instance = nodes.first(where: { $0.name == node }) else { return nil }
+        return (try? instance.parameter(called: parameter)).map { instance.parameters[$0] }
+    }
+
     private func index(of parameter: String, _ instance: NodeInstance) throws(HostError) -> Int {
         do { return try instance.parameter(called: parameter) } catch {
             throw HostError(error.message, hint: error.hint)

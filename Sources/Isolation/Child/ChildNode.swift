@@ -93,7 +93,10 @@ final class ChildNode {
         guard descriptor >= 0, let memory = SharedMemory(descriptor: descriptor, size: SharedBlock.size(shape)) else {
             throw NodeError("the shared memory cannot be mapped: \(String(cString: strerror(errno)))")
         }
-        try page.doing(.prepare, id) { () throws(NodeError) in try instance.prepare(preparation) }
+        let ramps = SharedBlock(shape, at: memory.address).ramps
+        var begun = preparation
+        begun.parameters = (0..<shape.parameters).map { ramps[$0].target }
+        try page.doing(.prepare, id) { () throws(NodeError) in try instance.prepare(begun) }
         self.preparation = preparation
         block = (memory, shape)
         setLatency()

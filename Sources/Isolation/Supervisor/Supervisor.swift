@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Graph
 import NodeKit
 import Realtime
 import System
@@ -79,7 +80,12 @@ final class Supervisor: @unchecked Sendable {
         guard let memory = SharedMemory(size: SharedBlock.size(shape)) else {
             throw NodeError("no shared memory: \(String(cString: strerror(errno)))")
         }
-        SharedBlock(shape, at: memory.address).fail()
+        let block = SharedBlock(shape, at: memory.address)
+        block.fail()
+        // Each child that prepares the node reads there what its parameters are.
+        for (index, value) in preparation.parameters.prefix(shape.parameters).enumerated() {
+            block.ramps[index] = .steady(value)
+        }
         instance.setMemory(memory, shape)
         instance.preparation = nil
         instance.isActive = false

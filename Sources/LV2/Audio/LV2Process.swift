@@ -36,7 +36,8 @@ func runPlugin(_ plugin: UnsafeMutablePointer<LV2Processor>, _ io: BlockIO, _ cy
         vg_lv2_run(&plugin.pointee.code, frames)
         return
     }
-    beforeRun(extras, plugin.pointee.values, io, cycle)
+    setSpecials(extras, plugin.pointee.values, io.pointee.parameters, cycle)
+    beforeRun(extras, io, cycle)
     vg_lv2_run(&plugin.pointee.code, frames)
     afterRun(extras, io, cycle)
 }
@@ -109,28 +110,52 @@ private func reconnect(
     vg_lv2_connect(&plugin.pointee.code, port.pointee.port, samples)
 }
 
+/// Brings the parameters that are more than copied numbers to what the plugin is to see. Without `ramps` no trigger
+/// fires. [audio]
 @_noLocks
-private func beforeRun(
-    _ extras: UnsafeMutablePointer<PluginExtras>, _ values: UnsafeMutablePointer<Float>, _ io: BlockIO, _ cycle: Cycle
+func setSpecials(
+    _ extras: UnsafeMutablePointer<PluginExtras>, _ values: UnsafeMutablePointer<Float>,
+    _ ramps: UnsafePointer<vg_ramp>?, _ cycle: Cycle
 ) {
     var index = 0
     while index < extras.pointee.specialCount {
         let special = extras.pointee.specials + index
         let place = special.pointee.index
-        let given = values[place]
-        if special.pointee.isTrigger, given == special.pointee.last {
-            values[place] = special.pointee.rest
+        var given = values[place]
+        if special.pointee.isTrigger {
+            given = fired(special, given, ramps.map { $0 + place })
         } else {
-            let value = known(special.pointee.source, given, cycle)
-            values[place] = max(special.pointee.minimum, min(value, special.pointee.maximum))
+            given = known(special.pointee.source, given, cycle)
         }
-        special.pointee.last = given
+        values[place] = max(special.pointee.minimum, min(given, special.pointee.maximum))
         index += 1
     }
+}
 
+/// What a trigger has in this block: a value that it was set to, or that the control it follows has come to; else its
+/// default.
+@_noLocks
+private func fired(
+    _ trigger: UnsafeMutablePointer<SpecialParameter>, _ given: Float, _ ramp: UnsafePointer<vg_ramp>?
+) -> Float {
+    let rest = trigger.pointee.rest
+    guard let ramp else { return rest }
+    if trigger.pointee.first != rest {
+        let first = trigger.pointee.first
+        trigger.pointee.first = rest
+        return first
+    }
+    let isSet = ramp.pointee.length == .max
+    let isNew = given != trigger.pointee.last
+    trigger.pointee.last = isSet ? rest : given
+    return isSet || isNew ? given : rest
+}
+
+@_noLocks
+private func beforeRun(_ extras: UnsafeMutablePointer<PluginExtras>, _ io: BlockIO, _ cycle: Cycle) {
     var patched = false
     let tellTime = extras.pointee.wantsTime && extras.pointee.transport.changes(cycle)
-    index = 0
+    var index = 0
     while index < extras.pointee.atomCount {
         let atom = extras.pointee.atoms[index]
         if atom.isInput {
@@ -153,7 +178,7 @@ private func beforeRun(
 
 /// The value of a parameter that the host sets, or else `given`.
 @_noLocks
-private func known(_ source: SpecialParameter.Source, _ given: Float, _ cycle: Cycle) -> Float {
+func known(_ source: SpecialParameter.Source, _ given: Float, _ cycle: Cycle) -> Float {
     let transport = cycle.pointee.transport
     switch source {
     case .given: return given

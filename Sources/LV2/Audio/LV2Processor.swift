@@ -18,6 +18,8 @@ struct SpecialParameter: BitwiseCopyable {
     /// Holds a new value for one block, then falls back to `rest`.
     let isTrigger: Bool
     let rest: Float
+    /// What a trigger has in the first block.
+    var first: Float
     var last: Float
 }
 

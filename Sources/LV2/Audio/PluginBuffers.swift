@@ -21,9 +21,14 @@ final class PluginBuffers {
     private let ports: PortLayout
     /// One block per audio port, for the time when no graph gives any.
     private let scratch: UnsafeMutablePointer<Float>
+    private let scratchBytes: Int
     let maxBlock: Int
 
-    init(_ info: PluginInfo, _ ports: PortLayout, _ initial: [Float], _ preparation: Preparation) {
+    /// `initial` has one value per parameter; `fires` what triggers among them have in the first block.
+    init(
+        _ info: PluginInfo, _ ports: PortLayout, _ initial: [Float], fires: [Int: Float] = [:],
+        _ preparation: Preparation
+    ) {
         self.ports = ports
         maxBlock = max(1, preparation.maxBlock)
         let valueCount = ports.parameters.count + ports.controlOutputs.count
@@ -34,7 +39,8 @@ final class PluginBuffers {
         let audioCount = ports.audioInputs.count + ports.audioOutputs.count
         // Plugins with SIMD code may write whole vectors: some room behind the last block.
         let scratchCount = max(1, audioCount * maxBlock + 16)
-        scratch = UnsafeMutableRawPointer.allocate(byteCount: scratchCount * 4, alignment: 64)
+        scratchBytes = scratchCount * 4
+        scratch = UnsafeMutableRawPointer.allocate(byteCount: scratchBytes, alignment: 64)
             .bindMemory(to: Float.self, capacity: scratchCount)
         scratch.initialize(repeating: 0, count: scratchCount)
         inputs = .allocate(capacity: max(1, ports.audioInputs.count))
@@ -54,7 +60,7 @@ final class PluginBuffers {
                     info.ports[entry.port], midi: entry.midi, takesPatches: takesPatches,
                     tellsPatches: info.tellsProperties(at: entry.port)))
         }
-        let special = info.specialParameters(ports, rate: Float(preparation.rate), initial)
+        let special = info.specialParameters(ports, rate: Float(preparation.rate), fires)
         specials = .allocate(capacity: max(1, special.count))
         for (index, one) in special.enumerated() { (specials + index).initialize(to: one) }
         specialCount = special.count
@@ -106,6 +112,9 @@ final class PluginBuffers {
             inputEnd: inputs + ports.audioInputs.count, outputs: outputs, outputEnd: outputs + ports.audioOutputs.count,
             extras: isPlain ? nil : extras, pause: parts.pause)
     }
+
+    /// Empties the memory behind audio ports, which `connectAll` connects.
+    func silence() { memset(scratch, 0, scratchBytes) }
 
     /// Connects every port to this memory, so that nothing of a graph is touched from now on. The plugin must not
     /// run meanwhile. [control]
@@ -166,7 +175,7 @@ extension AtomPort {
 
 extension PluginInfo {
     fileprivate func specialParameters(
-        _ ports: PortLayout, rate: Float, _ initial: [Float]
+        _ ports: PortLayout, rate: Float, _ fires: [Int: Float]
     ) -> [SpecialParameter] {
         ports.parameters.enumerated().compactMap { index, place in
             let port = self.ports[place]
@@ -175,10 +184,10 @@ extension PluginInfo {
             let scale = port.followsRate ? rate : 1
             let low = port.followsRate ? (port.minimum ?? range.lowerBound) * scale : range.lowerBound
             let high = port.followsRate ? (port.maximum ?? range.upperBound) * scale : range.upperBound
+            let rest = ports.layout.parameters[index].defaultValue
             return SpecialParameter(
                 source: port.source, index: index, minimum: min(low, high), maximum: max(low, high),
-                isTrigger: port.isTrigger,
-                rest: port.values.defaultValue ?? 0, last: port.values.defaultValue ?? 0)
+                isTrigger: port.isTrigger, rest: rest, first: fires[index] ?? rest, last: rest)
         }
     }
 }

@@ -199,6 +199,7 @@ extension PluginDescription.Port {
             port.isEnumeration ? "enumeration" : nil, port.isLogarithmic ? "logarithmic" : nil,
             port.followsRate ? "sampleRate" : nil, port.isTrigger ? "trigger" : nil,
             port.isOptional ? "optional" : nil, port.isAbrupt ? "abrupt" : nil,
+            port.hasStrictBounds ? "strictBounds" : nil,
         ].compactMap { $0 }
         bus = port.bus ?? ""
         carries = [

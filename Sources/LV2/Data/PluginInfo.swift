@@ -70,7 +70,7 @@ extension PluginInfo {
         ports.reserveCapacity(count)
         for index in 0..<count { ports.append(try PluginPort(lilv, plugin, index: index, groups: groups)) }
         ports.growAlike()
-        readRanges(plugin)
+        readRanges(lilv, plugin)
         latencyPort = nil
         if count == 0 { try checkData(lilv, plugin) }
         if lilv_plugin_has_latency(plugin) {
@@ -81,18 +81,18 @@ extension PluginInfo {
         }
     }
 
-    private mutating func readRanges(_ plugin: OpaquePointer) {
-        let count = ports.count
-        var numbers = [Float](repeating: .nan, count: 3 * max(count, 1))
-        numbers.withUnsafeMutableBufferPointer {
-            let base = $0.baseAddress!
-            lilv_plugin_get_port_ranges_float(plugin, base, base + count, base + 2 * count)
-        }
-        func finite(_ value: Float) -> Float? { value.isFinite ? value : nil }
-        for index in 0..<count {
-            ports[index].minimum = finite(numbers[index])
-            ports[index].maximum = finite(numbers[count + index])
-            ports[index].defaultValue = finite(numbers[2 * count + index])
+    /// As numbers or, as the vocabulary has it for toggled ports, as booleans.
+    private mutating func readRanges(_ lilv: Lilv, _ plugin: OpaquePointer) {
+        for index in ports.indices where ports[index].kind == .control || ports[index].kind == .cv {
+            guard let port = lilv_plugin_get_port_by_index(plugin, UInt32(index)) else { continue }
+            func number(_ predicate: UnsafePointer<CChar>) -> Float? {
+                guard let node = lilv_port_get(plugin, port, lilv.constant(predicate)) else { return nil }
+                defer { lilv_node_free(node) }
+                return lilv.number(node).flatMap { $0.isFinite ? $0 : nil }
+            }
+            ports[index].minimum = number(VG_CORE__minimum)
+            ports[index].maximum = number(VG_CORE__maximum)
+            ports[index].defaultValue = number(VG_CORE__default)
         }
     }
 

@@ -85,7 +85,7 @@ extension PluginPort {
     }
 
     /// The port as a parameter. A bound that the data does not give is no bound; a default outside the bounds widens
-    /// them, since the plugin's author means it to work.
+    /// them, since the plugin's author means it to work, unless the plugin relies on the bounds.
     func parameter(key: String) -> Parameter {
         var low = minimum ?? (isToggled ? 0 : -Float.greatestFiniteMagnitude)
         var high = maximum ?? (isToggled ? 1 : Float.greatestFiniteMagnitude)
@@ -94,11 +94,13 @@ extension PluginPort {
             high *= high < 0 ? knownRates.lowest : knownRates.highest
         }
         if low > high { swap(&low, &high) }
-        let value = values.defaultValue ?? max(low, min(high, 0))
+        var value = values.defaultValue ?? max(low, min(high, 0))
+        if hasStrictBounds { value = max(low, min(high, value)) }
         low = min(low, value)
         high = max(high, value)
         var flags = 0
         if isToggled || isTrigger { flags |= VG_PARAM_TOGGLE }
+        if isTrigger { flags |= VG_PARAM_TRIGGER }
         if isInteger || isEnumeration { flags |= VG_PARAM_STEPPED }
         if flags != 0 || isAbrupt { flags |= VG_PARAM_ABRUPT }
         let scale = unit == "dB" ? VG_DECIBEL : isLogarithmic && low > 0 ? VG_LOGARITHMIC : VG_LINEAR

@@ -42,6 +42,8 @@ struct PluginPort: Sendable {
     var isControl = false
     /// Holds its value for one block only.
     var isTrigger = false
+    /// The plugin relies on never getting a value outside its bounds.
+    var hasStrictBounds = false
     var isOptional = false
     /// Jumps are heard or costly: never ramp.
     var isAbrupt = false
@@ -98,6 +100,7 @@ extension PluginPort {
             isLogarithmic = has(VG_PORT_PROPS__logarithmic)
             followsRate = has(VG_CORE__sampleRate)
             isTrigger = has(VG_PORT_PROPS__trigger)
+            hasStrictBounds = has(VG_PORT_PROPS__hasStrictBounds)
             isAbrupt = has(VG_PORT_PROPS__causesArtifacts) || has(VG_PORT_PROPS__expensive)
             let designation = lilv.take(lilv_port_get(plugin, port, lilv.constant(VG_CORE__designation))) ?? ""
             isEnabler = designation == VG_CORE__enabled.string
@@ -136,9 +139,8 @@ extension PluginPort {
         while !lilv_scale_points_is_end(points, position) {
             let point = lilv_scale_points_get(points, position)
             let value = lilv_scale_point_get_value(point)
-            if lilv_node_is_float(value) || lilv_node_is_int(value) {
-                let label = lilv.text(lilv_scale_point_get_label(point))
-                result.append(ScalePoint(label: label, value: lilv_node_as_float(value)))
+            if let number = lilv.number(value) {
+                result.append(ScalePoint(label: lilv.text(lilv_scale_point_get_label(point)), value: number))
             }
             position = lilv_scale_points_next(points, position)
         }

@@ -36,7 +36,9 @@ extension LV2Node {
     private func loadPreset(_ preset: String) throws(NodeError) {
         let instance = try started()
         let state = try PluginState.preset(preset, of: info, world)
-        let values = state.parameterValues(info, ports).filter(\.value.isFinite)
+        let values = state.parameterValues(info, ports).filter {
+            $0.value.isFinite && !layout.parameters[$0.key].isTrigger
+        }
         let range = { (place: Int) in self.layout.parameters[place].range }
         instance.change(
             LiveChange(

@@ -61,6 +61,8 @@ final class LV2Node: Node {
     let ports: PortLayout
     private let states: [PluginState]
     private let patches: [PatchMessage]
+    /// What triggers are set to, by place, until the plugin is there.
+    private var fires: [Int: Float] = [:]
     private let log: PluginLog
     private(set) var instance: PluginInstance?
     /// Calls that wait for the plugin to tell a property.
@@ -95,13 +97,29 @@ final class LV2Node: Node {
 
         // The file's values are this node's defaults: they hold before the first block, without a ramp.
         var layout = ports.layout
+        var beyond: Set<Int> = []
         for state in states {
-            for (index, value) in state.parameterValues(info, ports) { layout.parameters[index].start(at: value) }
+            for (index, value) in state.parameterValues(info, ports)
+            where !layout.parameters[index].start(at: value) { beyond.insert(index) }
+        }
+        for index in beyond.sorted().prefix(8) {
+            let (key, range) = (layout.parameters[index].key, layout.parameters[index].range)
+            let bounds = "\(range.lowerBound.brief) to \(range.upperBound.brief)"
+            let value = layout.parameters[index].defaultValue.brief
+            host.log(
+                VG_LOG_WARNING, "the preset or state has \(key) outside of its range, \(bounds): it is \(value)")
         }
         let given = try givenValues(settings.table("params") ?? [:], info, ports, resolve: host.resolve)
-        for (index, value) in given.parameters { layout.parameters[index].start(at: value) }
         // Where a state goes on after a crash, it holds what became of them.
-        patches = settings.bool("resumes") == true ? [] : given.patches
+        let resumes = settings.bool("resumes") == true
+        for (index, value) in given.parameters {
+            if !layout.parameters[index].isTrigger {
+                layout.parameters[index].start(at: value)
+            } else if !resumes {
+                fires[index] = value
+            }
+        }
+        patches = resumes ? [] : given.patches
         self.layout = layout
         log = PluginLog(URIDs(URIDMap.shared))
     }
@@ -110,25 +128,51 @@ final class LV2Node: Node {
         defer { poll() }
         if let instance, instance.adapt(to: preparation) { return instance.processor }
         // A plugin that ran already goes on with what it holds.
-        let saved = instance?.savedState().map { [$0] } ?? states
-        let values = layout.parameters.map(\.defaultValue)
+        let saved = instance?.savedState()
+        var values = layout.parameters.map(\.defaultValue)
+        if preparation.parameters.count == values.count {
+            for (index, parameter) in layout.parameters.enumerated() {
+                let value = preparation.parameters[index]
+                if !parameter.isTrigger {
+                    values[index] = value
+                } else if value != values[index] {
+                    fires[index] = value
+                }
+            }
+        }
+        let told = saved != nil && instance?.hasHeardSettings == true ? [] : patches
         func make(_ preparation: Preparation, _ log: PluginLog) throws(NodeError) -> PluginInstance {
             try PluginInstance(
-                info, ports, values, states: saved, patches: patches, preparation, log: log, world: world)
+                info, ports, values, fires: fires, states: saved.map { [$0] } ?? states, patches: told, preparation,
+                log: log,
+                world: world)
         }
         let made = try make(preparation, log)
         if info.latencyPort != nil {
-            // A second copy tells it, since the first block of the one that is heard must be its first.
+            // A second copy tells it, since the first block of the one that is heard must be its first. Live it would have
+            // a thread of its own.
             var quiet = preparation
             quiet.offline = true
-            made.latency = try make(quiet, PluginLog(URIDs(URIDMap.shared))).latencyOfSilence()
+            made.latency = try make(quiet, PluginLog(URIDs(URIDMap.shared))).latencyOfSilence(
+                offline: preparation.offline)
         }
+        fires = [:]
         made.waiting = instance?.waiting ?? []
         instance = made
         return made.processor
     }
 
-    func activate() { instance?.activate() }
+    func activate() {
+        instance?.activate()
+        for message in instance?.lost ?? [] {
+            let given = "\(message.key) = \"\(message.path ?? "")\""
+            host.log(
+                VG_LOG_WARNING,
+                "\(info.name) may not have taken \(given): its own state does not name that file "
+                    + "(a saved state that does can be given as `state`)")
+        }
+        instance?.lost = []
+    }
 
     func deactivate() {
         instance?.deactivate()
@@ -163,11 +207,13 @@ final class LV2Node: Node {
 }
 
 extension Parameter {
-    /// Makes the value the one to begin with; the plugin's own presets may lie outside its own bounds.
-    fileprivate mutating func start(at value: Float) {
-        guard value.isFinite else { return }
-        defaultValue = value
-        range = min(range.lowerBound, value)...max(range.upperBound, value)
+    /// Makes the value the one to begin with, or the bound that it is beyond, as when a preset is loaded live; then it
+    /// returns false. Triggers are not fired by presets.
+    @discardableResult
+    fileprivate mutating func start(at value: Float) -> Bool {
+        guard value.isFinite, !isTrigger else { return true }
+        defaultValue = max(range.lowerBound, min(value, range.upperBound))
+        return defaultValue == value
     }
 }
 

@@ -9,15 +9,17 @@ final class PluginInstance {
     let info: PluginInfo
     let ports: PortLayout
     private let world: World
-    private let instance: UnsafeMutablePointer<LilvInstance>
-    private var buffers: PluginBuffers
-    private let preparation: Preparation
-    private let features: Features
+    let instance: UnsafeMutablePointer<LilvInstance>
+    private(set) var buffers: PluginBuffers
+    let preparation: Preparation
+    let features: Features
     let worker: PluginWorker
     /// What the plugin is still to be told; nil: it takes no messages.
     let patches: PacketRing?
     /// What the plugin tells of its properties; nil: it tells nothing.
     let answers: PropertyAnswers?
+    /// What its settings tell it by message, before its first block.
+    let told: [PatchMessage]
     /// For the time in which the plugin is changed.
     let pause = UnsafeMutablePointer<PluginPause>.allocate(capacity: 1)
     /// What is still to be changed and told, in order.
@@ -28,14 +30,18 @@ final class PluginInstance {
     /// Whether the plugin saves and restores anything.
     let hasState: Bool
     private(set) var isActive = false
+    /// Whether it was told what its settings say by message.
+    private(set) var hasHeardSettings = false
+    /// Files that it was told of before its first block and does not keep.
+    var lost: [PatchMessage] = []
     /// What the audio thread needs; valid while this object lives.
     private(set) var processor: LV2Processor
 
     /// Loads the code, makes the plugin, connects its ports and restores `states` in order. `initial` has one value
-    /// per parameter.
+    /// per parameter; `fires` what triggers among them have in the first block.
     init(
-        _ info: PluginInfo, _ ports: PortLayout, _ initial: [Float], states: [PluginState], patches: [PatchMessage],
-        _ preparation: Preparation, log: PluginLog, world: World
+        _ info: PluginInfo, _ ports: PortLayout, _ initial: [Float], fires: [Int: Float] = [:],
+        states: [PluginState], patches: [PatchMessage], _ preparation: Preparation, log: PluginLog, world: World
     ) throws(NodeError) {
         self.info = info
         self.ports = ports
@@ -45,11 +51,12 @@ final class PluginInstance {
         worker = PluginWorker()
         features = Features(
             preparation, worker: worker, log: log, wantsLive: info.requiredFeatures.contains(VG_CORE__isLive.string))
-        buffers = PluginBuffers(info, ports, initial, preparation)
+        buffers = PluginBuffers(info, ports, initial, fires: fires, preparation)
         features.sizes.tell(buffers.sizes(of: info.ports.count))
         let takesPatches = info.patchPort != nil && !info.properties.isEmpty
         let messages = PacketRing(capacity: takesPatches ? patches.reduce(1 << 15) { $0 + $1.bytes.count + 16 } : 64)
-        for message in patches where takesPatches {
+        told = takesPatches ? patches : []
+        for message in told {
             _ = message.bytes.withUnsafeBytes { messages.ends.push($0.baseAddress, size: $0.count) }
         }
         self.patches = takesPatches ? messages : nil
@@ -111,9 +118,14 @@ final class PluginInstance {
         PluginStep.tell(.activate)
         PluginThreads.watch(info.binary) { lilv_instance_activate(instance) }
         // A state that loads its files through the worker is complete before the first block.
-        guard let worker = processor.extras?.pointee.worker else { return }
-        PluginStep.tell(.workResponse)
-        deliverWaiting(worker)
+        if let worker = processor.extras?.pointee.worker {
+            PluginStep.tell(.workResponse)
+            deliverWaiting(worker)
+        }
+        if !hasHeardSettings {
+            hasHeardSettings = true
+            hearSettings()
+        }
     }
 
     /// Processing has ended. Most plugins forget what they held, so this is no pause.
@@ -162,20 +174,6 @@ final class PluginInstance {
     var latency: Int {
         get { Int(buffers.latencyFrames.pointee.load(ordering: .acquiring)) }
         set { buffers.latencyFrames.pointee.store(UInt32(clamping: newValue), ordering: .releasing) }
-    }
-
-    /// Runs a few blocks of silence and tells the latency that the plugin then reports; many report none before they
-    /// have run. The instance is used up by it.
-    func latencyOfSilence() -> Int {
-        activate()
-        defer { deactivate() }
-        var code = processor.code
-        for _ in 0..<2 {
-            vg_lv2_run(&code, UInt32(clamping: buffers.maxBlock))
-            if let worker = processor.extras?.pointee.worker { deliverResponses(worker) }
-        }
-        guard let extras = processor.extras, extras.pointee.latency >= 0 else { return 0 }
-        return Int(latencyFrames(extras.pointee.controls[extras.pointee.latency]))
     }
 
     /// What the plugin would need to go on in another instance; nil: it has no state of its own.

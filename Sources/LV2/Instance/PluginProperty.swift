@@ -48,6 +48,9 @@ private let propertyKinds: [String: PluginProperty.Kind] = [
 /// A `patch:Set` or `patch:Get` as it travels to the plugin: the body of an atom object.
 struct PatchMessage: Sendable {
     let bytes: [UInt8]
+    /// What it is called where it was given, and the file that it names; nil: none.
+    private(set) var key = ""
+    private(set) var path: String?
 
     /// The longest text that is sent; event ports have room for 8 KiB.
     private static let longest = 4096
@@ -68,6 +71,7 @@ struct PatchMessage: Sendable {
                     key: "params.\(key)")
             }
             bytes = try Self.set(property, VG_ATOM__Path, Array(path.utf8) + [0], key)
+            (self.key, self.path) = (key, path)
         case (.path, _): throw wrong("the path of a file")
         case (.string, .string(let text)):
             bytes = try Self.set(property, VG_ATOM__String, Array(text.utf8) + [0], key)

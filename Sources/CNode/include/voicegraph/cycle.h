@@ -10,7 +10,8 @@
 /* ---- the audio thread's view -------------------------------------------- */
 
 /* A parameter in this block: frame i has `value` while i <= start, then `value + step * (i - start)` for `frames` frames,
- * `target` after that. A steady parameter has frames == 0 and value == target. Never grows. */
+ * `target` after that. A steady parameter has frames == 0 and value == target. One that is a trigger, and was set, has
+ * frames == length == UINT32_MAX in that block: `value` holds for all of it, `target` is its default. Never grows. */
 typedef struct vg_ramp {
   float value, step, target;
   uint32_t frames; /* of the movement, counted from `start`; it may go on in later blocks */

@@ -45,6 +45,7 @@ enum {
   VG_PARAM_STEPPED = 1u << 0, /* whole numbers only */
   VG_PARAM_TOGGLE = 1u << 1,  /* 0 or 1 */
   VG_PARAM_ABRUPT = 1u << 2,  /* never ramped */
+  VG_PARAM_TRIGGER = 1u << 3, /* what it is set to holds for one block; then it is at its default again */
 };
 
 /* A value of a parameter that has a name, such as "Saw" for 2. */
@@ -217,6 +218,8 @@ typedef struct vg_preparation {
   double rate;        /* Hz */
   uint32_t max_block; /* frames */
   bool offline;
+  uint32_t parameter_count;
+  const float *parameters; /* what the parameters begin with, in layout order; NULL: their defaults */
 } vg_preparation;
 
 /* The call of an action: where its results go. */
