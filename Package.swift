@@ -66,6 +66,8 @@ let package = Package(
         // Loaded at run time, so that there is nothing to link.
         .systemLibrary(name: "CEspeak", path: "Sources/CEspeak", providers: [.apt(["libespeak-ng-dev"])]),
         library("CSndfile", "sndfile", "libsndfile1-dev"),
+        // libsndfile has it with it.
+        library("CVorbis", "vorbisenc", "libvorbis-dev"),
         library("CEbur128", "libebur128", "libebur128-dev"),
         library("CSQLite", "sqlite3", "libsqlite3-dev"),
         library("CZlib", "zlib", "zlib1g-dev"),
@@ -140,7 +142,7 @@ let package = Package(
         plugin("TTS", ["CEspeak", "CSpeech", "JSON", "Models", "Resampling"], exclude: ["LICENSE"]),
         plugin("Agent", ["CHTTP", "JSON"]),
         plugin("File", ["CSndfile", "Resampling"]),
-        plugin("Record", ["CEbur128", "CSndfile", "Resampling"]),
+        plugin("Record", ["CEbur128", "CSndfile", "CVorbis", "Resampling"]),
         plugin("Tremolo"),
         .target(
             name: "BitcrushPlugin", dependencies: ["CNode"], path: "Plugins/Bitcrush", exclude: ["README.md"],

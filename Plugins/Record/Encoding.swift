@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSndfile
+import Glibc
 import NodeKit
 
 /// How samples become a file.
@@ -52,6 +53,8 @@ struct Encoding {
     let quality: Double?
     /// Whether the file states its length at its head; the other formats would get a second head in their middle.
     let hasLength: Bool
+    /// Whether libsndfile is not to write it.
+    private let isVorbis: Bool
     /// Hz that the format knows; nil: all.
     private(set) var rates: [Int]?
 
@@ -59,6 +62,7 @@ struct Encoding {
     init(_ path: String, _ wishes: Wishes, channels: Int) throws(NodeError) {
         let name = path.lowercased()
         quality = wishes.quality
+        isVorbis = name.hasSuffix(".ogg")
         hasLength = name.hasSuffix(".wav")
         if hasLength {
             let bits = wishes.bits ?? (wishes.isFloat == false ? 24 : 32)
@@ -116,12 +120,33 @@ struct Encoding {
         NodeError("\(format) has no samples of \(bits) bits here", hint: "use \(known)", key: "bits")
     }
 
+    /// Begins a file of it. `stamp`: when its first frame is recorded; nil: it is rendered, and the same in every run.
+    /// [control]
+    func sink(_ output: TakeOutput, channels: Int, rate: Double, stamp: time_t?) throws(NodeError) -> any SampleSink {
+        guard isVorbis else {
+            return try SoundFileSink(output, self, channels: channels, rate: rate, stamp: stamp)
+        }
+        return try VorbisSink(
+            output, channels: channels, rate: rate, quality: quality ?? 0.4,
+            serial: stamp == nil ? 1 : Int32.random(in: 1 ... .max))
+    }
+
     /// Asks for what a fresh file should be like. [control]
-    func apply(to file: OpaquePointer) {
+    func apply(to file: OpaquePointer, rate: Double) {
         sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, 1)
         sf_command(file, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, 0)
-        guard var quality else { return }
-        let command = bits == nil ? SFC_SET_VBR_ENCODING_QUALITY : SFC_SET_COMPRESSION_LEVEL
-        sf_command(file, Int32(command), &quality, Int32(MemoryLayout<Double>.size))
+        func set(_ command: some BinaryInteger, _ value: Double) {
+            var value = value
+            sf_command(file, Int32(command), &value, Int32(MemoryLayout<Double>.size))
+        }
+        if bits == nil {
+            if let quality { set(SFC_SET_VBR_ENCODING_QUALITY, quality) }
+            // How much of an Opus waits for its page, in ms: a crash costs it.
+            set(SFC_SET_OGG_PAGE_LATENCY_MS, 50)
+        } else if let level = quality ?? (rate < 32_000 ? 0.25 : nil) {
+            // Of libFLAC's levels 0 to 8 those up to 2 work in blocks of 1152 frames, the others of 4096, which are long at a
+            // low rate.
+            set(SFC_SET_COMPRESSION_LEVEL, level)
+        }
     }
 }

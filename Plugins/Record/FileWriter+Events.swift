@@ -70,7 +70,8 @@ extension FileWriter {
             ])
     }
 
-    /// The recording is over, because it cannot go on: what the file has is kept. By whoever has the file.
+    /// The recording is over, because it cannot go on: what the file has is kept, under the name that it has. By whoever has
+    /// the file.
     func fail(_ reason: String, _ path: String) {
         let file = monitor.locked {
             pipe?.isOpen = false
@@ -79,12 +80,16 @@ extension FileWriter {
             defer { self.file = nil }
             return self.file
         }
-        _ = file?.complete()
-        host.log(VG_LOG_ERROR, "recording to \(path) ended: \(reason)")
+        _ = file?.close()
+        let rest = file.flatMap { $0.place == $0.path ? nil : $0.place }
+        let kept = rest.map { "; what there is of it is called \($0)" } ?? ""
+        host.log(VG_LOG_ERROR, "recording to \(path) ended: \(reason)\(kept)")
         host.health(.failed("the recording ended: \(reason)"))
-        host.publish(
-            RecordEvent.failed,
-            [("path", .string(path)), ("reason", .string(reason)), ("frames", .integer(Int64(file?.frames ?? 0)))])
+        var fields: [(String, SettingValue)] = [
+            ("path", .string(path)), ("reason", .string(reason)), ("frames", .integer(Int64(file?.frames ?? 0))),
+        ]
+        if let rest { fields.append(("place", .string(rest))) }
+        host.publish(RecordEvent.failed, fields)
         tell("failed", file, reason: reason)
         monitor.signal()
     }

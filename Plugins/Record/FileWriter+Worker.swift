@@ -8,7 +8,7 @@ extension FileWriter {
     func run(_ pipe: CapturePipe) {
         // What is not on disk for certain, and since when.
         var isUnsaved = false
-        var saved = vg_nanoseconds()
+        var (saved, synchronized) = (vg_nanoseconds(), vg_nanoseconds())
         while true {
             // Asked before the pipe is read: what was in it when `settle` or `stopWorker` was called is then written
             // once it is empty.
@@ -24,14 +24,20 @@ extension FileWriter {
                 }
             }
             let isLast = ends && audio == nil
-            // Four times a second at least: what a crash can cost.
-            let isDue = vg_nanoseconds() &- saved > 200_000_000
+            // So often that a crash costs no more than a quarter of a second, with what an encoder holds back.
+            let now = vg_nanoseconds()
+            let isDue = now &- saved > 100_000_000
             if let file = monitor.locked({ self.file }) {
                 if isUnsaved, isDue || isLast || (asked && audio == nil) {
                     tellClipped(file)
                     file.save()
-                    isUnsaved = false
-                    saved = vg_nanoseconds()
+                    saved = now
+                    // The disk has more to do for that.
+                    isUnsaved = !isLast && !asked && now &- synchronized < 200_000_000
+                    if !isUnsaved {
+                        file.synchronize()
+                        synchronized = vg_nanoseconds()
+                    }
                     if let largest = options.largest, file.size >= largest { change() }
                 }
                 // It may have been set just now, and lie in the past.

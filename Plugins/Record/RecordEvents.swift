@@ -77,7 +77,11 @@ enum RecordEvent {
             fields: [Field("seconds", VG_NUMBER, "of it, pauses left out", unit: "s")]),
         EventType(levels, "each second: what is recorded", fields: levelFields, retained: true),
         EventType(
-            failed, "a recording ended, because the disk refused it", fields: [path, reason, frames],
+            failed, "a recording ended, because the disk refused it",
+            fields: [
+                path, reason, frames,
+                Field("place", VG_STRING, "what the file that holds what there is of it is called"),
+            ],
             role: .take(.whole)),
         EventType(
             state, "whether it records",

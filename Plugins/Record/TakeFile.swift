@@ -55,8 +55,8 @@ final class TakeFile: @unchecked Sendable {
         }
         if descriptor < 0 { throw NodeError("cannot record to \(name.part): \(String(cString: strerror(errno)))") }
         do throws(NodeError) {
-            sink = try SoundFileSink(
-                descriptor, target.encoding, channels: self.channels, rate: own, stamp: target.isStamped ? now : nil)
+            sink = try target.encoding.sink(
+                TakeOutput(descriptor), channels: self.channels, rate: own, stamp: target.isStamped ? now : nil)
         } catch {
             name.remove()
             throw NodeError("cannot record to \(name.part): \(error.message)")
@@ -134,6 +134,9 @@ final class TakeFile: @unchecked Sendable {
 
     /// Makes what was written outlive the process. [worker]
     func save() { sink.save() }
+
+    /// Makes it outlive the machine. [worker]
+    func synchronize() { sink.synchronize() }
 
     /// Completes the file and gives it its name; what is wrong if that cannot be. [control]
     func complete() -> String? {

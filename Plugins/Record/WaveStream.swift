@@ -83,8 +83,9 @@ final class WaveStream: SampleSink {
         return put() ? frames : 0
     }
 
-    /// Nothing waits here.
+    /// Nothing waits here, and whoever has opened the file is to say when it is to be on a disk.
     func save() {}
+    func synchronize() {}
 
     func close() -> String? {
         if waits { return closeWaiting() }

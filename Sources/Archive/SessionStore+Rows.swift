@@ -92,19 +92,21 @@ extension SessionStore.Open {
             if let row { try db.execute("DELETE FROM take WHERE id = ?", [row]) }
             return
         }
-        let state: ArchivedState = stage == .partial ? .growing : .whole
+        // One that ended where nobody asked for that, and not as a whole, is called what it was called until then.
+        let place = told.event.text("place").map { absolute($0, from: folder) }
+        let state: ArchivedState = stage == .partial ? .growing : place == nil ? .whole : .cut
         let frames = told.integer("frames")
         let seconds = told.number("seconds")
         let (end, reason) = (told.event.time, told.event.text("reason"))
         if let row, stage == .whole {
             try db.execute(
                 """
-                UPDATE take SET path = ?, place = NULL, frames = ?, seconds = coalesce(?, ? / rate), end = ?,
+                UPDATE take SET path = ?, place = ?, frames = ?, seconds = coalesce(?, ? / rate), end = ?,
                 told = ?, state = ?, reason = ?, rate = coalesce(?, rate), channels = coalesce(?, channels)
                 WHERE id = ?
                 """,
                 [
-                    path, frames, seconds, frames.map(Double.init), end, calendarTime(), state.rawValue, reason,
+                    path, place, frames, seconds, frames.map(Double.init), end, calendarTime(), state.rawValue, reason,
                     told.number("rate"), told.integer("channels"), row,
                 ])
             if db.changes > 0 { return }
@@ -117,7 +119,7 @@ extension SessionStore.Open {
             """,
             [
                 try id(of: about, db), try id(ofSpeaker: speaker, db), told.node, path,
-                stage == .partial ? told.event.text("place").map { absolute($0, from: folder) } : nil, frames,
+                place, frames,
                 told.number("rate"), told.integer("channels"), seconds, start, end, told.utc(at: start), calendarTime(),
                 state.rawValue, reason,
             ])

@@ -295,6 +295,68 @@ import TestSupport
         #expect(try SoundFile(scratch.file("take.wav")).samples[0].count == 1000)
     }
 
+    @Test("Under the name of a part nothing is written over: not what a link leads to, nor what has two names")
+    func foreignParts() throws {
+        try scratch.write("victim", "precious")
+        symlink(scratch.file("victim"), scratch.file("take.part.wav"))
+        try scratch.write("other", "precious")
+        link(scratch.file("other"), scratch.file("take-2.part.wav"))
+        try scratch.write("take.wav", "old")
+        chmod(scratch.file("take.wav"), 0o600)
+        let node = try recorder(["overwrite": .bool(true)])
+        _ = node.render(1000, inputs: [noise(1000)])
+        node.instance.finish()
+        for name in ["victim", "other"] {
+            #expect(try String(contentsOfFile: scratch.file(name), encoding: .utf8) == "precious")
+        }
+        #expect(try SoundFile(scratch.file("take.wav")).samples[0].count == 1000)
+        var facts = stat()
+        #expect(stat(scratch.file("take.wav"), &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+        #expect(files == ["other", "take-2.part.wav", "take.part.wav", "take.wav", "victim"])
+    }
+
+    @Test(
+        "A full disk leaves the old file, and what there is of the new one under its part's name, and says why",
+        arguments: ["wav", "flac", "ogg", "opus"])
+    func fullDisk(suffix: String) async throws {
+        let path = scratch.file("take.\(suffix)")
+        try scratch.write("take.\(suffix)", "good")
+        // The limit of a file's size refuses what is too much as a full disk does.
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 20_000, rlim_max: 20_000)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let node = try NodeHarness(
+                pluginType("record"), ["path": .string(path), "overwrite": .bool(true)], offline: true)
+            _ = node.render(960_000, inputs: [Signal.noise(frames: 960_000, seed: 3)])
+            node.instance.finish()
+            let failed = node.capture.events("record.failed").first
+            #expect(failed?.string("reason") == "File too large")
+            #expect(failed?.string("place")?.hasSuffix("take.part." + path.suffix(4).drop { $0 == "." }) == true)
+        }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "good")
+        #expect(files == ["take.\(suffix)", "take.part.\(suffix)"].sorted())
+        #expect(try SoundFile(scratch.file("take.part.\(suffix)")).samples[0].count > 1000)
+    }
+
+    @Test(
+        "What was saved of a recording is in the file, but for less than a tenth of a second that encoders hold back",
+        arguments: ["wav", "flac", "ogg", "opus"], ["silence", "noise"])
+    func held(suffix: String, sound: String) throws {
+        let frames = 144_000
+        let node = try recorder(name: "take.\(suffix)")
+        let signal = sound == "silence" ? [Float](repeating: 0, count: frames) : noise(frames)
+        _ = node.render(frames, inputs: [signal])
+        // Saves, as it does ten times a second, and does not complete the file.
+        node.instance.deactivate()
+        let part = scratch.file("take.part.\(suffix)")
+        let copy = scratch.file("copy.part.\(suffix)")
+        try FileManager.default.copyItem(atPath: part, toPath: copy)
+        #expect(try SoundFile(copy).samples[0].count > frames - 9600)
+        node.instance.finish()
+        #expect(try SoundFile(scratch.file("take.\(suffix)")).samples[0].count == frames)
+    }
+
     @Test("Where the name is a link, what it leads to is replaced") func linked() throws {
         try FileManager.default.createDirectory(atPath: scratch.file("big"), withIntermediateDirectories: true)
         try scratch.write("big/real.wav", "old")

@@ -115,6 +115,7 @@ public struct Render: Sendable {
             return try pass.finish()
         } catch {
             pass.running.stop()
+            pass.removeRest()
             throw named(error)
         }
     }

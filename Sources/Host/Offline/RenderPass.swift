@@ -28,6 +28,8 @@ final class RenderPass {
     private var blockPeak: Float = 0
     private var cutAt: Double?
     private var failure: String?
+    /// What there is of the file after a failure.
+    private var rest: String?
 
     init(_ render: Render, _ running: RunningGraph, _ driver: OfflineDriver) {
         self.render = render
@@ -98,6 +100,7 @@ final class RenderPass {
                 sourceEnd = max(sourceEnd, Int((event.time * render.rate).rounded()) + late)
             } else if event.name == "record.failed" {
                 failure = event.text("reason") ?? "the file could not be written"
+                rest = event.text("place")
             }
         }
     }
@@ -114,6 +117,9 @@ final class RenderPass {
         cutAt = 20 * Double(log10(max(blockPeak, Render.quiet)))
         return true
     }
+
+    /// Removes what there is of a file that cannot be completed: a render can be had again.
+    func removeRest() { if let rest { unlink(rest) } }
 
     /// Completes the file.
     func finish() throws(NodeError) -> Render.Outcome {

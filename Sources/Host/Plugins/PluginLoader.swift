@@ -154,7 +154,8 @@ func debianPackage(_ library: String) -> String {
         "libjack.so": "libjack-jackd2-0", "liblilv-0.so": "liblilv-0-0", "libasound.so": "libasound2",
         "libfftw3f.so": "libfftw3-single3", "libfftw3.so": "libfftw3-double3", "libspeexdsp.so": "libspeexdsp1",
         "libpocketsphinx.so": "libpocketsphinx3", "librubberband.so": "librubberband2", "liblo.so": "liblo7",
-        "libsoxr.so": "libsoxr0", "libfluidsynth.so": "libfluidsynth3", "libcurl.so": "libcurl4",
+        "libvorbisenc.so": "libvorbisenc2", "libsoxr.so": "libsoxr0", "libfluidsynth.so": "libfluidsynth3",
+        "libcurl.so": "libcurl4",
         "libwebrtc_audio_processing.so": "libwebrtc-audio-processing1", "libstdc++.so": "libstdc++6",
     ]
     guard let range = library.firstRange(of: ".so") else { return "" }

@@ -142,7 +142,8 @@ enum {
    * who has said it, where that is another than the file says of the node. */
   VG_EVENT_TEXT = 1u << 1,
   /* It tells that a take has ended, for whoever keeps takes: "path" (VG_STRING) is its file; "frames", "rate",
-   * "channels", "seconds", and "reason", why it ended if not because it was to, where they are known. */
+   * "channels", "seconds", and "reason", why it ended if not because it was to, where they are known. A file that could
+   * not be completed is called "place". */
   VG_EVENT_TAKE = 1u << 2,
   /* With one of these two: it is not over. The text is that of the item so far; the take has begun, and its file is
    * called "place" until it has ended. */
