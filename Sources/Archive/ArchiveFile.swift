@@ -125,7 +125,8 @@ struct ArchiveFile {
         guard descriptor >= 0 || errno == EEXIST, access(path, R_OK | W_OK) == 0 else {
             throw ArchiveError(.refused, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
-        chmod(path, 0o600)
+        // Not what a link leads to, and without opening it.
+        fchmodat(AT_FDCWD, path, 0o600, AT_SYMLINK_NOFOLLOW)
         let database = try Database(path, patience: patience)
         try database.use { db throws(ArchiveError) in
             // A process that is killed loses nothing so; a machine that loses its power, the newest.

@@ -196,9 +196,38 @@ private let mayMount: Bool =
         let first = try #require(try Archive.open(path))
         #expect(texts(first) == ["before"])
         #expect(try isLocked())
-        let second = try #require(try Archive.open(path))
+        for _ in 0..<3 {
+            // One that looks and is gone, as a request for takes; a recorder's; and one that looks whether it is damaged.
+            let second = try #require(try Archive.open(path))
+            #expect(texts(second) == texts(first))
+        }
+        #expect(keep("more").lost == 0)
+        #expect(try Archive.setAside(path) == nil)
         #expect(try isLocked())
-        #expect(texts(second) == texts(first))
+        // So another program that is the last of its own to close the file leaves the log alone.
+        let log = try #require(FileNumbers(path + "-wal"))
+        let other = Process()
+        other.executableURL = URL(filePath: "/usr/bin/env")
+        other.arguments = [
+            "python3", "-c",
+            "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT * FROM item').fetchall(); db.close()",
+            path,
+        ]
+        try other.run()
+        other.waitUntilExit()
+        #expect(other.terminationStatus == 0)
+        #expect(FileNumbers(path + "-wal") == log)
+        #expect(texts(first) == ["before", "more"])
+    }
+
+    @Test("An archive that is a link is used, and what it leads to keeps its mode") func linked() throws {
+        try scratch.write("elsewhere.sqlite", "")
+        chmod(scratch.file("elsewhere.sqlite"), 0o640)
+        symlink(scratch.file("elsewhere.sqlite"), path)
+        #expect(keep("kept").lost == 0)
+        var facts = stat()
+        #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o640)
+        #expect(try texts(#require(try Archive.open(path))) == ["kept"])
     }
 
     @Test("Where no folder can be made, that is told with the reason and the number of items, and nothing waits for it")
