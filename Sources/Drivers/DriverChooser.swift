@@ -92,6 +92,12 @@ public enum DriverChooser {
         return driver
     }
 
+    /// What is wrong, in one line.
+    private static func sentence(_ error: DriverError) -> String {
+        let parts = [error.message] + error.details.suffix(1)
+        return parts.joined(separator: ": ") + (error.hint.isEmpty ? "" : " (\(error.hint))")
+    }
+
     /// Our own server that nobody hears, or a timer where there cannot be one; until there is one at `hopes`.
     private static func dummy(
         _ request: DriverRequest, notice: String, hopes: [ServerPlace] = []
@@ -104,8 +110,10 @@ public enum DriverChooser {
                 driver.hope(for: hopes, request)
                 return driver
             } catch {
-                guard ServerNames.wereTaken(error) else { throw error }
-                notices.append(ServerNames.advice)
+                // A server of this name was meant.
+                if request.server != nil, !ServerNames.wereTaken(error) { throw error }
+                notices.append(
+                    ServerNames.wereTaken(error) ? ServerNames.advice : "a timer calls the graph: " + sentence(error))
             }
         }
         let told = notices.filter { !$0.isEmpty }.joined(separator: "; ")

@@ -13,6 +13,7 @@ package enum OwnServer {
     static func open(
         _ request: DriverRequest, _ backend: ServerProcess.Backend
     ) throws(DriverError) -> JackDriver {
+        if let fault = SharedMemory.fault() { throw DriverError(fault.message, hint: fault.hint) }
         do { return try first(request, backend) } catch {
             // Dead servers keep their names; without them there may be room.
             guard ServerNames.wereTaken(error) else { throw error }

@@ -223,7 +223,9 @@ extension ServerProcess {
         }
         throw DriverError(
             "the JACK server '\(name)' ended while it started",
-            hint: kind == .alsa ? SoundCards.hint : "run the same jackd command by hand to see why",
+            hint: SharedMemory.hasForeignRegistry()
+                ? "\(ServerNames.registry) is not JACK's list of servers: when no JACK server is running, remove it"
+                : kind == .alsa ? SoundCards.hint : "run \(arguments.joined(separator: " ")) to see why",
             details: recentOutput)
     }
 }

@@ -30,9 +30,17 @@ extension VoiceGraph {
         endCrashesQuickly()
         // A reader that has gone away is an error of `write`, so that a run ends in order.
         signal(SIGPIPE, SIG_IGN)
+        // So is a file that may not become larger.
+        signal(SIGXFSZ, SIG_IGN)
         var code = ExitCode.success
         do {
             var command = try parseAsRoot()
+            let files = OpenFiles.raisedLimit()
+            if files < OpenFiles.least {
+                throw fail(
+                    "only \(files) files can be open at once here, and at least \(OpenFiles.least) are needed: "
+                        + "ulimit -n 1024, or LimitNOFILE= of a service")
+            }
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

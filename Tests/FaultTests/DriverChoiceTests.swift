@@ -153,6 +153,10 @@ struct DriverChoiceTests {
 
     /// Runs the command where `before` was done in a shared memory of its own.
     private func alone(_ before: String, _ options: String..., code: Int32 = 0) async throws -> Program {
+        try await alone(before, options, code: code)
+    }
+
+    private func alone(_ before: String, _ options: [String], code: Int32 = 0) async throws -> Program {
         let scratch = try Scratch()
         let file = try scratch.write("graph.conf", toneGraph)
         let run = try Program(
@@ -226,6 +230,43 @@ struct DriverChoiceTests {
         let last = try #require(run.lines.last)
         #expect(last.contains("\"event\":\"finished\"") && !last.contains("\"blocks\":0,"), "\(last)")
         turn.end()
+    }
+
+    @Test(
+        "Where shared memory does not do for a server a timer plays, and the run says why", .enabled(if: isRoot),
+        arguments: [
+            ("mount -o remount,size=16m /dev/shm", "only 16 MB are free in /dev/shm"),
+            ("mount -o remount,size=80m /dev/shm; head -c 40M /dev/zero >/dev/shm/much", "only 40 MB are free"),
+            ("mount -o remount,ro /dev/shm", "/dev/shm, which every JACK server needs, cannot be written"),
+        ], [["--driver", "dummy"], []])
+    func sharedMemory(_ trouble: (change: String, words: String), _ options: [String]) async throws {
+        let turn = try await JackTurn.wait()
+        let run = try await alone(trouble.change, options)
+        let first = try #require(run.lines.first)
+        #expect(first.contains("\"driver\":\"timer\"") && first.contains(trouble.words), "\(first)")
+        let last = try #require(run.lines.last)
+        #expect(last.contains("\"event\":\"finished\"") && !last.contains("\"blocks\":0,"), "\(last)")
+        turn.end()
+    }
+
+    @Test(
+        "With too few files to open, the run says so at once, and how to have more", arguments: [8, 12, 16, 34, 63])
+    func fewFiles(_ count: Int) async throws {
+        let scratch = try Scratch()
+        let file = try scratch.write("graph.conf", toneGraph)
+        let run = try Program(["prlimit", "--nofile=\(count):\(count)", Program.voicegraph, "run", file])
+        #expect(try await run.end() == 1)
+        #expect(
+            run.errors
+                == "voicegraph: only \(count) files can be open at once here, and at least 64 are needed: ulimit -n 1024, "
+                + "or LimitNOFILE= of a service\n")
+    }
+
+    @Test("A limit that may be raised is raised") func moreFiles() async throws {
+        let scratch = try Scratch()
+        let file = try scratch.write("graph.conf", toneGraph)
+        let run = try Program(["prlimit", "--nofile=16:4096", Program.voicegraph, "check", file])
+        #expect(try await run.end() == 0, "\(run.errors)")
     }
 
     private func finished(_ session: Session) throws -> [String: Any] {

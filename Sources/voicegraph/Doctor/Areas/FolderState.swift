@@ -84,7 +84,7 @@ struct FolderState: Sendable {
         if !isSharedWritable {
             return area.warning("/dev/shm cannot be written, so that JACK does not work", do: "chmod 1777 /dev/shm")
         }
-        if shared.free < 64 << 20 {
+        if shared.free < SharedMemory.needed {
             return area.warning(
                 "only \(size(shared.free)) are free in /dev/shm, where JACK has its buffers",
                 do: "remove what is left there of programs that ended, or mount -o remount,size=256M /dev/shm (of a "
