@@ -5,6 +5,7 @@ import Glibc
 import Graph
 import Host
 import Synchronization
+import System
 import Terminal
 
 /// Why standard output took no more: the error's number, 0 as long as it takes everything.
@@ -63,6 +64,11 @@ func report(_ diagnostics: [Diagnostic], json: Bool = false, to descriptor: Int3
 /// How diagnostics look where `descriptor` leads.
 func diagnosticFormat(for descriptor: Int32) -> DiagnosticFormat {
     DiagnosticFormat(color: isatty(descriptor) == 1 && getenv("NO_COLOR") == nil)
+}
+
+/// Writes all of a file, or leaves what is there and says why. `mode`: of a file that is not there yet.
+func writeWhole(_ bytes: [UInt8], to path: String, mode: mode_t = 0o666) throws {
+    do throws(SystemError) { try WholeFile.write(bytes, to: path, mode: mode) } catch { throw fail("\(error)") }
 }
 
 /// Says why on standard error; exit code 1.

@@ -37,7 +37,32 @@ private func takes(in folder: String) -> [String] {
         #expect(run.output.contains("take.wav: 2.0 s, peak -6.0 dBFS"))
     }
 
-    @Test("SIGINT and SIGTERM complete the file", arguments: [SIGINT, SIGTERM]) func ended(signal: Int32) async throws {
+    @Test("What it has recorded is in the list of takes") func listed() async throws {
+        let data = ["XDG_DATA_HOME": scratch.file("data")]
+        let run = try Program(
+            [Program.voicegraph, "record", "take.wav", "--limit", "0.3", "--driver", "dummy"], environment: data,
+            folder: scratch.path)
+        #expect(try await run.end() == 0, "\(run.errors)")
+        let list = try Program([Program.voicegraph, "takes", "list", "--json"], environment: data)
+        #expect(try await list.end() == 0, "\(list.errors)")
+        #expect(list.lines.count == 1 && list.output.contains("take.wav"), "\(list.output)")
+        #expect(list.output.contains("\"state\":\"whole\""), "\(list.output)")
+    }
+
+    @Test("Where the terminal's end is kept from it, as by nohup, it records on") func nohup() async throws {
+        let run = try Program([
+            "nohup", Program.voicegraph, "record", scratch.file("take.wav"), "--limit", "1", "--driver", "dummy",
+        ])
+        let folder = scratch.path
+        try await run.wait("it records") { takes(in: folder) == ["take.part.wav"] && !$0.lines.isEmpty }
+        run.signal(SIGHUP)
+        #expect(try await run.end() == 0, "\(run.errors)")
+        #expect(try SoundFile(scratch.file("take.wav")).samples[0].count == 48_000)
+    }
+
+    @Test(
+        "SIGINT, SIGTERM and the end of the terminal complete the file", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func ended(signal: Int32) async throws {
         let run = try record(scratch.file("take.flac"))
         let folder = scratch.path
         try await run.wait("it records") { takes(in: folder) == ["take.part.flac"] && !$0.lines.isEmpty }

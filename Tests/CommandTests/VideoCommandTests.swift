@@ -105,7 +105,7 @@ import TestSupport
         let program = try Program(
             [Program.voicegraph, "video", file, "-o", scratch.file("cut.mp4"), "--size", "640x480", "--fps", "60"])
         try await eventually("pictures are made", seconds: 60) {
-            try left.contains { $0.hasSuffix(".part.mp4") }
+            try left.contains { $0.hasPrefix("cut.mp4.part-") }
         }
         program.signal(SIGINT)
         #expect(try await program.end(seconds: 60) == 1)
@@ -113,6 +113,21 @@ import TestSupport
         let seconds = try await probe("cut.mp4").seconds
         #expect(seconds > 0 && seconds < 119)
         #expect(try left == ["cut.mp4", "long.wav"])
+    }
+
+    @Test("What a killed film has left is gone with the next") func killed() async throws {
+        let file = try tone("long.wav", seconds: 120)
+        let program = try Program(
+            [Program.voicegraph, "video", file, "-o", scratch.file("cut.mp4"), "--size", "640x480", "--fps", "60"])
+        try await eventually("pictures are made", seconds: 60) {
+            try left.contains { $0.hasPrefix("cut.mp4.part-") }
+        }
+        program.signal(SIGKILL)
+        try await program.end()
+        let short = try tone("short.wav", seconds: 0.5)
+        let made = try await call([short, "-o", scratch.file("cut.mp4")] + small)
+        #expect(made.code == 0, "\(made.errors)")
+        #expect(try left == ["cut.mp4", "long.wav", "short.wav"])
     }
 
     @Test("A film of a graph is one of what it plays, in any style and in colours of one's own") func graph()
@@ -174,7 +189,7 @@ import TestSupport
             ([file, "-o", film, "--fps", "0"], nil, 64, "--fps must be from 1 to 60"),
             ([file, "-o", film, "--captions", noise], nil, 64, "must end in .srt or .vtt"),
             ([file, "-o", film, "--captions", scratch.file("no.srt")], nil, 1, "no.srt: No such file or directory"),
-            ([file, "-o", scratch.path + "/no/x.mp4"], nil, 1, "ffmpeg could not make"),
+            ([file, "-o", scratch.path + "/no/x.mp4"], nil, 1, "x.mp4 cannot be written: No such file"),
         ] as [([String], String?, Int32, String)] {
             let result = try await call(arguments, path: path)
             #expect(result.code == code && result.errors.contains(message), "\(arguments): \(result)")

@@ -3,6 +3,7 @@ import Archive
 import ArgumentParser
 import Glibc
 import Host
+import System
 
 /// `voicegraph takes`: what was recorded, as it was kept.
 struct TakesCommand: ParsableCommand {
@@ -170,28 +171,17 @@ private func copyFile(_ path: String, to target: String) throws {
     let from = open(path, O_RDONLY | O_CLOEXEC)
     guard from >= 0 else { throw fail("\(path) cannot be read: \(String(cString: strerror(errno)))") }
     defer { close(from) }
-    let to = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard to >= 0 else { throw fail("\(target) cannot be written: \(String(cString: strerror(errno)))") }
-    var bytes = [UInt8](repeating: 0, count: 1 << 20)
-    var fault: Int32 = 0
-    while fault == 0 {
-        let count = read(from, &bytes, bytes.count)
-        if count == 0 { break }
-        if count < 0 {
-            if errno != EINTR { fault = errno }
-            continue
+    do throws(SystemError) {
+        let copy = try WholeFile(target, replaces: false)
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = read(from, &bytes, bytes.count)
+            if count == 0 { break }
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { throw SystemError("\(path) cannot be read") }
+            try copy.write(Array(bytes[..<count]))
         }
-        var done = 0
-        while done < count, fault == 0 {
-            let written = bytes.withUnsafeBytes { write(to, $0.baseAddress! + done, count - done) }
-            if written < 0, errno != EINTR { fault = errno }
-            done += max(0, written)
-        }
-    }
-    if close(to) != 0, fault == 0 { fault = errno }
-    guard fault == 0 else {
-        unlink(target)
-        throw fail("\(target) cannot be written: \(String(cString: strerror(fault)))")
-    }
+        try copy.finish()
+    } catch { throw fail("\(error)") }
     writeOut("\(target)\n")
 }

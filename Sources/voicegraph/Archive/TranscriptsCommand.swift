@@ -247,11 +247,8 @@ extension TranscriptsCommand {
                 writeOut(text)
                 return
             }
-            let file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-            let written = file >= 0 && writeOut(text, to: file)
-            if !written || close(file) != 0 {
-                throw fail("\(output) cannot be written: \(String(cString: strerror(errno)))")
-            }
+            // Nobody else's business, but where the user has said otherwise of the file.
+            try writeWhole(Array(text.utf8), to: output, mode: 0o600)
         }
     }
 }

@@ -18,13 +18,7 @@ struct ManualCommand: ParsableCommand {
             let page = ManualPage(help, in: program)
             let path = "\(folder)/\(page.name).1"
             let text = page.text(date: try manualDate(), version: "voicegraph \(hostVersion)")
-            guard let file = fopen(path, "w") else {
-                throw fail("cannot write \(path): \(String(cString: strerror(errno)))")
-            }
-            let isWhole = fputs(text, file) >= 0
-            guard fclose(file) == 0, isWhole else {
-                throw fail("cannot write \(path): \(String(cString: strerror(errno)))")
-            }
+            try writeWhole(Array(text.utf8), to: path)
         }
     }
 }

@@ -36,7 +36,7 @@ final class VideoEncoder {
     private let child: StartedChild
     private var input: Int32
     /// Where it is written, until it is whole.
-    private let partial: String
+    private let file: WholeFile
     /// A copy of the captions under a name that needs no quotes.
     private let captions: String?
 
@@ -47,12 +47,12 @@ final class VideoEncoder {
         }
         (self.film, self.program) = (film, program)
         let kind = Kind(path: film.output) ?? .mp4
-        let folder = film.output.lastIndex(of: "/").map { String(film.output[...$0]) } ?? ""
-        partial = "\(folder).voicegraph-\(getpid()).part.\(kind)"
+        do throws(SystemError) { file = try WholeFile(film.output) } catch { throw HostError("\(error)") }
         captions = try film.captions.map { path throws(HostError) in try Self.copy(path) }
         signal(SIGPIPE, SIG_IGN)
-        var launcher = ChildLauncher([program] + Self.arguments(film, kind, captions, partial))
+        var launcher = ChildLauncher([program] + Self.arguments(film, kind, captions, file.place))
         launcher.hasInput = true
+        launcher.endSignal = SIGKILL
         do throws(SystemError) { child = try launcher.start() } catch {
             if let captions { unlink(captions) }
             throw HostError("\(error)")
@@ -78,7 +78,8 @@ final class VideoEncoder {
         switch kind {
         case .gif:
             let colors = "split[a][b];[a]palettegen[p];[b][p]paletteuse"
-            return words + ["-filter_complex", [burnt, colors].compactMap { $0 }.joined(separator: ","), output]
+            return words + ["-filter_complex", [burnt, colors].compactMap { $0 }.joined(separator: ",")]
+                + target(output, kind)
         case .mp4, .webm:
             words += ["-map", "0:v", "-map", "1:a"] + (captions == nil ? [] : ["-map", "2:s"])
             if let burnt { words += ["-vf", burnt] }
@@ -94,9 +95,12 @@ final class VideoEncoder {
                 ]
             words += colors
             // A track of captions, which has pauses, would end all of it.
-            return words + (captions == nil ? ["-shortest"] : []) + [output]
+            return words + (captions == nil ? ["-shortest"] : []) + target(output, kind)
         }
     }
+
+    /// What a film is written to, whatever the file is called.
+    private static func target(_ path: String, _ kind: Kind) -> [String] { ["-f", kind.rawValue, "file:" + path] }
 
     private static func copy(_ path: String) throws(HostError) -> String {
         let end = path.lowercased().hasSuffix(".vtt") ? "vtt" : "srt"
@@ -124,34 +128,31 @@ final class VideoEncoder {
     /// said, and leaves nothing, where it could not make it.
     func finish(cutAt seconds: Double?) throws(HostError) {
         end()
-        var film = partial
-        do throws(HostError) {
-            try Self.wait(child)
-            if let seconds, captions != nil {
-                // The sound went on without pictures.
-                film = partial + ".\(Kind(path: partial) ?? .mp4)"
-                let words = ["-hide_banner", "-loglevel", "error", "-nostdin", "-y", "-i", partial]
-                let launcher = ChildLauncher([program] + words + ["-map", "0", "-t", "\(seconds)", "-c", "copy", film])
-                let cut: StartedChild
-                do throws(SystemError) { cut = try launcher.start() } catch { throw HostError("\(error)") }
-                _ = fcntl(cut.output, F_SETFL, O_NONBLOCK)
-                try Self.wait(cut)
-                unlink(partial)
-            }
-        } catch {
-            unlink(partial)
-            unlink(film)
-            throw HostError("ffmpeg could not make \(self.film.output): \(error.message)")
-        }
-        guard rename(film, self.film.output) == 0 else {
-            let reason = String(cString: strerror(errno))
-            unlink(film)
-            throw HostError("\(self.film.output) cannot be written: \(reason)")
-        }
+        try wait(child)
+        if let seconds, captions != nil { return try cut(after: seconds) }
+        do throws(SystemError) { try file.finish() } catch { throw HostError("\(error)") }
+    }
+
+    /// Leaves off what comes later: the sound went on without pictures.
+    private func cut(after seconds: Double) throws(HostError) {
+        let words = ["-hide_banner", "-loglevel", "error", "-nostdin", "-y", "-i", "file:" + file.place]
+        let whole: WholeFile
+        let cut: StartedChild
+        do throws(SystemError) {
+            whole = try WholeFile(film.output)
+            var launcher = ChildLauncher(
+                [program] + words + ["-map", "0", "-t", "\(seconds)", "-c", "copy"]
+                    + Self.target(whole.place, Kind(path: film.output) ?? .mp4))
+            launcher.endSignal = SIGKILL
+            cut = try launcher.start()
+        } catch { throw HostError("\(error)") }
+        _ = fcntl(cut.output, F_SETFL, O_NONBLOCK)
+        try wait(cut)
+        do throws(SystemError) { try whole.finish() } catch { throw HostError("\(error)") }
     }
 
     /// Until a child has ended; throws what it said if it failed.
-    private static func wait(_ child: StartedChild) throws(HostError) {
+    private func wait(_ child: StartedChild) throws(HostError) {
         var said = OutputTail()
         var output = child.output
         while output >= 0 {
@@ -160,7 +161,7 @@ final class VideoEncoder {
             guard let bytes = takeBytes(from: &output) else { break }
             said.append(bytes[...])
         }
-        guard child.wait() == 0 else { throw HostError(said.lastLine) }
+        guard child.wait() == 0 else { throw HostError("ffmpeg could not make \(film.output): \(said.lastLine)") }
     }
 
     /// Ends it without a film.
@@ -169,7 +170,6 @@ final class VideoEncoder {
         end()
         close(child.output)
         _ = child.wait()
-        unlink(partial)
     }
 
     private func end() {

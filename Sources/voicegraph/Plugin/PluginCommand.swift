@@ -2,6 +2,7 @@
 import ArgumentParser
 import Glibc
 import Host
+import System
 
 extension PluginTemplate.Language: ExpressibleByArgument {}
 
@@ -53,7 +54,12 @@ struct PluginCommand: ParsableCommand {
                     "NodeKit is not beside this program; install voicegraph with `make install`, or libvoicegraph-dev")
             }
             let template = PluginTemplate(name: name, language: language, kit: kit)
-            for file in template.files { try write(file.text, to: folder + "/" + file.path) }
+            do {
+                for file in template.files { try write(file.text, to: folder + "/" + file.path) }
+            } catch {
+                removeFolder(folder)
+                throw error
+            }
             var told = "Wrote \(folder):\n"
             for file in template.files where !file.path.hasPrefix(".") { told += "  \(file.path)\n" }
             let build = language == .swift ? ".build/release" : "."
@@ -79,13 +85,7 @@ private func write(_ text: String, to path: String) throws {
             throw fail("cannot make \(folder): \(String(cString: strerror(errno)))")
         }
     }
-    guard let file = fopen(path, "wx") else {
-        throw fail("cannot write \(path): \(String(cString: strerror(errno)))")
-    }
-    let complete = fputs(text, file) >= 0
-    guard fclose(file) == 0, complete else {
-        throw fail("cannot write \(path): \(String(cString: strerror(errno)))")
-    }
+    try writeWhole(Array(text.utf8), to: path)
 }
 
 /// The package NodeKit: of the prefix that this program is installed in, or of the checkout that it was built in.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Archive
 import ArgumentParser
 import Drivers
 import Glibc
@@ -15,8 +16,9 @@ struct RecordCommand: AsyncParsableCommand {
         discussion: """
             The suffix chooses the format: .wav, .flac, .ogg or .opus. While it is recorded the file is called \
             NAME.part.wav and plays at any time; it has its name when it is complete. No file is written over. Space \
-            pauses and goes on, q, Ctrl-C, SIGTERM and the limit complete the file and end with exit code 0. When the \
-            audio stops and comes back, the recording goes on. What is lost or fails ends it with exit code 1.
+            pauses and goes on, q, Ctrl-C, SIGTERM, the end of the terminal and the limit complete the file and end \
+            with exit code 0. When the audio stops and comes back, the recording goes on. What is lost or fails ends it \
+            with exit code 1. `voicegraph takes` lists what was recorded.
 
             Examples:
               voicegraph record interview.flac --limit 10m
@@ -65,11 +67,13 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let ended = EndFlag()
+        let ended = EndFlag(hangup: true)
         let host = Host(plugins: try plugins.search())
         let events = host.subscribe(.bounded(4096))
+        let keeper: ArchiveWriter
         do {
             try await host.load(graph)
+            keeper = ArchiveWriter(keeping: host, session: .init(graph: "record", file: nil), atOnce: false)
             try await host.run(audio.request(client: "voicegraph-record"))
         } catch let error as InvalidGraph {
             throw failure(of: error.diagnostics)
@@ -79,12 +83,16 @@ struct RecordCommand: AsyncParsableCommand {
         if let status = await host.status, status.driver == "dummy", audio.driver?.kind != .dummy {
             _ = try? await host.perform("discard", on: RecordSession.recorder)
             await host.close()
+            keeper.finish()
             throw fail("there is nothing to record: \(status.notice)")
         }
         let session = RecordSession(host: host, events: events, json: json)
         await session.show(until: ended)
         await host.close()
+        let kept = keeper.finish()
         try session.end()
+        // The file is there all the same.
+        if kept.lost > 0 { writeOut("voicegraph: `takes` will not list it: \(kept.reason)\n", to: STDERR_FILENO) }
     }
 
     /// mic -> meter -> take.
@@ -96,8 +104,10 @@ struct RecordCommand: AsyncParsableCommand {
         take.merge(bits?.settings ?? [:]) { $1 }
         func node(_ name: String, _ type: String, _ settings: [String: SettingValue]) -> NodeDescription {
             let all = settings.merging(["channels": .integer(Int64(channels))]) { given, _ in given }
-            return NodeDescription(
+            var made = NodeDescription(
                 name: name, type: type, entries: all.mapValues { Entry($0) }, keys: all.keys.sorted(), required: true)
+            made.keep = type == "record"
+            return made
         }
         return GraphDescription(
             name: "voicegraph-record",

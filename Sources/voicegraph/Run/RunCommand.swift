@@ -119,6 +119,14 @@ struct RunCommand: AsyncParsableCommand {
         }
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
         let control = openControl(of: host, status.client, face.calls)
+        // Nobody could ask it anything.
+        guard OpenFiles.free >= 8 else {
+            await host.close()
+            keeper?.finish()
+            throw fail(
+                "this graph has nearly all the files open that can be at once, \(OpenFiles.raisedLimit()): ulimit -n 4096, or "
+                    + "LimitNOFILE= of a service")
+        }
         face.tell(host)
         let reloader = try makeReloader(of: host, ended, (file, readAt), service)
         let output = LiveOutput(description, json: json, plain: plain, pictures: pictures)
@@ -294,8 +302,14 @@ final class EndFlag: @unchecked Sendable {
     private let flag = Atomic(false)
     private var sources: [any DispatchSourceSignal] = []
 
-    init() {
-        for number in [SIGINT, SIGTERM] {
+    /// By Ctrl-C and SIGTERM, and where `hangup` is said by the end of the terminal too, unless whoever began the program
+    /// keeps that from it, as nohup does.
+    init(hangup: Bool = false) {
+        for number in [SIGINT, SIGTERM] + (hangup ? [SIGHUP] : []) {
+            var before = sigaction()
+            sigaction(number, nil, &before)
+            let handler = unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self)
+            if number == SIGHUP, handler == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [weak self] in self?.set() }

@@ -62,33 +62,38 @@ struct TranscribeCommand: ParsableCommand {
         }
         let format = try chosenFormat(format, json: json, .json, otherwise: .txt)
         let registry = NodeRegistry(search: try plugins.search())
-        let target = try output.map { path in
-            let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-            if file < 0 { throw fail("\(path) cannot be written: \(String(cString: strerror(errno)))") }
-            return file
-        }
         let ended = EndFlag()
         var isWhole = true
-        var isWritten = writeOut(format.head, to: target ?? STDOUT_FILENO)
-        var number = 0
-        for path in files where !ended.isSet && isWritten {
-            let isDone = transcribe(path, registry, ended) { item in
-                number += 1
-                let text = format.text(item, number: number, path: path)
-                isWritten = writeOut(text, to: target ?? STDOUT_FILENO) && isWritten
+        do throws(SystemError) {
+            let target = try output.map { path throws(SystemError) in try WholeFile(path) }
+            var fault: SystemError?
+            var isRefused = false
+            func write(_ text: String) {
+                do throws(SystemError) {
+                    if let target { try target.write(Array(text.utf8)) } else { isRefused = !writeOut(text) }
+                } catch { (fault, isRefused) = (error, true) }
             }
-            isWhole = isDone && isWhole
-        }
-        if let target, close(target) != 0 || !isWritten {
-            throw fail("\(output ?? "") cannot be written: \(String(cString: strerror(errno)))")
-        }
+            write(format.head)
+            var number = 0
+            for path in files where !ended.isSet && !isRefused {
+                let isDone = transcribe(path, registry) {
+                    !ended.isSet && !isRefused && !isReaderGone
+                } take: { item in
+                    number += 1
+                    write(format.text(item, number: number, path: path))
+                }
+                isWhole = isDone && isWhole
+            }
+            if let fault { throw fault }
+            try target?.finish()
+        } catch { throw fail("\(error)") }
         if ended.isSet { throw fail("interrupted") }
         if !isWhole { throw ExitCode(1) }
     }
 
     /// One file; false: it was not transcribed, or not to its end, and that was said.
     private func transcribe(
-        _ path: String, _ registry: NodeRegistry, _ ended: EndFlag, take: (Transcription.Item) -> Void
+        _ path: String, _ registry: NodeRegistry, goesOn: () -> Bool, take: (Transcription.Item) -> Void
     ) -> Bool {
         guard access(path, R_OK) == 0 else {
             _ = fail("\(path): \(String(cString: strerror(errno)))")
@@ -102,7 +107,7 @@ struct TranscribeCommand: ParsableCommand {
         do throws(HostError) {
             let outcome = try Transcription(path: path, settings: settings).run(registry: registry) { seconds in
                 bar.show(frames(seconds))
-                return !ended.isSet && !isReaderGone
+                return goesOn()
             } take: { item in
                 bar.clear()
                 take(item)

@@ -31,9 +31,8 @@ final class CaptionFile {
     /// Letters of a caption; two lines of what televisions show.
     private static let longest = 84
 
-    private let path: String
     private let format: Format
-    private let descriptor: Int32
+    private let file: WholeFile
     /// The text, to show what stands between words; nil: it is marked up.
     private let scalars: [Unicode.Scalar]?
     private var words: [Word] = []
@@ -42,17 +41,13 @@ final class CaptionFile {
     private var count = 0
     private var pending: [UInt8] = []
 
-    /// Begins the file; one of that name is replaced.
+    /// Begins the file; one of that name is replaced when this is finished.
     init(_ path: String, of text: String) throws(HostError) {
-        self.path = path
         format = Format(path: path) ?? .srt
         scalars = text.hasPrefix("<") ? nil : Array(text.unicodeScalars)
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw HostError("cannot write \(path): \(String(cString: strerror(errno)))") }
+        do throws(SystemError) { file = try WholeFile(path) } catch { throw HostError("\(error)") }
         if format == .vtt { try write("WEBVTT\n\n") }
     }
-
-    deinit { close(descriptor) }
 
     /// Takes an event of the voice.
     func take(_ event: Event) throws(HostError) {
@@ -76,6 +71,7 @@ final class CaptionFile {
     func finish(at time: Double) throws(HostError) {
         try writeCue(until: time, before: scalars?.count ?? .max)
         try flush()
+        do throws(SystemError) { try file.finish() } catch { throw HostError("\(error)") }
     }
 
     private func length(_ start: Int, _ end: Int) -> Int { end - start }
@@ -130,13 +126,7 @@ final class CaptionFile {
     }
 
     private func flush() throws(HostError) {
-        var rest = pending[...]
-        pending = []
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw HostError("cannot write \(path): \(String(cString: strerror(errno)))") }
-            rest = rest.dropFirst(written)
-        }
+        defer { pending = [] }
+        do throws(SystemError) { try file.write(pending) } catch { throw HostError("\(error)") }
     }
 }
