@@ -40,6 +40,28 @@ import TestSupport
         #expect(result.output == "FILE: fine: 2 nodes, 1 link\n")
     }
 
+    @Test("What an agent is allowed and what is not there is warned of with its line")
+    func allowed() async throws {
+        let text =
+            good + """
+                [node.agent]
+                type = "agent"
+                allow = [
+                    "out.mute",
+                    "ton.start",
+                ]
+
+                """
+        let result = try await check(text)
+        #expect(result.status == 0)
+        let lines = [
+            "FILE:10:5: warning: 'out.mute' is allowed to 'agent', but 'out' of type 'output' has no action 'mute'",
+            "FILE:11:5: warning: 'ton.start' is allowed to 'agent', but there is no node 'ton'",
+        ]
+        for line in lines { #expect(result.output.contains(line), "\(result.output)") }
+        #expect(result.output.contains("did you mean 'tone'?"))
+    }
+
     @Test("An error exits with 1 and is shown with its line") func anError() async throws {
         let result = try await check(good.replacingOccurrences(of: "tone ->", with: "toen ->"))
         #expect(result.status == 1)

@@ -53,6 +53,7 @@ public enum GraphBuilder {
         var maker = NodeMaker(catalog: catalog, baseFolder: description.baseFolder, playing: playing, report: report)
         let made = description.nodes.map { maker.make($0, services: services) }
         report = maker.report
+        AllowedActions.check(description, made, &report)
 
         var resolver = LinkResolver(description, made, catalog, report)
         let graph = resolver.resolve()

@@ -14,9 +14,6 @@ final class ActionRouter: Sendable {
 
     private let state = Lock(State())
 
-    /// The setting that names what a node may call.
-    static let setting = "allow"
-
     /// Takes over the nodes of a graph. [control]
     func connect(_ graph: ResolvedGraph) {
         state.withLock { state in
@@ -24,8 +21,9 @@ final class ActionRouter: Sendable {
             state.allowed = [:]
             for node in graph.nodes {
                 state.nodes[node.instance.name] = node.instance
-                let given = node.description.entries[Self.setting].map { Settings([Self.setting: $0.value]) }
-                state.allowed[node.instance.name] = given.map { Set($0.strings(Self.setting)) }
+                let key = AllowedActions.setting
+                let given = node.description.entries[key].map { Settings([key: $0.value]) }
+                state.allowed[node.instance.name] = given.map { Set($0.strings(key)) }
             }
         }
     }
@@ -45,11 +43,12 @@ final class ActionRouter: Sendable {
     ) {
         let name = "\(node).\(action)"
         let found: Result<NodeInstance, NodeError> = state.withLock { state in
-            guard state.allowed[caller]?.contains(name) == true else {
+            let allowed = state.allowed[caller, default: []]
+            guard allowed.contains(name) else {
                 return .failure(
                     NodeError(
                         "the file does not allow '\(caller)' to call \(name)",
-                        hint: "\(Self.setting) = [\"\(name)\"] allows it"))
+                        hint: "\(AllowedActions.written(allowed.sorted() + [name])) allows it"))
             }
             guard node != caller, let instance = state.nodes[node] else {
                 return .failure(NodeError("there is no other node '\(node)'"))
