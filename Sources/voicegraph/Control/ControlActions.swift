@@ -67,10 +67,9 @@ struct DoCall: ParsableCommand {
     }
 }
 
-/// Results, one a line; a single one alone.
+/// Results, one a line, each with its name.
 private func resultText(_ results: [String: JSON]) -> String {
     func text(_ value: JSON) -> String { printable(value.string ?? value.text) }
-    if results.count == 1, let only = results.first { return text(only.value) + "\n" }
     return results.sorted { $0.key < $1.key }.map { "\(printable($0.key))  \(text($0.value))\n" }.joined()
 }
 
