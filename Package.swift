@@ -137,10 +137,12 @@ let package = Package(
         .target(
             name: "Models", dependencies: ["CSpeech", "NodeKit"], path: "Plugins/Models", exclude: ["README.md"],
             swiftSettings: strict),
+        .target(
+            name: "SpokenText", path: "Plugins/SpokenText", exclude: ["README.md"], swiftSettings: strict),
         plugin("Listen", ["CKissfft", "CSpeech", "Models", "Resampling"]),
         plugin("Echo", ["CEcho"]),
-        plugin("TTS", ["CEspeak", "CSpeech", "JSON", "Models", "Resampling"], exclude: ["LICENSE"]),
-        plugin("Agent", ["CHTTP", "JSON"]),
+        plugin("TTS", ["CEspeak", "CSpeech", "JSON", "Models", "Resampling", "SpokenText"], exclude: ["LICENSE"]),
+        plugin("Agent", ["CHTTP", "JSON", "SpokenText"]),
         plugin("File", ["CSndfile", "Resampling"]),
         plugin("Record", ["CEbur128", "CSndfile", "CVorbis", "Resampling"]),
         plugin("Tremolo"),
@@ -180,7 +182,7 @@ let package = Package(
         ),
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
         tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),
-        tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit"]),
+        tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit", "SpokenText"]),
         tests("Command", ["Archive", "CSndfile", "Drivers", "Graph", "Host", "ModelStore", "NodeKit", "voicegraph"]),
         tests("Fault", ["Control", "Graph", "JSON"]),
         tests("Architecture", []),

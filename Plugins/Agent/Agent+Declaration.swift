@@ -60,6 +60,10 @@ extension Agent {
             "backchannel", VG_SET_STRINGS, "what interrupts nothing when it is all that is said",
             default: "[\(AgentOptions.usual.map { "\"\($0)\"" }.joined(separator: ", "))]"),
         Setting("user", VG_SET_STRING, "who types, for whoever keeps what was said", default: "\"you\""),
+        Setting(
+            "say_failed", VG_SET_STRING,
+            "what is said, with the reason behind it, when an action fails and the reply does not say so; empty: nothing",
+            default: "\"\(AgentOptions.usualUndone)\""),
         Setting("label_thinking", VG_SET_STRING, "the label of the state thinking", default: "\"Thinking...\""),
         Setting("label_waiting", VG_SET_STRING, "the label of the state waiting", default: "\"Speak to interrupt\""),
         Setting(

@@ -12,14 +12,12 @@ final class Agent: Node {
     private let host: NodeHost
     private let clock = AgentClock()
     private let conversation: Conversation
-    private let tools: Tools
     private let backend: any Backend
     private var worker: Worker?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
-        tools = try Tools(settings, host)
-        backend = try Backends.make(settings, host, tools)
+        backend = try Backends.make(settings, host, Tools(settings, host))
         conversation = Conversation(host: host, options: AgentOptions(settings), clock: clock)
     }
 
@@ -43,10 +41,7 @@ final class Agent: Node {
         return Processor(shared: clock.shared)
     }
 
-    func activate() {
-        conversation.begin()
-        for name in tools.missing { host.log(VG_LOG_WARNING, "allow names \(name), which is not there to be done") }
-    }
+    func activate() { conversation.begin() }
 
     func receive(_ message: Message, port: Int) {
         guard case .text(let text) = message.content else {

@@ -12,6 +12,8 @@ struct AgentOptions: Sendable {
     let user: String
     let thinkingLabel: String
     let waitingLabel: String
+    /// What is said, before the reason, of an action that was not done.
+    let undone: String
     /// Seconds by which a state may outlive what it tells of.
     let watchdog: Double
 
@@ -24,8 +26,10 @@ struct AgentOptions: Sendable {
         user = settings.string("user") ?? "you"
         thinkingLabel = settings.string("label_thinking") ?? "Thinking..."
         waitingLabel = settings.string("label_waiting") ?? "Speak to interrupt"
+        undone = settings.string("say_failed") ?? Self.usualUndone
         watchdog = settings.number("watchdog") ?? 10
     }
 
+    static let usualUndone = "That did not work"
     static let usual = ["mhm", "mm-hmm", "uh-huh", "hm", "yeah", "ok", "okay"]
 }

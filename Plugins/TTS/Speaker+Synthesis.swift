@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import Glibc
 import NodeKit
+import SpokenText
 
 /// The thread that makes the voice.
 extension Speaker {
@@ -37,15 +38,15 @@ extension Speaker {
         let output = VoiceOutput(pipe)
         mark(speech, .started, output.total)
         var reason: String?
+        let text = speech.isMarkup ? SpokenText(asWritten: speech.text) : SpokenText(reading: speech.text)
         // Marked up text makes no sense in pieces, so it is not taken up where it was left either.
-        let whole = TextPiece(
-            text: speech.text, start: 0,
-            sentences: [TextSpan(start: 0, length: speech.text.unicodeScalars.count)])
-        var pieces = speech.isMarkup ? nil : TextPieces(speech.text, cut: engine.abilities.cut, from: speech.heard)
+        let whole = TextPiece(text: speech.text, start: 0, sentences: [TextSpan(start: 0, length: text.count)])
+        let from = speech.heard == 0 ? 0 : text.place(ofWritten: speech.heard)
+        var pieces = speech.isMarkup ? nil : TextPieces(text, cut: engine.abilities.cut, from: from)
         var next: TextPiece? = speech.isMarkup ? whole : pieces?.next()
         while let piece = next {
             do throws(NodeError) {
-                try synthesize(piece, of: speech, output, pipe)
+                try synthesize(piece, of: text, speech, output, pipe)
             } catch {
                 // Of what is missing it is said how to get it.
                 reason = error.hint.isEmpty || !error.key.isEmpty ? error.message : "\(error.message) (\(error.hint))"
@@ -91,54 +92,48 @@ extension Speaker {
                 + (tenths > 0 ? ", by up to \(tenths / 10).\(tenths % 10) dB; it was limited" : "; it was cut off"))
     }
 
-    /// Makes one piece of a speech. [worker]
+    /// Makes one piece of what is spoken of a speech. [worker]
     private func synthesize(
-        _ piece: TextPiece, of speech: Speech, _ output: VoiceOutput, _ pipe: PlaybackPipe
+        _ piece: TextPiece, of text: SpokenText, _ speech: Speech, _ output: VoiceOutput, _ pipe: PlaybackPipe
     ) throws(NodeError) {
-        let scalars = Array(piece.text.unicodeScalars)
+        let end = piece.start + piece.text.unicodeScalars.count
         let start = output.total
         let abilities = engine.abilities
         var sentences = piece.sentences[...]
-        func text(_ span: TextSpan) -> String {
-            var view = String.UnicodeScalarView()
-            view.append(contentsOf: scalars[span.start - piece.start..<min(span.end - piece.start, scalars.count)])
-            return String(view)
+        /// What stands in the speech's text, and where.
+        func written(_ span: TextSpan) -> (text: String, span: TextSpan)? {
+            let range = span.start..<min(span.end, text.count)
+            return text.written(range).map { (text.known(range), TextSpan(start: $0.lowerBound, length: $0.count)) }
         }
         /// A sentence begins with its first word.
         func markSentences(until end: Int, at index: Int) {
             while let sentence = sentences.first, sentence.start <= end {
                 sentences.removeFirst()
-                let isWhole = sentence.end <= piece.start + scalars.count
-                mark(
-                    speech,
-                    .sentence(text: isWhole ? text(sentence) : whole(sentence, of: speech), sentence), index)
+                guard let (said, span) = written(sentence) else { continue }
+                mark(speech, .sentence(text: said, span), index)
             }
         }
         if !abilities.tellsWords {
-            mark(speech, .place(piece.start), start)
+            let range = piece.start..<end
+            if let place = text.written(range)?.lowerBound { mark(speech, .place(place), start) }
             markSentences(until: .max, at: start)
         }
         try engine.synthesize(
             speech.isMarkup ? withoutSounds(piece.text) : piece.text, markup: speech.isMarkup, speech.voice,
             begin: { output.begin(rate: $0, volume: speech.voice.volume, own: abilities.volume) },
             deliver: { samples, words in
-                for word in words where word.start + word.length <= scalars.count {
-                    let span = TextSpan(start: piece.start + word.start, length: word.length)
-                    let said = text(span)
+                for word in words where piece.start + word.start + word.length <= end {
+                    let place = TextSpan(start: piece.start + word.start, length: word.length)
+                    guard let (said, span) = written(place) else { continue }
                     // Of markup espeak-ng also tells what is left of entities and ends.
                     if speech.isMarkup, !said.contains(where: { $0.isLetter || $0.isNumber }) { continue }
                     let index = start + Int(word.time * pipe.rate)
-                    markSentences(until: span.start, at: index)
+                    markSentences(until: place.start, at: index)
                     self.mark(speech, .word(text: said, start: span.start, length: span.length), index)
                 }
                 output.take(samples) { self.write(speech, pipe, $0) }
                 return self.isValid(speech)
             })
-    }
-
-    /// A sentence of which the piece is only a part.
-    private func whole(_ sentence: TextSpan, of speech: Speech) -> String {
-        String(String.UnicodeScalarView(speech.text.unicodeScalars.dropFirst(sentence.start).prefix(sentence.length)))
     }
 
     /// Waits for room and moves what waits for it, so that no more is made ahead than one piece. False: the

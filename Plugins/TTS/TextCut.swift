@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+import SpokenText
 
 /// Where a text is cut into pieces for an engine.
 enum TextCut: Sendable {
@@ -42,8 +43,8 @@ struct TextPieces: IteratorProtocol {
     private var clauses: [TextPiece] = []
 
     /// `from`: scalars of the text that were heard already; a sentence that was begun is not told again.
-    init(_ text: String, cut: TextCut, from: Int = 0) {
-        scalars = Array(text.unicodeScalars)
+    init(_ text: SpokenText, cut: TextCut, from: Int = 0) {
+        scalars = text.scalars
         self.cut = cut
         self.from = min(max(0, from), scalars.count)
         place = self.from
@@ -85,15 +86,7 @@ struct TextPieces: IteratorProtocol {
         return (first, last)
     }
 
-    private static let ends = Set<Unicode.Scalar>([".", "!", "?", "…", "。", "！", "？"])
-    private static let wide = Set<Unicode.Scalar>(["。", "！", "？"])
-    private static let closing = Set<Unicode.Scalar>(["\"", "'", ")", "]", "}", "»", "”", "’", "›"])
     private static let pauses = Set<Unicode.Scalar>([",", ";", ":", "—", "–", "،", "、", "，"])
-    /// What a full stop behind it does not end a sentence after.
-    private static let short: Set<String> = [
-        "mr", "mrs", "ms", "dr", "prof", "st", "vs", "e.g", "i.e", "etc", "no", "z.b", "bzw", "ca", "nr", "sr", "jr",
-    ]
-
     /// Whether an empty line begins at white space.
     private func isBlankLine(_ place: Int) -> Bool {
         var (next, lines) = (place, 0)
@@ -112,35 +105,21 @@ struct TextPieces: IteratorProtocol {
             let scalar = scalars[place]
             let count = place - start
             place += 1
-            if Self.ends.contains(scalar) {
-                let dot = place - 1
-                while place < scalars.count, Self.ends.contains(scalars[place]) || Self.closing.contains(scalars[place])
-                {
-                    place += 1
+            if Sentences.isMark(scalar) {
+                let end = Sentences.end(at: place - 1, in: scalars, from: start, isWhole: true)
+                if case .at(let end) = end {
+                    place = end
+                    break
                 }
-                if place == scalars.count || Self.wide.contains(scalar) { break }
-                if isSpace(place), ends(at: dot, before: place) { break }
             } else if scalar.properties.isWhitespace {
                 if count >= Self.longest || isBlankLine(place - 1) { break }
+                if Sentences.isBreak(at: place - 1, in: scalars, from: start) { break }
             } else if count >= 2 * Self.longest {
                 break
             }
         }
         while place < scalars.count, isSpace(place) { place += 1 }
         return place
-    }
-
-    /// Whether a mark ends a sentence: not a full stop of a short form, and none before a small letter.
-    private func ends(at dot: Int, before space: Int) -> Bool {
-        var next = space
-        while next < scalars.count, isSpace(next) { next += 1 }
-        if next < scalars.count, scalars[next].properties.isLowercase { return false }
-        if scalars[dot] != "." || space - dot > 1 { return true }
-        var first = dot
-        while first > 0, dot - first < 8, !isSpace(first - 1) { first -= 1 }
-        let word = text(first, dot)
-        let isInitial = word.unicodeScalars.count == 1 && word.unicodeScalars.first!.properties.isUppercase
-        return !isInitial && !Self.short.contains(word.lowercased())
     }
 
     private func split(_ sentence: TextPiece, end: Int) -> [TextPiece] {

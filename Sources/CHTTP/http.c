@@ -26,6 +26,7 @@ enum {
   OPTION_WRITEFUNCTION = 20011,
   OPTION_HEADERFUNCTION = 20079,
   INFO_STATUS = 0x200002,
+  INFO_REDIRECT = 0x10001F, /* where a redirection leads to, as a whole address */
   INFO_UNTIL_SENDING = 0x300006, /* seconds until the request is sent; 0: not yet */
   PROTOCOL_HTTP = 1,
   PROTOCOL_HTTPS = 2,
@@ -268,6 +269,12 @@ vg_post_event vg_post_next(vg_post *post, int milliseconds) {
   curl.multi_poll(post->http->multi, NULL, 0, milliseconds, NULL);
   perform(post);
   return news(post);
+}
+
+const char *vg_post_redirection(vg_post *post) {
+  const char *url = NULL;
+  curl.easy_getinfo(post->easy, INFO_REDIRECT, &url);
+  return url ? url : "";
 }
 
 void vg_post_end(vg_post *post) {

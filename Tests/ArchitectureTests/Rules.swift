@@ -32,7 +32,7 @@ let allowedImports: [String: Set<String>] = [
         "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "ModelStore",
         "NodeKit", "Picture", "Server", "System", "Terminal", "ArgumentParser",
     ],
-    "Plugins": ["JSON", "Models", "NodeKit", "Resampling"],
+    "Plugins": ["JSON", "Models", "NodeKit", "Resampling", "SpokenText"],
 ]
 
 /// What every folder may import of the system.

@@ -45,6 +45,30 @@ import TestSupport
         #expect(longestSilence(all) < 22050)
     }
 
+    @Test(
+        "Marks of emphasis make no sound, a line that ends is a pause, and words and sentences stand where they were written",
+        .timeLimit(.minutes(5)))
+    func marks() throws {
+        func samples(_ text: String) throws -> ([Float], NodeCapture) {
+            let node = try harness(["text": .string(text)], rate: 22050)
+            return (node.renderUntilIdle(limit: 22050 * 20)[0], node.capture)
+        }
+        let (marked, events) = try samples("**All** `done`. 2 * 3")
+        #expect(try marked == samples("All done. 2 * 3").0)
+        #expect(try marked != samples("All done. 2 3").0)
+        let words = events.events("speech.word")
+        #expect(words.prefix(2).map { $0.string("text") } == ["All", "done"])
+        #expect(words.prefix(2).map { $0.integer("offset") } == [2, 9])
+        let sentences = events.events("speech.sentence")
+        #expect(sentences.map { $0.string("text") } == ["All done.", "2 * 3"])
+        #expect(sentences.map { $0.integer("offset") } == [2, 16])
+        let (lines, told) = try samples("Apple\nBanana")
+        #expect(try lines == samples("Apple.\nBanana").0)
+        #expect(told.events("speech.sentence").map { $0.string("text") } == ["Apple", "Banana"])
+        #expect(told.events("speech.sentence").map { $0.integer("offset") } == [0, 6])
+        #expect(told.events("speech.sentence").map { $0.integer("length") } == [5, 6])
+    }
+
     @Test("Words are told in order when they are heard", .timeLimit(.minutes(5))) func words() throws {
         let node = try harness(["text": .string("one two three")])
         _ = node.renderUntilIdle(limit: 48000 * 10)

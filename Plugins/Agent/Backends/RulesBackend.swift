@@ -17,10 +17,12 @@ final class RulesBackend: Backend {
         }
         turns = rules.map { _ in 0 }
         let named = rules.flatMap(\.replies).compactMap { $0.call?.action }
-        if let name = named.first(where: { name in !tools.allowed.contains { $0.name == name } }) {
+        var names = tools.allowed.map(\.name)
+        for name in named where !names.contains(name) { names.append(name) }
+        if names.count > tools.allowed.count {
             throw NodeError(
-                "the rules name the action \(name), which the file does not allow", hint: "allow = [\"\(name)\"]",
-                key: "allow")
+                "the rules name the action \(names[tools.allowed.count]), which the file does not allow",
+                hint: "allow = [\(names.map { "\"\($0)\"" }.joined(separator: ", "))]", key: "allow")
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
+import SpokenText
 
 /// What becomes of replies.
 extension Conversation {
@@ -131,28 +132,34 @@ extension Conversation {
 
     /// Takes what follows of a reply. False: nobody wants it any more. [worker]
     func say(_ given: String, of turn: Turn) throws(AgentFault) -> Bool {
-        let text = given.unicodeScalars.contains(where: \.isUnspeakable) ? given.withoutUnspeakable : given
         let isWanted: Bool? = monitor.locked {
             if turn.isStopped {
                 host.count("late")
                 return false
             }
-            guard turn.text.utf8.count + text.utf8.count <= options.longestAnswer else { return nil }
-            turn.text += text
-            let sentences = turn.cutter.take(text)
-            for sentence in sentences { send(sentence, of: turn, partial: true) }
-            let now = monotonicSeconds()
-            if !sentences.isEmpty || !clock.isOffline && now - turn.toldAt >= Self.tellingPace {
-                turn.toldAt = now
-                tellPartial(turn)
-            }
-            tellState()
-            return true
+            return add(turn.thoughts.take(given), to: turn) ? true : nil
         }
         guard let isWanted else {
             throw AgentFault(.other, "the answer is longer than \(options.longestAnswer) bytes")
         }
         return isWanted
+    }
+
+    /// False: it becomes too long.
+    private func add(_ given: String, to turn: Turn) -> Bool {
+        let text = given.unicodeScalars.contains(where: \.isUnspeakable) ? given.withoutUnspeakable : given
+        guard turn.text.utf8.count + text.utf8.count <= options.longestAnswer else { return false }
+        if text.contains(where: { !$0.isWhitespace }) { turn.undone = nil }
+        turn.text += text
+        let sentences = turn.cutter.take(text)
+        for sentence in sentences { send(sentence, of: turn, partial: true) }
+        let now = monotonicSeconds()
+        if !sentences.isEmpty || !clock.isOffline && now - turn.toldAt >= Self.tellingPace {
+            turn.toldAt = now
+            tellPartial(turn)
+        }
+        tellState()
+        return true
     }
 
     private func tellPartial(_ turn: Turn) {
@@ -167,10 +174,11 @@ extension Conversation {
             ])
     }
 
-    private func send(_ sentence: String, of turn: Turn, partial isPartial: Bool) {
+    private func send(_ sentence: ReplyPiece, of turn: Turn, partial isPartial: Bool) {
         turn.lastSign = clock.now
-        guard host.send(Message(.text(sentence), item: turn.number, partial: isPartial)) else {
+        guard host.send(Message(.text(sentence.text), item: turn.number, partial: isPartial)) else {
             host.count("refused")
+            turn.isRefused = true
             return host.log(VG_LOG_WARNING, "whoever speaks takes no more: a sentence is lost")
         }
         turn.pieces.append(sentence)
@@ -180,15 +188,47 @@ extension Conversation {
     func complete(_ turn: Turn) {
         monitor.locked {
             if turn.isStopped { return }
-            if let rest = turn.cutter.finish() { send(rest, of: turn, partial: false) }
+            _ = add(turn.thoughts.finish(), to: turn)
+            let rest = turn.cutter.finish()
+            for (index, sentence) in rest.enumerated() { send(sentence, of: turn, partial: index + 1 < rest.count) }
+            let end = turn.text.unicodeScalars.count
+            // Marks behind the last sentence belong to it.
+            if !turn.pieces.isEmpty, !turn.isRefused { turn.pieces[turn.pieces.count - 1].end = end }
             tellPartial(turn)
+            if let undone = turn.undone { return fail(turn, AgentFault(.other, undone)) }
             if turn.pieces.isEmpty {
-                return fail(turn, AgentFault(.other, turn.text.isEmpty ? "the answer was empty" : "nobody took it"))
+                let isEmpty = trimmed(turn.text).isEmpty
+                if isEmpty || turn.isRefused {
+                    return fail(turn, AgentFault(.other, isEmpty ? "the answer was empty" : "nobody took it"))
+                }
+                // All of it is for the eye, such as code.
+                turn.pieces = [.silent(end: end)]
+                turn.heard = [""]
             }
             turn.stage = .made
             turn.lastSign = clock.now
             tellState()
         }
+    }
+
+    /// An action that a reply wants was not done: if nothing is said behind that, the user is told. [worker]
+    func undone(_ reason: String, of turn: Turn) { monitor.locked { turn.undone = reason } }
+
+    /// Says that an action was not done, where whoever answers has not.
+    private func tellUndone(_ turn: Turn) {
+        guard let reason = turn.undone, !turn.isStopped else { return }
+        turn.undone = nil
+        if options.undone.isEmpty { return }
+        let gap = turn.text.isEmpty || turn.text.last?.isWhitespace == true ? "" : " "
+        let text = "\(options.undone): \(shortened(reason))."
+        var spoken = SpokenText()
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            spoken.append(scalar, from: turn.text.unicodeScalars.count + gap.unicodeScalars.count + index)
+        }
+        turn.text += gap + text
+        send(
+            ReplyPiece(spoken: spoken, text: text, end: turn.text.unicodeScalars.count), of: turn, partial: false)
+        tellPartial(turn)
     }
 
     /// There is no answer, or no more of it. [worker]
@@ -199,6 +239,7 @@ extension Conversation {
     /// The same, with the monitor.
     func fail(_ turn: Turn, _ fault: AgentFault) {
         retryIn = nil
+        tellUndone(turn)
         if fault.isRefusal {
             turn.hasFailed = true
             host.publish(AgentEvent.ignored, turn.user.fields + [("reason", .string(fault.message))])

@@ -67,14 +67,19 @@ final class Turn: @unchecked Sendable {
     var isOver = false
     var hasFailed = false
 
+    var thoughts = Thoughts()
     var cutter = SentenceCutter()
     /// All that came, and how much of it was told.
     var text = ""
     var told = ""
     var toldAt = -1.0
     /// The sentences that were sent, and what was heard of those that ended.
-    var pieces: [String] = []
+    var pieces: [ReplyPiece] = []
     var heard: [String] = []
+    /// Whether a sentence was lost, because nobody took it.
+    var isRefused = false
+    /// Why an action was not done, of which the user has not been told.
+    var undone: String?
     /// When something was last seen or heard of its speech.
     var lastSign = 0.0
     var sawSpeaking = false
@@ -91,9 +96,34 @@ final class Turn: @unchecked Sendable {
     /// Whether more of it was sent than has been heard.
     var hasUnheard: Bool { heard.count < pieces.count }
 
-    /// What was heard; where that is not told, what was sent.
+    /// What was heard, as it was written; where that is not told, what was sent.
     var spoken: String {
-        trimmed((heard.isEmpty ? pieces : heard).filter { !$0.isEmpty }.joined(separator: " "))
+        let written = Array(text.unicodeScalars)
+        var result = String.UnicodeScalarView()
+        var start = 0
+        for (index, piece) in pieces.enumerated() {
+            var end = piece.end
+            defer { start = max(start, piece.end) }
+            if !heard.isEmpty {
+                guard index < heard.count else { break }
+                let heard = heard[index]
+                if heard != piece.text {
+                    let count = heard.unicodeScalars.count
+                    guard count > 0 else { continue }
+                    guard piece.text.unicodeScalars.starts(with: heard.unicodeScalars),
+                        let last = piece.spoken.written(0..<count)?.upperBound
+                    else {
+                        // It was spoken in other words.
+                        result.append(contentsOf: " \(heard)".unicodeScalars)
+                        continue
+                    }
+                    end = last
+                }
+            }
+            end = min(end, written.count)
+            if start < end { result.append(contentsOf: written[start..<end]) }
+        }
+        return trimmed(String(result))
     }
 
     var key: ItemKey { ItemKey(isOwn: true, item: number) }

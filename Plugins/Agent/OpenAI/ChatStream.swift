@@ -124,10 +124,14 @@ struct ChatStream {
         do { object = try JSON(bytes) } catch {
             throw AgentFault(.other, "the endpoint sends something that is no JSON: \(Self.shown(bytes))")
         }
-        if let message = Self.error(in: object) { throw AgentFault(.other, "the endpoint says: \(message)") }
+        if let message = ChatError.error(in: object) { throw AgentFault(.other, "the endpoint says: \(message)") }
         guard let choice = object["choices"]?.items.first else {
             // The last piece of some has only numbers of tokens.
             if object["usage"] != nil || object["choices"] != nil { return "" }
+            let reason = ChatError.reason(in: object)
+            if event == "error" || object["object"]?.string == "error" || isObject == true, let reason {
+                throw AgentFault(.other, "the endpoint says: \(reason)")
+            }
             // What is another kind of event by its name is for others.
             if !event.isEmpty, event != "message" { return "" }
             throw AgentFault(.other, "the endpoint sends an object without an answer: \(Self.shown(bytes))")
@@ -137,10 +141,18 @@ struct ChatStream {
         guard let part = choice["delta"] ?? choice["message"] else { return "" }
         for (place, call) in (part["tool_calls"]?.items ?? []).enumerated() { try take(call, at: place) }
         // Half of a letter, which some send as a mark of its own, is nothing to say.
-        let new = (part["content"]?.string ?? "").replacing("\u{FFFD}", with: "")
+        let new = Self.content(of: part).replacing("\u{FFFD}", with: "")
         if !new.isEmpty { hasBegun = true }
         text += new
         return new
+    }
+
+    /// What is said: a text, or a list of parts, of which some are thoughts.
+    private static func content(of part: JSON) -> String {
+        guard let content = part["content"] else { return "" }
+        return content.string
+            ?? content.items.filter { ($0["type"]?.string ?? "text") == "text" }.compactMap { $0["text"]?.string }
+            .joined()
     }
 
     /// A piece of a call: which it belongs to is said by its index, and by an id that is another than that one's.
@@ -168,12 +180,6 @@ struct ChatStream {
         case let object?: calls[target].arguments += object.text
         }
         hasBegun = true
-    }
-
-    /// What an object says of an error.
-    static func error(in object: JSON) -> String? {
-        guard let error = object["error"], error != .null else { return nil }
-        return shortened(error["message"]?.string ?? error.string ?? error.text)
     }
 
     /// Some of what came, for people.

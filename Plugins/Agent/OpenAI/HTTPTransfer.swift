@@ -55,6 +55,9 @@ final class HTTPTransfer {
 
     deinit { vg_post_end(post) }
 
+    /// Where the answer says that it is to be asked instead; empty: nowhere. [worker]
+    var redirection: String { String(cString: vg_post_redirection(post)) }
+
     /// What comes next; nil: nothing until a moment. Throws when more comes than is taken. [worker]
     func next(until deadline: Double) throws(AgentFault) -> Event? {
         let wait = max(0, deadline - monotonicSeconds())

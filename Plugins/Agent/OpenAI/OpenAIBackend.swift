@@ -20,7 +20,7 @@ final class OpenAIBackend: Backend {
         options = try ChatOptions(settings)
         key = try SecretKey(settings, host)
         client = try HTTPClient()
-        if key != nil, options.url.hasPrefix("http://"), !options.isLocal {
+        if key != nil, options.url.hasPrefix("http://"), WebAddress(options.url)?.isLocal != true {
             host.log(VG_LOG_WARNING, "the key is sent without encryption: the url begins with http://")
         }
     }
@@ -39,7 +39,9 @@ final class OpenAIBackend: Backend {
         let functions = tools.functions
         for round in 0... {
             guard let answer = try request(messages, functions, reply) else { return }
-            let calls = answer.calls.filter { !$0.name.isEmpty }
+            var calls = answer.calls.filter { !$0.name.isEmpty }
+            // Some give no id, which others refuse to be told of.
+            for index in calls.indices where calls[index].id.isEmpty { calls[index].id = "call_\(round)_\(index)" }
             if calls.isEmpty || reply.isStopped { return }
             guard round < Tools.mostRounds, calls.count <= Tools.mostCalls else {
                 throw AgentFault(.other, "the model asks for ever more actions, and has no answer")
@@ -53,7 +55,9 @@ final class OpenAIBackend: Backend {
         let asked: [JSON] = calls.map { call in
             .object([
                 "id": .string(call.id), "type": .string("function"),
-                "function": .object(["name": .string(call.name), "arguments": .string(call.arguments)]),
+                "function": .object([
+                    "name": .string(call.name), "arguments": .string(call.arguments.isEmpty ? "{}" : call.arguments),
+                ]),
             ])
         }
         var messages: [JSON] = [
@@ -124,11 +128,18 @@ private struct ChatRun {
     private(set) var retryAfter: Double?
     private var status = 0
     private var complaint: [UInt8] = []
+    /// Where it is asked, and how often it was sent on.
+    private var url: String
+    private var moves = 0
+
+    /// How often an endpoint may send a request on.
+    private static let mostMoves = 5
 
     init(_ client: HTTPClient, _ options: ChatOptions, _ reply: Reply) {
         self.client = client
         self.options = options
         self.reply = reply
+        url = options.url
     }
 
     /// Nil: nobody wants it any more.
@@ -138,7 +149,7 @@ private struct ChatRun {
         do throws(NodeError) {
             // Each word comes in an object of its own.
             transfer = try HTTPTransfer(
-                client, options.url, headers: headers + (authorization.map { [$0] } ?? []), body: body,
+                client, url, headers: headers + (authorization.map { [$0] } ?? []), body: body,
                 most: (1 << 20) + 200 * options.longestAnswer)
         } catch {
             throw AgentFault(.initialization, error.message)
@@ -175,10 +186,31 @@ private struct ChatRun {
                 }
                 if !text.isEmpty, try !reply.say(text) { return nil }
                 if chat.isDone { return chat }
-            case .end(let reason): return try end(reason)
+            case .end(let reason):
+                if [301, 302, 307, 308].contains(status), try moves(to: transfer.redirection) {
+                    return try stream(body, authorization)
+                }
+                return try end(reason)
             }
         }
         return nil
+    }
+
+    /// Whether the request goes to another address of the same server; no other gets the key, nor what was said.
+    private mutating func moves(to target: String) throws(AgentFault) -> Bool {
+        guard let place = WebAddress(target) else { return false }
+        guard place == WebAddress(url) else {
+            throw AgentFault(
+                .other,
+                "the endpoint answers \(status): it sends on to \(place.shown), which gets nothing; if it is right, "
+                    + "give that as url")
+        }
+        moves += 1
+        guard moves <= Self.mostMoves else {
+            throw AgentFault(.other, "the endpoint answers \(status): it sends on without end")
+        }
+        (url, status, complaint) = (target, 0, [])
+        return true
     }
 
     private mutating func end(_ reason: String?) throws(AgentFault) -> ChatStream? {
@@ -192,18 +224,10 @@ private struct ChatRun {
     }
 
     private mutating func refusal() -> AgentFault {
-        let said = (try? JSON(complaint)).flatMap { ChatStream.error(in: $0) }.map { ": \($0)" } ?? ""
+        let said = ChatError.reason(in: complaint).map { ": \($0)" } ?? ""
         mayRetry = status == 408 || status == 429 || status >= 500
         let kind: AgentFault.Kind =
-            mayRetry ? .connection : [400, 413, 422].contains(status) ? .other : .initialization
+            mayRetry ? .connection : [400, 413, 422].contains(status) || status < 400 ? .other : .initialization
         return AgentFault(kind, "the endpoint answers \(status)\(said)")
-    }
-}
-
-extension ChatOptions {
-    /// Whether the endpoint is on this machine.
-    fileprivate var isLocal: Bool {
-        let name = url.dropFirst("http://".count)
-        return ["localhost", "127.", "[::1]"].contains { name.hasPrefix($0) }
     }
 }

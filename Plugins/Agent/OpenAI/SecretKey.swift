@@ -12,6 +12,13 @@ struct SecretKey {
         case (nil, nil): return nil
         case (_?, _?): throw NodeError("give key_env or key_file, not both", key: "key_file")
         case (let name?, nil):
+            // Who wrote the key itself, or "${NAME}", must not read it in an error.
+            guard Self.isVariable(name) else {
+                throw NodeError(
+                    "key_env is no name of a variable",
+                    hint: "give the variable's name, as in \"LLM_KEY\", not its value",
+                    key: "key_env")
+            }
             guard let value = getenv(name).map({ trimmed(String(cString: $0)) }), !value.isEmpty else {
                 throw NodeError("the variable \(name) is not set", hint: "it holds the key", key: "key_env")
             }
@@ -22,6 +29,15 @@ struct SecretKey {
             let name = settings.string("key_env") == nil ? "key_file" : "key_env"
             throw NodeError("what \(name) names is no key: it has spaces or other characters", key: name)
         }
+    }
+
+    /// Whether it may be told as the name of a variable: most keys have small letters and digits, and names rarely both.
+    private static func isVariable(_ name: String) -> Bool {
+        func isLetter(_ letter: Character) -> Bool { letter.isASCII && letter.isLetter || letter == "_" }
+        guard let first = name.first, isLetter(first), name.allSatisfy({ isLetter($0) || $0.isASCII && $0.isNumber })
+        else { return false }
+        let isMixed = name.contains(where: \.isLowercase) && name.contains(where: \.isNumber)
+        return getenv(name) != nil || name.utf8.count < 16 || !isMixed
     }
 
     private static func read(_ path: String) throws(NodeError) -> String {
@@ -58,7 +74,7 @@ struct SecretKey {
             for start in 0..<(key.count - least + 1) {
                 var count = 0
                 let most = min(key.count - start, bytes.count - place)
-                while count < most, key[start + count] == bytes[place + count] { count += 1 }
+                while count < most, Self.isSame(key[start + count], bytes[place + count]) { count += 1 }
                 longest = max(longest, count)
             }
             if longest >= least {
@@ -70,6 +86,11 @@ struct SecretKey {
             }
         }
         return String(decoding: result, as: UTF8.self)
+    }
+
+    /// In small or large letters it tells as much.
+    private static func isSame(_ a: UInt8, _ b: UInt8) -> Bool {
+        a == b || a ^ b == 32 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(a | 32)
     }
 
     /// So many letters of it in a row tell nobody anything.

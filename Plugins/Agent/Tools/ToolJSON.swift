@@ -22,12 +22,23 @@ extension Tools {
         }
     }
 
+    /// The arguments of a call; nil: they are no object. None may be said as nothing, as null or as a text of that.
+    private static func arguments(_ text: String) -> [String: JSON]? {
+        let given = trimmed(text)
+        if given.isEmpty { return [:] }
+        switch try? JSON(given.utf8) {
+        case .object(let fields)?: return fields
+        case .null?: return [:]
+        case .string(let text)? where ["", "null", "{}"].contains(trimmed(text)): return [:]
+        default: return nil
+        }
+    }
+
     /// Does what a model asks for; what it is told of it, as JSON.
     func call(_ call: ChatCall, _ reply: Reply) -> JSON {
         let name = allowed.first { $0.function == call.name }?.name ?? call.name
         let result: CallResult
-        let given = trimmed(call.arguments)
-        if let json = try? JSON((given.isEmpty ? "{}" : given).utf8), case .object(let fields) = json {
+        if let fields = Self.arguments(call.arguments) {
             result = self.call(name, fields.compactMapValues(SettingValue.init), reply)
         } else {
             result = .failure(NodeError("the arguments are no JSON object"))

@@ -46,9 +46,6 @@ final class Tools: Sendable {
         host.actions(of: tool.node)?.first { $0.name == tool.action }
     }
 
-    /// Those that are not there, of all that are allowed.
-    var missing: [String] { allowed.filter { declared($0) == nil }.map(\.name) }
-
     /// Does an action that is asked for by its name in the file, and tells of it. Returns what came of it.
     func call(_ name: String, _ arguments: [String: SettingValue], _ reply: Reply) -> CallResult {
         let result: CallResult
@@ -69,7 +66,9 @@ final class Tools: Sendable {
         ]
         switch result {
         case .success(let results): fields.append(("results", .table(results)))
-        case .failure(let error): fields.append(("error", .string(error.message)))
+        case .failure(let error):
+            fields.append(("error", .string(error.message)))
+            reply.conversation.undone("\(shortened(name)): \(error.message)", of: reply.turn)
         }
         host.publish(AgentEvent.tool, fields)
     }

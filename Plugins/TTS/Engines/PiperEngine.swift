@@ -2,6 +2,7 @@
 import Glibc
 import Models
 import NodeKit
+import SpokenText
 
 /// Piper: voices that were trained, computed by ONNX Runtime from phonemes of espeak-ng. Clause by clause, so that the
 /// first is heard early.
@@ -145,7 +146,10 @@ final class PiperVoice: Sendable {
         for (place, scalar) in scalars.enumerated() {
             let isBeforeSpace = place + 1 == scalars.count || !scalars[place + 1].properties.isAlphabetic
             let isInNumber = place + 1 < scalars.count && scalars[place + 1].properties.numericType != nil
-            if ".,;:!?".unicodeScalars.contains(scalar), isBeforeSpace, !isInNumber {
+            let isShort =
+                scalar == "." && place + 1 < scalars.count
+                && Sentences.end(at: place, in: scalars, from: 0, isWhole: true) == .none
+            if ".,;:!?".unicodeScalars.contains(scalar), isBeforeSpace, !isInNumber, !isShort {
                 result.append((text, "\(scalar) "))
                 text = ""
             } else {

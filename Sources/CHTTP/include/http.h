@@ -44,6 +44,9 @@ vg_post *_Nullable vg_http_post(vg_http *_Nonnull http, const char *_Nonnull url
 /* What happens next; waits for that, but no longer than so many milliseconds. */
 vg_post_event vg_post_next(vg_post *_Nonnull post, int milliseconds);
 
+/* Where the answer says that it is to be asked instead, as a whole address; empty: nowhere. Until the post is ended. */
+const char *_Nonnull vg_post_redirection(vg_post *_Nonnull post);
+
 /* Ends a post, at whatever point it is. */
 void vg_post_end(vg_post *_Nonnull post);
 

@@ -67,13 +67,17 @@ def call(index, name, arguments, identity):
     return {"index": index, "id": identity, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
+def asked(body):
+    """What the user said last."""
+    return next((m["content"] for m in reversed(body["messages"]) if m["role"] == "user"), "")
+
+
 def tools(answer, body, rounds):
     results = [m for m in body["messages"] if m["role"] == "tool"]
     if len(results) >= rounds:
         answer.stream("Done: " + "; ".join(m["content"] for m in results) + ".")
         return
-    wanted = next((m["content"] for m in reversed(body["messages"]) if m["role"] == "user"), "")
-    name, _, arguments = wanted.partition(" ")
+    name, _, arguments = asked(body).partition(" ")
     answer.chunked()
     # In pieces, as real ones do.
     answer.event(piece(tool_calls=[call(0, name, "", "call_%d" % len(results))]))
@@ -135,6 +139,43 @@ def serve(answer, mode, body, count, authorization):
         answer.whole("400 Bad Request", {"error": {"message": "no such field"}})
     elif mode == "elsewhere":
         answer.head("302 Found", ["Location: /good/v1/chat/completions", "Content-Length: 0"])
+    elif mode == "around":
+        answer.head("307 Temporary Redirect", ["Location: /around/v1/chat/completions", "Content-Length: 0"])
+    elif mode == "away":
+        target = "http://127.0.0.1:%d/good/v1/chat/completions" % listener.getsockname()[1]
+        answer.head("302 Found", ["Location: " + target, "Content-Length: 0"])
+    elif mode == "pieces":
+        # What the user says is a list of pieces: texts, or deltas.
+        answer.chunked()
+        for text in json.loads(asked(body)):
+            answer.event(piece(**text) if isinstance(text, dict) else piece(text))
+        answer.event(piece(reason="stop"))
+        answer.raw("0\r\n\r\n")
+    elif mode == "waits":
+        # What the user says, and no more.
+        answer.chunked()
+        text = asked(body)
+        answer.event(piece(text if text[-1] == "\u3002" else text + " "))
+        time.sleep(600)
+    elif mode == "refuse":
+        # What the user says is the body.
+        text = asked(body).encode()
+        answer.head("404 Not Found", ["Content-Length: %d" % len(text)], "text/plain")
+        answer.raw(text)
+    elif mode == "speechless":
+        if any(m["role"] == "tool" for m in body["messages"]):
+            answer.stream("")
+        else:
+            tools(answer, body, 1)
+    elif mode == "nameless":
+        if any(m["role"] == "tool" for m in body["messages"]):
+            tools(answer, body, 1)
+        else:
+            name, _, arguments = asked(body).partition(" ")
+            answer.chunked()
+            answer.event(piece(tool_calls=[{"index": 0, "function": {"name": name, "arguments": arguments}}]))
+            answer.event(piece(reason="tool_calls"))
+            answer.raw("0\r\n\r\n")
     elif mode == "hang":
         time.sleep(600)
     elif mode == "silent":

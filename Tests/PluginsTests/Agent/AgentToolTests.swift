@@ -105,6 +105,34 @@ private final class Lamp: Node {
         #expect(calls(object).first?.fields["results"] == .table(["was": .string("off"), "level": .integer(10)]))
     }
 
+    @Test(
+        "Arguments may be nothing, null or a text of that, and a call without an id is sent back with one",
+        arguments: ["", "null", " ", "\"\"", "\"null\"", "{}"])
+    func bare(arguments: String) throws {
+        let run = try model("nameless")
+        run.say("lamp__break \(arguments)", item: 1)
+        run.play(2)
+        #expect(calls(run).first?.string("error") == "it is broken")
+        let last = try #require(endpoint.requests.last)
+        #expect(last.contains(#""tool_call_id": "call_0_0""#) && last.contains(#""id": "call_0_0""#), "\(last)")
+    }
+
+    @Test("An action that fails is told to the user where the reply does not say so", arguments: [true, false])
+    func undone(isSaid: Bool) throws {
+        let run = try model("speechless", isSaid ? [:] : ["say_failed": .string("")])
+        run.say("lamp__break {}", item: 1)
+        run.play(2)
+        #expect(run.sent.map(\.text) == (isSaid ? ["That did not work: lamp.break: it is broken."] : []))
+        #expect(run.failures.first?.string("reason") == "lamp.break: it is broken")
+        #expect(run.finals.first?.string("text") == (isSaid ? "That did not work: lamp.break: it is broken." : nil))
+        // A model that says something has said it in its own words.
+        let other = try model()
+        other.say("lamp__break {}", item: 1)
+        other.play(2)
+        #expect(other.sent.count == 1 && other.failures.isEmpty)
+        #expect(other.finals.first?.string("text")?.hasPrefix("Done: ") == true)
+    }
+
     @Test("A model that asks for ever more is stopped after five rounds")
     func rounds() throws {
         let run = try model("tools")
@@ -130,11 +158,12 @@ private final class Lamp: Node {
             run.say(said, item: UInt64(item + 1))
             run.play(2)
         }
-        #expect(run.finals.compactMap { $0.string("text") } == ["It was off.", "It was on."])
+        let undone = "That did not work: lamp.break: it is broken."
+        #expect(run.finals.compactMap { $0.string("text") } == ["It was off.", "It was on.", undone])
         #expect(calls(run).map { $0.fields["results"] != nil } == [true, true, false])
         #expect(run.failures.first?.string("reason") == "lamp.break: it is broken")
         let error = try #require(throws: NodeError.self) { _ = try AgentRun(rules: text, in: scratch) }
-        #expect(error.key == "allow" && error.hint == "allow = [\"lamp.set\"]")
+        #expect(error.key == "allow" && error.hint == "allow = [\"lamp.set\", \"lamp.break\"]")
     }
 
     @Test("What allow names must be an action of another node", arguments: ["lamp", "lamp.", "a.b.c", "agent.send"])
