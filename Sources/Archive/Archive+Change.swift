@@ -19,7 +19,8 @@ extension Archive {
             }
             let edited = text == told ? nil : text
             try db.execute("INSERT INTO edit (item, text, time) VALUES (?, ?, ?)", [item, edited, calendarTime()])
-            try db.execute("UPDATE item SET edited = ? WHERE id = ?", [edited, item])
+            try db.execute(
+                "UPDATE item SET edited = ?, separated = ? WHERE id = ?", [edited, separated(text ?? told), item])
         }
     }
 
@@ -31,7 +32,7 @@ extension Archive {
     }
 
     /// Deletes the items or takes that are meant, and closed sessions that have nothing any more; returns how many. What
-    /// they said is no longer in the file then. Files of takes stay. [control]
+    /// they said, and who said it, is no longer in the file then. Files of takes stay. [control]
     @discardableResult
     public func delete(_ part: Part, _ filter: ArchiveFilter) throws(ArchiveError) -> Int {
         let count = try database.write { db throws(ArchiveError) in
@@ -39,7 +40,7 @@ extension Archive {
             let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
             try db.execute("DELETE FROM \(part.rawValue)" + condition, values)
             let count = db.changes
-            try removeEmptySessions(db)
+            try removeUnused(db)
             // The index keeps words of what is gone until it is written anew.
             if part == .item, count > 0 { try db.run("INSERT INTO item_search(item_search) VALUES ('optimize')") }
             return count

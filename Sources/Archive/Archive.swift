@@ -68,7 +68,8 @@ public final class Archive: Sendable {
     }
 
     /// The newest items that have all of these words, newest first: "words like this" in a row, beginnings of words with a
-    /// '*' behind them. Capitals and accents make no difference. [control]
+    /// '*' behind them. Capitals and accents make no difference. What is written without blanks between words, or in Hangul,
+    /// is found in any part of a text. Items that still grow are not searched. [control]
     public func search(
         _ words: String, _ filter: ArchiveFilter = ArchiveFilter(), limit: Int = 50
     ) throws(ArchiveError) -> [ArchivedItem] {
@@ -100,21 +101,6 @@ public final class Archive: Sendable {
 
 private func clause(_ conditions: [String]) -> String {
     conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
-}
-
-/// What was typed as a query of FTS5 (sqlite.org/fts5.html, 3): each word, or text in quotes, is a string of it; nil: there
-/// is no word.
-func searchPattern(_ words: String) -> String? {
-    var terms: [String] = []
-    for (index, part) in words.split(separator: "\"", omittingEmptySubsequences: false).enumerated() {
-        // Every second part stands in quotes.
-        let pieces = index % 2 == 1 ? [part] : part.split(whereSeparator: \.isWhitespace)
-        for piece in pieces where piece.contains(where: { $0.isLetter || $0.isNumber }) {
-            let isBeginning = index % 2 == 0 && piece.hasSuffix("*")
-            terms.append("\"\(isBeginning ? piece.dropLast() : piece)\"" + (isBeginning ? "*" : ""))
-        }
-    }
-    return terms.isEmpty ? nil : terms.joined(separator: " ")
 }
 
 extension ArchiveFilter {

@@ -137,7 +137,8 @@ struct ArchiveFile {
                 throw ArchiveError(
                     .newer, "a newer voicegraph has changed it", hint: "use that one, or move \(path) elsewhere")
             }
-            try Schema.migrate(db)
+            // What earlier versions did not overwrite is in the file until the log is.
+            if try Schema.migrate(db) { try? db.emptyLog() }
             // Only now, so that a version may make a table anew.
             try db.run("PRAGMA foreign_keys = ON")
         }

@@ -8,6 +8,8 @@ enum Schema {
         /// What the database remembers of it.
         var name: String
         var statements: String
+        /// What SQL cannot compute, after the statements.
+        var fill: @Sendable (Connection) throws(ArchiveError) -> Void = { (_) throws(ArchiveError) in }
     }
 
     /// What each version did, in order. Times are in seconds: `start` and `end` of the graph, `utc` and `told` since 1970.
@@ -61,6 +63,44 @@ enum Schema {
                 END;
                 INSERT INTO item_search(item_search) VALUES ('rebuild');
                 """),
+        Version(
+            name: "3: letters of scripts without blanks",
+            statements: """
+                DROP TRIGGER item_inserted;
+                DROP TRIGGER item_deleted;
+                DROP TRIGGER item_updated;
+                DROP TABLE item_search;
+                ALTER TABLE item DROP COLUMN shown;
+                ALTER TABLE item ADD COLUMN separated TEXT;
+                """,
+            fill: separateAll),
+        // An index keeps words of texts that were replaced until it is written anew, so that those that grow are not in it.
+        // Marks that are parts of letters are parts of words.
+        Version(
+            name: "4: search of what is complete",
+            statements: """
+                ALTER TABLE item ADD COLUMN searched TEXT
+                    GENERATED ALWAYS AS (coalesce(separated, edited, text)) VIRTUAL;
+                CREATE VIRTUAL TABLE item_search USING fts5(searched, content='item', content_rowid='id',
+                    tokenize='unicode61 remove_diacritics 2 categories ''L* N* Co Mn Mc''');
+                INSERT INTO item_search(rowid, searched) SELECT id, searched FROM item WHERE state <> 'growing';
+                CREATE TRIGGER item_inserted AFTER INSERT ON item WHEN new.state <> 'growing' BEGIN
+                    INSERT INTO item_search(rowid, searched)
+                    VALUES (new.id, coalesce(new.separated, new.edited, new.text));
+                END;
+                CREATE TRIGGER item_deleted AFTER DELETE ON item WHEN old.state <> 'growing' BEGIN
+                    INSERT INTO item_search(item_search, rowid, searched)
+                    VALUES ('delete', old.id, coalesce(old.separated, old.edited, old.text));
+                END;
+                CREATE TRIGGER item_updated AFTER UPDATE OF text, edited, separated, state ON item BEGIN
+                    INSERT INTO item_search(item_search, rowid, searched)
+                    SELECT 'delete', old.id, coalesce(old.separated, old.edited, old.text)
+                    WHERE old.state <> 'growing';
+                    INSERT INTO item_search(rowid, searched)
+                    SELECT new.id, coalesce(new.separated, new.edited, new.text) WHERE new.state <> 'growing';
+                END;
+                DELETE FROM speaker WHERE id NOT IN (SELECT speaker FROM item UNION SELECT speaker FROM take);
+                """),
     ]
 
     /// Whether a version that is not known here has changed the database.
@@ -68,17 +108,32 @@ enum Schema {
         try !done(db).isSubset(of: versions.map(\.name))
     }
 
-    /// Does what the database has not been through, up to a version of `versions`; by default the last.
-    static func migrate(_ db: Connection, upTo last: Int = versions.count) throws(ArchiveError) {
+    private static func separateAll(_ db: Connection) throws(ArchiveError) {
+        let texts = try db.rows("SELECT id, coalesce(edited, text) AS text FROM item") { row -> (Int64, String?) in
+            let text: String = row["text"]
+            return (row["id"], separated(text))
+        }
+        for case (let id, let text?) in texts {
+            try db.execute("UPDATE item SET separated = ? WHERE id = ?", [text, id])
+        }
+    }
+
+    /// Does what the database has not been through, up to a version of `versions`; by default the last. Returns whether there
+    /// was anything to do.
+    @discardableResult
+    static func migrate(_ db: Connection, upTo last: Int = versions.count) throws(ArchiveError) -> Bool {
         // The table has the name that GRDB gave it, which wrote the first archives.
         try db.run("CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
         let done = try done(db)
-        for version in versions.prefix(last) where !done.contains(version.name) {
+        let missing = versions.prefix(last).filter { !done.contains($0.name) }
+        for version in missing {
             try db.transaction(writing: true) { () throws(ArchiveError) in
                 try db.run(version.statements)
+                try version.fill(db)
                 try db.execute("INSERT INTO grdb_migrations VALUES (?)", [version.name])
             }
         }
+        return !missing.isEmpty
     }
 
     private static func done(_ db: Connection) throws(ArchiveError) -> Set<String> {

@@ -31,6 +31,7 @@ extension SessionStore.Open {
         for node in gone {
             let rows = items.filter { $0.key.node == node }
             for (key, row) in rows {
+                hasRemains = true
                 try db.execute("UPDATE item SET state = 'cut' WHERE id = ?", [row])
                 items[key] = nil
             }
@@ -46,7 +47,10 @@ extension SessionStore.Open {
         guard stage != .withdrawn, text.contains(where: { !$0.isWhitespace }) else {
             // Blank so far is blank, but not void.
             if stage == .partial, row != nil { return }
-            if let row { try db.execute("DELETE FROM item WHERE id = ?", [row]) }
+            if let row {
+                try db.execute("DELETE FROM item WHERE id = ?", [row])
+                hasRemains = true
+            }
             items[key] = nil
             return
         }
@@ -55,24 +59,29 @@ extension SessionStore.Open {
         if let row {
             try db.execute(
                 """
-                UPDATE item SET text = ?, state = ?, start = coalesce(?, start), utc = coalesce(?, utc), end = ?,
+                UPDATE item SET text = ?, separated = ?, state = ?, start = coalesce(?, start), utc = coalesce(?, utc), end = ?,
                 told = ? WHERE id = ?
                 """,
-                [text, state.rawValue, start, start.map(told.utc(at:)), end, calendarTime(), row])
+                [text, separated(text), state.rawValue, start, start.map(told.utc(at:)), end, calendarTime(), row])
             if db.changes > 0 {
-                if state == .whole { items[key] = nil }
+                if state == .whole {
+                    items[key] = nil
+                    // What was told of it before.
+                    hasRemains = true
+                }
                 return
             }
         }
         let first = start ?? told.event.time
         try db.execute(
             """
-            INSERT INTO item (session, speaker, node, number, start, end, utc, told, state, text)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO item (session, speaker, node, number, start, end, utc, told, state, text, separated)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 try id(of: about, db), try id(ofSpeaker: speaker, db), told.node, key.number, first, max(first, end),
                 told.utc(at: first), calendarTime(), state.rawValue, text,
+                separated(text),
             ])
         items[key] = state == .growing ? db.lastRow : nil
     }
@@ -89,7 +98,10 @@ extension SessionStore.Open {
         let row = index.map { growing.remove(at: $0).row }
         defer { takes[told.node] = growing }
         if stage == .withdrawn {
-            if let row { try db.execute("DELETE FROM take WHERE id = ?", [row]) }
+            if let row {
+                try db.execute("DELETE FROM take WHERE id = ?", [row])
+                hasRemains = true
+            }
             return
         }
         // One that ended where nobody asked for that, and not as a whole, is called what it was called until then.
@@ -135,12 +147,11 @@ extension SessionStore.Open {
         return db.lastRow
     }
 
-    private mutating func id(ofSpeaker name: String, _ db: Connection) throws(ArchiveError) -> Int64 {
-        if let id = speakers[name] { return id }
+    private func id(ofSpeaker name: String, _ db: Connection) throws(ArchiveError) -> Int64 {
+        // Looked up each time: whoever deletes texts removes names that nobody has any more.
         try db.execute("INSERT INTO speaker (name) VALUES (?) ON CONFLICT DO NOTHING", [name])
         let found: Int64? = try db.value("SELECT id FROM speaker WHERE name = ?", [name])
         guard let id = found else { throw ArchiveError(.strange, "it does not keep the name of a speaker") }
-        speakers[name] = id
         return id
     }
 }

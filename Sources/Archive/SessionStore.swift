@@ -20,7 +20,8 @@ struct SessionStore {
         var takes: [String: [(path: String, row: Int64)]] = [:]
         /// Where relative paths start, whatever a plugin does to that.
         let folder: String
-        var speakers: [String: Int64] = [:]
+        /// Whether the log may hold words that the rows hold no more.
+        var hasRemains = false
     }
 
     let file: ArchiveFile
@@ -53,6 +54,7 @@ struct SessionStore {
                 for event in events { try open.take(event, about, db) }
                 return open
             }
+            emptyLog(patience: 0.1)
             fault = nil
             return setAside
         } catch {
@@ -61,6 +63,13 @@ struct SessionStore {
             if error.kind == .refused { close() }
             throw error
         }
+    }
+
+    /// What was taken back or replaced goes out of the log, too; where somebody reads of it now, after the next call.
+    private mutating func emptyLog(patience: Double) {
+        guard open.hasRemains, let database else { return }
+        let isEmpty: ()? = try? database.use { db throws(ArchiveError) in try db.emptyLog(patience: patience) }
+        open.hasRemains = isEmpty == nil
     }
 
     /// Gives the file another name, and returns that, unless another program has done so; the next call begins a new one.
@@ -101,18 +110,20 @@ struct SessionStore {
         }
         let (made, setAside) = try file.open()
         opened = file.identity
-        try made.write(closeOrphans)
+        let orphans = try made.write(closeOrphans)
+        if orphans > 0 { open.hasRemains = true }
         database = made
         return setAside
     }
 }
 
-/// Closes the sessions whose process is gone: it cannot do so itself any more.
-private func closeOrphans(_ db: Connection) throws(ArchiveError) {
+/// Closes the sessions whose process is gone: it cannot do so itself any more. Returns how many.
+private func closeOrphans(_ db: Connection) throws(ArchiveError) -> Int {
     let open = try db.rows("SELECT id, start, owner FROM session WHERE end IS NULL") {
         row -> (session: Int64, start: Double, owner: String) in (row["id"], row["start"], row["owner"])
     }
-    for (session, start, owner) in open where !SessionOwner.isAlive(owner) {
+    let orphans = open.filter { !SessionOwner.isAlive($0.owner) }
+    for (session, start, _) in orphans {
         let last: Double?? = try db.value(
             """
             SELECT max(told) FROM (SELECT told FROM item WHERE session = ?1 UNION ALL
@@ -120,6 +131,7 @@ private func closeOrphans(_ db: Connection) throws(ArchiveError) {
             """, [session])
         try closeSession(session, end: (last ?? nil) ?? start, how: "crashed", db)
     }
+    return orphans.count
 }
 
 /// Whether there is a session with this number.
@@ -134,15 +146,16 @@ private func closeSession(_ session: Int64, end: Double, how: String, _ db: Conn
             "UPDATE \(table) SET state = 'cut' WHERE session = ? AND state = 'growing'", [session])
     }
     try db.execute("UPDATE session SET end = ?, ended = ? WHERE id = ?", [end, how, session])
-    try removeEmptySessions(db, among: "id = \(session)")
+    try removeUnused(db, among: "id = \(session)")
 }
 
-/// Removes closed sessions of which nothing is kept.
-func removeEmptySessions(_ db: Connection, among condition: String = "1") throws(ArchiveError) {
+/// Removes closed sessions of which nothing is kept, and the names of those who are heard in nothing.
+func removeUnused(_ db: Connection, among condition: String = "1") throws(ArchiveError) {
     try db.execute(
         """
         DELETE FROM session WHERE \(condition) AND end IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM item WHERE session = session.id)
         AND NOT EXISTS (SELECT 1 FROM take WHERE session = session.id)
         """)
+    try db.run("DELETE FROM speaker WHERE id NOT IN (SELECT speaker FROM item UNION SELECT speaker FROM take)")
 }

@@ -40,6 +40,39 @@ import TestSupport
     }
 
     @Test(
+        "Words are found in any part of a text that has no blanks between them, in a row, and nowhere else",
+        arguments: [
+            ("今日の天気はとてもいいです。", ["天気", "今日", "とても", "気", "今日*", "天気は*", "\"天気 は\"", "天気 今日"], ["天日", "気天", "明日"]),
+            ("我们明天去公园吧。", ["公园", "我们", "明天 公园", "去公园吧"], ["园公", "公圆"]),
+            ("オンライン会議は３時です", ["会議", "ライン", "オンライン会議"], ["議会", "ラン"]),
+            (
+                "我用iPhone手机听3.5小时的Café音乐。", ["iphone", "手机", "cafe", "iPhone手机", "3.5小时", "iph*", "音乐"],
+                ["phone", "听音乐"]
+            ),
+            ("วันนี้อากาศดีมาก", ["อากาศ", "วันนี้", "ดีมาก", "อากาศดี*"], ["กาดี", "ดิมาก"]),
+            ("오늘 날씨가 아주 좋습니다", ["날씨", "날씨가", "좋습", "오늘 날씨", "오*"], ["씨날", "내일"]),
+            ("ນີ້ແມ່ນຄຳທົດສອບ", ["ທົດສອບ", "ແມ່ນ"], ["ສອບທົດ"]),
+            ("ကျွန်တော်နေကောင်းပါတယ်", ["နေကောင်း"], ["ကောင်းနေ"]),
+            ("នេះជាការសាកល្បង", ["សាកល្បង"], ["ល្បងសាក"]), ("𠮷野家で食べる", ["𠮷野", "食べる"], ["野𠮷"]),
+            ("आज का दिन अच्छा है", ["दिन", "अच्छा", "अच्*"], ["दीन", "दान"]),
+        ])
+    func scripts(_ text: String, _ found: [String], _ missed: [String]) throws {
+        let telling = Telling(scratch.file("scripts.sqlite"))
+        telling.text(1, "The quick brown fox")
+        telling.text(2, text)
+        telling.text(3, "other words", .partial)
+        telling.end()
+        let archive = try telling.archive()
+        for word in found { #expect(try archive.search(word).map(\.text) == [text], "\(word)") }
+        for word in missed { #expect(try archive.search(word).isEmpty, "\(word)") }
+        try archive.edit(2, to: "なし")
+        for word in found { #expect(try archive.search(word).isEmpty, "\(word)") }
+        #expect(try archive.search("なし").map(\.id) == [2])
+        try archive.edit(2, to: nil)
+        #expect(try archive.search(found[0]).map(\.id) == [2])
+    }
+
+    @Test(
         "Whatever is typed is words, and no command of the search",
         arguments: [
             "AND", "NOT quotes", "naive OR", "quotes -", "\"quotes", "shown:quotes*", "(quotes", "quotes^2", "a NEAR b",

@@ -4,6 +4,7 @@ import CSQLite
 /// An open file of SQLite, for one thread at a time. What SQLite refuses is thrown in the archive's words.
 final class Connection {
     private let handle: OpaquePointer
+    private let patience: Double
 
     /// Opens a file, and makes it if it is not there. A call waits so many seconds for what others have locked.
     init(_ path: String, patience: Double) throws(ArchiveError) {
@@ -17,7 +18,12 @@ final class Connection {
             throw ArchiveError(sqlite: result, message)
         }
         handle = opened
-        sqlite3_busy_timeout(handle, Int32(clamping: Int(min(patience, 1e6) * 1000)))
+        self.patience = patience
+        wait(patience)
+    }
+
+    private func wait(_ seconds: Double) {
+        sqlite3_busy_timeout(handle, Int32(clamping: Int(min(seconds, 1e6) * 1000)))
     }
 
     deinit { sqlite3_close_v2(handle) }
@@ -80,8 +86,11 @@ final class Connection {
         }
     }
 
-    /// Writes the log into the file, and empties it, as far as nobody reads of it.
-    func emptyLog() throws(ArchiveError) {
+    /// Writes the log into the file, and empties it. Throws where others read of it for longer than `patience` seconds; nil:
+    /// as long as for any other call.
+    func emptyLog(patience seconds: Double? = nil) throws(ArchiveError) {
+        if let seconds { wait(seconds) }
+        defer { wait(patience) }
         try check(sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
     }
 
