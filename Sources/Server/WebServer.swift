@@ -39,10 +39,9 @@ public final class WebServer: Sendable {
         init(_ hub: LiveHub, _ router: Router) { (self.hub, self.router) = (hub, router) }
     }
 
-    /// Begins to listen. `more`: calls beside those of every host; `takes` finds the file of a take. [control]
+    /// Begins to listen. `more`: calls beside those of every host; `kept` finds what may be downloaded. [control]
     public init(
-        _ host: Host, _ web: WebDescription, calls more: [HostCall] = [],
-        takes: @escaping @Sendable (Int64) throws(CallError) -> String? = { _ in nil }
+        _ host: Host, _ web: WebDescription, calls more: [HostCall] = [], kept: KeptFiles = KeptFiles()
     ) throws(HostError) {
         guard let address = ListenAddress(web.listen) else {
             throw HostError(
@@ -81,7 +80,7 @@ public final class WebServer: Sendable {
         let addresses = Self.addresses(address)
         let access = Access(web, addresses: addresses, port: port, tokens: tokens)
         let calls = CallTable(more + Self.ownCalls(tokens))
-        state = State(LiveHub(host, calls, access, loop), Router(host, calls, access, takes: takes))
+        state = State(LiveHub(host, calls, access, loop), Router(host, calls, access, kept: kept))
         self.group = group
         let shown = address.isAny ? addresses.last { $0 != "::1" } ?? "localhost" : address.host
         url = "http://\(shown.contains(":") ? "[\(shown)]" : shown):\(port)/"

@@ -85,7 +85,7 @@ import Testing
             #expect(right(["Authorization": "Basic \(text)"]) == nil)
         }
         #expect(right(["Authorization": "Bearer "]) == nil && right([:]) == nil)
-        #expect(right(["Authorization": "Bearer \(Self.tokens.audio.text)"]) == nil, "it is for takes alone")
+        #expect(right(["Authorization": "Bearer \(Self.tokens.download.text)"]) == nil, "it is for downloads alone")
         #expect(Set(Right.allCases.map { Self.tokens[$0].text }).count == 3 && Self.tokens[.visitor].text.count == 32)
         #expect(Right.visitor < .operator && Right.operator < .owner)
     }

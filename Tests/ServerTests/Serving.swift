@@ -35,14 +35,17 @@ final class Serving {
     private let turn: JackTurn
 
     init(
-        _ web: WebDescription = WebDescription(), graph: String = Serving.graph, takes: [Int64: String] = [:]
+        _ web: WebDescription = WebDescription(), graph: String = Serving.graph, takes: [Int64: String] = [:],
+        kept: KeptFiles = KeptFiles()
     ) async throws {
         turn = try await JackTurn.wait()
         scratch = try Scratch()
         try await host.load(scratch.write("graph.conf", graph))
         var web = web
         web.listen = "0"
-        server = try WebServer(host, web) { take throws(CallError) in takes[take] }
+        var kept = kept
+        if !takes.isEmpty { kept.take = { take throws(CallError) in takes[take] } }
+        server = try WebServer(host, web, kept: kept)
         let parts = server.link(.owner).split(separator: "/?token=")
         token = String(parts[1])
         port = UInt16(parts[0].split(separator: ":").last!)!

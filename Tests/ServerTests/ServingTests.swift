@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Foundation
 import Glibc
 import Graph
 import TestSupport
 import Testing
+
+@testable import Server
 
 /// What is asked by HTTP, and what comes of it.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ServingTests {
@@ -129,6 +132,36 @@ import Testing
         #expect(try status("/api/takes") == 401 && status("/api/nodes") == 401 && status("/api/live") == 401)
         #expect(try status("/api/nodes", ["Authorization: Bearer \(ticket)"]) == 401)
         #expect(try serving.ask("GET /api/takes/7/audio?ticket=\(serving.token)", knowing: false).status == 401)
+        await serving.end()
+    }
+
+    @Test(
+        "What is downloaded has a name to be saved as, whatever is in it",
+        arguments: [
+            ("take.flac", "take.flac", "take.flac"), ("a b.wav", "a_b.wav", "a%20b.wav"),
+            ("Über \"x\";\r\ny.wav", "_ber__x____y.wav", "%C3%9Cber%20%22x%22%3B%0D%0Ay.wav"),
+            ("天気.srt", "__.srt", "%E5%A4%A9%E6%B0%97.srt"),
+        ]) func names(_ name: String, _ plain: String, _ encoded: String)
+    {
+        #expect(Response.disposition(name) == "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(encoded)")
+    }
+
+    @Test("A transcript is sent in the format that is asked for, to whoever knows the token") func transcripts()
+        async throws
+    {
+        var kept = KeptFiles()
+        kept.transcript = { id, format throws(CallError) in
+            guard id == 3, format == "srt" else { return nil }
+            return ("talk.srt", "words")
+        }
+        let serving = try await Serving(kept: kept)
+        let found = try serving.ask("GET /api/transcripts/3.srt")
+        #expect(found.status == 200 && found.body == "words" && found.head.contains("filename=\"talk.srt\""))
+        for path in ["3.doc", "3", "4.srt", "-3.srt", "x.srt", "3.srt.srt", ""] {
+            #expect(try serving.ask("GET /api/transcripts/\(path)").status == 404, "\(path)")
+        }
+        #expect(try serving.ask("POST /api/transcripts/3.srt").status == 405)
+        #expect(try serving.ask("GET /api/transcripts/3.srt", knowing: false).status == 401)
         await serving.end()
     }
 }

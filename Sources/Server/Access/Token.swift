@@ -33,10 +33,10 @@ struct Token: Sendable, Equatable {
     }
 }
 
-/// A token for each right, and one with which a player in a page, which can send no header, fetches the sound of takes.
+/// A token for each right, and one for downloads: what plays or saves a file in a page can send no header.
 struct Tokens: Sendable {
     private let texts: [Right: Token]
-    let audio = Token()
+    let download = Token()
 
     /// New ones, for one run.
     init() { texts = Dictionary(uniqueKeysWithValues: Right.allCases.map { ($0, Token()) }) }

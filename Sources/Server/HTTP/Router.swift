@@ -13,13 +13,10 @@ final class Router: Sendable {
     let access: Access
     private let host: Host
     private let calls: CallTable
-    private let takes: TakeLookup
+    let kept: KeptFiles
     private let description: String
     private let underWay = Counter(limit: Limits.calls)
     private let rate = Lock(Rate(burst: Limits.callBurst, perSecond: Limits.callRate))
-
-    /// Where the file of a take lies; nil: there is no such take.
-    typealias TakeLookup = @Sendable (Int64) throws(CallError) -> String?
 
     /// A request that was read to its end.
     struct Question: Sendable {
@@ -36,8 +33,8 @@ final class Router: Sendable {
         case later(@Sendable () async -> Response)
     }
 
-    init(_ host: Host, _ calls: CallTable, _ access: Access, takes: @escaping TakeLookup) {
-        (self.host, self.calls, self.access, self.takes) = (host, calls, access, takes)
+    init(_ host: Host, _ calls: CallTable, _ access: Access, kept: KeptFiles) {
+        (self.host, self.calls, self.access, self.kept) = (host, calls, access, kept)
         description = OpenAPI.description(calls, isReadOnly: access.isReadOnly)
     }
 
@@ -47,10 +44,10 @@ final class Router: Sendable {
         if question.head.method == .OPTIONS { return .now(preflight(question)) }
         if path.hasPrefix("/api/") {
             let name = String(path.dropFirst(5))
-            if let take = Self.take(of: name), let ticket = question.target["ticket"],
-                access.tokens.audio.matches(ticket)
+            if let download = Download(name), let ticket = question.target["ticket"],
+                access.tokens.download.matches(ticket)
             {
-                return answer(question, take: take)
+                return answer(question, download)
             }
             guard let caller = question.caller else { return .now(Response(Access.unknown)) }
             return routeCall(question, name, caller)
@@ -100,11 +97,11 @@ final class Router: Sendable {
             return .now(
                 Response(.upgradeRequired, CallError("this is a WebSocket", hint: "ask for one; or too many are open")))
         }
-        if let take = Self.take(of: name) {
+        if let download = Download(name) {
             guard caller.right >= .operator else {
                 return .now(Response(.forbidden, CallError(missing: .operator, caller)))
             }
-            return answer(question, take: take)
+            return answer(question, download)
         }
         let call: HostCall
         do throws(CallError) { call = try calls.named(name) } catch { return .now(Response(.notFound, error)) }
@@ -138,36 +135,9 @@ final class Router: Sendable {
         }
     }
 
-    /// The number in "takes/NUMBER/audio"; nil: it is another path.
-    private static func take(of name: String) -> String? {
-        name.hasPrefix("takes/") && name.hasSuffix("/audio") ? String(name.dropFirst(6).dropLast(6)) : nil
-    }
-
-    private func answer(_ question: Question, take number: String) -> Answer {
+    private func answer(_ question: Question, _ download: Download) -> Answer {
         guard [.GET, .HEAD].contains(question.head.method) else { return .now(Self.notAllowed("GET, HEAD")) }
-        let range = question.head.headers.first(name: "range")
-        guard let id = Int64(number), id >= 0 else {
-            return .now(Response(.notFound, CallError("there is no take '\(number.prefix(40))'")))
-        }
-        return .later { [takes] in
-            do throws(CallError) {
-                guard let path = try takes(id) else {
-                    return Response(.notFound, CallError("there is no take \(id)", hint: "see the call takes"))
-                }
-                guard let file = TakeFile(path, range: range) else {
-                    return Response(.notFound, CallError("the file of take \(id) is gone", hint: "it was at \(path)"))
-                }
-                var response = Response(file.isPart ? .partialContent : .ok, TakeFile.type(path), "")
-                response.body = .file(file)
-                response.headers.add(name: "Accept-Ranges", value: "bytes")
-                response.headers.add(name: "Cache-Control", value: "no-store")
-                if file.isPart {
-                    let last = file.offset + file.length - 1
-                    response.headers.add(name: "Content-Range", value: "bytes \(file.offset)-\(last)/\(file.size)")
-                }
-                return response
-            } catch { return Response(.serviceUnavailable, error) }
-        }
+        return answer(download, range: question.head.headers.first(name: "range"))
     }
 
     /// What a body says: an object, or nothing.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
+import Archive
 import ArgumentParser
 import Glibc
 import Graph
@@ -48,9 +49,10 @@ struct WebFace {
             return
         }
         web.tokens = web.tokens.map { absolute($0, from: absolute(folder.isEmpty ? "." : folder)) }
-        let server = try WebServer(host, web, calls: kept) { take throws(CallError) in
-            try ArchiveCalls.file(of: take)
-        }
+        var files = KeptFiles()
+        files.take = { take throws(CallError) in try ArchiveCalls.file(of: take) }
+        files.transcript = { session, format throws(CallError) in try Self.transcript(session, format) }
+        let server = try WebServer(host, web, calls: kept, kept: files)
         self.server = server
         calls = CallTable(kept + [Self.call(server)])
     }
@@ -68,6 +70,23 @@ struct WebFace {
 
     /// Ends all connections.
     func close() { server?.close() }
+
+    /// What `voicegraph transcripts export` writes of a session, and a name for it. [worker]
+    private static func transcript(
+        _ id: Int64, _ format: String
+    ) throws(CallError) -> (name: String, text: String)? {
+        guard let format = ExportFormat(rawValue: format) else { return nil }
+        do throws(ArchiveError) {
+            guard let archive = try Archive.open(),
+                let session = try archive.sessions(of: .item).first(where: { $0.id == id })
+            else { return nil }
+            let began = localTime(session.start).replacing(" ", with: "_").replacing(":", with: "-")
+            return (
+                "\(session.graph)-\(began).\(format == .json ? "jsonl" : format.rawValue)",
+                format.text([(session, try archive.items(ArchiveFilter(sessions: [id])))])
+            )
+        } catch { throw CallError(error.message, hint: error.hint) }
+    }
 
     private static func call(_ server: WebServer?) -> HostCall {
         HostCall(

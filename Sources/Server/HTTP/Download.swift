@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import API
+import NIOHTTP1
+
+/// Where a server finds what is kept of runs.
+public struct KeptFiles: Sendable {
+    /// Where the file of a take lies; nil: there is no such take. [worker]
+    public var take: @Sendable (Int64) throws(CallError) -> String? = { _ in nil }
+    /// The texts of a session in a format, such as srt, and what the file is called; nil: there is no such session or
+    /// format. [worker]
+    public var transcript: @Sendable (Int64, String) throws(CallError) -> (name: String, text: String)? = { _, _ in nil
+    }
+
+    /// Nothing is kept.
+    public init() {}
+}
+
+/// What is downloaded: `takes/NUMBER/audio`, or `transcripts/NUMBER.FORMAT`.
+enum Download {
+    case take(String)
+    case transcript(String, format: String)
+
+    /// What a path below /api/ means; nil: no download.
+    init?(_ path: String) {
+        if path.hasPrefix("takes/"), path.hasSuffix("/audio") {
+            self = .take(String(path.dropFirst(6).dropLast(6)))
+        } else if path.hasPrefix("transcripts/") {
+            let parts = path.dropFirst(12).split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            self = .transcript(String(parts[0]), format: parts.count == 2 ? String(parts[1]) : "")
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Router {
+    /// Looks for it, and sends it under a name to be saved as.
+    func answer(_ download: Download, range: String?) -> Answer {
+        let (kind, number) =
+            switch download {
+            case .take(let number): ("take", number)
+            case .transcript(let number, _): ("session", number)
+            }
+        guard let id = Int64(number), id >= 0 else {
+            return .now(Response(.notFound, CallError("there is no \(kind) '\(number.prefix(40))'")))
+        }
+        return .later { [kept] in
+            do throws(CallError) {
+                return switch download {
+                case .take: Self.take(id, try kept.take(id), range)
+                case .transcript(_, let format): Self.transcript(id, format, try kept.transcript(id, format))
+                }
+            } catch { return Response(.serviceUnavailable, error) }
+        }
+    }
+
+    private static func take(_ id: Int64, _ path: String?, _ range: String?) -> Response {
+        guard let path else {
+            return Response(.notFound, CallError("there is no take \(id)", hint: "see the call takes"))
+        }
+        guard let file = TakeFile(path, range: range) else {
+            return Response(.notFound, CallError("the file of take \(id) is gone", hint: "it was at \(path)"))
+        }
+        var response = Response(file.isPart ? .partialContent : .ok, TakeFile.type(path), "")
+        response.body = .file(file)
+        response.headers.add(name: "Accept-Ranges", value: "bytes")
+        response.headers.add(name: "Cache-Control", value: "no-store")
+        response.save(as: String(path.split(separator: "/").last ?? "take"))
+        if file.isPart {
+            let last = file.offset + file.length - 1
+            response.headers.add(name: "Content-Range", value: "bytes \(file.offset)-\(last)/\(file.size)")
+        }
+        return response
+    }
+
+    private static func transcript(_ id: Int64, _ format: String, _ found: (name: String, text: String)?) -> Response {
+        guard let found else {
+            return Response(
+                .notFound,
+                CallError(
+                    "there is no session \(id) as '\(format.prefix(20))'",
+                    hint: "see the call transcripts; formats: txt, srt, vtt, json, md"))
+        }
+        let type =
+            switch format {
+            case "vtt": "text/vtt"
+            case "srt": "application/x-subrip"
+            case "md": "text/markdown"
+            case "json": "application/jsonl"
+            default: "text/plain"
+            }
+        var response = Response(.ok, type + "; charset=utf-8", found.text)
+        response.headers.add(name: "Cache-Control", value: "no-store")
+        response.save(as: found.name)
+        return response
+    }
+}
+
+extension Response {
+    /// Says under which name it is saved (RFC 6266; other letters than those of ASCII as RFC 8187 has them).
+    mutating func save(as name: String) {
+        headers.replaceOrAdd(name: "Content-Disposition", value: Self.disposition(name))
+    }
+
+    /// A file of this name, to be saved; whatever is in the name stays within the quotes.
+    static func disposition(_ name: String) -> String {
+        func isPlain(_ byte: UInt8) -> Bool {
+            let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+            return letters.contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || "-._".utf8.contains(byte)
+        }
+        let plain = String(
+            decoding: name.unicodeScalars.map { scalar in
+                scalar.isASCII && isPlain(UInt8(scalar.value)) ? UInt8(scalar.value) : UInt8(ascii: "_")
+            }, as: UTF8.self)
+        let encoded = name.utf8.map { byte in
+            let digits = String(byte, radix: 16, uppercase: true)
+            return isPlain(byte) ? String(UnicodeScalar(byte)) : digits.count == 1 ? "%0" + digits : "%" + digits
+        }.joined()
+        return "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(encoded)"
+    }
+}
