@@ -78,13 +78,14 @@ def open_page(chromium, run):
     """Opens pages of a run; none may complain, or ask anything of anybody else. They close before the runs end."""
     watches, contexts = [], []
 
-    def make(url, *origins, browser=None, **options):
+    def make(url, *origins, browser=None, allows=(), **options):
         context = (browser or chromium).new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(60_000)
         origin = "/".join(url.split("/")[:3])
         page.watch = Watch(page, origin + "/", origin.replace("http", "ws", 1) + "/", *origins)
+        page.watch.allows += allows
         watches.append(page.watch)
         page.goto(url)
         return page

@@ -125,6 +125,31 @@ def test_what_is_said_is_told_by_sentences_in_one_polite_region(element):
     assert len(told) == len(set(told))
 
 
+# Texts as they come, and what is read out of them: sentences, whole, whatever the parts are that they come in.
+PARTS = [
+    (["Pi is 3.", "14 and e is 2.", "72."], ["Pi is 3.14 and e is 2.72."]),
+    (["It costs 1.", "000.", "50 euros. ", "Really."], ["It costs 1.000.50 euros.", "Really."]),
+    (["Go to example.", "org now. ", "Then wait", "."], ["Go to example.org now.", "Then wait."]),
+    (["He said \u201cno.", "\u201d Then he", " left."], ["He said \u201cno.\u201d", "Then he left."]),
+    (["今天天气很好。", "我们走吧。"], ["今天天气很好。", "我们走吧。"]),
+    (["नमस्ते।", " आप कैसे हैं?"], ["नमस्ते।", "आप कैसे हैं?"]),
+]
+
+
+@pytest.mark.parametrize("parts,wanted", PARTS, ids=[parts[0] for parts, _ in PARTS])
+def test_sentences_are_read_out_whole_in_whatever_parts_they_come(run, open_page, parts, wanted):
+    host = run()
+    page = open_page(host.link)
+    told = page.evaluate("""async parts => { const { Bubbles } = await import('./bubbles.js'); const told = []
+      const [transcript, newest] = [0, 1].map(() => document.createElement('div'))
+      const said = { set textContent(text) { told.push(text) } }
+      const bubbles = new Bubbles({ transcript, newest, said }, () => {})
+      for (const delta of parts) bubbles.put({ id: 1, role: 'agent', delta, state: 'partial' })
+      bubbles.put({ id: 1, role: 'agent', text: parts.join(''), state: 'whole' })
+      return told }""", parts)
+    assert told == wanted
+
+
 def test_calm_where_that_is_wanted(run, open_page):
     host = run(TALKING.replace("tone -> quiet -> out", "tone -> face").replace(
         'type = "tone"', 'type = "tone"\nlevel_db = -6'))

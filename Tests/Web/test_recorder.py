@@ -125,13 +125,13 @@ def test_take_that_plays_and_asks_goes_on_while_another_is_recorded(recorder):
     page, view, host = recorder()
     take = record(view, host).element_handle()
     take.query_selector("audio").evaluate("async sound => { sound.loop = true; await sound.play() }")
-    take.query_selector("button").click()
+    take.query_selector("button.bad").click()
     host.call("do", node="take", action="start")
     eventually("it records", lambda: len(host.events("record.started")) == 2)
     host.call("do", node="take", action="finish")
     eventually("it is listed", lambda: view.locator("#takes > li").filter(has_text="whole").count() == 2)
     assert take.evaluate("row => row.isConnected") and not take.query_selector("audio").evaluate("sound => sound.paused")
-    assert take.query_selector("button").evaluate("e => document.activeElement === e && e.textContent.includes('stays')")
+    assert take.query_selector("button.bad").evaluate("e => document.activeElement === e && e.textContent.includes('stays')")
 
 
 def test_take_is_forgotten_while_its_file_stays(recorder):

@@ -42,7 +42,7 @@ def test_T3_status_goes_from_waiting_to_thinking_and_back(element):
     page, host = element('label-thinking="One moment"', STEPPING)
     begin(page)
     record(page)
-    assert part(page, "status").inner_text() == "Speak to interrupt"
+    assert part(page, "status").inner_text() == "Idle"
     page.evaluate(f"{ELEMENT}.send('go')")
     eventually("it thinks", lambda: page.evaluate(f"{ELEMENT}.status") == "thinking")
     assert part(page, "status").inner_text() == "One moment"

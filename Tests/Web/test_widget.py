@@ -75,10 +75,16 @@ def test_T3_status_has_its_labels(element):
     state(page, "collapsed")
     part(page, "launcher").click()
     state(page, "expanded")
-    assert part(page, "status").inner_text() == "Go on, interrupt"
-    plain = page.evaluate("""() => { const e = document.querySelector('voice-graph')
-      e.removeAttribute('label-waiting'); return e.shadowRoot.querySelector('[part=status]').textContent }""")
-    assert plain == "Speak to interrupt"
+    # What does not speak cannot be interrupted.
+    assert part(page, "status").inner_text() == "Idle"
+    page.evaluate("""() => { window.said = []; const status = document.querySelector('voice-graph').shadowRoot.querySelector('.status')
+      new MutationObserver(() => said.push(status.textContent)).observe(status, { childList: true }) }""")
+    for label in ("Go on, interrupt", "Speak to interrupt"):
+        page.evaluate("document.querySelector('voice-graph').send('hello')")
+        eventually(label, lambda: label in page.evaluate("said"))
+        eventually("it rests", lambda: part(page, "status").inner_text() == "Idle")
+        page.evaluate("document.querySelector('voice-graph').removeAttribute('label-waiting')")
+    assert set(page.evaluate("said")) <= {"Wait", "Connecting...", "Go on, interrupt", "Speak to interrupt", "Idle"}
 
 
 def test_T3_where_nobody_talks_there_is_no_status(element):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings, and what was said.
-import { fill, h } from './dom.js'
+import { download, fill, h } from './dom.js'
 
 const clock = seconds => new Date(1000 * seconds).toISOString().slice(11, 19)
 const date = utc => new Date(utc).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
@@ -9,8 +9,6 @@ export function recorder(app) {
 	const { live, find } = app
 	let recorders = []
 	let rows = new Map()
-	/** With which the player, which sends no header, fetches takes. */
-	let ticket
 
 	function panel(node) {
 		const state = h('span', { class: 'quiet' })
@@ -47,23 +45,25 @@ export function recorder(app) {
 			h('div', { class: 'row' }, ...Object.values(buttons))) }
 	}
 
-	function row({ id, path, seconds = 0, utc, speaker, state, reason = '', exists }) {
+	function row({ id, path, seconds = 0, utc, speaker, state, reason = '', exists }, ticket) {
+		const src = `api/takes/${id}/audio?ticket=${ticket}`
 		const name = path.split('/').pop()
 		return h('li', {}, h('div', { class: 'head' }, h('strong', {}, name), h('span', { class: 'quiet' }, clock(seconds))),
 			h('small', {}, `${date(utc)}, ${speaker}, ${state} ${reason}`),
-			exists ? h('audio', { controls: true, preload: 'none', src: `api/takes/${id}/audio?ticket=${ticket}`, 'aria-label': name })
+			exists ? h('audio', { controls: true, preload: 'none', src, 'aria-label': name })
 				: h('p', {}, 'The file is gone.'),
-			app.button('Forget', 'Forget it? Its file stays', () => app.call('delete_takes', { takes: [id] }).then(list)))
+			h('div', { class: 'row' },
+				exists && h('button', { onclick: () => download(src, name), 'aria-label': `Download ${name}` }, 'Download'),
+				app.button('Forget', 'Forget it? Its file stays', () => app.call('delete_takes', { takes: [id] }).then(list))))
 	}
 
 	async function list() {
-		const [{ takes }, granted] = await Promise.all([live.call('takes'), live.call('ticket')])
-		ticket = granted.ticket
+		const [{ takes }, { ticket }] = await Promise.all([live.call('takes'), live.call('ticket')])
 		const before = rows
 		// A take of which nothing has changed keeps its row, which may be playing.
 		rows = new Map(takes.reverse().map(take => {
 			const key = JSON.stringify(take)
-			return [key, before.get(key) ?? row(take)]
+			return [key, before.get(key) ?? row(take, ticket)]
 		}))
 		fill(find('takes'), [...rows.values()])
 	}
@@ -98,6 +98,9 @@ export function transcripts(app) {
 		() => app.call('delete', { items: selected() }).then(load))
 	const count = () => (remove.disabled = live.readOnly || !selected().length)
 	find('delete').append(remove)
+	const files = ['SRT', 'VTT', 'TXT'].map(kind => h('button', { 'aria-label': `Download as ${kind}`,
+		onclick: () => app.file(`api/transcripts/${chosen}.${kind.toLowerCase()}`).then(file => download(file, ''), app.tell) }, kind))
+	find('downloads').append(...files)
 
 	function row({ id, text: words, speaker, utc, original }) {
 		const text = h('p', {}, words)
@@ -129,6 +132,7 @@ export function transcripts(app) {
 		const { items } = words ? await live.call('search', { words })
 			: chosen ? await live.call('transcript', { session: chosen }) : { items: [] }
 		find('items').replaceChildren(...items.map(row))
+		find('downloads').hidden = !!words || !items.length
 		count()
 	}
 

@@ -3,6 +3,8 @@
 import { h } from './dom.js'
 import { Transcript } from './transcript.js'
 
+const sentences = new Intl.Segmenter(undefined, { granularity: 'sentence' })
+
 /** A list that follows its newest bubble, unless somebody has scrolled up to read. */
 export class Bubbles {
 	transcript = new Transcript()
@@ -63,8 +65,8 @@ export class Bubbles {
 		this.#place(item)
 	}
 
-	/** Takes a text as a transcript does. */
-	put(given) {
+	/** Takes a text as a transcript does; what is no news is not read out. */
+	put(given, isNews = true) {
 		const item = this.transcript.put(given)
 		if (!item) return
 		// Whoever scrolls up is heard of a frame later.
@@ -81,7 +83,7 @@ export class Bubbles {
 		if (item.isGone) {
 			bubble.remove()
 			this.#elements.delete(item.id)
-		} else if (item.role === 'agent') this.#announce(item)
+		} else if (item.role === 'agent' && isNews) this.#announce(item)
 		this.follow(this.#isPinned)
 		this.#told({ ...item })
 	}
@@ -99,10 +101,10 @@ export class Bubbles {
 		this.#top = this.#list.scrollTop
 	}
 
-	/** Tells a screen reader whole sentences, once each. */
+	/** Tells a screen reader whole sentences, once each: one is whole when the next one has begun. */
 	#announce(item) {
 		const { text, told = 0 } = item
-		const end = item.state === 'whole' ? text.length : text.search(/[.!?…。]["'”’)]*[^.!?…。]*$/) + 1
+		const end = item.state === 'whole' ? text.length : [...sentences.segment(text)].at(-1).index
 		if (end > told) this.#said.textContent = text.slice(told, item.told = end).trim()
 	}
 

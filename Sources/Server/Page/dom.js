@@ -20,6 +20,9 @@ export function fill(box, wanted) {
 	wanted.forEach((node, i) => box.children[i] === node || box.insertBefore(node, box.children[i] ?? null))
 }
 
+/** Saves what is at an address under a name. */
+export const download = (href, download) => h('a', { href, download }).click()
+
 const microphone = 'M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3zM5 11a7 7 0 0 0 14 0M12 18v3'
 export const icons = {
 	microphone, silent: microphone + 'M4 3l16 18', talk: 'M4 5h16v11H9l-5 4z',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graph, drawn live, and what can be changed of it.
-import { h } from './dom.js'
+import { download, h } from './dom.js'
 import { field, valuesOf } from './nodes.js'
 
 export function graph(app) {
@@ -21,10 +21,12 @@ export function graph(app) {
 			element: titled('svg:path', { class: kind, d: path }, `${from}.${output} → ${to}.${input}`) }))
 		drawing.replaceChildren(h('svg:svg', { viewBox: `0 0 ${width} ${height}`, role: 'img',
 			'aria-label': `${nodes.length} nodes, ${links.length} links` }, ...wires.map(({ element }) => element),
-		...nodes.map(({ name, type, x, y, width, height, inputs, outputs, failure }) =>
-			titled('svg:g', { class: failure && 'failed' },
-			failure ?? name, h('svg:rect', { x, y, width, height, rx: 12 }), h('svg:text', { x: x + 12, y: y + 22 }, name),
-			h('svg:text', { x: x + 12, y: y + 38 }, type), ...inputs.map(port), ...outputs.map(port)))))
+		...nodes.map(({ name, type, x, y, width, height, inputs, outputs, failure }) => {
+			const isMuted = app.parts.node(name)?.mute
+			return titled('svg:g', { class: failure ? 'failed' : isMuted && 'muted' },
+			failure ?? (isMuted ? `${name}, muted` : name), h('svg:rect', { x, y, width, height, rx: 12 }), h('svg:text', { x: x + 12, y: y + 22 }, name),
+			h('svg:text', { x: x + 12, y: y + 38 }, isMuted ? `${type}, muted` : type), ...inputs.map(port), ...outputs.map(port))
+		})))
 	}
 
 	async function fill() {
@@ -72,10 +74,10 @@ export function graph(app) {
 	does('save-states', 'save', ({ saved }) => `Saved: ${saved.join(', ') || 'nothing; no node has state = "FOLDER"'}`)
 	does('save-graph', 'file', ({ text, path = `${app.parts.graph}.conf` }) => {
 		const href = URL.createObjectURL(new Blob([text], { type: 'application/toml' }))
-		const download = path.replace(/.*\//, '')
-		h('a', { href, download }).click()
+		const name = path.replace(/.*\//, '')
+		download(href, name)
 		URL.revokeObjectURL(href)
-		return `Downloaded: ${download}`
+		return `Downloaded: ${name}`
 	})
 
 	add.onsubmit = event => {
@@ -106,6 +108,7 @@ export function graph(app) {
 			drawnAt = now
 			for (const wire of wires) {
 				const peak = app.output(wire.from)?.[0]
+				wire.element.classList.toggle('unmeasured', !!wire.from && peak === undefined)
 				const level = peak > 0.001 ? Math.round(20 * (1 + Math.log10(peak) / 3)) / 20 : 0
 				if (level !== wire.level) wire.element.style.setProperty('--level', wire.level = level)
 			}

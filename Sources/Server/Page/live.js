@@ -6,8 +6,15 @@ import { Parts } from './parts.js'
 const failure = ({ message, hint = '', diagnostics = [] }) => Object.assign(new Error(message), { hint, diagnostics })
 /** Each includes those before it. */
 const rights = ['visitor', 'operator', 'owner']
-const lost = failure({ message: 'Connection lost', hint: 'It is tried again by itself.' })
-const refused = failure({ message: 'No access', hint: 'Open the link that the run prints, or `voicegraph web`.' })
+/** Why there is no connection: what the page says, and the word of the element for it. */
+const cause = (word, message, hint = 'It is tried again by itself.') => Object.assign(failure({ message, hint }), { word })
+const lost = cause('lost', 'Connection lost')
+const away = cause('away', 'Cannot connect')
+const refused = cause('refused', 'No access', 'Open the link that the run prints, or `voicegraph web`.')
+const blocked = cause('blocked', 'Cannot connect',
+	'The host answers, but no WebSocket reaches it: a policy of the page or a proxy keeps it back.')
+/** Milliseconds until a connection that neither opens nor fails counts as lost. */
+const patience = 12e3
 
 /** The connection to a server, shared by all on a page that show it: calls, events, levels and sound. */
 export class Live {
@@ -37,7 +44,7 @@ export class Live {
 		return () => {
 			if (--this.#users) return
 			clearTimeout(this.timer)
-			this.socket.close()
+			this.socket?.close()
 			this.#tell('closed')
 		}
 	}
@@ -55,7 +62,7 @@ export class Live {
 
 	/** Asks the host: the results, or an error with a hint. */
 	call(call, given) {
-		if (this.socket?.readyState !== 1) return Promise.reject(this.refusal ?? lost)
+		if (this.socket?.readyState !== 1) return Promise.reject(this.refusal ?? away)
 		const id = ++this.#count
 		this.socket.send(JSON.stringify({ id, call, ...given }))
 		return new Promise((resolve, reject) => this.#calls.set(id, { resolve, reject }))
@@ -110,18 +117,43 @@ export class Live {
 
 	#open() {
 		clearTimeout(this.timer)
-		const url = new URL('api/live', this.src)
-		url.protocol = url.protocol.replace('http', 'ws')
-		const socket = this.socket = new WebSocket(url, ['voicegraph', ...(this.token ? ['token.' + this.token] : [])])
-		socket.binaryType = 'arraybuffer'
-		socket.onmessage = ({ data }) => (typeof data === 'string' ? this.#take(JSON.parse(data)) : this.#measure(data))
 		/** Fulfilled once it is open. */
 		this.opened = new Promise((resolve, reject) => {
-			socket.onopen = () => this.#begin().then(resolve, () => socket.close())
-			socket.onclose = () => socket === this.socket && this.#lose().then(() => reject(this.refusal))
+			const socket = this.socket = this.#connect()
+			let isOver = false
+			// Where a policy forbids it, browsers throw, or tell an error and never that it is closed.
+			const end = () => {
+				if (isOver || socket !== this.socket) return
+				isOver = true
+				clearTimeout(limit)
+				this.#lose().then(() => reject(this.refusal))
+			}
+			const limit = setTimeout(() => {
+				socket?.close()
+				end()
+			}, socket ? patience : 0)
+			if (!socket) return
+			socket.onopen = () => this.#begin().then(() => resolve(clearTimeout(limit)), () => socket.close())
+			socket.onclose = end
+			socket.onerror = () => setTimeout(() => socket.readyState > 1 && end())
 		})
 		this.opened.catch(() => {})
 		this.#tell('opening')
+	}
+
+	/** A socket that is being opened; undefined: the browser does not even try. */
+	#connect() {
+		const url = new URL('api/live', this.src)
+		url.protocol = url.protocol.replace('http', 'ws')
+		let socket
+		try {
+			socket = new WebSocket(url, ['voicegraph', ...(this.token ? ['token.' + this.token] : [])])
+		} catch {
+			return undefined
+		}
+		socket.binaryType = 'arraybuffer'
+		socket.onmessage = ({ data }) => (typeof data === 'string' ? this.#take(JSON.parse(data)) : this.#measure(data))
+		return socket
 	}
 
 	async #begin() {
@@ -136,16 +168,18 @@ export class Live {
 
 	async #lose() {
 		const wasOpen = this.state === 'open'
-		this.refusal = lost
-		for (const { reject } of this.#calls.values()) reject(lost)
+		this.refusal = this.run ? lost : away
+		for (const { reject } of this.#calls.values()) reject(this.refusal)
 		this.#calls.clear()
 		if (!this.#users) return
 		// From half a second to fifteen, and not all clients at once.
 		this.timer = setTimeout(() => this.#open(), Math.min(15e3, 500 * 2 ** this.#tries++) * (0.75 + Math.random() / 2))
 		if (!wasOpen) {
 			const headers = this.token ? { Authorization: 'Bearer ' + this.token } : {}
-			const answer = await fetch(new URL('api/nodes', this.src), { headers }).catch(() => ({}))
+			const signal = AbortSignal.timeout(patience / 4)
+			const answer = await fetch(new URL('api/nodes', this.src), { headers, signal }).catch(() => ({}))
 			if (answer.status === 401 || answer.status === 403) this.refusal = refused
+			else if (answer.ok) this.refusal = blocked
 		}
 		if (this.#users) this.#tell(this.refusal === refused ? 'refused' : 'lost')
 	}
@@ -173,7 +207,7 @@ export class Live {
 
 	#measure(buffer) {
 		const view = new DataView(buffer)
-		if (view.getUint8(0) === 2) return this.#emit('audio', buffer)
+		if (view.getUint8(0) === 2) return this.#emit('audio', buffer, view.getUint8(1))
 		this.time = view.getFloat64(8, true)
 		for (let at = 16; at < buffer.byteLength;) {
 			const row = this.rows[view.getUint16(at, true)]

@@ -4,12 +4,16 @@ import { h, icon } from './dom.js'
 
 export const style = new CSSStyleSheet()
 style.replaceSync(`
-:host { color-scheme: light dark; display: inline-block; font: 15px/1.45 var(--vg-font, system-ui, sans-serif);
+/* Nothing comes in from the page but its direction, whether it is to be seen, and the place that it gives the element. */
+:host { all: initial; visibility: inherit; display: inline-block;
 	--surface: var(--vg-surface, light-dark(#fff, #171a20)); --text: var(--vg-text-primary, light-dark(#11161f, #eef1f5));
 	--quiet: var(--vg-text-secondary, light-dark(#566070, #a3adbb)); --line: light-dark(#dde2e8, #2e3540);
 	--field: var(--vg-input-background, light-dark(#f1f3f6, #222731)); --accent: light-dark(#036b5b, #7fe3c4);
-	--bad: light-dark(#b42318, #ff9a8d); --on: light-dark(#fff, #10231e); color: var(--text) }
-:host([theme=light]) { color-scheme: light } :host([theme=dark]) { color-scheme: dark }
+	--bad: light-dark(#b42318, #ff9a8d); --on: light-dark(#fff, #10231e) }
+:host([hidden]) { display: none !important }
+:host > div { all: initial; display: contents; visibility: inherit; color-scheme: light dark; color: var(--text);
+	font: 15px/1.45 var(--vg-font, system-ui, sans-serif); overflow-wrap: break-word }
+:host([theme=light]) > div { color-scheme: light } :host([theme=dark]) > div { color-scheme: dark }
 :host([position*='-']) { position: fixed; z-index: 9999; margin: 20px }
 :host([position^=bottom]) { bottom: 0 } :host([position^=top]) { top: 0 }
 :host([position$=right]) { right: 0 } :host([position$=left]) { left: 0 }
@@ -25,8 +29,8 @@ svg { width: 22px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-l
 .busy svg { animation: wait 1s infinite alternate } @keyframes wait { to { opacity: .3 } }
 .round { width: 56px; padding: 0; justify-content: center } .round svg { width: 32px }
 .round span, .said { position: absolute; clip-path: inset(50%) }
-.card { width: min(360px, 100vw - 40px); border-radius: var(--vg-radius, 24px); overflow: hidden; display: flex;
-	flex-direction: column; position: relative } .tall { height: min(580px, 100vh - 40px) }
+.card { width: min(360px, 100vw - 40px); border-radius: var(--vg-radius, 24px); overflow: hidden; display: inline-flex;
+	vertical-align: top; flex-direction: column; position: relative } .tall { height: min(580px, 100vh - 40px); height: min(580px, 100dvh - 40px) }
 .stage { height: 212px; flex: none; padding: 16px } .tall .stage { height: 96px; padding: 8px }
 canvas { display: block; width: 100%; height: 100% }
 .status, .hint { text-align: center; color: var(--quiet); padding: 0 16px 12px; font-size: 14px }
@@ -40,7 +44,8 @@ li { max-width: 85%; padding: 9px 14px; border-radius: 18px; overflow-wrap: anyw
 	color: var(--vg-user-bubble-text, #fff); border-bottom-right-radius: 6px }
 .partial::after { content: ' …' } .unsent { outline: 2px solid var(--bad) }
 .notice { padding: 8px 16px 0 } form { display: flex; gap: 8px; padding: 12px 16px 0 }
-input { flex: 1; min-width: 0; border: 1px solid var(--line); border-radius: 22px; padding: 0 16px;
+/* Of less than 16 px iOS enlarges the page. */
+input { flex: 1; min-width: 0; font-size: 16px; border: 1px solid var(--line); border-radius: 22px; padding: 0 16px;
 	background: var(--field) }
 input::placeholder { color: var(--quiet); opacity: 1 }
 .controls { display: flex; justify-content: center; gap: 12px; padding: 12px 16px 16px }
@@ -48,7 +53,8 @@ input::placeholder { color: var(--quiet); opacity: 1 }
 .mute { background: var(--vg-mute-background, var(--field)); color: var(--vg-mute-icon, var(--text)) }
 .mute[aria-pressed=true] { background: var(--vg-mute-active-background, var(--bad));
 	color: var(--vg-mute-icon, var(--on)) }
-.send, .retry { background: var(--accent); color: var(--on) }
+.send, .retry, .mute.begin { background: var(--accent); color: var(--on) }
+.mute.begin { display: flex; align-items: center; gap: 8px; padding: 0 20px; font-weight: 600 }
 .error { padding: 28px 24px 12px; align-items: center; gap: 8px } .error > svg { color: var(--bad); width: 36px }
 h2, .error button { font-weight: 600; padding: 0 20px }
 :host(:is([mode=face], [mode=conversation])) { display: block; height: 100% }
@@ -60,33 +66,28 @@ h2, .error button { font-weight: 600; padding: 0 20px }
 @media (forced-colors: active) { button, li { border: 1px solid } }
 `)
 
-// The first class of each is the name of its part.
-export const layout = `
-<button class=launcher></button>
-<section class=card>
-	<div class=stage><canvas class=canvas role=img aria-label="Level of the voice"></canvas></div>
-	<p class=status></p>
-	<ol class=transcript tabindex=0 aria-label=Transcript></ol>
-	<button class=newest aria-label="Go to the newest"></button>
-	<p class=notice role=alert></p>
-	<form class=composer>
-		<input class=input aria-label=Message autocomplete=off maxlength=10000><button class=send aria-label=Send></button>
-	</form>
-	<div class=controls>
-		<button class=mute aria-label="Mute microphone"></button>
-		<button class=toggle aria-label=Transcript></button>
-		<button class=end aria-label="End conversation"></button>
-	</div>
-</section>
-<section class="error card" aria-label=Error>
-	<h2 class=title></h2><p class=hint></p>
-	<div class=controls><button class=retry>Retry</button><button class=dismiss>Close</button></div>
-</section>
-<div class=said role=status></div>`
+/** The parts; the first class of each is its name. Without markup in a text, so pages that trust none may have it. */
+export const layout = () => {
+	const part = (tag, name, given, ...children) => h(tag, { class: name, ...given }, ...children)
+	return h('div', {},
+		part('button', 'launcher'),
+		part('section', 'card', {},
+			part('div', 'stage', {}, part('canvas', 'canvas', { role: 'img' })),
+			part('p', 'status'),
+			part('ol', 'transcript', { tabindex: 0 }),
+			part('button', 'newest'),
+			part('p', 'notice', { role: 'alert' }),
+			part('form', 'composer', {}, part('input', 'input', { autocomplete: 'off', maxlength: 10000 }), part('button', 'send')),
+			part('div', 'controls', {}, part('button', 'mute'), part('button', 'toggle'), part('button', 'end'))),
+		part('section', 'error card', {},
+			part('h2', 'title'), part('p', 'hint'),
+			part('div', 'controls', {}, part('button', 'retry'), part('button', 'dismiss'))),
+		part('div', 'said', { role: 'status' }))
+}
 
 /** Shows of the parts what belongs to a state, and says in them what there is to say. */
 export function show(parts, now) {
-	const { state, status, muted, error, isFace, isRound, text } = now
+	const { state, mood, muted, error, isFace, isRound, text } = now
 	const isList = state === 'transcript' && !isFace
 	const isBusy = state === 'loading' || state === 'connecting'
 	const isCardOfError = error && (!isRound || now.isOpened)
@@ -94,7 +95,7 @@ export function show(parts, now) {
 		launcher: !isFace && !isCardOfError && (isBusy || error || state === 'collapsed'), error: !isFace && isCardOfError,
 		card: isFace || isList || state === 'expanded', transcript: isList, composer: isList && now.canAnswer,
 		newest: isList && !now.isPinned, status: !isFace && now.canTalk, controls: !isFace, notice: now.notice,
-		mute: now.canMute,
+		mute: now.canMute || now.canBegin,
 	}).forEach(([name, isShown]) => (parts[name].hidden = !isShown))
 	parts.launcher.className = `launcher${isRound ? ' round' : ''}${isBusy ? ' busy' : ''}${error ? ' bad' : ''}`
 	parts.launcher.replaceChildren(icon(error ? 'error' : state === 'connecting' ? 'end' : 'bars'),
@@ -103,14 +104,18 @@ export function show(parts, now) {
 	parts.title.textContent = error?.message
 	parts.hint.textContent = error?.hint
 	parts.card.classList.toggle('tall', isList)
-	parts.card.ariaLabel = isFace ? 'Face' : 'Voice assistant'
+	for (const name of ['toggle', 'transcript', 'end', 'send', 'input', 'newest', 'canvas', 'error']) parts[name].ariaLabel = text(name)
+	for (const name of ['retry', 'dismiss']) parts[name].textContent = text(name)
+	parts.card.ariaLabel = text(isFace ? 'face' : 'card')
 	parts.transcript.dataset.empty = text('empty')
-	parts.status.textContent = text(status, now.label)
+	parts.status.textContent = text(mood, mood === 'listening' ? '' : now.label)
 	parts.input.placeholder = text('message')
 	parts.input.disabled = parts.send.disabled = !now.isConnected || now.isReadOnly
 	parts.mute.disabled = now.isReadOnly && !now.hasStreams
-	parts.mute.ariaPressed = muted
-	parts.mute.replaceChildren(icon(muted ? 'silent' : 'microphone'))
+	parts.mute.ariaPressed = now.canBegin ? null : muted
+	parts.mute.ariaLabel = text(now.canBegin ? 'begin' : 'mute')
+	parts.mute.className = now.canBegin ? 'mute begin' : 'mute'
+	parts.mute.replaceChildren(icon(muted && !now.canBegin ? 'silent' : 'microphone'), now.canBegin ? h('span', {}, text('begin')) : '')
 	parts.toggle.ariaPressed = isList
 	parts.toggle.replaceChildren(icon(isList ? 'bars' : 'talk'))
 }

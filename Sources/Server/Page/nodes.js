@@ -68,7 +68,8 @@ export function meters(app) {
 		asked = false
 		drawnAt = now
 		if (tells) toldAt = now
-		for (const { node, channels, box, tell } of rows) {
+		for (const row of rows) {
+			const { node, channels, box, tell } = row
 			const peaks = live.values(node, 'peak') ?? app.output(node) ?? []
 			const means = live.values(node, 'rms') ?? peaks
 			let loudest = 0
@@ -77,7 +78,9 @@ export function meters(app) {
 				if (channels[i](peaks[i], means[i], now, seconds)) moves = true
 				loudest = Math.max(loudest, peaks[i])
 			}
-			if (tells) tell(peaks.length ? decibels(loudest) : NaN)
+			// That something is silent is known as soon as its first level is.
+			if (tells || row.isKnown !== peaks.length > 0) tell(peaks.length ? decibels(loudest) : NaN)
+			row.isKnown = peaks.length > 0
 		}
 		if (moves || now - toldAt < 500 && !tells) wake()
 	}
@@ -91,20 +94,21 @@ export function meters(app) {
 
 	return {
 		changed({ nodes }) {
+			wake()
 			const heard = nodes.filter(({ ports }) => ports.some(({ kind }) => kind === 'audio'))
 			if (heard.map(({ name }) => name).join() === rows.map(({ node }) => node).join()) return
 			rows = heard.map(({ name: node, type }) => {
 				const number = h('span', { class: 'quiet' })
 				const box = h('div', { role: 'meter', 'aria-label': `Level of ${node}`, 'aria-valuemin': -60, 'aria-valuemax': 0 })
 				const tell = level => {
-					const text = level > -60 ? `${level.toFixed(1)} dBFS` : level < 0 ? 'silent' : 'not measured'
+					const text = app.parts.node(node)?.mute ? 'muted' : level > -60 ? `${level.toFixed(1)} dBFS` : level < 0 ? 'silent' : 'not measured'
 					number.textContent = box.ariaValueText = text
 					box.ariaValueNow = Math.round(Math.max(-60, Math.min(0, level || -60)))
 				}
 				tell(NaN)
 				const panel = h('div', { class: 'panel' },
 					h('div', { class: 'head' }, h('h2', {}, node, h('small', {}, ` ${type}`)), number), box)
-				return { node, box, tell, panel, channels: [channel(box)] }
+				return { node, box, tell, panel, channels: [channel(box)], isKnown: false }
 			})
 			find('meters').replaceChildren(...rows.map(({ panel }) => panel))
 		},
@@ -113,7 +117,8 @@ export function meters(app) {
 			wake()
 		},
 		leave: () => live.ask('meters', []),
-		levels: () => live.rows.some(({ values }) => values[0] > 0.001) && wake(),
+		levels: () => (live.rows.some(({ values }) => values[0] > 0.001) ||
+			rows.some(({ node, isKnown }) => !isKnown && live.values(node, 'output')?.length)) && wake(),
 	}
 }
 

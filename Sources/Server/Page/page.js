@@ -5,6 +5,7 @@ import { h } from './dom.js'
 import { Live } from './live.js'
 import { recorder, transcripts } from './archive.js'
 import { meters, nodes } from './nodes.js'
+import { problems } from './problems.js'
 import { graph } from './graph.js'
 import { talk } from './talk.js'
 
@@ -25,6 +26,8 @@ const app = {
 	live, find,
 	/** Calls the host; undefined where it refuses, which is shown. */
 	call: (name, given) => live.call(name, given).catch(app.tell),
+	/** The address of a file: what plays or saves it sends no header, but a ticket. */
+	file: async path => `${path}?ticket=${(await live.call('ticket')).ticket}`,
 	/** The levels of what a node gives away; they are measured before it is muted. */
 	output(node) {
 		const levels = live.values(node, 'output')
@@ -73,7 +76,7 @@ function health() {
 					State: state, Driver: `${event.driver} ${event.server}`, Format: `${event.rate} Hz, ${event.block} frames`,
 					Load: percent(event.load), 'Audio thread': `${scheduling.policy} ${scheduling.priority}`,
 					Dropouts: words(event.dropouts) || 'none', 'Told by the server': event.xruns, Counted: words(event.counters),
-					'Not well': words(event.degraded), Notice: event.notice,
+					'Not well': words(event.degraded), Muted: app.parts?.muted.join(', ') ?? '', Notice: event.notice,
 					'This browser': find('conversation').streams.map(sound).join(', '),
 				}).flatMap(([key, value]) => (value === '' ? [] : [h('dt', {}, key), h('dd', {}, String(value))])))
 			} else if (reason || (!item && (state || text || name === 'graph.changed'))) {
@@ -88,16 +91,17 @@ function health() {
 	}
 }
 
+const shown = problems(app)
 const views = { talk: talk(app), recorder: recorder(app), transcripts: transcripts(app), meters: meters(app),
 	nodes: nodes(app), graph: graph(app), health: health() }
 let current
 /** A visitor talks; whoever may see the rest has another link. */
-const shown = () => (live.has('operator') ? Object.keys(views) : ['talk'])
+const allowed = () => (live.has('operator') ? Object.keys(views) : ['talk'])
 
 function route() {
 	const name = location.hash.replace(/^#\/?/, '')
 	views[current]?.leave?.()
-	current = shown().includes(name) ? name : 'talk'
+	current = allowed().includes(name) ? name : 'talk'
 	for (const id in views) find(id).hidden = id !== current
 	for (const link of document.querySelectorAll('nav a')) link.ariaCurrent = link.hash === '#/' + current ? 'page' : null
 	document.querySelector('[aria-current]').scrollIntoView({ block: 'nearest', inline: 'nearest' })
@@ -110,7 +114,8 @@ async function reload() {
 	const parts = app.parts = await live.describe()
 	find('graph-name').textContent = document.title = parts.graph
 	document.querySelector('nav').hidden = !live.has('operator')
-	for (const id of shown()) views[id].changed?.(parts)
+	for (const id of allowed()) views[id].changed?.(parts)
+	shown.changed(parts)
 	if (isFirst) route()
 }
 
@@ -127,9 +132,13 @@ live.on('state', state => {
 })
 live.on('event', event => {
 	if (event.event === 'graph.changed') reload().catch(app.tell)
-	for (const id of shown()) views[id].event?.(event)
+	for (const id of allowed()) views[id].event?.(event)
+	shown.event(event)
 })
-live.on('levels', () => views[current].levels?.())
+live.on('levels', () => {
+	views[current].levels?.()
+	shown.levels()
+})
 
 const theme = find('theme')
 const elements = document.querySelectorAll('voice-graph')

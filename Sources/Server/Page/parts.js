@@ -10,6 +10,11 @@ export class Parts {
 		this.speaking = actions.find(({ name }) => name === 'speak')?.node
 		const can = (node, action) => actions.some(other => other.node === node && other.name === action)
 		const names = nodes.map(({ name }) => name)
+		this.muted = nodes.filter(({ mute }) => mute).map(({ name }) => name)
+		// What takes sound and gives none on, and to which nothing is linked.
+		const hasAudio = (ports, isInput) => ports.some(({ kind, input }) => kind === 'audio' && input === isInput)
+		this.unlinked = nodes.filter(({ name, ports }) => hasAudio(ports, true) && !hasAudio(ports, false) &&
+			!wires.some(({ to, kind }) => to === name && kind === 'audio')).map(({ name }) => name)
 		this.recording = names.filter(name => ['start', 'pause', 'finish'].every(action => can(name, action)))
 		this.canForget = can(this.answering, 'forget')
 		this.faces = names.filter(name => this.measures(name, 'orb'))

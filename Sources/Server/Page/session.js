@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A conversation with a host: its states, the browser's sound, and what is said.
 import { Live } from './live.js'
+import { recall } from './recall.js'
+import { Sound } from './sound.js'
+import { soundTrouble } from './words.js'
 
 /** idle -> initialize -> loading -> collapsed -> start -> connecting -> expanded <-> transcript; error too. */
 export class Session {
 	state = 'idle'
 	status = 'idle'
 	muted = false
-	/** What the node that answers says of its status, and what could not be done. */
+	/** What the node that answers says of its status. */
 	label = ''
-	notice = ''
 	error
 	live
 	graph
-	streams = []
 	/** Raised by whatever makes void what is under way. */
 	#turn = 0
 	#offs = []
@@ -21,10 +22,15 @@ export class Session {
 	#view
 	#before
 	#hadStreams = false
+	#isSpeaking = false
+	/** Words for what cannot be done, by what it is about, until it can. */
+	#notes = new Map()
+	#sound = new Sound({ note: (...given) => this.note(...given), muted: muted => this.#tell('mute', { muted }) })
 
 	/**
-	 * `view.wanted()` tells src, token, mode and isRound; `changed()`, `described()` and `levels()` are called when there is
-	 * something else to show, another graph and new levels; `told(type, detail)` when an event is to be dispatched.
+	 * `view.wanted()` tells src, token, mode and isRound, `text(word)` how something is said; `changed()`, `described()` and
+	 * `levels()` are called when there is something else to show, another graph and new levels; `told(type, detail)` when
+	 * an event is to be dispatched.
 	 */
 	constructor(bubbles, view) {
 		[this.#bubbles, this.#view] = [bubbles, view]
@@ -33,6 +39,27 @@ export class Session {
 	/** Whether messages reach the host. */
 	get connected() {
 		return this.live?.state === 'open'
+	}
+
+	/** The browser's sound that is open. */
+	get streams() {
+		return this.#sound.streams
+	}
+
+	/** Words for what cannot be done now. */
+	get notices() {
+		return [...this.#notes.values()]
+	}
+
+	/** The word for how it stands: what does not speak cannot be interrupted. */
+	get mood() {
+		if (this.status !== 'idle' && (this.status !== 'waiting' || this.#isSpeaking)) return this.status
+		return this.muted || !this.graph?.microphone ? 'idle' : 'listening'
+	}
+
+	/** Whether the sound of this browser belongs to it, and has not begun. */
+	get canBegin() {
+		return this.#isTalking && this.graph?.streams.length > 0 && !this.streams.length
 	}
 
 	get #isTalking() {
@@ -52,6 +79,7 @@ export class Session {
 		this.leave()
 		const turn = this.#turn
 		const { src, token } = this.#view.wanted()
+		if (!src) return this.#fail('initialization', { word: 'address' })
 		const live = this.live = Live.of(src, token)
 		this.set('loading')
 		this.#offs = [live.on('state', (...given) => this.#connection(...given)),
@@ -85,7 +113,8 @@ export class Session {
 		this.set(this.#view.wanted().isRound || this.#mode === 'conversation' ? 'transcript' : 'expanded')
 		// It begins with waiting, unless more is known.
 		const mood = this.live.last(this.graph.answering, this.graph.mood)
-		this.#feel(mood && mood.state !== 'idle' ? mood : { state: 'waiting' })
+		this.#feel(mood && mood.state !== 'idle' ? mood : { state: 'waiting', isSpeaking: false })
+		if (this.#mode === 'conversation') await recall(this.live, this.graph, this.#bubbles, () => turn === this.#turn)
 	}
 
 	end() {
@@ -107,16 +136,23 @@ export class Session {
 		this.set('idle')
 	}
 
+	/** Tries again now: a connection that is lost, or everything. */
+	async retry() {
+		if (this.#before && !this.connected) this.live.retry()
+		else if (this.error) await this.initialize()
+	}
+
 	async mute(isMuted) {
 		if (isMuted === this.muted || !this.#isOn) return
 		const { microphone: node, streams } = this.graph
-		const input = this.streams.find(({ mute }) => mute)
+		const input = this.#sound.microphone
 		try {
 			if (streams.length && !input) return await this.#open(true)
 			await (input ? input.mute(isMuted) : this.live.call('mute', { node, on: isMuted }))
 			this.#tell('mute', { muted: isMuted })
+			this.note('sound')
 		} catch (error) {
-			this.note(error)
+			this.note('sound', input ? soundTrouble(error) : 'unmuted')
 		}
 	}
 
@@ -127,10 +163,11 @@ export class Session {
 		const echo = this.#bubbles.echo(text, this.live.time)
 		try {
 			await this.live.call('do', { node, action: 'send', arguments: { text } })
+			this.note('message')
 			return true
-		} catch (error) {
+		} catch {
 			this.#bubbles.failed(echo)
-			this.note(error)
+			this.note('message', 'unsent')
 			return false
 		}
 	}
@@ -140,9 +177,11 @@ export class Session {
 		this.live?.ask(this, series)
 	}
 
-	/** What could not be done; nothing: it is over. */
-	note(error) {
-		this.notice = error ? `${error.message}. ${error.hint ?? ''}` : ''
+	/** Says by a word what cannot be done with the sound or a message; no word: it can. */
+	note(what, word) {
+		if (this.#notes.get(what) === word) return
+		if (word) this.#notes.set(what, word)
+		else this.#notes.delete(what)
 		this.#view.changed()
 	}
 
@@ -154,47 +193,43 @@ export class Session {
 
 	/** Opens the browser's microphone and speakers where the graph has nodes for them; else those of the host are used. */
 	async #open(isWanted) {
-		const [turn, live] = [this.#turn, this.live]
-		const { streams, microphone: node } = this.graph
+		const { live, graph: { streams, microphone: node } } = this
 		if (!streams.length) {
 			if (this.graph.node(node)?.mute && live.may('operator')) await live.call('mute', { node, on: false })
 			return this.#tell('mute', { muted: false })
 		}
-		this.#close()
 		// A page that was only opened asks for no microphone.
-		if (!isWanted) return this.#tell('mute', { muted: true })
-		try {
-			const { openStream } = await import(new URL('web-audio.js', import.meta.url))
-			for (const direction of ['output', 'input']) {
-				const stream = streams.find(stream => stream.direction === direction)
-				if (stream) this.streams.push(await openStream(live, stream.node, direction))
-			}
-		} catch (error) {
-			this.note(error)
-		}
-		this.#tell('mute', { muted: !this.streams.some(({ mute }) => mute) })
-		if (turn !== this.#turn) this.#close()
+		if (isWanted) return this.#sound.open(live, streams)
+		this.#sound.close()
+		this.#tell('mute', { muted: true })
 	}
 
 	#close() {
-		for (const stream of this.streams.splice(0)) stream.close()
+		this.#sound.close()
+		this.#notes.clear()
 	}
 
 	#clear() {
 		this.#close()
 		this.error = this.#before = undefined
 		this.#bubbles.clear()
-		this.note()
+		this.#view.changed()
 	}
 
 	#connection(state, isResumed) {
-		if ((state === 'lost' || state === 'refused') && this.#isOn) {
-			this.#hadStreams = this.streams.length > 0
-			this.#close()
-			this.#fail('connection', this.live.refusal)
+		const { refusal } = this.live
+		if (state === 'lost' || state === 'refused') {
+			if (this.#isOn) {
+				this.#hadStreams = this.streams.length > 0
+				this.#close()
+				this.#fail('connection', refusal)
+			} else if (this.error && this.error.message !== this.#view.text(refusal.word)) {
+				// There is another reason now.
+				this.#fail(this.error.kind, refusal, this.#before)
+			}
 		} else if (state === 'open' && this.error) {
 			if (isResumed && this.#before) this.#restore()
-			else if (this.#mode !== 'widget') this.initialize()
+			else this.initialize()
 		} else if (state === 'open') this.#refresh()
 		this.#view.changed()
 	}
@@ -235,16 +270,20 @@ export class Session {
 		this.#bubbles.put(state === 'withdrawn' ? { id, text: '' } : { id, role, text, delta, time, state })
 	}
 
-	#feel({ state, label, kind = 'other', error = 'Something went wrong', reason }) {
-		if (state === 'error' && this.#isOn) this.#fail(kind, { message: error, hint: reason })
-		else if (state !== 'error' && this.#before && this.connected) this.#restore()
+	#feel({ state, label, kind = 'other', reason, retry, isSpeaking = state === 'waiting' }) {
+		this.#isSpeaking = isSpeaking
+		if (state === 'error' && this.#isOn) {
+			this.#fail(kind, { word: retry ? 'away' : 'failed', message: reason })
+		} else if (state !== 'error' && this.#before && this.connected) this.#restore()
 		this.label = label ?? ''
 		this.#tell('status', { status: state, label })
 	}
 
-	#fail(kind, { message, hint = '' }) {
-		this.#before = this.#isTalking ? this.state : undefined
-		this.error = { kind, message, hint }
+	/** Says it in words for whoever looks; `reason` is what was told, for whoever runs the page. */
+	#fail(kind, { word = 'failed', message = '', hint }, before = this.#isTalking ? this.state : undefined) {
+		const { text } = this.#view
+		this.#before = before
+		this.error = { kind, message: text(word), hint: text(word + '-hint'), reason: [message, hint].filter(Boolean).join('. ') }
 		this.set('error')
 		this.#view.told('error', this.error)
 	}

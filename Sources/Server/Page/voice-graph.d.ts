@@ -3,15 +3,18 @@
 
 /** idle -> initialize -> loading -> collapsed -> start -> connecting -> expanded <-> transcript; error too. */
 export type VoiceGraphState = "idle" | "loading" | "collapsed" | "connecting" | "expanded" | "transcript" | "error"
-/** What the node that answers does: `waiting` may be interrupted. */
+/** What the node that answers does: `waiting`, as it begins, hears the user, who may interrupt it. */
 export type VoiceGraphStatus = "idle" | "connecting" | "thinking" | "waiting"
 export type VoiceGraphTheme = "light" | "dark" | "system"
 export type VoiceGraphPreset = "verdant" | "twilight" | "bloom" | "mystic" | "flare" | "glacier"
 
 export interface VoiceGraphError {
   kind: "initialization" | "connection" | "other"
+  /** What is shown, in words for whoever looks. */
   message: string
   hint: string
+  /** What the host or the browser told, for whoever runs the page; not shown. */
+  reason: string
 }
 
 export interface TranscriptItem {
@@ -37,8 +40,7 @@ export interface VoiceGraphEvents {
  * Attributes: `src` (URL of the server; the origin of the module without it), `token`, `mode` (widget, conversation,
  * face, orb, bars or wave), `theme`, `visualizer` (a style, a node, or both: "bars face"), `preset` (or two
  * colours: "d3ffa6-036b5b"), `icon-only`, `position` (inline, bottom-right, bottom-left, top-right, top-left),
- * `should-initialize` ("false": no network), and the labels `label-start`, `-loading`, `-connecting`,
- * `-idle`, `-thinking`, `-waiting`, `-message`, `-empty`. It tells `data-state`, `data-status` and `data-muted`.
+ * `should-initialize` ("false": no network), and `label-...` for each of the words in words.js. It tells `data-state`, `data-status` and `data-muted`.
  *
  * Custom properties, which go before attributes: `--vg-visualizer` (a preset or two colours), `--vg-surface`,
  * `--vg-text-primary`, `--vg-text-secondary`, `--vg-input-background`, `--vg-transcript-background`,
@@ -69,7 +71,9 @@ export class VoiceGraph extends HTMLElement {
   unmute(): Promise<void>
   /** Sends a typed text; false: it was blank, or did not arrive. */
   send(text: string): Promise<boolean>
-  /** error: initializes again. */
+  /** Words of one's own, by the names that words.js has; attributes go before them. */
+  labels: Record<string, string>
+  /** error: connects again now; a conversation that can go on does, else it initializes again. */
   retry(): Promise<void>
   addEventListener<K extends keyof VoiceGraphEvents>(
     type: K, listener: (event: VoiceGraphEvents[K]) => void, options?: boolean | AddEventListenerOptions): void

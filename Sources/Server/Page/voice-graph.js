@@ -7,14 +7,11 @@ import { Face, dark, forced } from './face.js'
 import { layout, show, style } from './look.js'
 import { Session } from './session.js'
 import { Transcript, smooth } from './transcript.js'
+import { words } from './words.js'
 
 export { presets } from './colors.js'
 export { Transcript, presetColors, smooth }
 
-const words = {
-	start: 'Start a conversation', loading: 'Loading…', connecting: 'Connecting…', idle: 'Idle',
-	thinking: 'Thinking...', waiting: 'Speak to interrupt', message: 'Type a message', empty: 'Nothing was said yet.',
-}
 const styles = ['orb', 'bars', 'wave', 'meter']
 
 /** A voice assistant, a conversation or a face on any page; voice-graph.d.ts describes it. */
@@ -23,6 +20,7 @@ export class VoiceGraph extends HTMLElement {
 		...Object.keys(words).map(word => 'label-' + word)]
 	level = 0
 	#parts = {}
+	#labels = {}
 	#bubbles
 	#session
 	#wish
@@ -34,7 +32,7 @@ export class VoiceGraph extends HTMLElement {
 		super()
 		const root = this.attachShadow({ mode: 'open' })
 		root.adoptedStyleSheets = [style]
-		root.append(document.createRange().createContextualFragment(layout))
+		root.append(layout())
 		const parts = this.#parts
 		for (const node of root.querySelectorAll('[class]')) {
 			const [name] = node.classList
@@ -45,7 +43,8 @@ export class VoiceGraph extends HTMLElement {
 		this.face = new Face(parts.canvas)
 		this.#bubbles = new Bubbles(parts, detail => this.dispatchEvent(new CustomEvent('message', { detail })))
 		const session = this.#session = new Session(this.#bubbles, {
-			wanted: () => this.#wanted, changed: () => this.#render(), described: () => this.#pick(),
+			wanted: () => this.#wanted, text: word => this.#text(word),
+			changed: () => this.#render(), described: () => this.#pick(),
 			levels: () => this.#levels(), told: (type, detail) => this.#told(type, detail),
 		})
 		parts.launcher.onclick = () => this.#launch()
@@ -62,22 +61,43 @@ export class VoiceGraph extends HTMLElement {
 	connectedCallback() {
 		for (const query of [dark, forced]) query.addEventListener('change', this.#relook)
 		this.#render()
-		this.attributeChangedCallback('should-initialize')
+		this.#bubbles.follow(this.#bubbles.isPinned)
+		this.#settle()
 	}
 
+	/** An element that is only moved in the page is back before this is looked at. */
 	disconnectedCallback() {
 		for (const query of [dark, forced]) query.removeEventListener('change', this.#relook)
-		this.#session.leave()
+		setTimeout(this.#settle)
 	}
 
-	attributeChangedCallback(name) {
-		if (!this.isConnected) return
-		if (name === 'should-initialize' && this.getAttribute(name) !== 'false' && this.state === 'idle') this.initialize()
-		if ((name === 'src' || name === 'token') && this.state !== 'idle') {
-			this.#session.leave()
-			this.initialize()
-		}
+	attributeChangedCallback(name, before, now) {
+		if (!this.isConnected || now === before) return
+		if (name === 'should-initialize') this.#settle()
+		// Both may be about to change, or to be set to what they were.
+		if (name === 'src' || name === 'token') setTimeout(this.#settle)
 		this.#pick()
+		this.#render()
+	}
+
+	/** Connects to what is wanted, and to nothing else. */
+	#settle = () => {
+		if (!this.isConnected) return this.#session.leave()
+		if (this.state === 'idle') return this.getAttribute('should-initialize') !== 'false' && this.initialize()
+		const { src, token } = this.#wanted
+		const { live } = this.#session
+		if (live?.src === src && live.token === token) return
+		this.#session.leave()
+		this.initialize()
+	}
+
+	/** Words of one's own, by the names that words.js has; they go before those, and attributes before them. */
+	get labels() {
+		return this.#labels
+	}
+
+	set labels(given) {
+		this.#labels = { ...given }
 		this.#render()
 	}
 
@@ -124,8 +144,8 @@ export class VoiceGraph extends HTMLElement {
 		this.#session.end()
 	}
 
-	async retry() {
-		if (this.error) await this.initialize()
+	retry() {
+		return this.#session.retry()
 	}
 
 	mute(isMuted = true) {
@@ -146,8 +166,10 @@ export class VoiceGraph extends HTMLElement {
 	}
 
 	get #wanted() {
+		const src = this.getAttribute('src') ?? new URL('.', import.meta.url)
+		const url = URL.canParse(src, document.baseURI) && new URL(src, document.baseURI)
 		return {
-			src: new URL(this.getAttribute('src') ?? new URL('.', import.meta.url), document.baseURI).href,
+			src: url && /^https?:$/.test(url.protocol) ? url.href : '',
 			token: this.getAttribute('token') ?? '', mode: this.#mode, isRound: this.hasAttribute('icon-only'),
 		}
 	}
@@ -208,7 +230,7 @@ export class VoiceGraph extends HTMLElement {
 		event.preventDefault()
 		const { input } = this.#parts
 		if (!input.value.trim() || !this.connected) return
-		this.#session.note()
+		this.#session.note('message')
 		this.send(input.value)
 		input.value = ''
 	}
@@ -224,15 +246,15 @@ export class VoiceGraph extends HTMLElement {
 	}
 
 	#text(word, otherwise) {
-		return this.getAttribute('label-' + word) ?? (otherwise || words[word]) ?? word
+		return this.getAttribute('label-' + word) ?? this.#labels[word] ?? (otherwise || words[word]) ?? word
 	}
 
 	#render() {
-		const { graph, live, state, status, muted, error, label, notice, connected, streams } = this.#session
+		const { graph, live, state, status, mood, muted, error, label, notices, connected, streams, canBegin } = this.#session
 		const { answering, microphone, speaking } = graph ?? {}
 		if (this.isConnected) Object.assign(this.dataset, { state, status, muted })
 		show(this.#parts, {
-			state, status, muted, error, label, notice, isOpened: this.#isOpened, isPinned: this.#bubbles.isPinned,
+			state, mood, muted, error, label, canBegin, notice: notices.map(word => this.#text(word)).join(' '), isOpened: this.#isOpened, isPinned: this.#bubbles.isPinned,
 			isConnected: connected, isFace: this.#mode === 'face', isRound: this.hasAttribute('icon-only'),
 			isReadOnly: live?.readOnly ?? false, canAnswer: !!answering,
 			canMute: !!microphone && (graph.streams.length > 0 || live.has('operator')),

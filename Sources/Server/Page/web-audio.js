@@ -73,26 +73,69 @@ if (globalThis.registerProcessor) {
 	})
 }
 
-let context
+/** An error with the word that says it to whoever looks. */
+const trouble = word => Object.assign(new Error(word), { word })
+
+/** What browsers have only on pages that came safely, or not at all. */
+function check(isInput) {
+	const { AudioContext, AudioWorkletNode, isSecureContext, navigator } = globalThis
+	if (AudioContext && AudioWorkletNode && 'audioWorklet' in AudioContext.prototype &&
+		(!isInput || navigator.mediaDevices?.getUserMedia)) return
+	throw trouble(isSecureContext ? 'unsupported' : 'secure')
+}
+
+/** The sound of the page, of which there is one: {context, ready}. */
+let shared
+const listeners = new Set()
+
+/** Whether the browser keeps back what is played until somebody touches the page. */
+export const isSuspended = () => !!shared && shared.context.state !== 'running'
+
+/** Calls back when that may have changed; what is returned ends it. */
+export function onSuspended(listener) {
+	listeners.add(listener)
+	return () => listeners.delete(listener)
+}
+
+function share() {
+	if (shared) return shared
+	const context = new AudioContext()
+	context.onstatechange = () => listeners.forEach(listener => listener())
+	// Only what somebody does on the page may begin its sound.
+	const resume = () => listeners.size && context.state !== 'running' && context.resume().catch(() => {})
+	for (const kind of ['pointerup', 'click', 'keydown']) addEventListener(kind, resume, true)
+	const ready = context.audioWorklet.addModule(import.meta.url)
+	ready.catch(() => (shared = undefined, context.close()))
+	return (shared = { context, ready })
+}
 
 /** Opens the microphone (direction 'input') or the speakers ('output') for a node: {node, waiting, missing, close()};
- * of an input mute(on) too. `waiting` and `missing` are frames that wait to be played, and that came too late. */
-export async function openStream(live, node, direction) {
+ * of an input mute(on) too. `waiting` and `missing` are frames that wait to be played, and that came too late; `ended` is
+ * called when the microphone has gone. Throws an error with a `word`, or one of the browser. */
+export async function openStream(live, node, direction, ended) {
 	const isInput = direction === 'input'
-	const listen = () => navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true } })
-	let sound = isInput && await listen()
+	check(isInput)
+	let sound
 	let source
+	let isMuted = false
+	const listen = async () => {
+		sound = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true } })
+		for (const track of sound.getTracks()) track.onended = ended
+	}
 	const silence = () => {
 		source?.disconnect()
 		for (const track of sound ? sound.getTracks() : []) track.stop()
 	}
+	if (isInput) await listen()
 	try {
-		if (!context) {
-			context = new AudioContext()
-			await context.audioWorklet.addModule(import.meta.url)
-		}
-		context.resume()
-		const { stream, channels } = await live.call('audio', { node, rate: context.sampleRate, channels: isInput ? 1 : 2 })
+		const { context, ready } = share()
+		await ready
+		context.resume().catch(() => {})
+		const { stream, channels } =
+			await live.call('audio', { node, rate: context.sampleRate, channels: isInput ? 1 : 2 }).catch(async error => {
+				const { streams } = await live.call('streams')
+				throw streams.find(stream => stream.node === node)?.taken ? trouble('taken') : error
+			})
 		const processor = new AudioWorkletNode(context, direction, { processorOptions: { stream, channels },
 			numberOfInputs: Number(isInput), numberOfOutputs: Number(!isInput), outputChannelCount: isInput ? [] : [2] })
 		const hear = () => {
@@ -100,10 +143,11 @@ export async function openStream(live, node, direction) {
 			source.connect(processor)
 		}
 		const send = bytes => live.state === 'open' && live.socket.send(bytes)
-		const off = isInput ? hear() : live.on('audio', buffer => {
-			if (new Uint8Array(buffer)[1] === stream) processor.port.postMessage(buffer, [buffer])
+		const off = isInput ? hear() : live.on('audio', (buffer, number) => {
+			if (number === stream) processor.port.postMessage(buffer, [buffer])
 		})
 		const result = { node, waiting: 0, missing: 0, close() {
+			isMuted = true
 			off?.()
 			silence()
 			processor.disconnect()
@@ -119,9 +163,12 @@ export async function openStream(live, node, direction) {
 		}
 		processor.port.onmessage = ({ data }) => send(data)
 		result.mute = async on => {
+			isMuted = on
 			if (on) return silence()
-			sound = await listen()
-			hear()
+			await listen()
+			// It may have been closed, or muted again, while the browser asked.
+			if (isMuted) silence()
+			else hear()
 		}
 		return result
 	} catch (error) {

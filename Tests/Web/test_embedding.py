@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The element in pages of others: what they do with it, what their policies forbid, and what of their style comes in."""
+
+import socket
+
+import pytest
+
+from conftest import state, wait
+from running import TALKING
+
+ELEMENT = "document.querySelector('voice-graph')"
+ROOT = ELEMENT + ".shadowRoot"
+
+
+def display(page):
+    return page.evaluate(f"getComputedStyle({ELEMENT}).display")
+
+
+@pytest.mark.parametrize("css", ["", "voice-graph { display: block }"])
+@pytest.mark.parametrize("attributes", ["", 'mode="conversation"', 'position="bottom-right"'])
+def test_hidden_element_is_not_shown_in_any_mode(element, attributes, css):
+    page, _ = element(attributes + ' hidden should-initialize="false"', css=css)
+    wait(page, "!!customElements.get('voice-graph')")
+    assert display(page) == "none"
+    page.evaluate(f"{ELEMENT}.hidden = false")
+    assert display(page) != "none"
+    page.evaluate(f"{ELEMENT}.hidden = true")
+    assert display(page) == "none"
+
+
+def talk(page):
+    state(page, "transcript")
+    assert page.evaluate(f"{ELEMENT}.send('hello')") is True
+    wait(page, f"{ELEMENT}.transcript.items.some(item => item.role === 'agent' && item.state === 'whole')")
+    page.evaluate(f"""() => {{ window.states = []; window.kept = {ELEMENT}
+      kept.addEventListener('state', ({{ detail }}) => states.push(detail.state)) }}""")
+
+
+# Whatever a framework does with it when it draws a page again: none of it changes what is wanted.
+SAME = {
+    "src set again": "e.setAttribute('src', e.getAttribute('src'))",
+    "token set again": "e.setAttribute('token', e.getAttribute('token'))",
+    "the same address, spelt otherwise": "e.setAttribute('src', e.getAttribute('src') + '../')",
+    "token taken away and back": "const t = e.getAttribute('token'); e.removeAttribute('token'); e.setAttribute('token', t)",
+    "both set": "for (const n of ['src', 'token']) e.setAttribute(n, e.getAttribute(n))",
+    "moved": "document.body.prepend(document.createElement('main')); document.querySelector('main').append(e)",
+    "taken out and put back": "const p = e.parentNode; e.remove(); p.append(e)",
+    "moved a moment later": "const p = e.parentNode; e.remove(); await Promise.resolve(); p.append(e)",
+    "with what is around it": "const b = document.createElement('div'); e.before(b); b.append(e); b.remove(); document.body.append(b)",
+}
+
+
+@pytest.mark.parametrize("change", SAME.values(), ids=SAME.keys())
+def test_what_changes_nothing_leaves_the_conversation_as_it_is(element, change):
+    page, _ = element('mode="conversation"')
+    talk(page)
+    sockets = []
+    page.on("websocket", lambda socket: sockets.append(socket.url))
+    items = page.evaluate(f"{ELEMENT}.transcript.items.length")
+    # What comes of it would be begun by the next task, and told before an answer of the host.
+    page.evaluate(f"async () => {{ const e = {ELEMENT}; {change}; await new Promise(done => setTimeout(done, 50)) }}")
+    assert page.evaluate(f"{ELEMENT}.send('what is your name')") is True
+    wait(page, f"{ELEMENT}.transcript.items.length >= {items} + 2")
+    assert page.evaluate("states") == [] and sockets == []
+    assert page.evaluate(f"{ELEMENT} === kept && {ROOT}.querySelectorAll('li').length") >= items + 2
+
+
+def test_element_that_is_taken_out_for_good_leaves(element):
+    page, host = element('mode="conversation"')
+    talk(page)
+    page.evaluate(f"{ELEMENT}.remove()")
+    wait(page, "kept.state === 'idle' && !kept.connected")
+
+
+POLICIES = {
+    "trusted types": "require-trusted-types-for 'script'",
+    "trusted types, and none may be made": "require-trusted-types-for 'script'; trusted-types 'none'",
+    "no style": "style-src 'none'",
+    "what it needs alone": "default-src 'none'; script-src {host}; connect-src {host} {socket}; img-src data:",
+}
+
+
+@pytest.fixture
+def governed(run, elsewhere, open_page):
+    """An element in a page elsewhere with a policy of its own; what it puts in {} is the host's."""
+
+    def make(policy, attributes='mode="conversation"', allows=()):
+        host = run(TALKING, "--set", f'web.origins=["{elsewhere.origin}"]')
+        live = host.url.replace("http", "ws", 1)
+        given = policy.format(host=host.url, socket=live)
+        (elsewhere.site / "index.html").write_text(
+            f"""<!doctype html><html lang="en"><title>elsewhere</title><link rel="icon" href="data:,">
+            <meta http-equiv="Content-Security-Policy" content="{given}">
+            <script type="module" src="{host.url}voice-graph.js"></script>
+            <voice-graph src="{host.url}" token="{host.token}" {attributes}></voice-graph>""")
+        return open_page(elsewhere.origin + "/index.html", host.url, live, allows=allows), host
+
+    return make
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES.keys())
+def test_policies_of_a_page_that_allow_it_do_not_break_it(governed, policy):
+    page, host = governed(policy)
+    talk(page)
+    assert page.locator("voice-graph [part~=agent-bubble]").count() >= 1
+
+
+@pytest.mark.parametrize("policy", ["connect-src {host}", "connect-src 'none'"])
+def test_policy_that_forbids_the_connection_is_an_error_in_words(governed, policy):
+    page, _ = governed(policy, "", ["Content Security Policy", "Content-Security-Policy", "WebSocket"])
+    state(page, "error")
+    error = page.evaluate(f"{ELEMENT}.error")
+    assert error["kind"] == "initialization"
+    assert error["message"] == "Cannot connect" and error["hint"], error
+
+
+def test_host_that_takes_the_connection_and_never_answers_is_an_error(run, elsewhere, open_page):
+    # It listens, and nobody ever looks who has come.
+    silent = socket.create_server(("127.0.0.1", 0))
+    port = silent.getsockname()[1]
+    host = run(TALKING, "--set", f'web.origins=["{elsewhere.origin}"]')
+    # Its patience is shortened; all else is as it is.
+    (elsewhere.site / "index.html").write_text(
+        f"""<!doctype html><html lang="en"><title>elsewhere</title><link rel="icon" href="data:,">
+        <script>const set = window.setTimeout; window.setTimeout = (f, ms, ...more) => set(f, ms > 5000 ? 500 : ms, ...more)</script>
+        <script type="module" src="{host.url}voice-graph.js"></script>
+        <voice-graph src="http://127.0.0.1:{port}" token="x"></voice-graph>""")
+    page = open_page(elsewhere.origin + "/index.html", host.url, f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}")
+    page.watch.allows += ["WebSocket", "Failed to load"]
+    state(page, "error")
+    assert page.evaluate(f"{ELEMENT}.error.message") == "Cannot connect"
+    silent.close()
+
+
+@pytest.mark.parametrize("src", ["http://[", "ftp://example.org/", "javascript:alert(1)"])
+def test_address_that_is_none_is_an_error_in_words(element, src):
+    page, host = element('should-initialize="false"')
+    page.watch.allows += ["WebSocket", "Failed to load", "URL scheme", "Content Security"]
+    wait(page, "!!customElements.get('voice-graph')")
+    page.evaluate(f"src => {{ {ELEMENT}.setAttribute('src', src); {ELEMENT}.removeAttribute('should-initialize') }}", src)
+    state(page, "error")
+    assert page.evaluate(f"{ELEMENT}.error.hint") == "The address of the assistant is not right."
+    page.evaluate(f"url => {ELEMENT}.setAttribute('src', url)", host.url)
+    state(page, "collapsed")
+
+
+STRANGE = """body { text-transform: uppercase; letter-spacing: .4em; text-align: center; word-spacing: 2em; text-indent: 40px;
+  text-shadow: 3px 3px red; writing-mode: vertical-rl; white-space: nowrap; font: italic bold 40px serif; line-height: 3;
+  font-variant: small-caps; cursor: wait; color: red; list-style: square; quotes: none; tab-size: 20; hyphens: auto;
+  text-decoration: underline; -webkit-text-stroke: 2px red; font-stretch: condensed; text-emphasis: dot red }"""
+
+
+@pytest.mark.parametrize("css", [STRANGE, STRANGE + "* { all: unset }", STRANGE.replace("body", "voice-graph")],
+                         ids=["inherited", "everything unset", "set on the element"])
+def test_style_of_the_page_does_not_come_in(element, css):
+    page, _ = element('mode="conversation" theme="light"')
+    talk(page)
+    look = f"""() => {{ const style = getComputedStyle({ROOT}.querySelector('li'))
+      return Object.fromEntries([...style].filter(name => !/^--|size|width|height|origin/.test(name)).map(
+        name => [name, style.getPropertyValue(name)])) }}"""
+    plain = page.evaluate(look)
+    page.add_style_tag(content=css)
+    strange = page.evaluate(look)
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(255, 0, 0)" or "body" not in css or "unset" in css
+    assert {name: (plain[name], strange[name]) for name in plain if plain[name] != strange[name]} == {}
+
+
+def test_direction_and_visibility_of_the_page_are_those_of_the_element(element):
+    page, _ = element('mode="conversation"', css="body { direction: rtl; visibility: hidden }")
+    state(page, "transcript")
+    style = page.evaluate(f"(({{ direction, visibility }}) => [direction, visibility])(getComputedStyle({ROOT}.querySelector('ol')))")
+    assert style == ["rtl", "hidden"]
+
+
+def test_inputs_are_large_enough_that_a_phone_does_not_enlarge_the_page(element):
+    page, _ = element('mode="conversation"')
+    state(page, "transcript")
+    assert page.evaluate(f"parseFloat(getComputedStyle({ROOT}.querySelector('input')).fontSize)") >= 16
