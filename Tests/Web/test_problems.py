@@ -74,6 +74,16 @@ def test_muted_node_is_marked_everywhere_and_unmuted_in_the_line(opened):
     eventually("nor the meter", lambda: "muted" not in panel.inner_text())
 
 
+def test_many_faults_are_a_short_list_until_somebody_wants_all(opened):
+    page, host = opened(HEARING.format(more="".join(f'[node.spare{n}]\ntype = "output"\n' for n in range(6))))
+    host.call("mute", node="limit", on=True)
+    lines = problems(page).locator("li")
+    more = problems(page).get_by_role("button", name="more")
+    eventually("two and how many more", lambda: lines.count() == 3 and more.count())
+    more.click()
+    eventually("all of them", lambda: "limit is muted" in problems(page).inner_text() and lines.count() >= 7 and not more.count())
+
+
 def test_input_from_which_nothing_comes_is_told_with_what_to_do(opened):
     page, host = opened()
     judged = eventually("it is judged", lambda: host.event("input.judged"))

@@ -6,13 +6,15 @@ import { h } from './dom.js'
 const dumb = ['missing', 'unconnected', 'silent', 'quiet']
 /** Above it something comes, linear: -60 dBFS. */
 const audible = 0.001
+/** Lines that are shown until somebody wants to see all. */
+const most = 3
 
 export function problems(app) {
 	const { live, find } = app
 	const box = find('problems')
 	/** What was found of each input. */
 	const inputs = new Map()
-	let [notice, degraded, drawn] = ['', {}, '']
+	let [notice, degraded, drawn, isOpen] = ['', {}, '', false]
 
 	/** Texts, and the node that a press of a button unmutes. */
 	function list() {
@@ -28,14 +30,18 @@ export function problems(app) {
 
 	function show() {
 		const all = list()
-		if (drawn === (drawn = JSON.stringify([all, live.readOnly]))) return
-		const shown = all.slice(0, all.length > 3 ? 2 : 3)
+		if (drawn === (drawn = JSON.stringify([all, live.readOnly, isOpen]))) return
+		const shown = isOpen || all.length <= most ? all : all.slice(0, most - 1)
 		box.replaceChildren(...shown.map(([text, muted]) => h('li', {}, h('span', {}, text), muted && h('button', {
 			disabled: !live.may('operator'), 'aria-label': `Unmute ${muted}`, onclick: () => app.call('mute', { node: muted, on: false }),
-		}, 'Unmute'))), ...(all.length > shown.length ? [h('li', {}, h('a', { href: '#/health' }, `${all.length - shown.length} more`))] : []))
-		find('causes').replaceChildren(...all.map(([text]) => h('li', {}, text)))
+		}, 'Unmute'))), ...(all.length > shown.length ? [h('li', {}, h('button', { onclick: open }, `${all.length - shown.length} more`))] : []))
 		box.hidden = !all.length
 		find('connection').dataset.problems = all.length > 0
+	}
+
+	function open() {
+		isOpen = true
+		show()
 	}
 
 	return {
