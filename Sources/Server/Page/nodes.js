@@ -101,7 +101,8 @@ export function meters(app) {
 				const number = h('span', { class: 'quiet' })
 				const box = h('div', { role: 'meter', 'aria-label': `Level of ${node}`, 'aria-valuemin': -60, 'aria-valuemax': 0 })
 				const tell = level => {
-					const text = app.parts.node(node)?.mute ? 'muted' : level > -60 ? `${level.toFixed(1)} dBFS` : level < 0 ? 'silent' : 'not measured'
+					const loud = level > -60 ? `${level.toFixed(1)} dBFS` : level < 0 ? 'silent' : 'not measured'
+					const text = app.parts.node(node)?.mute ? `${loud}, muted` : loud
 					number.textContent = box.ariaValueText = text
 					box.ariaValueNow = Math.round(Math.max(-60, Math.min(0, level || -60)))
 				}

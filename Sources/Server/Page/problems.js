@@ -23,7 +23,7 @@ export function problems(app) {
 			...(notice ? [[notice[0].toUpperCase() + notice.slice(1)]] : []),
 			...Object.entries(degraded).map(([node, why]) => [`${node}: ${why}`]),
 			...[...inputs].map(([node, text]) => [`${node}: ${text}`]),
-			...unlinked.map(node => [`Nothing is linked to ${node}, so nothing is heard there`]),
+			...unlinked.map(node => [`Nothing is linked to ${node}, so nothing arrives there`]),
 			...muted.map(node => [`${node} is muted`, node]),
 		]
 	}
