@@ -21,14 +21,15 @@ extension SpokenText {
         var start = 0
         var longest = longestLine(from: 0)
         for index in scalars.indices {
-            let isInEnd = scalars[index] == "\r" && index + 1 < count && scalars[index + 1] == "\n"
-            if scalars[index].isNewline, !isInEnd {
-                let next = index + 1
-                if endsOpen(start..<index), next < count, !scalars[next].isNewline, !isFull(start..<index, longest) {
+            if scalars[index].isNewline, index >= start {
+                let isPair = scalars[index] == "\r" && index + 1 < count && scalars[index + 1] == "\n"
+                let next = index + (isPair ? 2 : 1)
+                let line = start..<index
+                if endsOpen(line), next < count, !scalars[next].isNewline, !isFull(line, next, longest) {
                     result.append(".", from: nil)
                 }
                 // Behind an empty line another paragraph begins.
-                if scalars[start..<index].allSatisfy(\.properties.isWhitespace) { longest = longestLine(from: next) }
+                if scalars[line].allSatisfy(\.properties.isWhitespace) { longest = longestLine(from: next) }
                 start = next
             }
             result.append(scalars[index], from: origins[index])
@@ -56,9 +57,9 @@ extension SpokenText {
     }
 
     /// Whether the next word had no room on a line.
-    private func isFull(_ line: Range<Int>, _ longest: Int) -> Bool {
+    private func isFull(_ line: Range<Int>, _ next: Int, _ longest: Int) -> Bool {
         guard longest >= Self.full else { return false }
-        let word = scalars[(line.upperBound + 1)...].prefix { !$0.properties.isWhitespace }.count
+        let word = scalars[next...].prefix { !$0.properties.isWhitespace }.count
         return line.count + 1 + word > longest
     }
 }

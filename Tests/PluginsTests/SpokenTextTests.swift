@@ -100,7 +100,8 @@ import Testing
             ["ሰላም ነው።", " እንዴት"], ["မင်္ဂလာပါ။", "နေကောင်းလား။"], ["「元気です。」", "あなたは"], ["你好!", "我很好。"],
             ["She said \"no!\" and left.", " (Yes.)", " Ok."],
             ["Take room No. 5 on.", " No.", " I won't."], ["Apples vs. pears, approx. two.", " Dr. No is here."],
-            ["Am 3. Mai kommt er.", " Im 19. Jahrhundert auch.", " Er ist 3.", " Du nicht."], ["Pi is 3.14. Now on."],
+            ["Am 3. Mai kommt er.", " Im 19. Jahrhundert auch.", " Er ist 3.", " Du nicht."],
+            ["Pi is 3.14.", " Now on."],
             ["1. Milk, e.g. this.", " So do I.", " In 1980.", " Then."], ["Well... okay."],
             ["วันนี้อากาศดีมากและฉันอยากไปตลาดกับเพื่อนของฉัน", " แล้วกินข้าว"],
         ])

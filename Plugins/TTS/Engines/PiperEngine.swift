@@ -120,7 +120,8 @@ final class PiperVoice: Sendable {
         try EspeakLibrary.fresh { library, _ throws(NodeError) in
             try EspeakVoices(library).select(description.espeakVoice)
             var result = ""
-            for clause in clauses(of: piece) {
+            // espeak-ng spells this one.
+            for clause in clauses(of: piece.replacing(" vs. ", with: " versus ")) {
                 let said = clause.text.withCString { text -> String in
                     var rest: UnsafeRawPointer? = UnsafeRawPointer(text)
                     var parts: [String] = []

@@ -29,7 +29,7 @@ import Testing
             run.say(text, item: UInt64(item + 1))
             run.play(2)
         }
-        #expect(run.finals.compactMap { $0.string("text") } == ["1: one. Yes.", "2: two lines. Yes."])
+        #expect(run.finals.compactMap { $0.string("text") } == ["1: one.\nYes.", "2: two lines.\nYes."])
         #expect(run.states.contains("connecting") && run.states.contains("thinking"))
     }
 
@@ -40,7 +40,7 @@ import Testing
             run.say("ha", item: UInt64(item))
             run.play(2)
         }
-        #expect(run.finals.compactMap { $0.string("text") } == ["You said ha. Bye", "You said ha. Bye"])
+        #expect(run.finals.compactMap { $0.string("text") } == ["You said ha.\n\nBye", "You said ha.\n\nBye"])
     }
 
     @Test("A program that dies is told with what it said, and started again")

@@ -36,7 +36,8 @@ import Testing
         "A body that says nothing is told by its number",
         arguments: ["{}", "{\"error\":{\"mess", "<html></html>", "[]"])
     func nothing(body: String) throws {
-        let run = try ChatEndpoint().agent("refuse")
+        let endpoint = try ChatEndpoint()
+        let run = try endpoint.agent("refuse")
         run.say(body, item: 1)
         #expect(run.failures.first?.string("reason")?.hasPrefix("the endpoint answers 404") == true)
     }
@@ -95,7 +96,10 @@ import Testing
         arguments: ["sk-0123456789-TOP", "sk_live_0123456789abcdef", "two words"])
     func misplaced(key: String) throws {
         let error = try #require(throws: NodeError.self) {
-            _ = try ChatEndpoint().agent("good", ["key_env": .string(key)])
+            _ = try AgentRun([
+                "backend": .string("openai"), "url": .string("http://localhost/v1"), "model": .string("small"),
+                "key_env": .string(key),
+            ])
         }
         #expect(error.key == "key_env" && !"\(error.message) \(error.hint)".contains(key))
     }
