@@ -69,7 +69,7 @@ extension TTS {
                 "voices", "list the voices that are installed",
                 arguments: [
                     Setting("engine", VG_SET_STRING, "of this engine only", choices: VoiceEngines.names),
-                    Setting("language", VG_SET_STRING, "that speak this language only, as in en or en-GB"),
+                    Setting("language", VG_SET_STRING, "that speak this language only, as in en, en-GB or English"),
                 ],
                 results: [
                     Field("voices", VG_LIST, "tables of name, language and engine"),

@@ -110,7 +110,10 @@ final class TTS: Node {
     private func putVoices(_ arguments: Settings, _ call: ActionCall) {
         let language = arguments.string("language")
         let (voices, problems) = VoiceEngines.voices(of: arguments.string("engine"), in: host.modelFolder)
-        let tables = voices.filter { voice, _ in language.map { speaks(voice.language, $0) } ?? true }.map {
+        let wanted = language.map { [$0] + VoiceEngines.tags(of: $0) }
+        let tables = voices.filter { voice, _ in
+            wanted.map { $0.contains { speaks(voice.language, $0) } } ?? true
+        }.map {
             SettingValue.table([
                 "name": .string($0.name), "language": .string($0.language), "engine": .string($1),
             ])

@@ -43,6 +43,11 @@ public struct ModelStore: Sendable {
     /// Where a model is when it is installed. [any]
     public func path(_ name: String) -> String { folder + "/" + name }
 
+    /// Folders of models that are not in the catalogue, such as voices that somebody has put there.
+    public var others: [String] {
+        names(in: folder).filter { model($0) == nil && !$0.hasPrefix(".") && !names(in: path($0)).isEmpty }.sorted()
+    }
+
     /// How a model is. Sizes are compared always, the files' sums only when `verifying`, which takes a third of a second
     /// for 100 MB. [control]
     public func state(of model: Model, verifying: Bool = false) -> ModelState {

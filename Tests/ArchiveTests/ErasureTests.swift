@@ -18,7 +18,7 @@ import TestSupport
     /// Which of these words the files of the folder hold.
     private func held(_ words: String...) throws -> [String] {
         let folder = scratch.file("archive")
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder).map {
+        let files = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).map {
             FileManager.default.contents(atPath: folder + "/" + $0) ?? Data()
         }
         return words.filter { word in files.contains { $0.range(of: Data(word.utf8)) != nil } }
@@ -32,10 +32,10 @@ import TestSupport
         telling.text(2, "plumbago", .partial, speaker: "Anna")
         telling.text(3, "dashwoof", .partial, speaker: "Anna")
         telling.text(4, "gorgonzola", .partial, node: "b", speaker: "Anna")
-        telling.text(4, "mascarpone", .partial, node: "b", speaker: "Anna")
         try await eventually("all is written") {
-            try held("leisure", "plumbago", "dashwoof", "gorgonzola", "mascarpone").count == 5
+            try held("leisure", "plumbago", "dashwoof", "gorgonzola").count == 4
         }
+        telling.text(4, "mascarpone", .partial, node: "b", speaker: "Anna")
         telling.text(1, "", .withdrawn, speaker: "Anna")
         telling.text(2, "", .whole, speaker: "Anna")
         telling.text(3, "dashwood", .whole, speaker: "Anna")
@@ -110,9 +110,10 @@ import TestSupport
     @Test("What a run that crashed had replaced is gone when the next one keeps something") func crashed() async throws
     {
         let first = Telling(path)
-        first.text(1, "zebraquartz", .partial)
-        first.text(1, "plumbago", .partial)
-        try await eventually("it is there") { try Archive.open(path)?.items().first?.text == "plumbago" }
+        for text in ["zebraquartz", "plumbago"] {
+            first.text(1, text, .partial)
+            try await eventually("it is there") { try Archive.open(path)?.items().first?.text == text }
+        }
         // Its log is what a killed process leaves.
         try first.archive().database.write { db throws(ArchiveError) in
             try db.run("UPDATE session SET owner = 'x 1 2'")

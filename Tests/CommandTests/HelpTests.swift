@@ -56,7 +56,7 @@ import TestSupport
                 ["transcripts", "--help"],
                 ["list", "show", "search", "edit", "delete", "export", "keep = true", "archive = false"]
             ),
-            (["transcripts", "search", "--help"], ["--speaker", "--limit", "--json", "beginn*"]),
+            (["transcripts", "search", "--help"], ["--speaker", "--limit", "--json", "begin*"]),
             (["transcripts", "delete", "--help"], ["--older-than", "--item", "--yes", "30d"]),
             (["transcripts", "export", "--help"], ["--format", "txt", "srt", "vtt", "json", "md", "--output"]),
             (["takes", "--help"], ["list", "play", "export", "delete"]),

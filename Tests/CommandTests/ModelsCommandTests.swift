@@ -96,6 +96,20 @@ import TestSupport
         #expect(verified.errors.contains("damaged: smart-turn; `voicegraph models install smart-turn` replaces"))
     }
 
+    @Test("A voice that somebody has put among the models is listed as their own") func own() async throws {
+        for name in ["piper-own", ".piper-half", "empty"] {
+            try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
+        }
+        for name in ["piper-own", ".piper-half"] {
+            try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/\(name)/voice.onnx"))
+        }
+        let lines = try await finished("list").output.split(separator: "\n")
+        #expect(lines.suffix(2) == ["piper-own          your own", "Installed models are in \(folder)."])
+        let model = try #require(try objects(await finished("list", "--json").output)["piper-own"])
+        #expect(model["state"] as? String == "own" && model["path"] as? String == folder + "/piper-own")
+        #expect(try await finished("list", "--json").output.split(separator: "\n").count == 6)
+    }
+
     @Test("A name that no model has is told, with what may have been meant")
     func unknown() async throws {
         for verb in ["install", "remove", "path"] {

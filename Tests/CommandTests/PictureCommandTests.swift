@@ -45,6 +45,33 @@ import TestSupport
         #expect(abs(number("seconds") - 4) < 0.001 && object["channels"] as? Int == 1)
     }
 
+    @Test("Of a short sound a picture and a render find the same loudness", arguments: [0.43, 1.2345, 2.0, 4.8])
+    func sameLoudness(seconds: Double) async throws {
+        // It falls to its end, so that what came behind that would count.
+        let samples = (0..<Int(seconds * 48_000)).map { frame in
+            (0.05 + 0.4 * Float(frame) / Float(seconds * 48_000)) * sinf(2 * .pi * 700 * Float(frame) / 48_000)
+        }
+        let file = scratch.file("short.wav")
+        try SoundFile(rate: 48_000, samples: [samples]).write(file)
+        let graph = try scratch.write(
+            "short.conf",
+            """
+            [graph]
+            links = ["f -> o"]
+            [node.f]
+            type = "file"
+            path = "short.wav"
+            [node.o]
+            type = "output"
+            channels = 1
+            """)
+        let report = try await call(file)
+        let render = try voicegraph("render", graph, "-o", scratch.file("again.opus"))
+        #expect(try await render.end() == 0, "\(render.errors)")
+        let found = try #require(render.errors.firstMatch(of: /-\d+\.\d LUFS/)).output
+        #expect(report.output.contains("loudness   \(found)"), "\(found), \(report.output)")
+    }
+
     @Test("A picture is written whole, as PNG and SVG, in every style and size") func pictures() async throws {
         let file = try tone("tone.wav", seconds: 1)
         for style in ["waveform", "spectrogram", "spectrum", "loudness"] {

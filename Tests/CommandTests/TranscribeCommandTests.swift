@@ -15,13 +15,16 @@ import TestSupport
 
     @Test("Several files are transcribed one after the other, as text and as captions") func formats() async throws {
         let (code, text) = try await transcribe(cards + "004.wav", cards + "002.wav")
-        #expect(code == 0 && text.errors == "", "\(text.errors)")
+        #expect(code == 0)
+        #expect(text.errors == "voicegraph: what is said is taken for English (--language tells another)\n")
         #expect(text.output == "five five\nfor queen of clubs\n")
         let path = scratch.file("out.srt")
         let (_, srt) = try await transcribe(cards + "004.wav", "--format", "srt", "-o", path)
         #expect(srt.output == "")
         let captions = try String(contentsOfFile: path, encoding: .utf8)
         #expect(captions.wholeMatch(of: /1\n00:00:00,\d{3} --> 00:00:01,\d{3}\nfive five\n\n/) != nil, "\(captions)")
+        let (_, told) = try await transcribe(cards + "004.wav", "--language", "en")
+        #expect(told.errors == "" && told.output == "five five\n")
         let (_, vtt) = try await transcribe(cards + "004.wav", "--format", "vtt")
         #expect(vtt.output.hasPrefix("WEBVTT\n\n00:00:00."))
         let (_, json) = try await transcribe(cards + "004.wav", "--format", "json")
@@ -33,10 +36,41 @@ import TestSupport
         #expect((object["words"] as? [[String: Any]])?.compactMap { $0["text"] as? String } == ["five", "five"])
     }
 
+    @Test("Captions of several files go on as if one followed the other, whatever is said in them")
+    func several() async throws {
+        func times(_ text: String) -> [Double] {
+            text.matches(of: /(\d\d):(\d\d):(\d\d)[.,](\d{3})/).map {
+                Double($0.1)! * 3600 + Double($0.2)! * 60 + Double($0.3)! + Double($0.4)! / 1000
+            }
+        }
+        let second = times(
+            try await transcribe(cards + "002.wav", "--format", "srt", "--language", "en").program.output)
+        let file = try SoundFile(cards + "004.wav")
+        let silence = scratch.file("silence.wav")
+        try SoundFile(rate: 44_100, samples: [[Float](repeating: 0, count: 44_100)]).write(silence)
+        let path = scratch.file("talk.vtt")
+        let (code, _) = try await transcribe(
+            cards + "004.wav", silence, cards + "002.wav", "--format", "vtt", "-o", path, "--language", "en")
+        #expect(code == 0)
+        let all = times(try String(contentsOfFile: path, encoding: .utf8).replacing(/<[\d:.]+>/, with: ""))
+        #expect(all.count == 4 && all == all.sorted() && second.count == 2, "\(all)")
+        let before = Double(file.samples[0].count) / Double(file.rate) + 1
+        for (one, shifted) in zip(second, all.suffix(2)) { #expect(abs(shifted - one - before) < 0.002) }
+    }
+
+    @Test("A model that is named is the one that recognizes, whatever the language") func model() async throws {
+        let english = "/usr/share/pocketsphinx/model/en-us"
+        let (code, program) = try await transcribe(cards + "004.wav", "--language", "xx", "--model", english)
+        #expect(code == 0 && program.output == "five five\n", "\(program.errors)")
+        let (none, missing) = try await transcribe(cards + "004.wav", "--language", "xx")
+        #expect(
+            none == 1 && missing.errors.contains("PocketSphinx has no model for xx (give `model`, a folder with one)"))
+    }
+
     @Test("A file that is none, or is not there, is told, and the others are transcribed") func broken() async throws {
         let none = try scratch.write("none.wav", "no sound at all")
         let gone = scratch.file("gone.wav")
-        let (code, program) = try await transcribe(none, gone, cards + "004.wav")
+        let (code, program) = try await transcribe(none, gone, cards + "004.wav", "--language", "en")
         #expect(code == 1 && program.output == "five five\n")
         let lines = program.errors.split(separator: "\n").map(String.init)
         #expect(lines.count == 2 && lines[0].hasPrefix("voicegraph: \(none): "), "\(lines)")

@@ -222,6 +222,45 @@ private func objects(_ text: String) throws -> [[String: Any]] {
             ))
     }
 
+    @Test("Captions are cut where they are too long, and each has a length, also of what was typed or said at once")
+    func captions() async throws {
+        let long =
+            "Welcome to the show. " + String(repeating: "Today we talk of this, and that, ", count: 8) + "and more."
+        let bus = EventBus()
+        let writer = ArchiveWriter(
+            bus.subscribe(.lossless, where: ArchiveWriter.wants), session: .init(graph: "typed"), path: data.path
+        ) { _, _ in }
+        for (index, (text, start, end)) in [
+            ("typed", 1.0, 1.0), ("at once", 1, 3), (long, 1.5, 16), ("last", 2, 2),
+        ].enumerated() {
+            var event = Event(
+                "minutes.text", node: "ear", time: start, wallTime: now + start,
+                fields: [
+                    "item": .integer(Int64(index + 1)), "text": .string(text), "start": .number(start),
+                    "end": .number(end),
+                ])
+            event.keeping = .init(.text(.whole), speaker: "Anna")
+            bus.publish(.event(event))
+        }
+        writer.finish()
+        for format in ["srt", "vtt"] {
+            let result = try await data.run("transcripts", "export", "last", "--format", format)
+            let blocks = result.output.components(separatedBy: "\n\n").filter { $0.contains(" --> ") }
+            var last = ""
+            var texts: [String] = []
+            for block in blocks {
+                let lines = block.split(separator: "\n").drop { !$0.contains(" --> ") }
+                let times = try #require(lines.first).components(separatedBy: " --> ")
+                #expect(times[0] < times[1] && last <= times[0], "\(block)")
+                last = times[1]
+                #expect(lines.count <= 3 && lines.dropFirst().allSatisfy { $0.count <= 42 }, "\(block)")
+                texts.append(lines.dropFirst().joined(separator: " "))
+            }
+            #expect(texts.filter { ["typed", "at once", "last"].contains($0) }.count == 3)
+            #expect(texts.filter { !["typed", "at once", "last"].contains($0) }.joined(separator: " ") == long)
+        }
+    }
+
     @Test(
         "No line is wider than the terminal, and texts that a terminal would obey are plain", arguments: [40, 60, 100])
     func width(columns: Int) async throws {

@@ -3,6 +3,8 @@ import Glibc
 import NodeKit
 import TestSupport
 
+@testable import Nodes
+
 /// A level in dBFS for so long.
 typealias Part = (level: Double, seconds: Double)
 
@@ -192,6 +194,31 @@ extension NodeHarness {
         #expect(try harness.perform("report")["clips"] == .integer(0))
         // Nobody reads the series.
         #expect(harness.series("lufs_i").isEmpty)
+    }
+
+    @Test("A report of so many frames is that of a sound that ends there, though silence was played behind it")
+    func reportedFrames() throws {
+        let signal = (0..<100_003).map { 0.3 * sinf(Float($0) / 11) * (0.2 + Float($0) / 100_003) }
+        let exact = try MeterReport(channels: 1, rate: 48_000)
+        signal.withUnsafeBufferPointer { exact.add($0.baseAddress!, frames: signal.count, stride: signal.count) }
+        let wanted = exact.fields()
+        for (block, more) in [(4096, 1), (1000, 20), (40_000, 0), (4096, 0)] {
+            let report = try MeterReport(channels: 1, rate: 48_000)
+            let played = signal + [Float](repeating: 0, count: (block - signal.count % block) % block + more * block)
+            for start in stride(from: 0, to: played.count, by: block) {
+                played[start..<min(start + block, played.count)].withUnsafeBufferPointer {
+                    report.add($0.baseAddress!, frames: $0.count, stride: $0.count)
+                }
+            }
+            let found = report.fields(frames: signal.count)
+            for name in ["integrated", "range", "dc", "silence", "seconds", "true_peak"] {
+                guard case .number(let a)? = found[name], case .number(let b)? = wanted[name] else {
+                    Issue.record("no \(name)")
+                    continue
+                }
+                #expect(abs(a - b) < 1e-6, "\(name) in blocks of \(block): \(a), not \(b)")
+            }
+        }
     }
 
     @Test(

@@ -42,11 +42,16 @@ struct PiperEngine: VoiceEngine {
 
     func voices() throws(NodeError) -> [KnownVoice] {
         var voices: [KnownVoice] = []
+        var problem: NodeError?
         for folder in names(in: models).sorted() where folder.hasPrefix(Self.prefix) {
-            let description = try PiperDescription(ModelFolder(folder, in: models))
-            voices.append(
-                KnownVoice(name: String(folder.dropFirst(Self.prefix.count)), language: description.language))
+            // One that is broken hides no others.
+            do throws(NodeError) {
+                let description = try PiperDescription(ModelFolder(folder, in: models))
+                voices.append(
+                    KnownVoice(name: String(folder.dropFirst(Self.prefix.count)), language: description.language))
+            } catch { problem = error }
         }
+        if let problem, voices.isEmpty { throw problem }
         // Tells how to get one.
         if voices.isEmpty { _ = try ModelFolder(Self.prefix + "joe", in: models) }
         return voices

@@ -100,6 +100,17 @@ enum VoiceEngines {
         }
         return (voices, problems)
     }
+
+    /// The tags of a language by its English name, as in "german": those of the voices of espeak-ng that are called so.
+    static func tags(of language: String) -> [String] {
+        let name = language.lowercased()
+        guard name.utf8.count > 3, let known = try? EspeakEngine().voices() else { return [] }
+        return known.filter { voice in
+            let own = voice.name.lowercased()
+            return own == name
+                || own.hasPrefix(name) && own.dropFirst(name.count).first.map { " _(".contains($0) } == true
+        }.map { String($0.language.prefix { $0 != "-" }) }
+    }
 }
 
 /// Whether a voice of this language is one of the wanted: "en" wants all English ones, "en-GB" those of Britain.

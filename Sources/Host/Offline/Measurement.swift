@@ -50,7 +50,7 @@ public struct Measurement: Sendable {
     ) throws(HostError) -> Report {
         var lastRate = 60
         var report = Report()
-        var end: Double?
+        var end: Int?
         let played = try FilePass(name: "measure", path: path, rate: Self.rate, series: series).run(
             registry: registry,
             listener: { channels in
@@ -66,7 +66,7 @@ public struct Measurement: Sendable {
                 where event.name == HostEvent.health.name && event.text("state") == "degraded":
                     return event.text("reason")
                 case .event(let event) where event.name == "file.finished":
-                    end = Settings(event.fields).number("frames").map { $0 / Self.rate }
+                    end = Settings(event.fields).integer("frames")
                 default: break
                 }
                 return nil
@@ -77,7 +77,9 @@ public struct Measurement: Sendable {
                 lastRate = rate
             },
             finish: { meter throws(NodeError) in
-                let fields = Settings(try meter.performAndWait("report"))
+                // What is played in blocks ends with zeros.
+                let arguments = end.map { ["frames": SettingValue.integer(Int64($0))] } ?? [:]
+                let fields = Settings(try meter.performAndWait("report", arguments))
                 report.integrated = fields.number("integrated") ?? report.integrated
                 report.range = fields.number("range") ?? 0
                 report.truePeak = fields.number("true_peak") ?? report.truePeak
@@ -85,10 +87,7 @@ public struct Measurement: Sendable {
                 report.dc = fields.number("dc") ?? 0
                 report.silence = fields.number("silence") ?? 0
             })
-        report.seconds = end ?? played
-        // What is played in blocks ends with zeros.
-        report.silence = max(0, report.silence - (played - report.seconds))
-        if report.seconds > 0 { report.dc *= played / report.seconds }
+        report.seconds = end.map { Double($0) / Self.rate } ?? played
         return report
     }
 }

@@ -67,7 +67,8 @@ public struct Transcription: Sendable {
     ) throws(HostError) -> Outcome {
         var outcome = Outcome()
         let settings = settings.merging(["partials": .bool(false)]) { given, _ in given }
-        outcome.seconds = try FilePass(name: "transcribe", path: path, rate: Self.rate, channels: 1).run(
+        var end: Double?
+        let played = try FilePass(name: "transcribe", path: path, rate: Self.rate, channels: 1).run(
             registry: registry,
             listener: { _ in
                 NodeDescription(name: "", type: "transcribe", entries: settings.mapValues { Entry($0) })
@@ -76,12 +77,14 @@ public struct Transcription: Sendable {
             guard case .event(let event) = published else { return nil }
             switch event.name {
             case "transcribe.final": if let item = Item(event) { take(item) }
+            case "file.finished": end = Settings(event.fields).number("frames").map { $0 / Self.rate }
             case "transcribe.failed": outcome.failures.append(event.text("reason") ?? "")
             case "transcribe.state" where event.text("state") == "failed": return event.text("reason")
             default: break
             }
             return nil
         }
+        outcome.seconds = end ?? played
         return outcome
     }
 }

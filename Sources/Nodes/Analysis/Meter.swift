@@ -32,6 +32,11 @@ final class Meter: Node {
             Action("reset", "begin the report anew"),
             Action(
                 "report", "loudness, true peak and clips since the start, the last change of rate, or reset",
+                arguments: [
+                    Setting(
+                        "frames", VG_SET_INTEGER,
+                        "how many were to be measured: up to a second of silence that came last is left out")
+                ],
                 results: MeterReport.declared),
         ],
         series: ownSeries + .analysis, flags: VG_IN_PLACE, process: meterProcess)
@@ -112,7 +117,7 @@ final class Meter: Node {
         }
         switch action {
         case "reset": levels.analyzer.resetReport()
-        default: for (name, value) in report.fields { call.put(name, value) }
+        default: for (name, value) in report.fields(frames: arguments.integer("frames")) { call.put(name, value) }
         }
     }
 }

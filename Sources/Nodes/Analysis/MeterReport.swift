@@ -23,6 +23,11 @@ final class MeterReport {
     private var silentFrames = 0
     /// Of each channel.
     private var sums: [Double]
+    /// What came last, channel after channel, and how many silent frames came behind it: a sound file ends before the block
+    /// in which it is played does, which `fields` is told then.
+    private var held: [Float] = []
+    private var heldFrames = 0
+    private var zeros = 0
 
     /// What is silence, linear: -60 dBFS.
     private static let silence: Float = 1e-3
@@ -38,6 +43,33 @@ final class MeterReport {
 
     /// Takes frames, channel after channel, which begin `stride` samples apart.
     func add(_ samples: UnsafePointer<Float>, frames: Int, stride: Int) {
+        let isSilent = (0..<channels).allSatisfy { channel in
+            (0..<frames).allSatisfy { samples[channel * stride + $0] == 0 }
+        }
+        if isSilent, Double(zeros + frames) <= rate { return zeros += frames }
+        release()
+        held.removeAll(keepingCapacity: true)
+        for channel in 0..<channels {
+            held.append(contentsOf: UnsafeBufferPointer(start: samples + channel * stride, count: frames))
+        }
+        heldFrames = frames
+    }
+
+    /// Measures what was held, up to so many frames of all.
+    private func release(upTo limit: Int = .max) {
+        let count = min(heldFrames, max(0, limit - frames))
+        held.withUnsafeBufferPointer { samples in
+            if let start = samples.baseAddress, count > 0 { measure(start, frames: count, stride: heldFrames) }
+        }
+        let rest = min(zeros, max(0, limit - frames))
+        if rest > 0 {
+            let silence = [Float](repeating: 0, count: rest * channels)
+            silence.withUnsafeBufferPointer { measure($0.baseAddress!, frames: rest, stride: rest) }
+        }
+        (heldFrames, zeros) = (0, 0)
+    }
+
+    private func measure(_ samples: UnsafePointer<Float>, frames: Int, stride: Int) {
         loudness.add(samples, frames: frames, stride: stride)
         truePeak.add(samples, frames: frames, stride: stride)
         var peak: Float = 0
@@ -55,9 +87,10 @@ final class MeterReport {
         if peak < Self.silence { silentFrames += frames }
     }
 
-    /// What was measured.
-    var fields: [String: SettingValue] {
-        [
+    /// What was measured; of what came last only so much that there are `count` frames. Nil: all.
+    func fields(frames count: Int? = nil) -> [String: SettingValue] {
+        release(upTo: count ?? .max)
+        return [
             "integrated": .number(Double(loudness.read(\.integrated) ?? Loudness.floor)),
             "range": .number(Double(loudness.read(\.range, least: 0) ?? 0)),
             "true_peak": .number(Double(truePeak.decibels)), "clips": .integer(Int64(clips)),

@@ -81,8 +81,9 @@ extension TranscriptsCommand {
         static let configuration = CommandConfiguration(
             commandName: "search", abstract: "Find what was said, the newest first.",
             discussion: """
-                All words must occur. "words like this" stand in a row, beginn* is the beginning of a word; capitals and \
-                accents make no difference. Where nothing is found the exit code is 1.
+                All words must occur. "words like this" stand in a row, begin* is the beginning of a word; capitals and \
+                accents make no difference. Words of Chinese, Japanese, Korean, Thai and other scripts without blanks \
+                between words are found in any part of a text. What is still being said is not searched. Where nothing is found the exit code is 1.
 
                 Examples:
                   voicegraph transcripts search "good morning" ann*
@@ -202,7 +203,7 @@ extension TranscriptsCommand {
         static let configuration = CommandConfiguration(
             commandName: "export", abstract: "Write what was said as text, captions, JSON or Markdown.",
             discussion: """
-                Captions, srt and vtt, are of one session.
+                Captions, srt and vtt, are of one session. They follow each other, in two lines at most.
 
                 Examples:
                   voicegraph transcripts export last --format srt -o interview.srt

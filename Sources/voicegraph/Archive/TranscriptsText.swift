@@ -117,26 +117,36 @@ enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
         switch self {
         case .json: TranscriptsText.json(sessions.flatMap(\.items))
         case .md: sessions.map { markdown($0.session, $0.items) }.joined(separator: "\n")
-        case .txt: captions(.txt, sessions)
+        case .txt:
+            sessions.flatMap { session, items in items.map { line(said($0, in: session)) + "\n" } }.joined()
         case .srt: captions(.srt, sessions)
         case .vtt: captions(.vtt, sessions)
         }
     }
 
     private func captions(
-        _ format: TranscriptFormat, _ sessions: [(session: ArchivedSession, items: [ArchivedItem])]
+        _ format: CaptionFormat, _ sessions: [(session: ArchivedSession, items: [ArchivedItem])]
     ) -> String {
-        var text = format.head
-        var number = 0
+        var cues: [Cue] = []
         for (session, items) in sessions {
-            for item in items {
-                number += 1
-                let line = (session.speakers.count > 1 ? "\(item.speaker): " : "") + line(item.text)
-                text += format.text(
-                    Transcription.Item(text: line, start: item.start, end: item.end), number: number, path: "")
+            for (index, item) in items.enumerated() {
+                let next = index + 1 < items.count ? items[index + 1].start : .infinity
+                // What was typed is shown until it is read, or until the next one begins.
+                let end =
+                    item.end > item.start
+                    ? item.end : item.start + min(CaptionText.reading(columns(item.text)), max(1, next - item.start))
+                cues += CaptionText(said(item, in: session), start: item.start, end: end).cues
             }
         }
-        return text
+        // Those who speak at the same time are shown in turn. Sorting keeps the order of equal ones.
+        cues.sort { $0.start < $1.start }
+        var writer = CaptionWriter(format)
+        return format.head + writer.text(cues) + writer.end()
+    }
+
+    /// A text, with who says it where several speak.
+    private func said(_ item: ArchivedItem, in session: ArchivedSession) -> String {
+        (session.speakers.count > 1 ? "\(item.speaker): " : "") + item.text
     }
 
     private func markdown(_ session: ArchivedSession, _ items: [ArchivedItem]) -> String {
@@ -148,7 +158,6 @@ enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
         return text
     }
 
-    /// Breaks of lines would end a caption.
     private func line(_ text: String) -> String { text.split(whereSeparator: \.isNewline).joined(separator: " ") }
 
     /// What Markdown would take for its own (spec.commonmark.org, 2.4).

@@ -96,7 +96,7 @@ struct ActionsCall: ControlCall {
             func word(_ key: String) -> String { printable(action[key]?.string ?? "") }
             let lines = (action["arguments"]?.items ?? []).map { argument -> String in
                 func word(_ key: String) -> String { printable(argument[key]?.string ?? "") }
-                let need = argument["required"]?.bool == true ? "" : ", not needed"
+                let need = argument["required"]?.bool == true ? "" : ", optional"
                 return "    \(word("key"))=\(word("kind"))\(need): \(word("doc"))\n"
             }
             return "\(word("node")) \(word("name")): \(word("doc"))\n" + lines.joined()

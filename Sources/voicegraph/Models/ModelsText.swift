@@ -6,7 +6,7 @@ import ModelStore
 enum ModelsText {
     /// For people: two lines a model.
     static func table(_ states: [(Model, ModelState)], _ store: ModelStore) -> String {
-        let width = states.map(\.0.name.count).max() ?? 0
+        let width = (states.map(\.0.name.count) + store.others.map(\.count)).max() ?? 0
         func pad(_ text: String, _ width: Int) -> String {
             text + String(repeating: " ", count: max(0, width - text.count))
         }
@@ -18,6 +18,7 @@ enum ModelsText {
             text += "  \(model.purpose)\n"
             if let more = explanation(state, store) { text += "  \(more)\n" }
         }
+        for name in store.others { text += pad(name, width + 2) + "your own\n" }
         return text + "Installed models are in \(store.folder).\n"
     }
 
@@ -41,6 +42,13 @@ enum ModelsText {
             }
             return JSON.object(fields).text + "\n"
         }.joined()
+            + store.others.map { name in
+                let fields: [String: JSON] = [
+                    "name": .string(name), "state": .string("own"), "installed": .bool(true),
+                    "path": .string(store.path(name)),
+                ]
+                return JSON.object(fields).text + "\n"
+            }.joined()
     }
 
     private static func isThere(_ state: ModelState) -> Bool {

@@ -74,7 +74,9 @@ final class VideoEncoder {
         words += ["-r", "\(film.framesPerSecond)", "-i", "pipe:0"]
         if kind != .gif { words += ["-i", film.sound] }
         if kind != .gif, let captions { words += ["-i", captions] }
-        let burnt = captions.map { "subtitles=\($0)" }
+        // libass draws on 288 lines, in letters 16 high; of narrow pictures so high that a caption's line fits into one.
+        let letters = min(16, 288 * Double(film.width) / Double(film.height) / 23)
+        let burnt = captions.map { "subtitles=\($0):force_style='FontSize=\((letters * 10).rounded() / 10)'" }
         switch kind {
         case .gif:
             let colors = "split[a][b];[a]palettegen[p];[b][p]paletteuse"

@@ -14,7 +14,7 @@ struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record", abstract: "Record the microphone to a file.",
         discussion: """
-            The suffix chooses the format: .wav, .flac, .ogg or .opus. While it is recorded the file is called \
+            The suffix chooses the format: \(SoundSuffix.listed). While it is recorded the file is called \
             NAME.part.wav and plays at any time; it has its name when it is complete. No file is written over. Space \
             pauses and goes on, q, Ctrl-C, SIGTERM, the end of the terminal and the limit complete the file and end \
             with exit code 0. When the audio stops and comes back, the recording goes on. What is lost or fails ends it \
@@ -27,7 +27,7 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp("The file; %Y, %m, %d, %H, %M, %S and what else `date` knows are filled in."),
-        completion: .file(extensions: ["wav", "flac", "ogg", "opus"]))
+        completion: SoundSuffix.completion)
     var file = "%Y-%m-%d_%H-%M-%S.wav"
 
     @Option(

@@ -38,7 +38,9 @@ struct RenderCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("out")],
-        help: ArgumentHelp("The sound file to write; - is standard output.", valueName: "out.wav"), completion: .file())
+        help: ArgumentHelp(
+            "The sound file to write, \(SoundSuffix.listed); - is standard output.", valueName: "out.wav"),
+        completion: SoundSuffix.completion)
     var out: String
 
     @Option(
@@ -110,8 +112,8 @@ struct RenderCommand: ParsableCommand {
             throw ValidationError(
                 "a sound is nothing for a terminal: name a file, or let a program read it, as | aplay")
         }
-        guard isStream || [".wav", ".flac", ".ogg"].contains(where: { out.lowercased().hasSuffix($0) }) else {
-            throw ValidationError("\(out) must end in .wav, .flac or .ogg, or be -, which is standard output")
+        guard isStream || SoundSuffix.isKnown(out) else {
+            throw ValidationError("\(out) must end in \(SoundSuffix.listed), or be -, which is standard output")
         }
         if let fault = bits?.fault(in: out) ?? dither?.fault(in: out, bits) { throw ValidationError(fault) }
     }

@@ -12,6 +12,7 @@ struct TranscribeCommand: ParsableCommand {
         commandName: "transcribe", abstract: "Make text of what is said in sound files.",
         discussion: """
             The files are read one after the other, at any rate and with any channels; text is written when it is known. \
+            Captions of several files go on as if one file followed the other. \
             Engines: moonshine (see `voicegraph models`), pocketsphinx (Debian's packages libpocketsphinx3 and \
             pocketsphinx-en-us), or a command that reads WAV and writes text. What cannot be transcribed is told, the \
             other files are, and the command ends with 1.
@@ -28,8 +29,11 @@ struct TranscribeCommand: ParsableCommand {
     @Option(help: "What recognizes: auto, moonshine, pocketsphinx or command.")
     var engine = "auto"
 
-    @Option(help: "What is spoken, as in en-US.")
+    @Option(help: "What is spoken, as in en-US. Without it, and without --model, it is taken for English.")
     var language: String?
+
+    @Option(help: "The model of the engine: the name of an installed one, or of pocketsphinx a folder.")
+    var model: String?
 
     @Option(help: ArgumentHelp("The program for the engine 'command', as a line for the shell.", valueName: "line"))
     var command: String?
@@ -60,10 +64,14 @@ struct TranscribeCommand: ParsableCommand {
         if let output, let old = FileIdentity(output), files.contains(where: { FileIdentity($0) == old }) {
             throw fail("the text would be written over \(output), which is to be read; name another file")
         }
+        if language == nil, model == nil, command == nil {
+            writeOut("voicegraph: what is said is taken for English (--language tells another)\n", to: STDERR_FILENO)
+        }
         let format = try chosenFormat(format, json: json, .json, otherwise: .txt)
         let registry = NodeRegistry(search: try plugins.search())
         let ended = EndFlag()
         var isWhole = true
+        var writer = TranscriptWriter(format)
         do throws(SystemError) {
             let target = try output.map { path throws(SystemError) in try WholeFile(path) }
             var fault: SystemError?
@@ -73,17 +81,17 @@ struct TranscribeCommand: ParsableCommand {
                     if let target { try target.write(Array(text.utf8)) } else { isRefused = !writeOut(text) }
                 } catch { (fault, isRefused) = (error, true) }
             }
-            write(format.head)
-            var number = 0
+            write(writer.head)
             for path in files where !ended.isSet && !isRefused {
-                let isDone = transcribe(path, registry) {
+                let (seconds, isDone) = transcribe(path, registry) {
                     !ended.isSet && !isRefused && !isReaderGone
                 } take: { item in
-                    number += 1
-                    write(format.text(item, number: number, path: path))
+                    write(writer.text(item, of: path))
                 }
+                writer.endFile(seconds)
                 isWhole = isDone && isWhole
             }
+            write(writer.end())
             if let fault { throw fault }
             try target?.finish()
         } catch { throw fail("\(error)") }
@@ -91,15 +99,17 @@ struct TranscribeCommand: ParsableCommand {
         if !isWhole { throw ExitCode(1) }
     }
 
-    /// One file; false: it was not transcribed, or not to its end, and that was said.
+    /// One file: how long it is, and whether it was transcribed to its end; if not, that was said.
     private func transcribe(
         _ path: String, _ registry: NodeRegistry, goesOn: () -> Bool, take: (Transcription.Item) -> Void
-    ) -> Bool {
+    ) -> (seconds: Double, isDone: Bool) {
         guard access(path, R_OK) == 0 else {
             _ = fail("\(path): \(String(cString: strerror(errno)))")
-            return false
+            return (0, false)
         }
         var settings: [String: SettingValue] = ["engine": .string(engine)]
+        // A model with a name is looked for among those that are installed.
+        settings["model"] = model.map { .string(names(in: $0).isEmpty ? $0 : absolute($0)) }
         settings["language"] = language.map { .string($0) }
         settings["command"] = command.map { .string($0) }
         let bar = ProgressBar(rate: Transcription.rate)
@@ -116,14 +126,14 @@ struct TranscribeCommand: ParsableCommand {
             if isatty(STDERR_FILENO) == 1 {
                 writeOut("\(path): \(bar.summary(frames(outcome.seconds)))\n", to: STDERR_FILENO)
             }
-            guard let first = outcome.failures.first else { return true }
+            guard let first = outcome.failures.first else { return (outcome.seconds, true) }
             let count = outcome.failures.count
             _ = fail("\(path): \(count) part\(count == 1 ? "" : "s") could not be recognized: \(first)")
-            return false
+            return (outcome.seconds, false)
         } catch {
             bar.clear()
             _ = fail(error.message.hasPrefix(path) ? "\(error)" : "\(path): \(error)")
-            return false
+            return (0, false)
         }
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Glibc
 import Host
 import JSON
 
@@ -15,37 +14,57 @@ enum TranscriptFormat: String, ExpressibleByArgument, CaseIterable {
     /// One object a line, with words where they are known.
     case json
 
-    /// What stands before the first item.
-    var head: String { self == .vtt ? "WEBVTT\n\n" : "" }
-
-    /// An item, the number of which counts from 1; `path` is its file's.
-    func text(_ item: Transcription.Item, number: Int, path: String) -> String {
+    /// Nil: it has no captions.
+    var captions: CaptionFormat? {
         switch self {
-        case .txt: return item.text + "\n"
-        case .srt:
-            return "\(number)\n\(captionTime(item.start, ",")) --> \(captionTime(item.end, ","))\n\(item.text)\n\n"
-        case .vtt:
-            // What would be read as markup.
-            let text = item.text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-            return "\(captionTime(item.start, ".")) --> \(captionTime(item.end, "."))\n\(text)\n\n"
-        case .json: return json(item, path) + "\n"
+        case .srt: .srt
+        case .vtt: .vtt
+        case .txt, .json: nil
         }
     }
+}
+
+/// Writes what is recognized in files, one after the other.
+struct TranscriptWriter {
+    private let format: TranscriptFormat
+    private var captions: CaptionWriter?
+    /// Seconds of the files before, which captions go on after.
+    private var before = 0.0
+
+    init(_ format: TranscriptFormat) {
+        self.format = format
+        captions = format.captions.map { CaptionWriter($0) }
+    }
+
+    /// What stands before the first item.
+    var head: String { format.captions?.head ?? "" }
+
+    /// What is to be written now that a file has this item.
+    mutating func text(_ item: Transcription.Item, of path: String) -> String {
+        if format == .json { return json(item, path) + "\n" }
+        return captions?.text(CaptionText(item, later: before).cues) ?? item.text + "\n"
+    }
+
+    /// Ends a file, so many seconds long.
+    mutating func endFile(_ seconds: Double) { before += seconds }
+
+    /// What is to be written behind the last item.
+    mutating func end() -> String { captions?.end() ?? "" }
 
     private func json(_ item: Transcription.Item, _ path: String) -> String {
         var fields = [
-            ("file", JSONText.string(path)), ("start", JSONText.number(rounded(item.start))),
-            ("end", JSONText.number(rounded(item.end))), ("text", JSONText.string(item.text)),
+            ("file", JSONText.string(path)), ("start", JSONText.number(milliseconds(item.start))),
+            ("end", JSONText.number(milliseconds(item.end))), ("text", JSONText.string(item.text)),
         ]
-        if let confidence = item.confidence { fields.append(("confidence", JSONText.number(rounded(confidence)))) }
+        if let confidence = item.confidence { fields.append(("confidence", JSONText.number(milliseconds(confidence)))) }
         if !item.words.isEmpty {
             let words = item.words.map { word in
                 var parts = [
-                    ("text", JSONText.string(word.text)), ("start", JSONText.number(rounded(word.start))),
-                    ("end", JSONText.number(rounded(word.end))),
+                    ("text", JSONText.string(word.text)), ("start", JSONText.number(milliseconds(word.start))),
+                    ("end", JSONText.number(milliseconds(word.end))),
                 ]
                 if let confidence = word.confidence {
-                    parts.append(("confidence", JSONText.number(rounded(confidence))))
+                    parts.append(("confidence", JSONText.number(milliseconds(confidence))))
                 }
                 return JSONText.object(parts)
             }
@@ -53,17 +72,4 @@ enum TranscriptFormat: String, ExpressibleByArgument, CaseIterable {
         }
         return JSONText.object(fields)
     }
-}
-
-/// Milliseconds are as exact as anybody knows.
-private func rounded(_ number: Double) -> Double { (number * 1000).rounded() / 1000 }
-
-/// Hours, minutes, seconds and milliseconds, as captions have them.
-private func captionTime(_ seconds: Double, _ mark: String) -> String {
-    let all = max(0, Int(saturating: (seconds * 1000).rounded()))
-    func digits(_ number: Int, _ count: Int) -> String {
-        String(repeating: "0", count: max(0, count - String(number).count)) + String(number)
-    }
-    return "\(digits(all / 3_600_000, 2)):\(digits(all / 60_000 % 60, 2)):\(digits(all / 1000 % 60, 2))\(mark)"
-        + digits(all % 1000, 3)
 }

@@ -12,8 +12,9 @@ struct SpeakCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "speak", abstract: "Speak a text into a sound file.",
         discussion: """
-            The suffix of the sound file chooses the format (.wav, .flac, .ogg), that of the captions theirs (.srt, .vtt). \
-            Captions follow words where the engine tells them, else sentences. Exit code 1 where the text cannot be \
+            The suffix of the sound file chooses the format (\(SoundSuffix.listed)), that of the captions theirs (.srt, \
+            .vtt). Captions have all of the text, in two lines at most; they follow words where the engine tells them, else \
+            sentences. Exit code 1 where the text cannot be \
             spoken, or not to its end.
 
             Examples:
@@ -23,7 +24,7 @@ struct SpeakCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("out")],
-        help: ArgumentHelp("The sound file to write.", valueName: "out.wav"), completion: .file())
+        help: ArgumentHelp("The sound file to write.", valueName: "out.wav"), completion: SoundSuffix.completion)
     var out: String
 
     @OptionGroup var text: TextOptions
@@ -42,10 +43,10 @@ struct SpeakCommand: ParsableCommand {
         guard (8000...192_000).contains(sampleRate) else {
             throw ValidationError("--sample-rate must be from 8000 to 192000")
         }
-        guard [".wav", ".flac", ".ogg"].contains(where: { out.lowercased().hasSuffix($0) }) else {
-            throw ValidationError("\(out) must end in .wav, .flac or .ogg")
+        guard SoundSuffix.isKnown(out) else {
+            throw ValidationError("\(out) must end in \(SoundSuffix.listed)")
         }
-        if let captions, CaptionFile.Format(path: captions) == nil {
+        if let captions, CaptionFormat(path: captions) == nil {
             throw ValidationError("\(captions) must end in .srt or .vtt")
         }
     }
@@ -77,29 +78,29 @@ struct SpeakCommand: ParsableCommand {
         let events = made.bus.subscribe(.lossless) {
             if case .event(let event) = $0 { event.name.hasPrefix("speech.") } else { false }
         }
-        let file = try captions.map { path throws(HostError) in try CaptionFile(path, of: spoken) }
+        let file = try captions.map { path throws(HostError) in
+            try CaptionFile(path, of: spoken, markup: voice.ssml ?? "auto")
+        }
         let bar = ProgressBar(rate: render.rate)
         var failure: String?
-        func readEvents() throws(HostError) {
+        func readEvents() {
             while case .event(let event)? = events.poll() {
                 if event.name == "speech.failed" { failure = event.text("reason") ?? "the text cannot be spoken" }
-                try file?.take(event)
+                file?.take(event)
             }
         }
-        var captionFailure: HostError?
         let outcome = try render.run(made) { progress in
             bar.show(progress)
             losses.read(until: progress.frames) { line in
                 bar.clear()
                 writeOut(line, to: STDERR_FILENO)
             }
-            do throws(HostError) { try readEvents() } catch { captionFailure = error }
-            return !ended.isSet && captionFailure == nil
+            readEvents()
+            return !ended.isSet
         }
         bar.clear()
         losses.read(until: outcome.frames) { writeOut($0, to: STDERR_FILENO) }
-        if let captionFailure { throw captionFailure }
-        try readEvents()
+        readEvents()
         try file?.finish(at: Double(outcome.frames) / render.rate)
         if let failure { throw HostError("\(out): the text was not spoken to its end: \(failure)") }
         let summary = "\(out): \(outcome.frames) frames, \(bar.summary(outcome.frames))\(losses.summary)"

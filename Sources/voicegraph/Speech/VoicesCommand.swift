@@ -22,7 +22,7 @@ struct VoicesCommand: ParsableCommand {
     @Option(help: "Of this engine only: espeak-ng, flite or piper.")
     var engine: String?
 
-    @Option(help: "That speak this language only, as in en or en-GB.")
+    @Option(help: "That speak this language only, as in en, en-GB or english.")
     var language: String?
 
     @Flag(help: "One JSON object a line.")
