@@ -113,7 +113,7 @@ struct ServerModeTests {
             """
         let graph = recorded.replacing("\"tone -> out\"", with: links) + more
         let session = try Session(graph, server: server.name)
-        func told() -> [String] { session.run.lines.filter { $0.contains("nothing is connected to it") } }
+        @Sendable func told() -> [String] { session.run.lines.filter { $0.contains("nothing is connected to it") } }
         try await session.run.wait("all are told") { _ in told().count >= 4 }
         let text = try await session.call("status").output
         #expect(text.contains("card: nothing is connected to it, so nobody hears it: `connect` names what is"))
