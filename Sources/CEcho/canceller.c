@@ -9,11 +9,16 @@
 
 /* Powers below which there is no sound: -70 dBFS. */
 static const float audible = 1e-7f;
-/* Frames in a row after which a way that does not agree is another; frames of echo for which a new way is left alone, and
- * for which it is new. */
-enum { FRAMES_OF_CHANGE = 5, FRAMES_OF_START = 30, FRAMES_OF_YOUTH = 600 };
+/* Frames in a row after which a way that does not agree is another; frames of echo for which a new way is left alone, after
+ * which it can be known, and for which it is new. */
+enum { FRAMES_OF_CHANGE = 5, FRAMES_OF_START = 30, FRAMES_OF_LEARNING = 60, FRAMES_OF_YOUTH = 400 };
 /* Agreement below which a way is another, and above which it is known. */
 static const float disagrees = 0.33f, agrees = 0.75f;
+/* Likeness of the rest to the reference beyond which there is an echo in it that the filter does not know. */
+static const float is_alike = 0.075f;
+/* What is louder than was heard is another way where it is so many times what the filter doubts, and what was taken away so
+ * many times the noise; else the filter has not learnt enough. */
+static const float over_doubt = 4, over_noise = 10;
 /* How often what is known of the echo in the rest is taken for it, at most. */
 static const float most_certain = 32;
 
@@ -27,6 +32,8 @@ struct vg_echo {
   float *last_heard, *rest, *echo;
   float last_power;
   float heard, left;   /* powers, smoothed */
+  float long_heard, long_left;  /* over half a second */
+  float taken, doubt;  /* of what was taken away, and of what the filter does not know, smoothed */
   int silent;          /* frames since the reference sounded at all */
   int quiet;           /* frames since it was audible */
   int age;             /* frames of echo since the way is being learnt */
@@ -49,7 +56,7 @@ vg_echo *vg_echo_create(double rate, int tail, const vg_speex *speex) {
   if (speex) {
     echo->speex = vg_speex_filter_create(speex, echo->frame, tail, rate);
   } else {
-    echo->kalman = vg_kalman_create(echo->frame, tail);
+    echo->kalman = vg_kalman_create(echo->frame, tail, rate);
   }
   echo->suppressor = vg_suppressor_create(echo->frame, rate);
   if (echo->last_heard && echo->rest && echo->echo && (echo->speex || echo->kalman) && echo->suppressor) return echo;
@@ -73,13 +80,31 @@ static float mean_square(const float *samples, int count) {
   return sum / (float)count;
 }
 
-/* The way is another one: what was learnt of it is worth nothing. */
-static void forget(vg_echo *echo) {
-  if (echo->kalman) vg_kalman_forget(echo->kalman);
+/* Learns anew. Of another way nothing is known; else how much of the reference can be heard still is. */
+static void forget(vg_echo *echo, bool is_other_way) {
+  if (echo->kalman) (is_other_way ? vg_kalman_forget : vg_kalman_restart)(echo->kalman);
   if (echo->speex) vg_speex_filter_forget(echo->speex);
   vg_suppressor_forget(echo->suppressor);
   echo->age = echo->loud = echo->apart = 0;
   echo->is_known = false;
+}
+
+/* Looks whether the way is still the one that is being learnt; whether it was known, and is another. */
+static bool has_changed(vg_echo *echo, const vg_suppressor_result *result, float alike, bool is_far, bool is_sounding) {
+  bool agrees_now = result->agreement < 1.5f && result->agreement > agrees;
+  if (agrees_now && echo->age >= FRAMES_OF_LEARNING) echo->is_known = true;
+  echo->apart = echo->is_known && is_far && result->agreement < disagrees ? echo->apart + 1 : 0;
+  /* A microphone that hears nothing at all is no other way. */
+  bool is_louder = echo->left > audible && echo->left > 1.5f * echo->heard;
+  bool is_surprise = echo->left > over_doubt * echo->doubt && echo->taken > over_noise * result->noise;
+  echo->loud = is_sounding && is_louder && (is_surprise || !echo->is_known) ? echo->loud + 1 : 0;
+  /* Little is taken away, at most 7 dB, and yet the rest is an echo: the loudspeaker was off, or a clock is faster. */
+  bool is_missed = is_sounding && echo->long_left > 0.2f * echo->long_heard && alike > is_alike;
+  bool was_known = echo->is_known;
+  if (echo->age < FRAMES_OF_START) return false;
+  if (!is_missed && echo->apart < FRAMES_OF_CHANGE && echo->loud < FRAMES_OF_CHANGE) return false;
+  forget(echo, is_missed || was_known);
+  return was_known && !is_missed;
 }
 
 void vg_echo_process(
@@ -102,6 +127,14 @@ void vg_echo_process(
   float rest = mean_square(echo->rest, frame);
   echo->heard = 0.8f * echo->heard + 0.2f * power;
   echo->left = 0.8f * echo->left + 0.2f * rest;
+  echo->long_heard = 0.98f * echo->long_heard + 0.02f * power;
+  echo->long_left = 0.98f * echo->long_left + 0.02f * rest;
+  echo->taken = 0.8f * echo->taken + 0.2f * mean_square(echo->echo, frame);
+  const float *doubt = echo->kalman && !rests ? vg_kalman_doubt(echo->kalman) : NULL;
+  float doubted = 0;
+  for (int bin = 0; doubt && bin <= frame; bin++) doubted += doubt[bin];
+  /* As a mean square: each bin has a twin, in two frames. */
+  echo->doubt = 0.8f * echo->doubt + 0.2f * doubted / ((float)frame * (float)frame);
 
   /* 8 dB: somebody else who is as loud as the echo leaves 3. */
   bool is_clear = echo->left < 0.16f * echo->heard;
@@ -114,7 +147,8 @@ void vg_echo_process(
   vg_suppressor_input input = {
       .rest = echo->rest,
       .echo = echo->echo,
-      .doubt = echo->kalman && !rests ? vg_kalman_doubt(echo->kalman) : NULL,
+      .doubt = doubt,
+      .most = doubt ? vg_kalman_most(echo->kalman) : NULL,
       .is_far = is_far,
       .is_clear = is_sounding && is_clear,
       .certainty = certainty,
@@ -122,15 +156,8 @@ void vg_echo_process(
   vg_suppressor_result result = vg_suppressor_process(echo->suppressor, &input, tuning, given);
 
   if (is_sounding && echo->age < FRAMES_OF_YOUTH) echo->age++;
-  if (result.agreement < 1.5f && result.agreement > agrees) echo->is_known = true;
-  echo->apart = echo->is_known && is_far && result.agreement < disagrees ? echo->apart + 1 : 0;
-  /* A microphone that hears nothing at all is no other way. */
-  bool is_louder = echo->left > audible && echo->left > 1.5f * echo->heard;
-  echo->loud = is_sounding && is_louder ? echo->loud + 1 : 0;
-  if (echo->age >= FRAMES_OF_START && (echo->apart >= FRAMES_OF_CHANGE || echo->loud >= FRAMES_OF_CHANGE)) {
-    measures->has_changed = echo->is_known;
-    forget(echo);
-  }
+  measures->has_changed =
+      has_changed(echo, &result, echo->kalman && !rests ? vg_kalman_likeness(echo->kalman) : 0, is_far, is_sounding);
   measures->is_learnt = echo->is_known;
 
   /* Without a reference nothing is taken away; then not a bit is changed, from the end of one frame that is both. */

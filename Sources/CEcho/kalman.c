@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of the way is thought to stay from frame to frame (its square), and the variance of what is not known yet: that
- * of an echo as loud as the reference. */
-static const float stays = 0.999f * 0.999f, unknown = 1;
+/* How much of the way is thought to stay from frame to frame (its square). */
+static const float stays = 0.999f * 0.999f;
 /* How slowly the power of what is no echo follows. */
 static const float smooth = 0.7f;
 /* Partitions in which each frame what reaches beyond them is removed, besides the first. */
@@ -17,6 +16,9 @@ struct vg_kalman {
   int newest; /* slot of the newest spectrum */
   int next;   /* partition that is constrained next */
   vg_transform transform;
+  vg_path_limit *limit;
+  vg_likeness *likeness;
+  float alike;                /* the rest, to the reference */
   float *played;              /* two frames */
   float *x_re, *x_im;         /* spectra of the reference, a ring of partitions */
   float *h_re, *h_im;         /* the way, partition by partition */
@@ -26,7 +28,7 @@ struct vg_kalman {
   float *re, *im, *weight;    /* one spectrum each */
 };
 
-vg_kalman *vg_kalman_create(int frame, int tail) {
+vg_kalman *vg_kalman_create(int frame, int tail, double rate) {
   vg_kalman *filter = calloc(1, sizeof *filter);
   if (!filter) return NULL;
   filter->frame = frame;
@@ -35,6 +37,8 @@ vg_kalman *vg_kalman_create(int frame, int tail) {
   if (filter->partitions < 1) filter->partitions = 1;
   size_t bins = (size_t)filter->bins, all = bins * (size_t)filter->partitions;
   bool is_open = vg_transform_open(&filter->transform, frame);
+  is_open = (filter->limit = vg_path_limit_create(frame, filter->partitions, rate)) && is_open;
+  is_open = (filter->likeness = vg_likeness_create(frame, filter->partitions)) && is_open;
   float **lists[] = {&filter->x_re, &filter->x_im, &filter->h_re, &filter->h_im, &filter->variance};
   for (int list = 0; list < 5; list++) is_open = (*lists[list] = calloc(all, sizeof(float))) && is_open;
   float **rows[] = {&filter->other, &filter->doubt, &filter->re, &filter->im, &filter->weight};
@@ -50,24 +54,52 @@ vg_kalman *vg_kalman_create(int frame, int tail) {
 
 void vg_kalman_destroy(vg_kalman *filter) {
   vg_transform_close(&filter->transform);
+  if (filter->limit) vg_path_limit_destroy(filter->limit);
+  if (filter->likeness) vg_likeness_destroy(filter->likeness);
   float *lists[] = {filter->x_re,  filter->x_im, filter->h_re, filter->h_im, filter->variance, filter->other,
                     filter->doubt, filter->re,   filter->im,   filter->weight, filter->played};
   for (int list = 0; list < 11; list++) free(lists[list]);
   free(filter);
 }
 
-void vg_kalman_forget(vg_kalman *filter) {
+void vg_kalman_restart(vg_kalman *filter) {
   size_t all = (size_t)filter->bins * (size_t)filter->partitions;
   memset(filter->h_re, 0, all * sizeof(float));
   memset(filter->h_im, 0, all * sizeof(float));
-  for (size_t place = 0; place < all; place++) filter->variance[place] = unknown;
+  size_t bytes = (size_t)filter->bins * sizeof(float);
+  for (size_t place = 0; place < all; place += (size_t)filter->bins) {
+    memcpy(filter->variance + place, vg_path_limit_gain(filter->limit), bytes);
+  }
+  vg_likeness_forget(filter->likeness);
+  filter->alike = 0;
+}
+
+void vg_kalman_forget(vg_kalman *filter) {
+  vg_path_limit_forget(filter->limit);
+  vg_kalman_restart(filter);
 }
 
 const float *vg_kalman_doubt(const vg_kalman *filter) { return filter->doubt; }
 
+const float *vg_kalman_most(const vg_kalman *filter) { return vg_path_limit_most(filter->limit); }
+
+float vg_kalman_likeness(const vg_kalman *filter) { return filter->alike; }
+
 /* The spectrum of the reference that belongs to a partition. */
 static size_t slot(const vg_kalman *filter, int partition) {
   return (size_t)((filter->newest + partition) % filter->partitions) * (size_t)filter->bins;
+}
+
+static vg_spectrum played_spectrum(const vg_kalman *filter, int partition) {
+  return (vg_spectrum){filter->x_re + slot(filter, partition), filter->x_im + slot(filter, partition)};
+}
+
+/* The spectrum of one frame, as if silence had been before it, in `re` and `im`. */
+static void analyse(vg_kalman *filter, const float *samples) {
+  size_t bytes = (size_t)filter->frame * sizeof(float);
+  memset(filter->transform.time, 0, bytes);
+  memcpy(filter->transform.time + filter->frame, samples, bytes);
+  vg_transform_forward(&filter->transform, filter->re, filter->im);
 }
 
 static void constrain(vg_kalman *filter, int partition) {
@@ -99,6 +131,7 @@ static void predict(vg_kalman *filter) {
 /* Learns from the spectrum of the rest, which is in `re` and `im`. */
 static void learn(vg_kalman *filter) {
   const float *restrict re = filter->re, *restrict im = filter->im;
+  const float *restrict limit = vg_path_limit_gain(filter->limit);
   float *restrict weight = filter->weight;
   /* Far below the noise of any microphone: only against a division by nothing. */
   float least = 1e-8f * (float)filter->frame;
@@ -119,7 +152,8 @@ static void learn(vg_kalman *filter) {
       h_re[bin] += gain * (x_re[bin] * re[bin] + x_im[bin] * im[bin]);
       h_im[bin] += gain * (x_re[bin] * im[bin] - x_im[bin] * re[bin]);
       float known = h_re[bin] * h_re[bin] + h_im[bin] * h_im[bin];
-      variance[bin] = stays * (1 - 0.5f * gain * power) * variance[bin] + (1 - stays) * known;
+      float next = stays * (1 - 0.5f * gain * power) * variance[bin] + (1 - stays) * known;
+      variance[bin] = next < limit[bin] ? next : limit[bin];
     }
   }
 }
@@ -134,13 +168,16 @@ void vg_kalman_process(vg_kalman *filter, const float *heard, const float *playe
   memcpy(transform->time, filter->played, 2 * bytes);
   vg_transform_forward(transform, filter->x_re + slot(filter, 0), filter->x_im + slot(filter, 0));
 
+  analyse(filter, heard);
+  vg_spectrum now = {filter->re, filter->im};
+  vg_path_limit_follow(
+      filter->limit, now, played_spectrum(filter, 0), played_spectrum(filter, filter->partitions - 1));
   predict(filter);
   vg_transform_backward(transform, filter->re, filter->im);
   /* The second half is free of what the transform wraps around. */
   for (int place = 0; place < frame; place++) rest[place] = heard[place] - transform->time[frame + place];
-  memset(transform->time, 0, bytes);
-  memcpy(transform->time + frame, rest, bytes);
-  vg_transform_forward(transform, filter->re, filter->im);
+  analyse(filter, rest);
+  filter->alike = vg_likeness_follow(filter->likeness, played_spectrum(filter, 0), now);
   learn(filter);
 
   /* All in turn, since that takes the most time; the first always, since most of the way is there. */

@@ -7,18 +7,21 @@
 
 /* What is left of the echo is taken for so many times what is known of it: as powers. A bin that is taken away too much is
  * one of many; one that is not is heard. */
-static const float over_doubt = 2, over_leak = 6;
+static const float over_doubt = 2, over_leak = 6, over_most = 8;
 /* How slowly the power of a bin follows, and its gain down and up. */
 static const float smooth = 0.6f, fall = 0.2f, rise = 0.5f;
-/* Hz of a band, and how fast the part of the echo that a filter leaves in it is followed, in dB a frame. */
-static const double band_width = 250;
+/* How fast the part of the echo that a filter leaves in a band is followed, in dB a frame. */
 static const float leak_step = 0.1f;
 /* How slowly the agreement follows: a third of a second. */
 static const float agreement_smooth = 0.97f;
+/* An echo tells something of the way where it is so many times the floor of the noise, and the rest so many times the echo
+ * at most: beyond that the agreement is chance. */
+static const float over_noise = 4, most_other = 8;
 
 typedef struct {
   float leak;          /* of the echo in the rest, in dB */
   float cross, power;  /* of rest and echo; of the echo */
+  float other;         /* power of the rest */
 } vg_band;
 
 struct vg_suppressor {
@@ -38,8 +41,7 @@ vg_suppressor *vg_suppressor_create(int frame, double rate) {
   if (!own) return NULL;
   own->frame = frame;
   own->bins = frame + 1;
-  own->band_bins = (int)(band_width * 2 * frame / rate);
-  if (own->band_bins < 4) own->band_bins = 4;
+  own->band_bins = vg_band_bins(frame, rate);
   own->band_count = (own->bins + own->band_bins - 1) / own->band_bins;
   bool is_open = vg_transform_open(&own->transform, frame);
   is_open = (own->bands = calloc((size_t)own->band_count, sizeof(vg_band))) && is_open;
@@ -91,17 +93,19 @@ static float follow(vg_suppressor *own, const vg_suppressor_input *input) {
   for (int place = 0; place < own->band_count; place++) {
     vg_band *band = &own->bands[place];
     int first = place * own->band_bins, end = first + own->band_bins < own->bins ? first + own->band_bins : own->bins;
-    float rest = 0, echo = 0, cross = 0;
+    float rest = 0, echo = 0, cross = 0, noise = 0;
     for (int bin = first; bin < end; bin++) {
       rest += own->re[bin] * own->re[bin] + own->im[bin] * own->im[bin];
       echo += own->y_re[bin] * own->y_re[bin] + own->y_im[bin] * own->y_im[bin];
+      noise += own->noise[bin];
       cross += own->re[bin] * own->y_re[bin] + own->im[bin] * own->y_im[bin];
     }
     /* -70 dBFS in each bin. */
     float least = 1e-7f * (float)own->frame * (float)(end - first);
     band->cross = agreement_smooth * band->cross + cross;
     band->power = agreement_smooth * band->power + echo;
-    if (band->power * (1 - agreement_smooth) > least) {
+    band->other = agreement_smooth * band->other + rest;
+    if (band->power * (1 - agreement_smooth) > least + over_noise * noise && band->other < most_other * band->power) {
       float part = band->cross / band->power;
       sum += 1 + (part > 1 ? 1 : part < -2 ? -2 : part);
       count++;
@@ -141,6 +145,7 @@ vg_suppressor_result vg_suppressor_process(
       float doubt = over_doubt * input->certainty * input->doubt[bin];
       if (doubt > left) left = doubt;
     }
+    if (input->most && left > over_most * input->most[bin]) left = over_most * input->most[bin];
     float wanted = own->power[bin] / (own->power[bin] + left + 1e-12f);
     wanted *= wanted;
     if (wanted < tuning->suppression) wanted = tuning->suppression;

@@ -17,6 +17,11 @@ int vg_echo_frame(double rate) {
   return 2;
 }
 
+int vg_band_bins(int frame, double rate) {
+  int bins = (int)(250 * 2 * frame / rate);
+  return bins < 4 ? 4 : bins;
+}
+
 bool vg_transform_open(vg_transform *transform, int frame) {
   transform->length = 2 * frame;
   transform->forward = kiss_fftr_alloc(2 * frame, 0, NULL, NULL);
