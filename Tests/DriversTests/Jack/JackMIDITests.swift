@@ -58,6 +58,7 @@ extension JackDriverTests {
         ear.close()
         keys.close()
         server.stop()
+        withExtendedLifetime(engine) {}
     }
 
     @Test("A block carries as much as a port of JACK: 20000 bytes of system exclusive, and a thousand events")
