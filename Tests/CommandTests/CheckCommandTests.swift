@@ -55,8 +55,8 @@ import TestSupport
         let result = try await check(text)
         #expect(result.status == 0)
         let lines = [
-            "FILE:10:5: warning: 'out.mute' is allowed to 'agent', but 'out' of type 'output' has no action 'mute'",
-            "FILE:11:5: warning: 'ton.start' is allowed to 'agent', but there is no node 'ton'",
+            "FILE:11:5: warning: 'out.mute' is allowed to 'agent', but 'out' of type 'output' has no action 'mute'",
+            "FILE:12:5: warning: 'ton.start' is allowed to 'agent', but there is no node 'ton'",
         ]
         for line in lines { #expect(result.output.contains(line), "\(result.output)") }
         #expect(result.output.contains("did you mean 'tone'?"))

@@ -216,7 +216,8 @@ final class LV2CommandTests {
             return read(eye, &events, events.count) > 0
         }
         let lazy = try await run(arguments + ["node.fx.plugin=\(name)"], bundles: bundles)
-        #expect(lazy.status == 0 && !opened(), "\(lazy.output)")
+        // A name may be that of any plugin: then a child has a look at all of them first.
+        #expect(lazy.status == 0 && (opened() == false || !name.hasPrefix("urn:")), "\(lazy.output)")
         let used = try await run(arguments + ["node.fx.plugin=urn:voicegraph:broken:bad-data"], bundles: bundles)
         #expect(opened() && used.output.contains("bad-data.lv2 cannot be loaded: plugin.ttl"))
     }
@@ -230,7 +231,8 @@ final class LV2CommandTests {
         let byRun = try await voicegraph(
             "render", try graph("crash-cleanup"), "-o", out, "--duration", "0.1", "--trust")
         #expect(byRun.status == -SIGSEGV || byRun.status > 0)
-        #expect(!FileManager.default.fileExists(atPath: cache + "/voicegraph/lv2-scan"))
+        let tried = try? String(contentsOfFile: cache + "/voicegraph/lv2-scan", encoding: .utf8)
+        #expect(tried?.contains("urn:voicegraph:broken") != true, "\(tried ?? "")")
     }
 
     @Test("A required node ends the render with the reason")

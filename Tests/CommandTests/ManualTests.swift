@@ -148,7 +148,9 @@ struct ManualTests {
 
     @Test("A folder that is not there and a date that is none are refused") func refused() async throws {
         let missing = try await runTool([Program.voicegraph, "man-pages", scratch.file("none")])
-        #expect(missing.status == 1 && missing.output.contains("none/voicegraph.1: No such file"), "\(missing.output)")
+        #expect(
+            missing.status == 1 && missing.output.contains("none/voicegraph.1 cannot be written: No such file"),
+            "\(missing.output)")
         let date = try await runTool(
             [Program.voicegraph, "man-pages", scratch.path], environment: ["SOURCE_DATE_EPOCH": "today"])
         #expect(date.status == 1 && date.output.contains("it must be a number of seconds"), "\(date.output)")

@@ -109,7 +109,8 @@ import TestSupport
         let read = try await shell(
             "\"$V\" render \"$G\" -o - \(options) 2>/dev/null | sox - -t f32 piped.raw && sox file.wav -t f32 file.raw "
                 + "&& cmp piped.raw file.raw && \"$V\" render \"$G\" -o - \(options) 2>/dev/null "
-                + "| ffmpeg -loglevel warning -i - -f f32le ffmpeg.raw && cmp ffmpeg.raw file.raw")
+                + "| ffmpeg -loglevel warning -i - -f f32le piped.f32 && ffmpeg -loglevel warning -i file.wav -f f32le file.f32 "
+                + "&& cmp piped.f32 file.f32")
         #expect(read.code == 0 && read.output == "", "\(read.output)\(read.errors)")
         let complaints = read.errors.split(separator: "\n").filter { !$0.hasPrefix("Guessed Channel Layout") }
         // Of its own file as well.

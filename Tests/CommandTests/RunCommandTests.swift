@@ -209,7 +209,8 @@ import TestSupport
         #expect(first["rate"] as? Int == 44_100 && first["block"] as? Int == 64)
         #expect(run.children().isEmpty)
         server.stop()
-        let lost = try voicegraph("run", graph, "--driver", "jack", "--server", "vgt-nobody")
+        // A run that is to last so long does not wait for one.
+        let lost = try voicegraph("run", graph, "--driver", "jack", "--server", "vgt-nobody", "--duration", "0.3")
         #expect(try await lost.end() == 1)
         #expect(lost.errors.hasPrefix("voicegraph: no JACK server named 'vgt-nobody' is running ("))
         #expect(lost.errors.contains("--driver dummy"))

@@ -113,7 +113,9 @@ struct ServerModeTests {
             """
         let graph = recorded.replacing("\"tone -> out\"", with: links) + more
         let session = try Session(graph, server: server.name)
-        @Sendable func told() -> [String] { session.run.lines.filter { $0.contains("nothing is connected to it") } }
+        @Sendable func told() -> [String] {
+            session.run.lines.filter { $0.contains("\"log\"") && $0.contains("nothing is connected to it") }
+        }
         try await session.run.wait("all are told") { _ in told().count >= 4 }
         let text = try await session.call("status").output
         #expect(text.contains("card: nothing is connected to it, so nobody hears it: `connect` names what is"))
@@ -123,7 +125,7 @@ struct ServerModeTests {
         try await eventually("the status follows") {
             try await !session.call("status").output.contains("out: nothing")
         }
-        #expect(told().count == 4 && told().contains { $0.contains("qjackctl") })
+        #expect(told().count == 4 && told().contains { $0.contains("qjackctl") }, "\(told())")
         try await session.end()
         server.stop()
     }
@@ -156,7 +158,9 @@ struct ServerModeTests {
         let refused = try await session.call("ctl", "add", name, "output")
         #expect(refused.code == 1 && refused.output.contains("too long for its ports"), "\(refused.output)")
         #expect(try await server.tool("jack_lsp") == before)
-        try session.scratch.write("long.conf", recorded.replacing("out", with: name))
+        try session.scratch.write(
+            "long.conf",
+            recorded.replacing("[node.out]", with: "[node.\(name)]").replacing("-> out", with: "-> \(name)"))
         let check = try Program([Program.voicegraph, "check", session.scratch.file("long.conf")])
         #expect(try await check.end() == 1)
         #expect(check.output.contains("too long for its ports"))

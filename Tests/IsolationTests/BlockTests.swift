@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Graph
 import NodeKit
 import Testing
 
@@ -47,21 +48,21 @@ import Testing
         shared.numbers[0] = 4_000_000_000
         shared.events[0] = vg_midi_event(frame: 3, size: 3, offset: 0)
         shared.events[1] = vg_midi_event(frame: 64, size: 3, offset: 0)
-        shared.events[2] = vg_midi_event(frame: 5, size: 3, offset: 8190)
+        shared.events[2] = vg_midi_event(frame: 5, size: 3, offset: UInt32(MIDILimits.bytes - 2))
         shared.events[3] = vg_midi_event(frame: 5, size: 4_294_967_295, offset: 4_294_967_295)
         for byte in 0..<3 { shared.bytes[byte] = 0x90 + UInt8(byte) }
-        var events = [vg_midi_event](repeating: vg_midi_event(), count: 600)
-        var bytes = [UInt8](repeating: 0, count: 9000)
+        var events = [vg_midi_event](repeating: vg_midi_event(), count: MIDILimits.events + 88)
+        var bytes = [UInt8](repeating: 0, count: MIDILimits.bytes + 808)
         events.withUnsafeMutableBufferPointer { events in
             bytes.withUnsafeMutableBufferPointer { bytes in
                 var target = vg_midi(
-                    count: 0, capacity: 600, used: 0, byte_capacity: 9000, dropped: 0, events: events.baseAddress,
-                    bytes: bytes.baseAddress)
+                    count: 0, capacity: UInt32(events.count), used: 0, byte_capacity: UInt32(bytes.count), dropped: 0,
+                    events: events.baseAddress, bytes: bytes.baseAddress)
                 shared.give(&target, frames: 64)
                 // The others are zeros, which are events without bytes at frame 0.
                 #expect(events[0].frame == 3 && events[0].size == 3)
                 #expect(events[1].frame == 0 && events[1].size == 0)
-                #expect(target.count == 509)
+                #expect(target.count == UInt32(MIDILimits.events - 3))
             }
         }
         #expect(bytes.prefix(3) == [0x90, 0x91, 0x92])

@@ -135,9 +135,9 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
             #expect(code == 0, "\(arguments): \(call.errors)")
             return call.output
         }
-        #expect(try await ctl("do", "params", "property", "key=string") == "from the file\n")
+        #expect(try await ctl("do", "params", "property", "key=string") == "value  from the file\n")
         #expect(try await ctl("do", "params", "property", "key=string", "value=live").isEmpty)
-        #expect(try await ctl("do", "params", "property", "key=string") == "live\n")
+        #expect(try await ctl("do", "params", "property", "key=string") == "value  live\n")
         #expect(try await ctl("do", "piano", "preset", "preset=Mellow").isEmpty)
         let values = try await ctl("get", "piano")
         for child in childrenOf(run.processID) where contents("/proc/\(child)/cmdline").contains("isolated-child") {
@@ -146,7 +146,7 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         try await run.wait("both are back") {
             $0.lines.count { $0.contains("\"plugin.started\"") } == 2
         }
-        #expect(try await ctl("do", "params", "property", "key=string") == "live\n")
+        #expect(try await ctl("do", "params", "property", "key=string") == "value  live\n")
         #expect(try await ctl("get", "piano") == values)
         run.signal(SIGINT)
         #expect(try await run.end() == 0)

@@ -94,7 +94,7 @@ import TestSupport
         let capture = try record(scratch.file("full.wav"), [noise(96000)], ["overwrite": .bool(true)])
         #expect(capture.events("record.failed").count == 1)
         #expect(capture.logs.contains { $0.text.contains("ended") })
-        #expect(capture.events("record.state").map { $0.string("state") } == ["failed"])
+        #expect(capture.events("record.state").map { $0.string("state") } == ["recording", "failed"])
         guard case .failed? = capture.health.last else {
             Issue.record("\(capture.health)")
             return

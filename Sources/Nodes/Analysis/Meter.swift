@@ -35,7 +35,8 @@ final class Meter: Node {
                 arguments: [
                     Setting(
                         "frames", VG_SET_INTEGER,
-                        "how many were to be measured: up to a second of silence that came last is left out")
+                        "how many were to be measured: up to a second of silence that came last is left out",
+                        range: 0...1e15)
                 ],
                 results: MeterReport.declared),
         ],
