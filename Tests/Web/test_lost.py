@@ -78,7 +78,7 @@ def test_T2_session_that_comes_back_by_itself_has_lost_nothing(placed):
     part(page, "user-bubble").filter(has_text="what is your name").wait_for()
     texts = part(page, "bubble").all_inner_texts()
     assert texts[0] == "hello" and texts.count("what is your name") == 1, texts
-    assert part(page, "agent-bubble").count() == 2, texts
+    eventually("the replies", lambda: part(page, "agent-bubble").count() == 2)
 
 
 def test_T4_host_that_is_not_there_is_an_error_of_initialization_and_retry_initializes(placed):
