@@ -19,6 +19,7 @@ struct VoiceGraph: AsyncParsableCommand {
             StatusCommand.self, TopCommand.self, WebCommand.self, ControlCommand.self, LV2Command.self,
             ModelsCommand.self,
             PluginCommand.self, DoctorCommand.self, HelpCommand.self, IsolatedChildCommand.self,
+            PluginTrialCommand.self,
             ServerProbeCommand.self, ManualCommand.self,
         ])
 }

@@ -13,8 +13,10 @@ struct PluginOptions: ParsableArguments {
         completion: .directory)
     var folders: [String] = []
 
-    /// A folder that cannot be read is told, not passed over.
+    /// A folder that cannot be read is told, not passed over. What is found is tried before it is opened, or read.
     func search() throws -> PluginSearch {
+        usePluginTrial()
+        useDataTrial()
         for folder in PluginSearch.missing(folders) {
             throw fail("--plugin-path: cannot read the folder \(folder)")
         }
@@ -67,11 +69,19 @@ func useScan() {
     PluginScan.shared.use([ownExecutable(), "lv2", "scan-child"], cache: cachePath("lv2-scan"))
 }
 
+/// From now on this program lets a child read the data of LV2 plugins before it does.
+func useDataTrial() {
+    PluginScan.shared.useForData([ownExecutable(), "lv2", "scan-child"], cache: cachePath("lv2-scan"))
+}
+
 /// From now on this program can isolate nodes, with itself as the child.
 func useIsolation() {
     let policy = IsolationPolicy(command: [ownExecutable(), "isolated-child"])
     Isolation.shared.use(policy)
 }
+
+/// From now on this program tries plugins that are not its own before it opens them, with itself as the child.
+func usePluginTrial() { PluginTrial.use([ownExecutable(), "plugin-trial"]) }
 
 /// The file that this program runs from.
 func ownExecutable() -> String {

@@ -145,6 +145,23 @@ import Testing
         await serving.end()
     }
 
+    @Test("Who offers a protocol that is not taken is answered, and asks again on another connection")
+    func otherProtocol() async throws {
+        let serving = try await Serving()
+        let offer = [
+            "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__",
+        ]
+        for headers in [offer, ["Connection: Upgrade", "Upgrade: websocket"]] {
+            let client = try serving.connect()
+            let all = ["Host: 127.0.0.1:\(serving.port)", "Authorization: Bearer \(serving.token)"] + headers
+            client.send("GET /api/nodes HTTP/1.1\r\n" + all.map { $0 + "\r\n" }.joined() + "\r\n")
+            // The answer ends with the connection.
+            let answer = try client.answer()
+            #expect(answer.status == 200 && answer.head.lowercased().contains("connection: close"), "\(answer)")
+        }
+        await serving.end()
+    }
+
     @Test("A page elsewhere gets no WebSocket, with or without the cookie") func crossOrigin() async throws {
         let serving = try await Serving()
         for headers in [

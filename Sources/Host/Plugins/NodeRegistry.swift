@@ -96,7 +96,7 @@ public final class NodeRegistry: Sendable {
         state.pending = files
         for file in files where file.promisedType == name {
             state.pending?.removeAll { $0 == file }
-            load(file, &state)
+            load([file], &state)
             if state.catalog.types[name] != nil { return }
         }
     }
@@ -104,7 +104,14 @@ public final class NodeRegistry: Sendable {
     private func loadAll(_ state: inout State) {
         let files = state.pending ?? search.files()
         state.pending = []
-        for file in files { load(file, &state) }
+        load(files, &state)
+    }
+
+    private func load(_ files: [PluginFile], _ state: inout State) {
+        let faults = PluginTrial.faults(of: files)
+        for file in files {
+            if let fault = faults[file] { record(fault, &state) } else { load(file, &state) }
+        }
     }
 
     private func load(_ file: PluginFile, _ state: inout State) {

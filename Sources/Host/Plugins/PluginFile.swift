@@ -6,6 +6,8 @@ import System
 public struct PluginFile: Sendable, Hashable {
     /// Where it is.
     public var path: String
+    /// Whether it belongs to the program itself.
+    var isOwn = false
 
     /// Names a shared object.
     public init(path: String) { self.path = path }
@@ -28,6 +30,8 @@ public struct PluginSearch: Sendable {
         public var path: String
         /// Whether only `libvg-*.so` counts, because the folder holds other shared objects too.
         public var onlyPrefixed: Bool
+        /// Whether it belongs to the program itself.
+        var isOwn = false
 
         /// Names a folder.
         public init(_ path: String, onlyPrefixed: Bool = false) {
@@ -50,8 +54,10 @@ public struct PluginSearch: Sendable {
         folders += environment("VOICEGRAPH_PLUGIN_PATH").split(separator: ":").map { Folder(String($0)) }
         func add(of executable: String) {
             let folder = parent(executable)
-            folders.append(Folder(folder, onlyPrefixed: true))
-            folders.append(Folder(parent(folder) + "/lib/voicegraph"))
+            for var own in [Folder(folder, onlyPrefixed: true), Folder(parent(folder) + "/lib/voicegraph")] {
+                own.isOwn = true
+                folders.append(own)
+            }
         }
         if let executable = executablePath() { add(of: executable) }
         let home = environment("HOME")
@@ -74,7 +80,10 @@ public struct PluginSearch: Sendable {
             for name in names(in: folder.path).sorted() where name.hasSuffix(".so") {
                 if folder.onlyPrefixed, !name.hasPrefix("libvg-") { continue }
                 let path = folder.path.hasSuffix("/") ? folder.path + name : folder.path + "/" + name
-                if seen.insert(path).inserted { result.append(PluginFile(path: path)) }
+                guard seen.insert(path).inserted else { continue }
+                var file = PluginFile(path: path)
+                file.isOwn = folder.isOwn
+                result.append(file)
             }
         }
         return result

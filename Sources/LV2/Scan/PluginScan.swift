@@ -15,6 +15,8 @@ public final class PluginScan: Sendable {
 
     private struct State {
         var process: ScanProcess?
+        /// Whether plugins are tried, too, and not only data.
+        var triesPlugins = false
         var cache: ScanCache
     }
 
@@ -28,9 +30,17 @@ public final class PluginScan: Sendable {
     public func use(_ command: [String], patience: Double = 10, cache: String?) {
         state.withLock {
             $0.process = ScanProcess(command: command, patience: patience)
+            $0.triesPlugins = true
             $0.cache = ScanCache(path: cache)
         }
         if self === Self.shared { BundleGuard.use { Self.shared.dataFaults(of: $0) } }
+    }
+
+    /// The same for the data of plugins alone, unless plugins are tried already: every plugin may run.
+    public func useForData(_ command: [String], patience: Double = 10, cache: String?) {
+        guard state.withLock({ $0.process == nil }) else { return }
+        use(command, patience: patience, cache: cache)
+        state.withLock { $0.triesPlugins = false }
     }
 
     /// Why bundles must not be read here, by their folders: a child reads the data of those of which nothing is known.
@@ -46,7 +56,7 @@ public final class PluginScan: Sendable {
     /// Tries those of the plugins, given by URI or name, about which nothing is known yet, all in one child. What is
     /// not installed is left to whoever needs it.
     public func prepare(_ wanted: some Sequence<String>, world: World = .shared) {
-        guard state.withLock({ $0.process != nil }) else { return }
+        guard state.withLock({ $0.triesPlugins }) else { return }
         let plugins = wanted.compactMap { name in
             (try? world.resolve(name)).flatMap { uri in
                 world.bundle(of: uri).map { ScannedPlugin(uri: uri, bundle: $0) }
@@ -93,7 +103,10 @@ public final class PluginScan: Sendable {
     /// One verdict per plugin; without a command to run, nothing is against any.
     private func verdicts(_ plugins: [ScannedPlugin], again: Bool) -> [ScanVerdict] {
         state.withLock { state in
-            guard let process = state.process else { return plugins.map { _ in .fine } }
+            // Those without a URI are data.
+            guard let process = state.process, state.triesPlugins || plugins.allSatisfy(\.uri.isEmpty) else {
+                return plugins.map { _ in .fine }
+            }
             let stamps = Dictionary(plugins.map { ($0, $0.stamp) }) { first, _ in first }
             var open: [ScannedPlugin] = []
             for plugin in plugins where !open.contains(plugin) {

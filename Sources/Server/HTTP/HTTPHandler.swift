@@ -140,7 +140,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func send(
         _ response: Response, for request: HTTPRequestHead, _ origin: Access.Origin, _ context: ChannelHandlerContext
     ) {
-        let goesOn = request.isKeepAlive && !response.isLast
+        // Who offers another protocol, which is not taken, waits for it on this connection, and so does what took the offer.
+        let goesOn = request.isKeepAlive && !response.isLast && !request.headers.contains(name: "upgrade")
         let head = response.head(request.version, origin: origin, keepAlive: goesOn)
         // Whoever does not read an answer does not keep the connection.
         wait(Limits.rest, context)

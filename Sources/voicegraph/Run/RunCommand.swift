@@ -99,9 +99,10 @@ struct RunCommand: AsyncParsableCommand {
         let keeper: ArchiveWriter?
         let face: WebFace
         do {
-            report(try await host.load(graph.file, overrides: graph.overrides), json: json)
+            // A plugin may keep it waiting already while it is loaded.
             let waiting = Task.detached { await leave(when: ended) }
             defer { waiting.cancel() }
+            report(try await host.load(graph.file, overrides: graph.overrides), json: json)
             let graph = await host.description
             // Before anything sounds: an address that is taken is told at once.
             face = try WebFace(
@@ -250,7 +251,7 @@ private func leave(when ended: EndFlag) async {
         guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
     }
     guard !Task.isCancelled else { return }
-    writeOut("voicegraph: ended before the server answered\n", to: STDERR_FILENO)
+    writeOut("voicegraph: ended before it played\n", to: STDERR_FILENO)
     _exit(1)
 }
 
