@@ -81,7 +81,7 @@ extension FileWriter {
             return self.file
         }
         _ = file?.close()
-        let rest = file.flatMap { $0.place == $0.path ? nil : $0.place }
+        let rest = file?.part
         let kept = rest.map { "; what there is of it is called \($0)" } ?? ""
         host.log(VG_LOG_ERROR, "recording to \(path) ended: \(reason)\(kept)")
         host.health(.failed("the recording ended: \(reason)"))

@@ -10,6 +10,8 @@ final class TakeFile: @unchecked Sendable {
     var path: String { name?.final ?? place }
     /// What it is called now.
     private(set) var place: String
+    /// The file that holds what there is while it is not complete; nil: it is written to in place, as a device is.
+    var part: String? { name?.isPart == true ? place : nil }
     /// Hz.
     let rate: Double
     /// In the file so far.

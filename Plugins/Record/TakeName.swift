@@ -9,6 +9,8 @@ struct TakeName {
     private(set) var part: String
     /// What it is to be called, as it was asked for.
     var final: String { asked ?? place }
+    /// Whether it is recorded under another name than it is to have; a device is not.
+    var isPart: Bool { part != place }
     /// The same, but for a link where what it leads to is.
     private var place: String
     private var asked: String?
@@ -30,7 +32,7 @@ struct TakeName {
                 errno = error.code
                 return (TakeName(wanted, part: wanted), -1)
             }
-            if name.part == name.place { return (name, open(name.part, O_RDWR | O_CLOEXEC)) }
+            if !name.isPart { return (name, open(name.part, O_RDWR | O_CLOEXEC)) }
             if !overwrites, access(name.final, F_OK) == 0 { continue }
             // Who could not write into the old one is not to replace it.
             if name.old != nil, access(name.place, W_OK) != 0 { return (name, -1) }
@@ -98,7 +100,7 @@ struct TakeName {
     /// Gives the complete file its name, another one if that was taken meanwhile; nil, or why it keeps the one it has.
     /// [control]
     mutating func complete() -> String? {
-        if part == place { return nil }
+        if !isPart { return nil }
         if overwrites { return rename(part, place) == 0 ? nil : String(cString: strerror(errno)) }
         for other in number...9999 {
             let names = Self.names(wanted, other)
@@ -113,7 +115,7 @@ struct TakeName {
     }
 
     /// Removes the file. [control]
-    func remove() { if part != place { unlink(part) } }
+    func remove() { if isPart { unlink(part) } }
 }
 
 /// What lies under the name that a part is to have.

@@ -13,10 +13,11 @@ struct PluginOptions: ParsableArguments {
         completion: .directory)
     var folders: [String] = []
 
-    /// A folder that cannot be read is told, not passed over. What is found is tried before it is opened, or read.
-    func search() throws -> PluginSearch {
+    /// A folder that cannot be read is told, not passed over. What is found is tried before it is opened, or read; what came
+    /// of that is kept, unless nothing is to be written.
+    func search(keeps: Bool = true) throws -> PluginSearch {
         usePluginTrial()
-        useDataTrial()
+        useDataTrial(cache: keeps ? cachePath("lv2-scan") : nil)
         for folder in PluginSearch.missing(folders) {
             throw fail("--plugin-path: cannot read the folder \(folder)")
         }
@@ -70,8 +71,8 @@ func useScan() {
 }
 
 /// From now on this program lets a child read the data of LV2 plugins before it does.
-func useDataTrial() {
-    PluginScan.shared.useForData([ownExecutable(), "lv2", "scan-child"], cache: cachePath("lv2-scan"))
+func useDataTrial(cache: String?) {
+    PluginScan.shared.useForData([ownExecutable(), "lv2", "scan-child"], cache: cache)
 }
 
 /// From now on this program can isolate nodes, with itself as the child.

@@ -57,6 +57,9 @@ import TestSupport
         let disk = try voicegraph("render", graph, "-o", full, "--duration", "5")
         #expect(try await disk.end() == 1)
         #expect(disk.errors.hasPrefix("voicegraph: cannot write \(full): "))
+        // A device is neither replaced nor removed.
+        var facts = stat()
+        #expect(stat(full, &facts) == 0 && facts.st_mode & S_IFMT == S_IFCHR)
         let endlessly = try voicegraph("render", graph, "-o", scratch.file("out.wav"))
         #expect(try await endlessly.end() == 1)
         #expect(endlessly.errors.contains("give --duration SECONDS"))

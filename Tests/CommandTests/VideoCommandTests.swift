@@ -67,6 +67,27 @@ import TestSupport
         #expect(try left == ["plain.\(suffix)", "said.srt", "told.\(suffix)", "tone.wav"])
     }
 
+    @Test(
+        "A file is a file, whatever address its name could be for the encoder",
+        arguments: ["concat:b.wav", "file:b.wav"])
+    func addresses(name: String) async throws {
+        let frames = 48_000
+        for (name, frequency) in [(name, 300.0), ("b.wav", 3000)] {
+            try SoundFile(
+                rate: 48_000, samples: [Signal.sine(frequency, rate: 48_000, frames: frames, amplitude: 0.5)]
+            ).write(scratch.file(name))
+        }
+        let made = try await runTool([
+            "bash", "-c",
+            "cd '\(scratch.path)' && \"$0\" video '\(name)' -o v.mp4 --size 64x48 --fps 10 "
+                + "&& ffmpeg -loglevel error -nostdin -y -i v.mp4 -vn -c:a pcm_s16le sound.wav", Program.voicegraph,
+        ])
+        #expect(made.status == 0, "\(made.output)")
+        let samples = Array(try SoundFile(scratch.file("sound.wav")).samples[0][8000..<40_000])
+        let crossings = zip(samples, samples.dropFirst()).count { ($0 < 0) != ($1 < 0) }
+        #expect(abs(Double(crossings) / 2 * 1.5 - 300) < 10, "\(crossings)")
+    }
+
     @Test("Pictures of measurements have their numbers above them, unless they are not wanted") func numbers()
         async throws
     {

@@ -95,6 +95,7 @@ import TestSupport
         #expect(capture.events("record.failed").count == 1)
         #expect(capture.logs.contains { $0.text.contains("ended") })
         #expect(capture.events("record.state").map { $0.string("state") } == ["recording", "failed"])
+        #expect(capture.events("record.failed").first?.string("place") == nil)
         guard case .failed? = capture.health.last else {
             Issue.record("\(capture.health)")
             return

@@ -119,7 +119,11 @@ final class RenderPass {
     }
 
     /// Removes what there is of a file that cannot be completed: a render can be had again.
-    func removeRest() { if let rest { unlink(rest) } }
+    func removeRest() {
+        var facts = stat()
+        guard let rest, lstat(rest, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return }
+        unlink(rest)
+    }
 
     /// Completes the file.
     func finish() throws(NodeError) -> Render.Outcome {

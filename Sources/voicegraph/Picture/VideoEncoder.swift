@@ -72,7 +72,7 @@ final class VideoEncoder {
         words += ["-f", "rawvideo", "-pix_fmt", kind == .gif ? "rgb24" : "yuv420p"] + (kind == .gif ? [] : colors)
         words += ["-s", "\(film.width)x\(film.height)"]
         words += ["-r", "\(film.framesPerSecond)", "-i", "pipe:0"]
-        if kind != .gif { words += ["-i", film.sound] }
+        if kind != .gif { words += ["-i", "file:" + film.sound] }
         if kind != .gif, let captions { words += ["-i", captions] }
         // libass draws on 288 lines, in letters 16 high; of narrow pictures so high that a caption's line fits into one.
         let letters = min(16, 288 * Double(film.width) / Double(film.height) / 23)

@@ -3,7 +3,6 @@ import API
 import Archive
 import ArgumentParser
 import Control
-import Dispatch
 import Drivers
 import Glibc
 import Graph
@@ -297,28 +296,29 @@ struct DriverChoice: ExpressibleByArgument {
     static let allValueStrings = DriverRequest.Kind.allCases.map(\.rawValue)
 }
 
+/// Whether a signal asked for the end: what handles signals may touch nothing else.
+private let endWasAsked = Atomic(false)
+
 /// Set when a signal or a key ends the run.
-final class EndFlag: @unchecked Sendable {
-    // Sendable: the sources are kept, and touched only at the start.
+final class EndFlag: Sendable {
     private let flag = Atomic(false)
-    private var sources: [any DispatchSourceSignal] = []
 
     /// By Ctrl-C and SIGTERM, and where `hangup` is said by the end of the terminal too, unless whoever began the program
-    /// keeps that from it, as nohup does.
+    /// keeps that from it, as nohup does. From here on no signal is lost.
     init(hangup: Bool = false) {
+        endWasAsked.store(false, ordering: .releasing)
         for number in [SIGINT, SIGTERM] + (hangup ? [SIGHUP] : []) {
-            var before = sigaction()
-            sigaction(number, nil, &before)
-            let handler = unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self)
-            if number == SIGHUP, handler == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { [weak self] in self?.set() }
-            source.resume()
-            sources.append(source)
+            var action = sigaction()
+            sigaction(number, nil, &action)
+            let before = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            if number == SIGHUP, before == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
+            action = sigaction()
+            action.__sigaction_handler.sa_handler = { _ in endWasAsked.store(true, ordering: .releasing) }
+            action.sa_flags = SA_RESTART
+            sigaction(number, &action, nil)
         }
     }
 
-    var isSet: Bool { flag.load(ordering: .acquiring) }
+    var isSet: Bool { flag.load(ordering: .acquiring) || endWasAsked.load(ordering: .acquiring) }
     func set() { flag.store(true, ordering: .releasing) }
 }
