@@ -39,7 +39,8 @@ struct DoctorCommand: ParsableCommand {
     }
 
     func run() throws {
-        let findings = Examination(file: file, overrides: overrides, search: try plugins.search(keeps: false)).findings()
+        let findings = Examination(file: file, overrides: overrides, search: try plugins.search(keeps: false))
+            .findings()
         let color = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
         writeOut(json ? DoctorText.json(findings) : DoctorText.text(findings, color: color))
         if findings.count(.error) > 0 { throw ExitCode(1) }
