@@ -117,6 +117,22 @@ import TestSupport
         #expect(outcome.frames == (seconds > 1 ? 48_100 : 100) && outcome.latency == 0)
     }
 
+    @Test("All blocks are whole, the last one too, and the file ends within it", arguments: [64, 8192])
+    func wholeBlocks(_ block: Int) throws {
+        let text =
+            Self.plays("take.wav").replacing("take -> out", with: "take -> whole -> out")
+            + "[node.whole]\ntype = \"whole-blocks\"\nframes = \(block)\n"
+        let take = Signal.noise(frames: 10_001, seed: 4)
+        try SoundFile(rate: 48_000, samples: [take]).write(scratch.file("take.wav"))
+        let registry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(WholeBlocks.self)])
+        let render = Render(path: scratch.file("out.wav"), block: block, end: .frames(10_001))
+        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
+            try render.change(&graph)
+        }
+        #expect(try render.run(ready).frames == 10_001)
+        #expect(try SoundFile(render.path).samples.differ(from: [take]) == 0)
+    }
+
     @Test("The latency of the graph is taken off, and nothing of the end is lost", arguments: [64, 1024])
     func latency(_ block: Int) throws {
         let take = Signal.noise(frames: 5000, seed: 3)

@@ -53,8 +53,11 @@ final class RenderPass {
 
     /// Begins to record, from the frame on at which what goes in first comes out.
     func begin() throws(NodeError) {
-        // What may still be cut; a source that notices late that it has ended is waited for that long.
-        let hold = render.end == .idle ? min(frames(render.tail + 10), (128 << 20) / (4 * recorder.ports.count)) : 0
+        // What may still be cut: the rest of the last block; where the sources end it, a source that notices late that it has
+        // ended is waited for.
+        let hold =
+            render.end == .idle
+            ? min(frames(render.tail + 10), (128 << 20) / (4 * recorder.ports.count)) : render.block
         _ = try recorder.performAndWait(
             "start", ["skip": .integer(Int64(latency)), "hold": .integer(Int64(hold))], patience: 86_400)
     }
@@ -65,18 +68,19 @@ final class RenderPass {
         if case .frames(let all) = render.end { total = all }
         while failure == nil {
             // Short blocks are played several at a time between two turns of the control side.
-            var next = render.block * max(1, Render.together / render.block)
-            if let total { next = min(next, total + latency - position) }
-            if next <= 0 { return }
-            for first in stride(from: 0, to: next, by: render.block) { playBlock(min(render.block, next - first)) }
+            let end = total.map { $0 + latency } ?? .max
+            for _ in 0..<max(1, Render.together / render.block) where position < end { playBlock() }
             running.pump()
             readEvents()
-            if !progress(Render.Progress(frames: max(0, position - latency), total: total)) { return }
-            if total == nil, isOver() { return }
+            let played = max(0, position - latency)
+            if !progress(Render.Progress(frames: min(played, total ?? played), total: total)) { return }
+            if total.map({ played >= $0 }) ?? isOver() { return }
         }
     }
 
-    private func playBlock(_ length: Int) {
+    /// All blocks are whole, as on a server: some plugins compute nothing of a shorter one.
+    private func playBlock() {
+        let length = render.block
         running.wait(frames: length)
         driver.process(frames: length)
         if render.end == .idle {
@@ -129,7 +133,9 @@ final class RenderPass {
     func finish() throws(NodeError) -> Render.Outcome {
         if let failure { throw NodeError(failure) }
         var arguments: [String: SettingValue] = [:]
-        if render.end == .idle, idleSince != nil, cutAt == nil {
+        if case .frames(let all) = render.end {
+            arguments["frames"] = .integer(Int64(all))
+        } else if idleSince != nil, cutAt == nil {
             arguments["frames"] = .integer(Int64(max(0, max(soundEnd, sourceEnd) - latency)))
         }
         let take: [String: SettingValue]
