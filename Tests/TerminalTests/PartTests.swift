@@ -159,7 +159,7 @@ import TestSupport
         status.dropouts = [.node: 3, .upstream: 1]
         let dropout = Dropout(
             cause: .node, nodes: ["reverb"], took: 0.012, usual: 0.001, period: 0.004, lateness: 0, busy: 0.013,
-            waited: 0, position: 1, time: 0, cycles: 3, xruns: 1)
+            waited: 0, position: 1, cycles: 3, xruns: 1)
         let timing = NodeTiming(node: "reverb", count: 9, minimum: 1e-6, average: 2e-6, p99: 3e-6, maximum: 4e-6)
         let lines = FinalReport.text(status, [timing], [dropout]).split(separator: "\n")
         #expect(

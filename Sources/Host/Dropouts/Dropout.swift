@@ -44,10 +44,8 @@ public struct Dropout: Sendable, Equatable {
     public var busy: Double
     /// How long the audio thread waited for a processor, around that time.
     public var waited: Double
-    /// Frames since the start, of the worst cycle.
+    /// Frames since the start, of the worst cycle; 0: it was not seen.
     public var position: UInt64
-    /// Seconds since the start.
-    public var time: Double
     /// Cycles that were late.
     public var cycles: Int
     /// Dropouts that the driver reported of them.
@@ -56,7 +54,7 @@ public struct Dropout: Sendable, Equatable {
     /// Describes a dropout.
     public init(
         cause: Cause, nodes: [String] = [], took: Double, usual: Double = 0, period: Double, lateness: Double = 0,
-        busy: Double = 0, waited: Double = 0, position: UInt64 = 0, time: Double = 0, cycles: Int = 1, xruns: Int = 0
+        busy: Double = 0, waited: Double = 0, position: UInt64 = 0, cycles: Int = 1, xruns: Int = 0
     ) {
         self.cause = cause
         self.nodes = nodes
@@ -67,7 +65,6 @@ public struct Dropout: Sendable, Equatable {
         self.busy = busy
         self.waited = waited
         self.position = position
-        self.time = time
         self.cycles = cycles
         self.xruns = xruns
     }

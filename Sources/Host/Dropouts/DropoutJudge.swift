@@ -78,11 +78,9 @@ enum DropoutJudge {
         _ cause: Dropout.Cause, _ evidence: DropoutEvidence, took: Double, usual: Double = 0, nodes: [String] = []
     ) -> Dropout {
         let cycle = evidence.cycle
-        let rate = cycle.map { $0.period > 0 ? Double($0.frames) / $0.period : 0 } ?? 0
         return Dropout(
             cause: cause, nodes: nodes, took: took, usual: usual, period: cycle?.period ?? 0,
             lateness: max(cycle?.lateness ?? 0, cycle?.delay ?? 0), busy: cycle?.busy ?? 0, waited: evidence.waited,
-            position: cycle?.position ?? 0, time: rate > 0 ? Double(cycle?.position ?? 0) / rate : 0, cycles: 1,
-            xruns: evidence.xruns)
+            position: cycle?.position ?? 0, cycles: 1, xruns: evidence.xruns)
     }
 }

@@ -26,10 +26,7 @@ extension RunningGraph {
     }
 
     private func tell(_ kind: EventType, _ dropout: Dropout, _ fields: [String: SettingValue]) {
-        bus.publish(
-            .event(
-                Event(
-                    kind.name, node: dropout.nodes.first, time: dropout.time,
-                    wallTime: time.wallTime(at: dropout.time), fields: fields)))
+        let position = dropout.position == 0 ? nil : dropout.position
+        bus.publish(.event(time.event(kind, node: dropout.nodes.first, at: position, fields: fields)))
     }
 }
