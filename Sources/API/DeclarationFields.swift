@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Host
 import NodeKit
 
 // What node types declare, as values that every encoding can take.
@@ -13,6 +14,15 @@ extension Setting {
         if let defaultText { values["default"] = .string(defaultText) }
         if let range { (values["minimum"], values["maximum"]) = (.number(range.lowerBound), .number(range.upperBound)) }
         if let unit { values["unit"] = .string(unit) }
+        return values
+    }
+}
+
+extension SettingState {
+    /// All that is declared of the setting, and its value.
+    var values: [String: SettingValue] {
+        var values = setting.values
+        if let value { values["value"] = value }
         return values
     }
 }

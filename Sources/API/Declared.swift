@@ -18,16 +18,13 @@ extension HostCall {
             toVisitors: { $0.map { ($0.key, $0.key == "events" ? $0.value.filtered(\.isPublic) : .list([])) } }
         ) { host, given in
             let nodes = try await instances(of: host, given.string("node"))
-            let entries = Dictionary(
-                (await host.description?.nodes ?? []).map { ($0.name, $0.entries) }, uniquingKeysWith: { $1 })
             let events = nodes.flatMap { node in
                 node.declarations.events.map { tagged($0.values, node.name) }
             }
-            let settings = nodes.flatMap { node in
-                node.declarations.settings.filter(\.isLive).map { setting in
-                    var values = setting.values
-                    values["value"] = entries[node.name]?[setting.key]?.shown
-                    return tagged(values, node.name)
+            var settings: [SettingValue] = []
+            for node in nodes {
+                settings += try await host.settings(of: node.name).filter(\.setting.isLive).map {
+                    tagged($0.values, node.name)
                 }
             }
             return [("events", .list(events)), ("settings", .list(settings))]

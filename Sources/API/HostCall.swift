@@ -165,7 +165,8 @@ extension HostCall {
             Setting("only", VG_SET_STRINGS, "names of events; all without it"),
             Setting(
                 "series", VG_SET_STRINGS,
-                "series that are measured only for whoever asks for them: bands, or face.bands"),
+                "only these of the series, those among them that are measured only for whoever asks: bands, or face.bands"
+            ),
         ]
     )
 }

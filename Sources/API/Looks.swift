@@ -71,20 +71,31 @@ extension HostCall {
             results: [Field("dropouts", VG_LIST, "oldest first")]
         ) { host, _ in [("dropouts", .list(await host.dropouts.map { .table($0.fields) }))] },
         HostCall(
-            "get", "what a parameter, or every parameter of a node, was last set to", change: false, right: .operator,
+            "get", "what a parameter or setting, or every one of a node, was last set to", change: false,
+            right: .operator,
             arguments: [
                 Setting("node", VG_SET_STRING, "its name", required: true),
                 Setting("parameter", VG_SET_STRING, "its key; all without it"),
             ],
             results: [
-                Field("value", VG_NUMBER, "of one parameter"),
+                Field("value", VG_NUMBER, "of one; of a setting in its own kind, missing where it has none"),
                 Field("parameters", VG_LIST, "of all, with their ranges"),
+                Field("settings", VG_LIST, "what is declared of each, and its value where it has one"),
             ]
         ) { host, given in
-            if let parameter = given.string("parameter") {
-                return [("value", SettingValue(try await host.value(given.text("node"), parameter)))]
+            let node = given.text("node")
+            let settings = try await host.settings(of: node)
+            guard let name = given.string("parameter") else {
+                let parameters = try await host.parameters(of: node)
+                return [
+                    ("parameters", .list(parameters.map { .table($0.values) })),
+                    ("settings", .list(settings.map { .table($0.values) })),
+                ]
             }
-            return [("parameters", .list(try await host.parameters(of: given.text("node")).map { .table($0.values) }))]
+            if let state = settings.first(where: { $0.setting.key == name }) {
+                return state.value.map { [("value", $0)] } ?? []
+            }
+            return [("value", SettingValue(try await host.value(node, name)))]
         },
         HostCall(
             "judge", "listen to an input, or to every input, and say what comes from it", change: false,

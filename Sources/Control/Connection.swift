@@ -11,8 +11,8 @@ final class Connection {
     var isBusy = false
     /// What it is told of the graph.
     var subscription: Subscription?
-    /// Names of events that it wants; nil: all.
-    var wanted: Set<String>?
+    /// What it wants of that.
+    var filter = EventFilter()
     /// Losses that it has been told.
     var lossesTold = 0
     /// Losses that the server has counted.

@@ -160,20 +160,14 @@ extension Service {
         do throws(NodeError) {
             try checkValues(given, against: HostCall.events.arguments, of: "'events'", noun: "argument")
         } catch { throw CallError(error.message, hint: error.hint) }
-        let names = given["only"].map { _ in Set(Settings(given).strings("only")) }
-        let wanted = names
-        connection.wanted = wanted
+        let settings = Settings(given)
+        let filter = EventFilter(
+            names: given["only"].map { _ in settings.strings("only") }, series: settings.strings("series"))
+        connection.filter = filter
         connection.lossesTold = 0
         connection.lossesCounted = 0
         connection.statusDue = 0
-        let series = Set(Settings(given).strings("series"))
-        connection.subscription = host.subscribe(.bounded(Self.eventLimit), series: series) { published in
-            switch published {
-            case .audio: false
-            case .frame: wanted?.contains("series") ?? true
-            case .event(let event): wanted?.contains(event.name) ?? true
-            }
-        }
+        connection.subscription = host.subscribe(.bounded(Self.eventLimit), series: filter.series, where: filter.wants)
         connection.send(JSONText.object([("id", request.id.text), ("ok", "true")]))
     }
 
@@ -191,9 +185,9 @@ extension Service {
                 EventJSON.encode(Event(HostEvent.eventsLost.name, fields: ["count": .integer(Int64(lost))])))
         }
         while connection.hasRoom, let published = subscription.pollShared() {
-            if let line = published.line { connection.send(line) }
+            if let line = connection.filter.line(published) { connection.send(line) }
         }
-        guard time >= connection.statusDue, connection.wanted?.contains(HostEvent.status.name) ?? true else { return }
+        guard time >= connection.statusDue, connection.filter.wants(HostEvent.status.name) else { return }
         connection.statusDue = time + 1
         Task { [host, mailbox, number = connection.number] in
             guard let status = await host.status else { return }

@@ -120,6 +120,13 @@ import TestSupport
         try await eventually("it ends", seconds: 100) { run.output.contains("of a block") }
         #expect(run.output.contains("s or Enter tells how it is, q quits"))
         #expect(!run.output.contains("  dsp ") && !run.output.contains("\u{1B}"))
+        let some = try voicegraph(
+            "run", graph, "--driver", "dummy", "--json", "--only", "finished", "--only", "runing", "--duration", "0.5")
+        #expect(try await some.end() == 0)
+        #expect(try some.events().map { $0["event"] as? String } == ["finished"])
+        #expect(some.errors.contains("has an event 'runing' (did you mean 'running'?)"))
+        let alone = try voicegraph("run", graph, "--only", "finished")
+        #expect(try await alone.end() == 64 && alone.errors.contains("--only goes with --json"))
         let both = try voicegraph("run", graph, "--plain", "--json")
         #expect(try await both.end() == 64 && both.errors.contains("give --json or --plain, not both"))
     }

@@ -80,7 +80,7 @@ extension ResolvedGraph.Node {
 
 extension Setting {
     /// The default as a value; nil: there is none, or it is a list or a table.
-    var defaultValue: SettingValue? {
+    public var defaultValue: SettingValue? {
         guard let text = defaultText else { return nil }
         if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {
             return .string(String(text.dropFirst().dropLast()))

@@ -39,6 +39,8 @@ extension NodeInstance {
         let all = keys.isEmpty ? "it has none" : "it has: \(keys.joined(separator: ", "))"
         return NodeError(
             "node '\(name)' has no parameter '\(shortened(word))'",
-            hint: suggester.hint(word, among: keys + parameters.map(\.label).filter { !$0.isEmpty }, otherwise: all))
+            hint: suggester.hint(
+                word, among: keys + declarations.settings.map(\.key) + parameters.map(\.label).filter { !$0.isEmpty },
+                otherwise: all))
     }
 }

@@ -10,6 +10,14 @@ public struct ParameterState: Sendable {
     public var value: Float
 }
 
+/// A setting of a node that plays, and what it has now.
+public struct SettingState: Sendable {
+    /// What it is.
+    public var setting: Setting
+    /// What the file or a call gave it, a variable by its name; else its default; nil: it has neither.
+    public var value: SettingValue?
+}
+
 extension Host {
     /// The file that the graph was read from; nil before.
     public var path: String? { source?.path }
@@ -29,6 +37,13 @@ extension Host {
     /// The parameters of one node, in the order in which it declares them.
     public func parameters(of node: String) throws(HostError) -> [ParameterState] {
         try graph().instance(node).parameterStates
+    }
+
+    /// The settings of one node, in the order in which it declares them.
+    public func settings(of node: String) throws(HostError) -> [SettingState] {
+        let settings = try graph().instance(node).declarations.settings
+        let entries = description?.nodes.first { $0.name == node }?.entries ?? [:]
+        return settings.map { SettingState(setting: $0, value: entries[$0.key]?.shown ?? $0.defaultValue) }
     }
 }
 

@@ -18,7 +18,7 @@ struct SetCall: ControlCall {
 
             Examples:
               voicegraph ctl set low gain_db "-12 dB"
-              voicegraph ctl set --at 10 low gain_db 0
+              voicegraph ctl set --at 10 low.gain_db 0
               voicegraph ctl set synth wave Saw
             """)
 
@@ -26,17 +26,27 @@ struct SetCall: ControlCall {
     @OptionGroup var target: ControlOptions
     @Option(help: ArgumentHelp("When a parameter begins to move, in the graph's time.", valueName: "seconds"))
     var at: Double?
-    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
-    @Argument(help: "The key of the parameter or setting.", completion: .liveParameters) var parameter: String
-    // A list, since otherwise a negative number is taken for an option.
-    @Argument(parsing: .allUnrecognized, help: "The value.") var value: [String]
+    @Argument(help: ArgumentHelp("The node's name, or NODE.PARAMETER.", valueName: "node"), completion: .liveNodes)
+    var place: String
+    // A list that takes all, since otherwise a negative number is taken for an option.
+    @Argument(
+        parsing: .allUnrecognized,
+        help: ArgumentHelp(
+            "The key of the parameter or setting, unless it stands behind the node, and the value.",
+            valueName: "parameter> <value"),
+        completion: .liveParameters)
+    var rest: [String]
+
+    private var node: String { rest.count > 1 ? place : NodeAndName(place)?.node ?? place }
+    private var parameter: String { rest.count > 1 ? rest[0] : NodeAndName(place)?.name ?? "" }
 
     func validate() throws {
-        if let unknown = value.first(where: { $0.hasPrefix("-") && !isNegative($0) }) {
+        if let unknown = rest.first(where: { $0.hasPrefix("-") && !isNegative($0) }) {
             throw ValidationError("Unknown option '\(unknown)'")
         }
-        if value.count > 1 { throw ValidationError("one value, not \(value.count); put one with blanks in quotes") }
-        if let number = Double(value[0]), !number.isFinite { throw ValidationError("'\(value[0])' is no number") }
+        if rest.count > 2 { throw ValidationError("one value, not \(rest.count - 1); put one with blanks in quotes") }
+        if parameter.isEmpty { throw ValidationError("set takes a node, a parameter and a value") }
+        if let number = Double(rest.last!), !number.isFinite { throw ValidationError("'\(rest.last!)' is no number") }
     }
 
     /// A number below zero, perhaps with a unit: no option.
@@ -46,7 +56,8 @@ struct SetCall: ControlCall {
 
     func request() -> (String, [String: JSON]) {
         var fields: [String: JSON] = [
-            "node": .string(node), "parameter": .string(parameter), "value": JSON(SettingValue(argument: value[0])),
+            "node": .string(node), "parameter": .string(parameter),
+            "value": JSON(SettingValue(argument: rest.last!)),
         ]
         if let at { fields["at"] = .number(at) }
         return ("set", fields)
@@ -56,38 +67,70 @@ struct SetCall: ControlCall {
 /// `ctl get`: what parameters are set to.
 struct GetCall: ControlCall {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print what a parameter of a node is set to, or all of them.",
+        commandName: "get", abstract: "Print what a parameter or setting of a node is set to, or all of them.",
         discussion: """
             Examples:
               voicegraph ctl get low gain_db
+              voicegraph ctl get low
               voicegraph ctl get low --json
             """)
 
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
-    @Argument(help: "The node's name.", completion: .liveNodes) var node: String
-    @Argument(help: "The parameter's key; without one, all.", completion: .liveParameters) var parameter: String?
+    @Argument(help: "The node's name, or NODE.PARAMETER.", completion: .liveNodes) var node: String
+    @Argument(help: "The key of one parameter or setting; without one, all.", completion: .liveParameters)
+    var parameter: String?
+
+    mutating func validate() throws {
+        if parameter == nil, let both = NodeAndName(node) { (node, parameter) = (both.node, both.name) }
+    }
 
     func request() -> (String, [String: JSON]) {
         ("get", ["node": .string(node)].merging(parameter.map { ["parameter": .string($0)] } ?? [:]) { $1 })
     }
 
     func text(_ answer: JSON) -> String {
-        if let value = answer["value"] { return value.text + "\n" }
-        return parametersText(answer["parameters"]?.items ?? [])
+        if let value = answer["value"] { return plain(value) + "\n" }
+        let settings = (answer["settings"]?.items ?? []).map { setting in
+            measured(setting) + [setting["live"]?.bool == true ? "(setting)" : "(setting, fixed while it plays)"]
+        }
+        return lines((answer["parameters"]?.items ?? []).map(parameterRow) + settings)
+    }
+}
+
+/// A node and its parameter or setting, written as one word.
+private struct NodeAndName {
+    let node, name: String
+
+    /// nil: there is no dot between two names. What follows the first one is the name: `low.params.gain_db`.
+    init?(_ word: String) {
+        let parts = word.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+        (node, name) = (String(parts[0]), String(parts[1]))
     }
 }
 
 /// Parameters, one a line.
 func parametersText(_ parameters: [JSON], indent: String = "") -> String {
-    let rows = parameters.map { parameter -> [String] in
-        func number(_ key: String) -> String { parameter[key]?.text ?? "" }
-        let unit = parameter["unit"]?.string ?? ""
-        return [
-            printable(parameter["key"]?.string ?? ""), number("value") + (unit.isEmpty ? "" : " " + printable(unit)),
-            "(\(number("minimum")) to \(number("maximum")))",
-        ]
-    }
+    lines(parameters.map(parameterRow), indent: indent)
+}
+
+private func parameterRow(_ parameter: JSON) -> [String] {
+    measured(parameter) + ["(\(parameter["minimum"]?.text ?? "") to \(parameter["maximum"]?.text ?? ""))"]
+}
+
+/// Key, and value with its unit.
+private func measured(_ item: JSON) -> [String] {
+    let unit = item["unit"]?.string ?? ""
+    let value = item["value"].map(plain) ?? ""
+    return [printable(item["key"]?.string ?? ""), value + (unit.isEmpty || value.isEmpty ? "" : " " + printable(unit))]
+}
+
+/// A text without quotes; anything else as JSON.
+private func plain(_ value: JSON) -> String { printable(value.string ?? value.text) }
+
+/// Three columns, each as wide as its widest cell; the last one is not padded.
+private func lines(_ rows: [[String]], indent: String = "") -> String {
     let widths = (0..<2).map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
         let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) } + [row[2]]

@@ -94,8 +94,8 @@ struct EventsCall: ParsableCommand {
         commandName: "events", abstract: "Print what happens as JSON, one object a line, until the run ends.",
         discussion: """
             The lines are those of `voicegraph run --json`. The states that there are \
-            come first. What is lost because they are not read in time is told. What takes \
-            time to measure is measured for whoever asks: --series bands. `voicegraph \
+            come first. What is lost because they are not read in time is told. --series \
+            leaves out all other series, and lets those be measured that take time: `voicegraph \
             describe TYPE` says "on request" of such series; every node but those that only \
             make louder or quieter has one more, `output`, how loud it is.
 
@@ -109,22 +109,22 @@ struct EventsCall: ParsableCommand {
     @OptionGroup var target: ControlOptions
     @Argument(help: "Names of events, for example series or speech.started; without any, all.") var only: [String] = []
 
-    @Option(help: ArgumentHelp("A series on request; may be given again.", valueName: "name")) var series: [String] = []
+    @Option(help: ArgumentHelp("Of the series only this one; may be given again.", valueName: "name"))
+    var series: [String] = []
 
     /// A name that no node has is a mistake.
     private func check(_ names: [String], _ connection: ControlClient) throws(HostError) {
         let measured = try connection.call("series").answer["series"]?.items ?? []
-        let onRequest = measured.filter { $0["on_request"]?.bool == true }
         let known = Set(
-            onRequest.flatMap { series -> [String] in
+            measured.flatMap { series -> [String] in
                 let name = series["name"]?.string ?? ""
                 return [name, "\(series["node"]?.string ?? "").\(name)"]
             })
         var suggester = Suggester()
         for name in names where !known.contains(name) {
-            let some = Set(onRequest.compactMap { $0["name"]?.string }).sorted().joined(separator: ", ")
+            let some = Set(measured.compactMap { $0["name"]?.string }).sorted().joined(separator: ", ")
             throw HostError(
-                "no node has a series '\(name)' on request",
+                "no node has a series '\(name)'",
                 hint: suggester.hint(name, among: known, otherwise: "there are: \(some)"))
         }
     }
@@ -137,10 +137,30 @@ struct EventsCall: ParsableCommand {
                 try check(series, connection)
                 wanted["series"] = .list(series.map(JSON.string))
             }
+            let declared = try connection.call("declared").answer["events"]?.items ?? []
+            EventNames(declared.compactMap { $0["name"]?.string }).warn(of: only)
             _ = try connection.call("events", wanted)
             while let line = try connection.nextLine(patiently: true) {
                 if !writeOut(String(decoding: line, as: UTF8.self) + "\n") { return }
             }
         } catch { throw fail("\(error)") }
+    }
+}
+
+/// The events that a host and its nodes have.
+struct EventNames {
+    private let known: Set<String>
+
+    /// `declared`: by the nodes that play.
+    init(_ declared: [String]) { known = Set(HostEvent.all.map(\.name) + declared + ["series"]) }
+
+    /// Says on standard error which names nobody declares; a node that is added later may.
+    func warn(of names: [String]) {
+        var suggester = Suggester()
+        for name in names where !known.contains(name) {
+            let there = known.sorted().joined(separator: ", ")
+            let hint = suggester.hint(name, among: known, otherwise: "there are: \(there)")
+            writeOut("voicegraph: no node that plays has an event '\(printable(name))' (\(hint))\n", to: STDERR_FILENO)
+        }
     }
 }

@@ -314,7 +314,7 @@ private let readmeEnd = """
 
         voicegraph run example.conf --plugin-path @BUILD@
         voicegraph ctl events
-        voicegraph ctl set effect.amount_db 20
+        voicegraph ctl set effect amount_db 20
         voicegraph ctl do effect reset
 
     To have it found without `--plugin-path`, copy `libvg-@NAME@.so` to `~/.local/share/voicegraph/plugins`.

@@ -17,7 +17,7 @@ enum PictureChoice: String, CaseIterable, ExpressibleByArgument {
 final class LiveOutput: Sendable {
     private enum Face {
         case view(TerminalDevice, TerminalView)
-        case json
+        case json(EventFilter)
         case lines
     }
 
@@ -30,17 +30,17 @@ final class LiveOutput: Sendable {
     private let isPlain: Bool
 
     /// The terminal view if standard output is a terminal that can show it, and `plain` does not forbid it.
-    init(_ graph: GraphDescription, json: Bool, plain: Bool, pictures: PictureChoice) {
+    init(_ graph: GraphDescription, json: EventFilter?, plain: Bool, pictures: PictureChoice) {
         self.graph = graph
         isPlain = plain
         let environment = processEnvironment()
         var capabilities = TerminalCapabilities(environment: environment)
         let hasLines = plain || !capabilities.addressable
         // A terminal on which nothing can be drawn still has keys.
-        keyboard = !json && hasLines && isatty(STDOUT_FILENO) == 1 ? Keyboard() : nil
-        if !json, !hasLines { capabilities.ask(for: pictures, environment) }
-        if json {
-            face = .json
+        keyboard = json == nil && hasLines && isatty(STDOUT_FILENO) == 1 ? Keyboard() : nil
+        if json == nil, !hasLines { capabilities.ask(for: pictures, environment) }
+        if let json {
+            face = .json(json)
         } else if !hasLines, let device = TerminalDevice(capabilities: capabilities) {
             let (width, height) = device.size
             face = .view(
@@ -53,7 +53,9 @@ final class LiveOutput: Sendable {
     func begin(_ status: Status) {
         switch face {
         case .view(_, let view): view.update(status: status, at: monotonicSeconds())
-        case .json: writeOut(EventJSON.encode(status, pid: getpid()) + "\n")
+        case .json(let filter) where filter.wants(HostEvent.running.name):
+            writeOut(EventJSON.encode(status, pid: getpid()) + "\n")
+        case .json: break
         case .lines:
             let keys = isPlain && keyboard != nil ? "\ns or Enter tells how it is, q quits" : ""
             writeOut(StatusLine.opening(status, graph: graph.name) + keys + "\n")
@@ -115,7 +117,7 @@ final class LiveOutput: Sendable {
         switch (face, published) {
         case (.view(_, let view), .frame(let frame)): view.update(levels: frame, at: now)
         case (.view(_, let view), .event(let event)): view.update(event: event, at: now)
-        case (.json, _): if let line = publication.line { writeOut(line + "\n") }
+        case (.json(let filter), _): if let line = filter.line(publication) { writeOut(line + "\n") }
         case (.lines, .frame(let frame)): line.withLock { $0.update(frame) }
         case (.lines, .event(let event)):
             // A text that grows is told when it is whole.
@@ -133,7 +135,7 @@ final class LiveOutput: Sendable {
     func status(_ status: Status, everySecond: Bool) {
         switch face {
         case .view(_, let view): view.update(status: status, at: monotonicSeconds())
-        case .json where everySecond:
+        case .json(let filter) where everySecond && filter.wants(HostEvent.status.name):
             writeOut(EventJSON.encode(status, event: HostEvent.status.name, pid: getpid()) + "\n")
         case .lines where everySecond && !isPlain: writeOut(line.withLock { $0.line(status) } + "\n")
         default: break
@@ -157,7 +159,8 @@ final class LiveOutput: Sendable {
 
     /// The last words: time, dropouts and their causes, and what each node took of a block.
     func report(_ status: Status, _ timings: [NodeTiming], _ dropouts: [Dropout], dropped: Int) {
-        if case .json = face {
+        if case .json(let filter) = face {
+            guard filter.wants(HostEvent.finished.name) else { return }
             let nodes = timings.map { ($0.node, SettingValue.table($0.fields)) }
             let fields: [String: SettingValue] = [
                 "driver": .string(status.driver), "server": .string(status.server), "notice": .string(status.notice),

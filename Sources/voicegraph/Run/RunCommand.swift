@@ -46,6 +46,9 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Print events as JSON, one object a line.")
     var json = false
 
+    @Option(help: ArgumentHelp("With --json: only events of this name; may be given again.", valueName: "name"))
+    var only: [String] = []
+
     @Flag(help: "Say what happens in lines of text, as for a screen reader, and draw nothing; Enter tells how it is.")
     var plain = false
 
@@ -75,6 +78,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let duration, !(duration > 0) { throw ValidationError("--duration must be above 0") }
+        if !only.isEmpty, !json { throw ValidationError("--only goes with --json") }
         if json, plain { throw ValidationError("give --json or --plain, not both") }
         guard tail >= 0, tail <= 3600 else { throw ValidationError("--tail must be from 0 to 3600") }
         guard (1...120).contains(fps) else { throw ValidationError("--fps must be from 1 to 120") }
@@ -88,7 +92,8 @@ struct RunCommand: AsyncParsableCommand {
         plugins.apply()
         let ended = EndFlag()
         let host = Host(plugins: try graph.plugins.search())
-        let events = host.subscribe(.bounded(4096))
+        let filter = EventFilter(names: only.isEmpty ? nil : only)
+        let events = host.subscribe(.bounded(4096), where: filter.wants)
         let changes = host.subscribe(.latest) {
             if case .event(let event) = $0 { event.name == HostEvent.changed.name } else { false }
         }
@@ -118,6 +123,10 @@ struct RunCommand: AsyncParsableCommand {
             throw fail("\(error)")
         }
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
+        if !only.isEmpty {
+            let nodes = await host.wiring?.nodes ?? []
+            EventNames(nodes.flatMap { $0.instance.declarations.events.map(\.name) }).warn(of: only)
+        }
         let control = openControl(of: host, status.client, face.calls)
         // Nobody could ask it anything.
         guard OpenFiles.free >= 8 else {
@@ -129,7 +138,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         face.tell(host)
         let reloader = try makeReloader(of: host, ended, (file, readAt), service)
-        let output = LiveOutput(description, json: json, plain: plain, pictures: pictures)
+        let output = LiveOutput(description, json: json ? filter : nil, plain: plain, pictures: pictures)
         output.begin(status)
         events.ask(for: output.series)
         let telling = Task { await output.tell(events) }
