@@ -60,7 +60,7 @@ public struct HostCall: Sendable {
             do throws(NodeError) {
                 try checkValues(shallow, against: arguments, of: "'\(name)'", noun: "argument")
             } catch {
-                throw CallError(error.message, hint: error.hint)
+                throw CallError(error.message, hint: error.hint.isEmpty ? usage : error.hint)
             }
             let given = Settings(values)
             try await check(host, given, caller)

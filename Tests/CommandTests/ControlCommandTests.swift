@@ -116,6 +116,13 @@ import TestSupport
             (["set", "gain", "gain_db", "-1", "dB"], 64, "put one with blanks in quotes"),
             (["redo"], 1, "there is nothing to do again"), (["save", graph + "/x"], 1, "Not a directory"),
             (["set", "gain", "gain_db", "inf"], 64, "'inf' is no number"),
+            // Of what the file says besides nothing is repeated.
+            (
+                ["add", "x", "gain", "gain=3"], 1,
+                "voicegraph: node type 'gain' has no setting or parameter 'gain' (did"
+            ),
+            (["link", "voice -> gain"], 1, "unknown node 'voice' (add it first: voicegraph ctl add voice TYPE)\n"),
+            (["set", "gain", "gain_db", "quiet"], 1, "not a string (it goes from -120 to 36 dB)\n"),
             (["set", "gain", "-9"], 64, "takes a node, a parameter and a value"),
             (["get", "tone", "wav"], 1, "has no parameter 'wav' (did you mean 'wave'?)"),
             (["do", "gain", "warm"], 1, "have no action 'warm'"), (["do", "gain"], 64, "Usage"),

@@ -53,9 +53,13 @@ import TestSupport
         #expect(
             fault("level", .integer(1)) == ["parameter 'level' is 1, outside its range", "it goes from -60 to 0 dB"])
         #expect(fault("level", .number(-.infinity)) == ["parameter 'level' must be a finite number"])
-        #expect(fault("level", .list([])) == ["parameter 'level' must be a number, not a list"])
+        #expect(
+            fault("level", .list([])) == ["parameter 'level' must be a number, not a list", "it goes from -60 to 0 dB"])
         #expect(fault("step", .number(1.5)) == ["parameter 'step' must be a whole number, not 1.5"])
-        #expect(fault("level", .bool(true)) == ["parameter 'level' must be a number, not true or false"])
+        #expect(
+            fault("level", .bool(true)) == [
+                "parameter 'level' must be a number, not true or false", "it goes from -60 to 0 dB",
+            ])
     }
 
     @Test("Parameters hold the file's value before the first block") func firstValue() throws {

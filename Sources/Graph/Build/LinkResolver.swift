@@ -67,8 +67,12 @@ struct LinkResolver {
     private mutating func find(_ end: Endpoint, _ index: [String: Int]) -> Int? {
         if let found = index[end.node] { return found }
         lacksLinks = true
-        let isType = catalog.types[end.node] != nil
-        let add = "add [node.\(shortened(end.node))] with type = \"\(isType ? end.node : "...")\""
+        let (name, isType) = (shortened(end.node), catalog.types[end.node] != nil)
+        // A link that was asked for while the graph plays stands in no file.
+        let add =
+            end.nodeLocation.line == 0
+            ? "add it first: voicegraph ctl add \(name) \(isType ? end.node : "TYPE")"
+            : "add [node.\(name)] with type = \"\(isType ? end.node : "...")\""
         report.error(
             "unknown node '\(shortened(end.node))'", at: end.nodeLocation,
             hint: report.suggester.hint(end.node, among: index.keys, otherwise: add))

@@ -73,6 +73,9 @@ struct SettingsCheck {
         func fault(_ message: String, _ hint: String = "") -> Result<Float, Diagnostic> {
             .failure(Diagnostic(.error, message, at: entry.valueLocation, hint: hint))
         }
+        let range = parameter.range
+        let unit = parameter.unit.isEmpty ? "" : " " + parameter.unit
+        let bounds = "it goes from \(text(Double(range.lowerBound))) to \(text(Double(range.upperBound)))\(unit)"
         let number: Double
         let isToggle = parameter.flags & UInt32(VG_PARAM_TOGGLE) != 0
         switch entry.value {
@@ -81,19 +84,14 @@ struct SettingsCheck {
         case .bool(let bool) where isToggle: number = bool ? 1 : 0
         case .string(let text) where parameter.number(named: text) != nil: number = parameter.number(named: text) ?? 0
         default:
-            let hint = unquote(entry, isToggle ? .any : .number, unit: parameter.unit)
+            let hints = [unquote(entry, isToggle ? .any : .number, unit: parameter.unit), parameter.pointsHint, bounds]
             return fault(
-                "parameter '\(parameter.key)' must be a number, \(entry.mismatch)",
-                hint.isEmpty ? parameter.pointsHint : hint)
+                "parameter '\(parameter.key)' must be a number, \(entry.mismatch)", hints.first { !$0.isEmpty } ?? "")
         }
         guard number.isFinite else { return fault("parameter '\(parameter.key)' must be a finite number") }
-        let range = parameter.range
         // Compared as Float: 0.1 in the file is inside a range that ends at 0.1 in C.
         guard range.contains(Float(number)) else {
-            let bounds = "\(text(Double(range.lowerBound))) to \(text(Double(range.upperBound)))"
-            return fault(
-                "parameter '\(parameter.key)' is \(text(number)), outside its range",
-                "it goes from \(bounds)\(parameter.unit.isEmpty ? "" : " " + parameter.unit)")
+            return fault("parameter '\(parameter.key)' is \(text(number)), outside its range", bounds)
         }
         if parameter.isWhole(except: Float(number)), Int64(exactly: number) == nil {
             return fault("parameter '\(parameter.key)' must be a whole number, not \(text(number))")

@@ -96,7 +96,8 @@ extension Diagnostic {
     public var fields: SettingValue {
         .table([
             "file": .string(location.file), "line": .integer(Int64(location.line)),
-            "column": .integer(Int64(location.column)), "severity": .string(severity.rawValue),
+            "column": .integer(Int64(location.column)), "length": .integer(Int64(location.length)),
+            "severity": .string(severity.rawValue),
             "message": .string(message), "hint": .string(hint),
         ])
     }

@@ -193,7 +193,10 @@ extension Host {
         let (built, next) = try await onControlThread { () throws -> (BuildResult, NextGraph) in
             let built = PreparedGraph.build(
                 description, registry: registry, playing: graph.playing, context: graph.context)
-            guard let resolved = built.graph else { throw InvalidGraph(diagnostics: built.diagnostics) }
+            guard let resolved = built.graph else {
+                // An edit is not asked what else the graph says.
+                throw InvalidGraph(diagnostics: built.diagnostics.filter { resetting || $0.severity == .error })
+            }
             let next = NextGraph(
                 description: description, graph: resolved, degraded: built.degraded,
                 values: resetting ? built.values : [], settings: built.settings)
