@@ -57,6 +57,27 @@ import TestSupport
         let later = node.run(2000, inputs: [noise(2000)])[0]
         #expect(abs(later[1999] - noise(2000)[1999] * 0.5012) < 1e-4)
         #expect(node.capture.frames.contains { ($0.rows[0]?.first ?? 0) > 0.4 })
+        try await readme(of: package, built: folder, scratch)
+    }
+
+    /// Runs the example, and does to it what the README of the plugin says.
+    private func readme(of package: String, built: String, _ scratch: Scratch) async throws {
+        let environment = ["XDG_RUNTIME_DIR": scratch.path]
+        let run = try Program(
+            [
+                Program.voicegraph, "run", package + "/example.conf", "--plugin-path", built, "--driver", "dummy",
+                "--json",
+            ],
+            environment: environment)
+        try await run.wait("it plays") { !$0.lines.isEmpty }
+        let calls = try String(contentsOfFile: package + "/README.md", encoding: .utf8).split(separator: "\n").map {
+            $0.split(separator: " ").map(String.init)
+        }.filter { $0.starts(with: ["voicegraph", "ctl"]) && $0 != ["voicegraph", "ctl", "events"] }
+        #expect(calls.count == 2)
+        for call in calls { try await finished([Program.voicegraph] + call.dropFirst(), environment: environment) }
+        try await run.wait("its event") { $0.lines.contains { $0.contains("\"event\":\"reset\"") } }
+        run.signal(SIGTERM)
+        #expect(try await run.end() == 0)
     }
 
     @Test("A program that depends on the host as the README shows it fetches swift-collections and nothing else")
