@@ -13,7 +13,8 @@ public struct Port: Sendable {
     public var direction: vg_direction
     /// The side bus it belongs to; nil for the main bus.
     public var bus: String?
-    /// What a control input holds while nothing is linked to it.
+    /// What a control input holds while nothing is linked to it, and a control output while its node does not run: of a
+    /// gate, what closes it.
     public var defaultValue: Float
     /// `VG_TAKES_*` of a message input; 0: it takes anything.
     public var takes: UInt32

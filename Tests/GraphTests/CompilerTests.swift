@@ -214,6 +214,22 @@ struct CompilerTests {
         #expect(player.heard("n3_2") == Signal.constant(0, frames: 500))
     }
 
+    @Test("The control of a node that cannot be prepared is what its port says for that, so that a gate stays closed")
+    func closedGate() throws {
+        var spec = Specification()
+        let gate = spec.add(.init(kind: .unit, controlOuts: 1, fails: true))
+        let unit = spec.add(.init(kind: .unit, outs: 1, controls: 1))
+        let out = spec.add(.init(kind: .playback, ins: 1))
+        spec.links.append(.init(from: gate, output: 0, to: unit, input: 0, kind: VG_CONTROL_PORT, gain: 1))
+        spec.link(unit, to: out)
+        let player = GraphPlayer(maxBlock: 64)
+        try player.publish(try spec.graph(maxBlock: 64))
+        player.run([64])
+        // A unit of which nothing but its control is not 0.
+        let control: Float = 0.125
+        #expect(player.heard("n2_1").first == control * 0.0625)
+    }
+
     @Test("Bypassed nodes with gains in a row pass the verifier")
     func bypassedGains() throws {
         var spec = Specification()

@@ -129,7 +129,7 @@ final class Reference {
         let one = spec.nodes[node]
         var result = Output(
             audio: Array(repeating: Array(repeating: 0, count: frames), count: one.outs),
-            controls: Array(repeating: 0, count: one.controlOuts), midi: Array(repeating: [], count: one.midiOuts))
+            controls: Array(repeating: 0.125, count: one.controlOuts), midi: Array(repeating: [], count: one.midiOuts))
         if one.isExternal {
             if let given = captures[node] { result = given }
         } else if one.fails {

@@ -98,6 +98,42 @@ import TestSupport
         #expect(try others == reference(others.count, block: 256))
     }
 
+    @Test("A control of a node whose process is gone goes to what the node says for that, and is back with it")
+    func controls() throws {
+        let run = try IsolatedRun(
+            """
+            [graph]
+            links = ["in -> odd -> out", "in -> gate -> other", "odd.remembered -> gate.gain_db"]
+            [node.in]
+            type = "input"
+            [node.odd]
+            type = "unruly"
+            isolate = true
+            [node.out]
+            type = "output"
+            channels = 1
+            [node.gate]
+            type = "gain"
+            [node.other]
+            type = "output"
+            channels = 1
+
+            """,
+            policy: testPolicy {
+                $0.firstPause = 600
+                $0.longestPause = 600
+            })
+        func level() -> Float { (run.heard["other_1"]?.last ?? 0) / run.input }
+        try run.tell("odd", "remember -6")
+        try run.play("the gate is open") { abs(level() - 0.501) < 0.01 }
+        // The first time another process takes its place at once.
+        try run.tell("odd", "segv")
+        try run.play("it is back") { !run.all("plugin.started").isEmpty }
+        try run.tell("odd", "segv")
+        try run.play("the gate is closed") { abs(level() - 0.00316) < 0.001 }
+        #expect(run.graph.status.degraded["odd"] != nil)
+    }
+
     @Test(
         "A node that allocates without end ends alone, and is named for it",
         .disabled(if: Sanitizer.takesAddresses, "a sanitizer needs all addresses"))

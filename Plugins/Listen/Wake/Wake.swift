@@ -16,7 +16,9 @@ final class Wake: Node {
         ports: Port.audio(VG_INPUT, channels: 1, doc: "what is said") + [
             Port(VG_CONTROL_PORT, VG_INPUT, "turn", doc: "above 0.5 while somebody has the turn, with `until_turn`"),
             Port(VG_CONTROL_PORT, VG_OUTPUT, "open", doc: "1 while the gate is open, else 0"),
-            Port(VG_CONTROL_PORT, VG_OUTPUT, "closed", doc: "1 while it is closed, else 0", bus: "closed"),
+            Port(
+                VG_CONTROL_PORT, VG_OUTPUT, "closed", doc: "1 while it is closed, else 0", bus: "closed",
+                defaultValue: 1),
         ],
         settings: [
             Setting("phrase", VG_SET_STRINGS, "what opens the gate; several may", required: true),

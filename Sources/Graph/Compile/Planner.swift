@@ -87,7 +87,11 @@ struct Planner {
             for (port, value) in plan.outputs.last!.enumerated() where value != 0 {
                 origins[value] = Origin(node: plan.outputs.count - 1, port: port)
             }
-            plan.controlOutputs.append((0..<instance.count(VG_CONTROL_PORT, VG_OUTPUT)).map { _ in plan.newCell(0) })
+            // What they hold until the node runs, and for good if it never does.
+            plan.controlOutputs.append(
+                instance.ports.filter { $0.kind == VG_CONTROL_PORT && $0.direction == VG_OUTPUT }.map {
+                    plan.newCell($0.defaultValue)
+                })
             plan.inputs.append([])
             plan.controlInputs.append([])
             plan.midiInputs.append([])

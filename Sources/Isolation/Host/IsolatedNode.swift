@@ -39,9 +39,11 @@ final class IsolatedNode: Node {
         let shape = BlockShape(
             instance.layout.ports, parameters: instance.layout.parameters.count, maxBlock: preparation.maxBlock)
         let count = max(1, shape.audioOutputs)
+        let controls = instance.layout.ports.filter { $0.kind == VG_CONTROL_PORT && $0.direction == VG_OUTPUT }
         samples?.deallocate()
-        let samples = UnsafeMutablePointer<Float>.allocate(capacity: 2 * count)
+        let samples = UnsafeMutablePointer<Float>.allocate(capacity: 2 * count + controls.count)
         samples.initialize(repeating: 0, count: 2 * count)
+        for (index, port) in controls.enumerated() { (samples + 2 * count + index).initialize(to: port.defaultValue) }
         self.samples = samples
         let block = SharedBlock(shape, at: memory.address)
         self.block = (block, memory)
@@ -58,7 +60,8 @@ final class IsolatedNode: Node {
                 controlOutputs: shape.controlOutputs, parameters: shape.parameters), notes: notes,
             waitPerFrame: (policy?.blockShare ?? 1.0 / 3) * 1e9 / preparation.rate,
             offlineWait: UInt64((policy?.offlineWait ?? 10) * 1e9), fadeFrames: max(1, fade), wet: max(1, fade),
-            hold: samples, last: samples + count, latency: UInt32(clamping: latency))
+            hold: samples, last: samples + count,
+            absent: samples + 2 * count, latency: UInt32(clamping: latency))
     }
 
     func activate() { supervisor.activate(instance) }

@@ -25,6 +25,8 @@ struct IsolatedProcessor: BitwiseCopyable {
     var held: Int32 = 0
     /// Per output: the sample from which the fade began, and the last one that was heard.
     let hold, last: UnsafeMutablePointer<Float>
+    /// Per control output: what it holds while there is no child.
+    let absent: UnsafePointer<Float>
     var latency: UInt32
 
     /// Ports by kind.
@@ -179,6 +181,10 @@ private func bypass(
     let counts = node.pointee.shape
     node.pointee.notes.pass(io, wasAsked: wasAsked)
     LinkState.add(node.pointee.link.pointee.bypassed)
+    // Of a child that is late the controls stay; one that is gone may have left a gate open.
+    if node.pointee.block.response.pointee.load(ordering: .acquiring) & SharedBlock.failed != 0 {
+        for index in 0..<counts.controlOutputs { io.setControl(index, node.pointee.absent[index]) }
+    }
     if node.pointee.wet > 0 {
         node.pointee.wet = 0
         node.pointee.held = node.pointee.fadeFrames

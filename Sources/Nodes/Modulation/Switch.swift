@@ -16,7 +16,7 @@ final class Switch: Node {
         ports: [
             Port(VG_MIDI_PORT, VG_INPUT, "midi", doc: "notes and pedals that press it"),
             Port(VG_CONTROL_PORT, VG_OUTPUT, "on", doc: "1 while it is on, else 0"),
-            Port(VG_CONTROL_PORT, VG_OUTPUT, "off", doc: "1 while it is off, else 0", bus: "off"),
+            Port(VG_CONTROL_PORT, VG_OUTPUT, "off", doc: "1 while it is off, else 0", bus: "off", defaultValue: 1),
         ],
         settings: [
             Setting(

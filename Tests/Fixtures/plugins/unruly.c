@@ -299,7 +299,7 @@ static uint32_t latency(void *data) {
 static const vg_port ports[] = {
     {.symbol = "in", .kind = VG_AUDIO_PORT, .direction = VG_INPUT},
     {.symbol = "out", .kind = VG_AUDIO_PORT, .direction = VG_OUTPUT},
-    {.symbol = "remembered", .kind = VG_CONTROL_PORT, .direction = VG_OUTPUT},
+    {.symbol = "remembered", .kind = VG_CONTROL_PORT, .direction = VG_OUTPUT, .default_value = -50},
     {.symbol = "do", .kind = VG_MESSAGE_PORT, .direction = VG_INPUT},
     {.symbol = "echo", .kind = VG_MESSAGE_PORT, .direction = VG_OUTPUT},
     {.symbol = "keys", .kind = VG_MIDI_PORT, .direction = VG_INPUT},

@@ -82,7 +82,8 @@ typedef struct vg_port {
   vg_port_kind kind;
   vg_direction direction;
   const char *bus;
-  float default_value; /* of a control input without a link */
+  float default_value; /* of a control: that of an input without a link, and of an output while its node does not run.
+                          A gate that must stay closed without its node says here what closes it */
   uint32_t takes;      /* VG_TAKES_* of a message input; 0: anything */
 } vg_port;
 
