@@ -65,10 +65,10 @@ import TestSupport
     @Test(
         "A voice that is none is refused with what may be meant",
         arguments: [
-            ("klingon-opera", "give a language as in en, de-AT or pt-BR, or a voice that `espeak-ng --voices` lists"),
+            ("klingon-opera", "give a language as in en, de-AT or pt-BR, or a voice that `voicegraph voices` lists"),
             ("germn", "did you mean \"German\"?"), ("e-GB", "did you mean \"en-gb\"?"),
             ("en-us+f33", "did you mean \"f3\"?"),
-            ("", "give a language as in en, de-AT or pt-BR, or a voice that `espeak-ng --voices` lists"),
+            ("", "give a language as in en, de-AT or pt-BR, or a voice that `voicegraph voices` lists"),
         ])
     func refused(_ voice: String, _ hint: String) throws {
         let error = #expect(throws: NodeError.self) { try harness(["voice": .string(voice)]) }

@@ -74,7 +74,7 @@ struct EspeakVoices {
         return NodeError(
             "espeak-ng has no voice called \"\(voice)\"",
             hint: suggestion(voice, among: known)
-                ?? "give a language as in en, de-AT or pt-BR, or a voice that `espeak-ng --voices` lists",
+                ?? "give a language as in en, de-AT or pt-BR, or a voice that `voicegraph voices` lists",
             key: "voice")
     }
 

@@ -16,6 +16,9 @@ public struct NodeCatalog: @unchecked Sendable {
         public var isBuiltIn: Bool { origin == "built in" }
     }
 
+    /// Where plugins were looked for that are not the program's own, for who misses one.
+    public var pluginFolders: [String] = []
+
     /// A type that is known but cannot be used.
     public struct Unavailable: Sendable, Equatable {
         /// Why not.

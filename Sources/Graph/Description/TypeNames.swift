@@ -20,7 +20,12 @@ extension NodeCatalog {
                 ? "type = \"lv2\" and plugin = \"...\": `voicegraph lv2 list` lists the plugins that are installed"
                 : "did you mean '\(other)'?"
         }
-        return suggester.hint(type, among: names, otherwise: "`voicegraph nodes` lists the types there are")
+        let places =
+            pluginFolders.isEmpty
+            ? ""
+            : "; one of a plugin of your own needs its folder by --plugin-path or $VOICEGRAPH_PLUGIN_PATH, or the plugin in "
+                + (pluginFolders.count == 1 ? "" : "one of ") + pluginFolders.prefix(6).joined(separator: ", ")
+        return suggester.hint(type, among: names, otherwise: "`voicegraph nodes` lists the types there are" + places)
     }
 }
 

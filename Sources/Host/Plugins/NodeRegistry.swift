@@ -34,6 +34,7 @@ public final class NodeRegistry: Sendable {
         self.search = search
         isolator = Isolator(isolation)
         var catalog = NodeCatalog(builtIn)
+        catalog.pluginFolders = search.folders.filter { !$0.isOwn }.map(\.path)
         catalog.isolation = NodeCatalog.Isolation(builtIn: ["lv2"]) { [isolator] entry, isGroup in
             isolator.isolated(entry.type, path: entry.isBuiltIn ? "" : entry.origin, isGroup: isGroup)
         }
