@@ -58,11 +58,12 @@ extension NodeDescription {
     /// All that its table says, where that is not what it would be without a word.
     var keyedEntries: [KeyedEntry] {
         let flags = [
-            ("required", required, false), ("bypass", bypass, false), ("mute", mute, false), ("guard", isGuarded, true),
+            ("bypass", bypass, false), ("mute", mute, false), ("guard", isGuarded, true),
             ("keep", keep, false),
         ]
+        let needs: [KeyedEntry] = required.map { [("required", .bool($0))] } ?? []
         return [("type", .string(type))] + allKeys.compactMap { key in entries[key].map { (key, $0.value) } }
-            + flags.filter { $0.1 != $0.2 }.map { ($0.0, .bool($0.1)) }
+            + needs + flags.filter { $0.1 != $0.2 }.map { ($0.0, .bool($0.1)) }
     }
 }
 

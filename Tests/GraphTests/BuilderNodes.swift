@@ -93,7 +93,7 @@ func ports(_ name: String, ins: Int = 0, outs: Int = 0, _ more: [String: Setting
 
 /// Any node; entries stand at line 100 and following, in the order of their names.
 func node(
-    _ name: String, _ type: String, _ entries: [String: SettingValue] = [:], required: Bool = false
+    _ name: String, _ type: String, _ entries: [String: SettingValue] = [:], required: Bool? = nil
 ) -> NodeDescription {
     let keys = entries.keys.sorted()
     var places: [String: Entry] = [:]

@@ -104,6 +104,10 @@ import TestSupport
         #expect(result.messages == ["error: unknown node type 'port'", "error: unknown node type 'zzz'"])
         #expect(
             result.diagnostics.map(\.hint) == ["did you mean 'ports'?", "`voicegraph nodes` lists the types there are"])
+        var catalog = builderCatalog
+        catalog.pluginFolders = ["/a", "/b"]
+        let hint = build([], [node("x", "zzz")], catalog).diagnostics.first?.hint
+        #expect(hint?.contains("--plugin-path") == true && hint?.hasSuffix("one of /a, /b") == true)
     }
 
     @Test("Two nodes of one name are an error") func twoOfOneName() {
@@ -130,13 +134,54 @@ import TestSupport
     }
 
     @Test("The warning names reason and package") func lostNodeWarning() {
-        let result = build(["x -> out"], node("x", "tts"), out)
+        let result = build(["mic -> x", "x -> out"], mic, node("x", "tts"), out)
         #expect(
             result.messages == [
                 "warning: node type 'tts' is not available: libespeak-ng.so.1 is missing; 'x' is left out"
             ])
         #expect(result.diagnostics.first?.hint == "apt install libespeak-ng1")
-        #expect(result.wires.isEmpty && result.graph?.nodes.count == 1)
+    }
+
+    @Test(
+        "What leaves the rest silent or deaf without it is an error, which names the link",
+        arguments: ["tts", "failing"])
+    func neededNode(_ type: String) {
+        let text = ports("text", ["others": .string("message out say")])
+        let two = ports("two", outs: 2)
+        let cases: [(links: [String], others: [NodeDescription], needs: String)] = [
+            (["x -> out"], [out], "x -> out"), (["mic -> x"], [mic], "mic -> x"),
+            (["mic -> x.in", "x.out -> out.in_1"], [mic, out], "x.out -> out.in_1"),
+            (["text -> x", "x -> out"], [text, out], "x -> out"),
+            (["mic -> x", "two -> out", "x -> out.level"], [mic, two, out], "x -> out.level"),
+        ]
+        for (links, others, needs) in cases {
+            let result = build(links, others + [node("x", type)])
+            #expect(result.graph == nil && result.diagnostics.map(\.severity) == [.error], "\(links)")
+            #expect(result.messages.first?.hasSuffix("; '\(needs)' needs it") == true, "\(result.messages)")
+            let way = "required = false on the node plays without it"
+            #expect(result.diagnostics.first?.hint.hasSuffix(way) == (needs != "x -> out.level"))
+            let without = build(links, others + [node("x", type, required: false)])
+            #expect(without.graph != nil && without.diagnostics.contains { $0.message.hasSuffix("'x' is left out") })
+        }
+    }
+
+    @Test("What drives a control of another node is an error, and no way round it is named: the control would be open")
+    func lostGate() {
+        let result = build(
+            ["mic -> x", "mic -> g", "x.closed -> g.mute", "g -> out"], mic, node("x", "tts"),
+            ports("g", ins: 1, outs: 1, ["others": .list([.string("control in mute")])]), out)
+        #expect(
+            result.messages == [
+                "error: node type 'tts' is not available: libespeak-ng.so.1 is missing; 'x.closed -> g.mute' needs it"
+            ])
+        #expect(result.diagnostics.first?.hint == "apt install libespeak-ng1")
+    }
+
+    @Test("A source that leads through another lost node is an error; one without links is not") func lostSource() {
+        let result = build(["x -> y", "y -> out"], node("x", "tts"), node("y", "failing"), out)
+        #expect(result.messages.filter { $0.hasPrefix("error: ") }.count == 2)
+        let alone = build(["mic -> out"], mic, node("x", "tts"), out)
+        #expect(alone.graph != nil && alone.messages.first?.hasSuffix("'x' is left out") == true)
     }
 
     @Test("A required node that cannot be made is an error", arguments: ["tts", "failing"])
@@ -154,15 +199,20 @@ import TestSupport
         #expect(result.wires == ["mic.out -> out.in_1", "mic.out -> out.in_2"])
     }
 
-    @Test("Named ports of a lost node are dropped") func lostPorts() {
-        #expect(build(["mic -> x.sidechain", "x -> out"], mic, node("x", "tts"), out).wires.isEmpty)
+    @Test("A side chain of a lost node is dropped, in whatever order they come") func lostSideChain() {
+        for nodes in [[node("x", "tts"), node("y", "failing")], [node("y", "failing"), node("x", "tts")]] {
+            let result = build(
+                ["mic -> x", "mic -> x.sidechain", "x -> y", "x -> y", "y -> out"], [mic] + nodes + [out])
+            #expect(result.wires == ["mic.out -> out.in_1", "mic.out -> out.in_2"])
+            #expect(result.diagnostics.map(\.severity) == [.warning, .warning])
+        }
     }
 
-    @Test("What does not fit without the node is dropped silently") func unfitWithout() {
-        let text = ports("text", ["others": .string("message out say")])
-        let result = build(["text -> x", "x -> out"], text, node("x", "tts"), out)
-        #expect(result.wires.isEmpty)
-        #expect(result.diagnostics.count { $0.severity == .error } == 0)
+    @Test("A node that a lost one fed back into itself plays on") func lostFeedback() {
+        let a = ports("a", ins: 1, outs: 1)
+        let result = build(["mic -> a", "a -> x", "x -> a", "a -> out"], mic, a, node("x", "tts"), out)
+        #expect(result.wires == ["mic.out -> a.in", "a.out -> out.in_1", "a.out -> out.in_2"])
+        #expect(result.diagnostics.map(\.severity) == [.warning])
     }
 
     @Test("A loop through a lost node is cut") func lostInALoop() {

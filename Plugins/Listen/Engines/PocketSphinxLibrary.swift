@@ -8,6 +8,10 @@ struct PocketSphinxLibrary: @unchecked Sendable {
     // Sendable: addresses of functions; what they work on is one thread's at a time.
     let functions: vg_pocketsphinx
 
+    /// What installs it, with the English model that it needs.
+    static let cure = "apt install \(packages)"
+    private static let packages = "libpocketsphinx3 pocketsphinx-en-us"
+
     private static let loaded = Lock<PocketSphinxLibrary?>(nil)
 
     /// Loads them, once a process. [control]
@@ -21,8 +25,9 @@ struct PocketSphinxLibrary: @unchecked Sendable {
     }
 
     private init() throws(NodeError) {
-        let base = try Library(["libsphinxbase.so.3"], package: "libsphinxbase3")
-        let library = try Library(["libpocketsphinx.so.3"], package: "libpocketsphinx3")
+        // The first one comes with the second.
+        let base = try Library(["libsphinxbase.so.3"], package: Self.packages)
+        let library = try Library(["libpocketsphinx.so.3"], package: Self.packages)
         var functions = vg_pocketsphinx()
         functions.ps_args = try library.function("ps_args")
         functions.ps_init = try library.function("ps_init")

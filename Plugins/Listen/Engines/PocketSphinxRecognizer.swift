@@ -29,7 +29,7 @@ struct PocketSphinxModel: Sendable {
             }
             throw NodeError(
                 "PocketSphinx has no model for \(name)",
-                hint: tag.hasPrefix("en") ? "apt install pocketsphinx-en-us" : "give `model`, a folder with one",
+                hint: tag.hasPrefix("en") ? PocketSphinxLibrary.cure : "give `model`, a folder with one",
                 key: "language")
         }
         self.acoustic = acoustic

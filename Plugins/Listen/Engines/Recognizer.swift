@@ -74,23 +74,43 @@ struct RecognizerChoice: @unchecked Sendable {
             name = "command"
             load = { () throws(NodeError) in CommandRecognizer(command, abort: abort) }
         default:
-            let model = try PocketSphinxModel(settings, language: language, host: host)
-            let search = try PocketSphinxSearch(settings, model: model, host: host)
-            _ = try PocketSphinxLibrary.load()
+            let (model, search) = try Self.pocketSphinx(settings, language: language, host: host)
             name = "pocketsphinx"
             load = { () throws(NodeError) in try PocketSphinxRecognizer(model, search) }
         }
+    }
+
+    /// The parts of PocketSphinx. Where they are missing and no engine was asked for, the hint names the other one as well.
+    private static func pocketSphinx(
+        _ settings: Settings, language: String, host: NodeHost
+    ) throws(NodeError) -> (PocketSphinxModel, PocketSphinxSearch) {
+        do throws(NodeError) {
+            let model = try PocketSphinxModel(settings, language: language, host: host)
+            let search = try PocketSphinxSearch(settings, model: model, host: host)
+            _ = try PocketSphinxLibrary.load()
+            return (model, search)
+        } catch {
+            var error = error
+            let isOpen = ["auto", nil].contains(settings.string("engine")) && !isSearch(settings)
+            if isOpen, error.hint == PocketSphinxLibrary.cure {
+                error.hint += ", or voicegraph models install \(MoonshineChoice.model)"
+            }
+            throw error
+        }
+    }
+
+    private static func isSearch(_ settings: Settings) -> Bool {
+        !settings.strings("keyphrases").isEmpty || settings.string("grammar") != nil
     }
 
     private static func engine(_ settings: Settings, host: NodeHost) -> String {
         let name = settings.string("engine") ?? "auto"
         if name != "auto" { return name }
         if !settings.strings("command").isEmpty { return "command" }
-        let isSearch = !settings.strings("keyphrases").isEmpty || settings.string("grammar") != nil
         let language = settings.string("language")?.lowercased() ?? "en"
         let isInstalled = [MoonshineChoice.model, OnnxRuntime.model].allSatisfy {
             ModelFolder.isInstalled($0, in: host.modelFolder)
         }
-        return isInstalled && !isSearch && language.hasPrefix("en") ? "moonshine" : "pocketsphinx"
+        return isInstalled && !isSearch(settings) && language.hasPrefix("en") ? "moonshine" : "pocketsphinx"
     }
 }

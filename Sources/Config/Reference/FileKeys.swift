@@ -39,8 +39,8 @@ extension FileReference {
         Key("type", VG_SET_STRING, "the node type, see Node types", required: true),
         Key(
             "required", VG_SET_BOOL,
-            "true: the graph does not run without the node; otherwise one that cannot be made is left out and told",
-            default: "false"),
+            "true: the graph does not run without the node; false: it does. Otherwise a node that cannot be made is passed by "
+                + "and told, if what goes into it can go where it leads, and else it is an error"),
         Key(
             "bypass", VG_SET_BOOL,
             "true: what goes in is heard in place of what comes out, as late; the node runs on", default: "false"),

@@ -33,8 +33,8 @@ public enum GraphBuilder {
     /// its host by name. Time is linear in nodes and links. [control]
     ///
     /// A node whose type is unavailable, or that cannot be created for a reason other than its settings, is left out
-    /// with a warning; what went into it then goes to what it fed. With `required` it is an error instead. Entries of
-    /// nodes with an empty type are not looked at: whoever left the type empty has reported it.
+    /// with a warning if what went into it can go to what it fed instead. Where it cannot, the rest would be deaf, silent or
+    /// without its gate: then it is an error. With `required` it always is, or never. Entries of nodes with an empty type are not looked at: whoever left the type empty has reported it.
     ///
     /// Nodes of `playing`, by name, go on if nothing but parameters and live settings (or the connections of a
     /// driver's port) is different.
@@ -67,8 +67,8 @@ public enum GraphBuilder {
 enum MadeNode {
     /// It exists.
     case instance(NodeInstance)
-    /// It is left out, with a warning.
-    case leftOut
+    /// It is left out; nil: with a warning that was given, else it is still to be judged whether it can be.
+    case leftOut(AbsentNode?)
     /// It has errors, which are reported; its links are not looked at further.
     case faulty
 }

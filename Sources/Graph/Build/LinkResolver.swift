@@ -17,6 +17,8 @@ struct LinkResolver {
     /// Whether links could not be followed, so that a node without links is no news.
     private var lacksLinks: Bool
     private var joined: [ResolvedGraph.Link: Int] = [:]
+    /// Links from nodes that were left out for which others stand.
+    private var replaced: Set<NamedLink.Joint> = []
 
     init(_ description: GraphDescription, _ made: [MadeNode], _ catalog: NodeCatalog, _ report: Report) {
         self.description = description
@@ -38,6 +40,7 @@ struct LinkResolver {
         let namedLinks = splice(
             named, leavingOut: made.map { if case .leftOut = $0 { true } else { false } })
         for namedLink in namedLinks { join(namedLink) }
+        judgeAbsences(named)
         var graph = ResolvedGraph()
         for (node, made) in zip(description.nodes, made) {
             if case .instance(let instance) = made { graph.nodes.append(.init(instance: instance, description: node)) }
@@ -82,7 +85,11 @@ struct LinkResolver {
     // MARK: joining
 
     private mutating func join(_ namedLink: NamedLink) {
-        guard let from = nodePorts[namedLink.fromNode], let to = nodePorts[namedLink.toNode] else { return }
+        guard let from = nodePorts[namedLink.fromNode], let to = nodePorts[namedLink.toNode] else {
+            // One end is faulty, which is told already.
+            if let joint = namedLink.replaces { replaced.insert(joint) }
+            return
+        }
         let link = namedLink.link
         let source = from.select(link.from, VG_OUTPUT)
         let target = to.select(link.to, VG_INPUT)
@@ -201,6 +208,7 @@ struct LinkResolver {
     private mutating func add(
         _ namedLink: NamedLink, _ kind: vg_port_kind, _ output: Int, _ target: ResolvedGraph.Target
     ) {
+        if let joint = namedLink.replaces { replaced.insert(joint) }
         let from = position[namedLink.fromNode]
         let to = position[namedLink.toNode]
         // Two links are the same whatever their gain and place.
@@ -290,6 +298,33 @@ struct LinkResolver {
 // MARK: - the graph as a whole
 
 extension LinkResolver {
+    /// Tells of every node that cannot be made: a warning if the rest plays on without it, else an error.
+    private mutating func judgeAbsences(_ named: [NamedLink]) {
+        for (node, made) in made.enumerated() {
+            guard case .leftOut(let absent?) = made else { continue }
+            guard let loss = loss(without: node, named) else {
+                absent.warn(&report)
+                continue
+            }
+            // Without a gate the rest would be open: then that is no way out.
+            var isControl = false
+            switch nodePorts[loss.toNode]?.select(loss.link.to, VG_INPUT) {
+            case .parameter?, .ports(VG_CONTROL_PORT, _)?: isControl = true
+            default: break
+            }
+            absent.fail(neededBy: loss.link, isControl: isControl, &report)
+        }
+    }
+
+    /// A link that leads nowhere, or comes from nowhere, without a node that was left out; nil: others stand for them all.
+    private func loss(without node: Int, _ named: [NamedLink]) -> NamedLink? {
+        let outgoing = named.filter { $0.fromNode == node && $0.toNode != node }
+        let incoming = named.filter { $0.toNode == node && $0.fromNode != node }
+        // It is a source, or a sink.
+        if incoming.isEmpty || outgoing.isEmpty { return outgoing.first ?? incoming.first }
+        return outgoing.first { nodePorts[$0.toNode] != nil && !replaced.contains($0.joint) }
+    }
+
     /// Reports cycles; those that only exist because a node was left out are cut silently.
     private mutating func withoutCycles(_ graph: ResolvedGraph) -> [ResolvedGraph.Link] {
         var kept = links

@@ -6,9 +6,20 @@ struct NamedLink {
     var fromNode: Int
     var toNode: Int
     var link: LinkDescription
+    /// What it stands for: a link from a node that was left out; nil: for itself.
+    var replaces: Joint?
     /// Whether it replaces links through a node that was left out. What cannot be joined then is dropped silently:
-    /// the missing node has been reported already.
-    var isSpliced = false
+    /// the missing node is reported.
+    var isSpliced: Bool { replaces != nil }
+
+    /// From where to where.
+    struct Joint: Hashable {
+        var fromNode: Int
+        var to: Endpoint
+    }
+
+    /// Where it leads, wherever in the file it stands.
+    var joint: Joint { Joint(fromNode: fromNode, to: Endpoint(link.to.node, link.to.port)) }
 }
 
 /// More replacement links than this are not made.
@@ -36,7 +47,6 @@ func splice(_ namedLinks: [NamedLink], leavingOut gone: [Bool]) -> [NamedLink] {
         for source in before {
             for target in after {
                 guard made < spliceLimit else { break }
-                guard source.fromNode != target.toNode else { continue }
                 let ends = [source.link.from, target.link.to].map { Endpoint($0.node, $0.port) }
                 guard pairs.insert(ends).inserted else { continue }
                 made += 1
@@ -48,7 +58,7 @@ func splice(_ namedLinks: [NamedLink], leavingOut gone: [Bool]) -> [NamedLink] {
                         link: LinkDescription(
                             from: source.link.from, to: target.link.to,
                             gainDB: source.link.gainDB + target.link.gainDB, location: target.link.location),
-                        isSpliced: true))
+                        replaces: target.replaces ?? target.joint))
                 alive.append(true)
             }
         }

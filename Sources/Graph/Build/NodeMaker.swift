@@ -213,13 +213,16 @@ struct NodeMaker {
     private mutating func leaveOut(
         _ node: NodeDescription, _ message: String, at location: SourceLocation, hint: String
     ) -> MadeNode {
-        if node.required {
+        let absent = AbsentNode(name: node.name, message: message, location: location, hint: hint)
+        switch node.required {
+        case true?:
             report.error("\(message); the node is required", at: location, hint: hint)
             return .faulty
+        case false?: absent.warn(&report)
+        case nil: break
         }
         degraded[node.name] = message
-        report.warning("\(message); '\(node.name)' is left out", at: location, hint: hint)
-        return .leftOut
+        return .leftOut(node.required == nil ? absent : nil)
     }
 }
 

@@ -70,8 +70,9 @@ public struct NodeDescription: Sendable, Equatable {
     public var entries: [String: Entry]
     /// The keys of `entries` in the order of the file; those that it does not name come behind them.
     public var keys: [String]
-    /// Whether the graph fails when this node does.
-    public var required: Bool
+    /// Whether the graph fails when this node does; nil: it does where the node cannot be made and nothing can take its
+    /// place, see `GraphBuilder`.
+    public var required: Bool?
     /// Whether what goes in is heard instead of what comes out. It runs in any case.
     public var bypass = false
     /// Whether it is silent. It runs in any case.
@@ -87,7 +88,7 @@ public struct NodeDescription: Sendable, Equatable {
 
     /// Describes a node.
     public init(
-        name: String, type: String, entries: [String: Entry] = [:], keys: [String] = [], required: Bool = false,
+        name: String, type: String, entries: [String: Entry] = [:], keys: [String] = [], required: Bool? = nil,
         location: SourceLocation = SourceLocation(), typeLocation: SourceLocation = SourceLocation()
     ) {
         self.name = name

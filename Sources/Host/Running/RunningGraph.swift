@@ -196,7 +196,7 @@ public final class RunningGraph: @unchecked Sendable {
                 instance.leaveOut()
                 state.withLock { $0.late.append(instance) }
                 followLate(node)
-            } else if node.description.required {
+            } else if node.description.required == true {
                 throw HostError("node '\(name)' failed: \(error.message)", hint: error.hint)
             }
             reports.set(name, .failed(error.message))

@@ -82,6 +82,7 @@ func messageToSound(_ effort: Effort, engine: String, repetitions: Int) throws -
         [node.tts]
         type = "tts"
         engine = "\(engine)"
+        required = false
         [node.speakers]
         type = "output"
         channels = 1
