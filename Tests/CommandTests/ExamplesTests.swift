@@ -51,3 +51,24 @@ import TestSupport
         #expect((Signal.peak(samples[0]) > 0.001) != silent, "\(file)")
     }
 }
+
+extension ExamplesTests {
+    /// Debian's packages that the examples need to run without models, beside what the program is linked with.
+    private static let needed = [
+        "libcurl4", "libespeak-ng1", "libpocketsphinx3", "libwebrtc-audio-processing1", "pocketsphinx-en-us",
+    ]
+
+    @Test("What the examples need is installed before a run and recommended by the package") func packages()
+        async throws
+    {
+        let list = try await runTool([packageRoot + "/scripts/setup", "list", "run"])
+        // What is built with brings its library.
+        let installed = Set(list.output.split(separator: "\n").map(String.init) + ["libespeak-ng1"])
+        #expect(
+            installed.contains("libespeak-ng-dev") && installed.isSuperset(of: Self.needed), "\(installed.sorted())")
+        let control = try String(contentsOfFile: packageRoot + "/packaging/control", encoding: .utf8)
+        let line = try #require(control.split(separator: "\n").first { $0.hasPrefix("Recommends: ") })
+        let recommended = Set(line.dropFirst(12).split { " ,|".contains($0) }.map(String.init))
+        #expect(recommended.isSuperset(of: Self.needed), "\(recommended.sorted())")
+    }
+}
