@@ -18,6 +18,8 @@ extension DriverDescription {
             case "kind": kind = try Self.kind(value)
             case "server": server = try Self.text(key, value)
             case "device": device = try Self.text(key, value)
+            case "capture": capture = try Self.text(key, value)
+            case "playback": playback = try Self.text(key, value)
             case "rate": rate = try Self.number(key, entry, Self.rates, "Hz")
             case "block": block = try Self.number(key, entry, Self.blocks, "frames")
             case "periods": periods = try Self.number(key, entry, Self.periodCounts, "blocks")
@@ -120,19 +122,19 @@ extension GraphReader {
             if let fault = description.driver.set(key, entry) {
                 let isKnown = FileTable.driver.keys.contains(key)
                 report(fault.message, at: isKnown ? entry.valueLocation : entry.keyLocation, hint: fault.hint)
-            } else if key == "device" {
-                devicePlace = entry.keyLocation
+            } else if ["device", "capture", "playback"].contains(key) {
+                cardKey = (key, entry.keyLocation)
             }
         }
     }
 
     /// A sound card that nothing would look at is told.
     mutating func checkDriver() {
-        guard let place = devicePlace, description.driver.kind != .alsa else { return }
+        guard let (key, place) = cardKey, description.driver.kind != .alsa else { return }
         let kind = description.driver.kind ?? .auto
         diagnostics.append(
             Diagnostic(
-                .warning, "the driver '\(kind.rawValue)' does not look at 'device'", at: place,
+                .warning, "the driver '\(kind.rawValue)' does not look at '\(key)'", at: place,
                 hint: "add kind = \"alsa\" to [driver], or run with --driver alsa"))
     }
 }

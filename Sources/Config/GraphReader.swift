@@ -26,7 +26,7 @@ struct GraphReader {
     /// Where the value that is being read stands, as the keys of tables, outermost first.
     var path: [String] = []
     /// Where `[driver]` names a sound card.
-    var devicePlace: SourceLocation?
+    var cardKey: (String, SourceLocation)?
 
     init(_ environment: [String: String], overrides: [String] = []) {
         self.environment = environment

@@ -114,7 +114,10 @@ extension SettingValue {
 extension DriverDescription {
     /// All that is said.
     var keyedEntries: [KeyedEntry] {
-        let texts: [(String, String?)] = [("kind", kind?.rawValue), ("server", server), ("device", device)]
+        let texts: [(String, String?)] = [
+            ("kind", kind?.rawValue), ("server", server), ("device", device), ("capture", capture),
+            ("playback", playback),
+        ]
         let numbers: [(String, Int?)] = [("rate", rate), ("block", block), ("periods", periods)]
         return texts.compactMap { key, text in text.map { (key, .string($0)) } }
             + numbers.compactMap { key, number in number.map { (key, .integer(Int64($0))) } }

@@ -8,7 +8,7 @@ public enum DriverChooser {
         switch request.kind {
         case .jack: return try jack(request)
         case .pipewire: return try pipeWire(request)
-        case .alsa: return try OwnServer.open(request, .alsa(device: request.device, periods: request.periods))
+        case .alsa: return try alsa(request)
         case .dummy: return try dummy(request, notice: "")
         case .auto: return try first(request)
         }
@@ -36,13 +36,26 @@ public enum DriverChooser {
         return try dummy(request, notice: silence(fault), hopes: ServerPlace.usual)
     }
 
+    /// A server of our own on sound cards, which are waited for as a server is.
+    private static func alsa(_ request: DriverRequest) throws(DriverError) -> JackDriver {
+        let plan = OwnServer.Plan(request)
+        guard ServerProcess.executable != nil, let missing = plan.missing.first else {
+            return try OwnServer.open(request, plan.backend)
+        }
+        if request.waits { return waiting(request, for: [ServerPlace(name: nil, library: .jackd, own: plan)]) }
+        throw DriverError("there is no sound card \(missing)", hint: SoundCards.hint)
+    }
+
     /// A driver that waits for its server.
     private static func waiting(_ request: DriverRequest, _ library: JackLibrary.Provider) -> JackDriver {
-        let hopes = ServerPlace.named(request.server, library)
+        waiting(request, for: ServerPlace.named(request.server, library))
+    }
+
+    private static func waiting(_ request: DriverRequest, for hopes: [ServerPlace]) -> JackDriver {
+        let lack = hopes[0].text + (hopes[0].own == nil ? " is not running" : " is not there")
         return JackDriver(
             hoping: hopes, request, isTimed: false,
-            notice: "nothing is heard yet: \(hopes[0].text) is not running; it is waited for, and played through as "
-                + "soon as it is there")
+            notice: "nothing is heard yet: \(lack); it is waited for, and played through as soon as it is there")
     }
 
     /// What is said where nobody listens.
@@ -93,7 +106,7 @@ public enum DriverChooser {
     }
 
     /// What is wrong, in one line.
-    private static func sentence(_ error: DriverError) -> String {
+    static func sentence(_ error: DriverError) -> String {
         let parts = [error.message] + error.details.suffix(1)
         return parts.joined(separator: ": ") + (error.hint.isEmpty ? "" : " (\(error.hint))")
     }

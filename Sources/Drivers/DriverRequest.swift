@@ -14,6 +14,8 @@ public struct DriverRequest: Sendable {
     public var server: String?
     /// The sound card of our own server with ALSA; nil: "hw:0".
     public var device: String?
+    /// Another card to record from, and one to play to; nil: `device`.
+    public var capture, playback: String?
     /// Hz, of our own server; nil: 48000.
     public var rate: Int?
     /// Frames of a block, of our own server; nil: 256.
@@ -43,8 +45,13 @@ public struct DriverRequest: Sendable {
     public init(_ wanted: DriverDescription, client: String) {
         self.init(
             kind: wanted.kind ?? .auto, client: client, server: wanted.server, rate: wanted.rate, block: wanted.block)
-        device = wanted.device
+        (device, capture, playback) = (wanted.device, wanted.capture, wanted.playback)
         periods = wanted.periods
+    }
+
+    /// A server of our own on the sound cards.
+    var sound: ServerProcess.Backend {
+        .alsa(device: device, capture: capture, playback: playback, periods: periods)
     }
 
     /// How a server of our own runs.

@@ -9,10 +9,41 @@ package enum OwnServer {
         "voicegraph-server", "voicegraph-server-2", "voicegraph-server-3", "voicegraph-server-4",
     ]
 
-    /// A server under the first name that is free; it answers before this returns. [control]
+    /// A server that is to be begun.
+    struct Plan: Sendable, Equatable {
+        var backend: ServerProcess.Backend
+        /// Its sound cards, and where the kernel tells of them.
+        var cards: [String]
+        var folder = SoundCards.folder
+
+        /// On the sound cards that `request` names.
+        init(_ request: DriverRequest) {
+            backend = request.sound
+            cards = backend.cards
+        }
+
+        /// Those of its cards that are not there. [control]
+        var missing: [String] { cards.filter { SoundCards.lacks($0, in: folder) } }
+    }
+
+    /// A server that was begun, and a client of it.
+    struct Begun {
+        var client: OpaquePointer
+        var server: ServerProcess
+    }
+
+    /// A driver on a server of our own, which answers before this returns. [control]
     static func open(
         _ request: DriverRequest, _ backend: ServerProcess.Backend
     ) throws(DriverError) -> JackDriver {
+        let begun = try begin(request, backend)
+        return JackDriver(
+            adopting: begun.client, name: request.client, server: begun.server.name, library: .jackd,
+            child: begun.server)
+    }
+
+    /// A server under the first name that is free; it answers before this returns. [control]
+    static func begin(_ request: DriverRequest, _ backend: ServerProcess.Backend) throws(DriverError) -> Begun {
         if let fault = SharedMemory.fault() { throw DriverError(fault.message, hint: fault.hint) }
         do { return try first(request, backend) } catch {
             // Dead servers keep their names; without them there may be room.
@@ -24,16 +55,14 @@ package enum OwnServer {
 
     private static func first(
         _ request: DriverRequest, _ backend: ServerProcess.Backend
-    ) throws(DriverError) -> JackDriver {
+    ) throws(DriverError) -> Begun {
         let names = request.server.map { [$0] } ?? names
         var refusal: DriverError?
         for name in names {
             guard let right = ServerNameLock(name), !answers(name) else { continue }
             let server = try ServerProcess(name: name, format: request.format(on: backend), nameLock: right)
             do throws(DriverError) {
-                let client = try server.client(named: request.client)
-                return JackDriver(
-                    adopting: client, name: request.client, server: name, library: .jackd, child: server)
+                return Begun(client: try server.client(named: request.client), server: server)
             } catch {
                 // JACK takes a name for used as long as a dead server of that name is not buried, which is not ours to
                 // do if its parent died too.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Graph
 import Realtime
 import System
 
@@ -22,11 +23,11 @@ package final class ServerProcess: @unchecked Sendable {
     private var launched = 0.0
 
     /// What the server plays to.
-    package enum Backend: Sendable {
+    package enum Backend: Sendable, Equatable {
         /// Nothing.
         case dummy
-        /// A sound card; nil: "hw:0", in two blocks.
-        case alsa(device: String?, periods: Int?)
+        /// A sound card, or one to record from and one to play to; nil: "hw:0", in two blocks.
+        case alsa(device: String?, capture: String?, playback: String?, periods: Int?)
     }
 
     /// How a server runs.
@@ -232,11 +233,23 @@ extension ServerProcess {
 
 extension ServerProcess.Backend {
     /// As jackd wants it said.
-    fileprivate var arguments: [String] {
+    var arguments: [String] {
         switch self {
-        case .dummy: ["-d", "dummy"]
-        case .alsa(let device, let periods): ["-d", "alsa", "-d", device ?? "hw:0", "-n", "\(periods ?? 2)"]
+        case .dummy: return ["-d", "dummy"]
+        case .alsa(let device, let capture, let playback, let periods):
+            let card = device ?? "hw:0"
+            let isOne = capture == nil && playback == nil
+            let cards = isOne ? ["-d", card] : ["-C", capture ?? card, "-P", playback ?? card]
+            return ["-d", "alsa"] + cards + ["-n", "\(periods ?? 2)"]
         }
+    }
+
+    /// The sound cards that it names.
+    var cards: [String] {
+        guard case .alsa(let device, let capture, let playback, _) = self else { return [] }
+        var wanted = DriverDescription()
+        (wanted.device, wanted.capture, wanted.playback) = (device, capture, playback)
+        return wanted.cards
     }
 
     fileprivate var kind: DriverInfo.Kind {

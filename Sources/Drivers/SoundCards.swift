@@ -19,6 +19,27 @@ package enum SoundCards {
         }
     }
 
+    /// Where the kernel tells of its cards.
+    static let folder = "/proc/asound"
+
+    /// The card's number or name in ALSA's name of a device: "1" of "hw:1,0", "PCH" of "front:CARD=PCH,DEV=0"; nil: that
+    /// says none, as "default" does. [any]
+    package static func card(of device: String) -> String? {
+        let parts = device.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        let arguments = parts[1].split(separator: ",")
+        let named = arguments.first { $0.hasPrefix("CARD=") }?.dropFirst(5)
+        let first = ["hw", "plughw"].contains(parts[0]) ? arguments.first : nil
+        guard let card = named ?? first, !card.isEmpty, !card.contains("="), !card.contains("/") else { return nil }
+        return String(card)
+    }
+
+    /// Whether a device is of a card that is not there. [control]
+    static func lacks(_ device: String, in folder: String = folder) -> Bool {
+        guard let card = card(of: device) else { return false }
+        return access(folder + "/" + (Int(card) == nil ? card : "card" + card), F_OK) != 0
+    }
+
     /// What to do about a card that cannot be played to. [control]
     static var hint: String {
         let cards = list

@@ -22,12 +22,20 @@ public struct DriverDescription: Sendable, Equatable {
     public var server: String?
     /// ALSA's name of the sound card, such as "hw:1"; nil: "hw:0".
     public var device: String?
+    /// ALSA's name of the card that is recorded from, and of the one that is played to; nil: `device`.
+    public var capture, playback: String?
     /// Hz, of a server of our own.
     public var rate: Int?
     /// Frames of a block, of a server of our own.
     public var block: Int?
     /// Blocks in the sound card's buffer.
     public var periods: Int?
+
+    /// The cards that it names, as ALSA does: that for playback first, then that for capture where it is another.
+    public var cards: [String] {
+        let (played, recorded) = (playback ?? device ?? "hw:0", capture ?? device ?? "hw:0")
+        return played == recorded ? [played] : [played, recorded]
+    }
 
     /// Leaves everything to the program.
     public init() {}

@@ -101,6 +101,16 @@ import Testing
         #expect(path.findings()[0].severity == .fine)
         path.cards.holders = [.init(card: 0, process: 4711, program: "firefox", isPlaying: true)]
         #expect(path.findings()[0].message.contains("is held by firefox (process 4711)"))
+        path.cards.cards.append("hw:1 (USB Mic)")
+        path.wanted.capture = "hw:1"
+        path.wanted.device = "hw:2"
+        #expect(texts(path.findings()) == ["error: there is no sound card hw:2, which the file wants"])
+        path.wanted.device = nil
+        path.cards.holders = []
+        #expect(path.findings().map(\.severity) == [.warning, .fine])
+        #expect(path.findings()[0].message.hasPrefix("hw:0 and hw:1 are two cards with two clocks"))
+        path.cards.holders = [.init(card: 1, process: 4711, program: "arecord", isPlaying: false)]
+        #expect(path.findings()[0].message.contains("is held by arecord (process 4711)"))
         path.wanted = DriverDescription()
         path.wanted.kind = .jack
         path.wanted.server = "studio"

@@ -18,6 +18,8 @@ import TestSupport
             [driver]
             kind = "alsa"
             device = "${CARD}"
+            capture = "hw:1"
+            playback = "hw:2"
             server = "studio"
             rate = 96000
             block = 64
@@ -26,9 +28,17 @@ import TestSupport
         #expect(diagnostics.isEmpty)
         var expected = DriverDescription()
         (expected.kind, expected.device, expected.server) = (.alsa, "hw:7", "studio")
+        (expected.capture, expected.playback) = ("hw:1", "hw:2")
         (expected.rate, expected.block, expected.periods) = (96_000, 64, 3)
         #expect(driver == expected)
         #expect(load("").0 == DriverDescription())
+    }
+
+    @Test("A sound card that no driver looks at is told", arguments: ["device", "capture", "playback"])
+    func idleCard(_ key: String) {
+        let (_, diagnostics) = load("[driver]\n\(key) = \"hw:1\"")
+        #expect(diagnostics.map(\.message) == ["the driver 'auto' does not look at '\(key)'"])
+        #expect(load("[driver]\nkind = \"alsa\"\n\(key) = \"hw:1\"").1.isEmpty)
     }
 
     @Test("The command line goes before the file, and an including file before what it includes")

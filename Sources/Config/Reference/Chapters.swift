@@ -182,6 +182,21 @@ extension FileReference {
                 rate   = 48000
                 block  = 128
                 """),
+            .text(
+                """
+                A microphone and loudspeakers of two cards are named by `capture` and `playback`. Two cards have two clocks, \
+                which differ by some millionths, and jackd does not make up for that: every few minutes or seconds it loses \
+                or repeats a block, as a dropout. Where that may not be, jackd runs on one card, and a program that resamples \
+                brings the other in: `alsa_in -d hw:1` or `zita-a2j -d hw:1` for a microphone, `alsa_out` or `zita-j2a` for \
+                loudspeakers, whose ports nodes name in `connect`. PipeWire does that by itself.
+                """),
+            .lines(
+                """
+                [driver]
+                kind     = "alsa"
+                capture  = "hw:1"
+                playback = "hw:0"
+                """),
         ])
 
     static let web = Section(

@@ -75,6 +75,8 @@ extension FileReference {
                 + "their own", default: "\"auto\"", choices: DriverDescription.Kind.allCases.map(\.rawValue)),
         Key("server", VG_SET_STRING, "the JACK server's name, or that of PipeWire's socket"),
         Key("device", VG_SET_STRING, "ALSA's name of the sound card, for kind = \"alsa\"", default: "\"hw:0\""),
+        Key("capture", VG_SET_STRING, "another card to record from, for kind = \"alsa\"; otherwise `device`"),
+        Key("playback", VG_SET_STRING, "another card to play to, for kind = \"alsa\"; otherwise `device`"),
         Key(
             "rate", VG_SET_INTEGER, "the rate of a server of our own; others have theirs",
             range: DriverDescription.rates,

@@ -54,18 +54,19 @@ extension JackDriver {
         if client != nil { closeLost() }
         let old = place
         place = hope
-        if let opened = try? open(hope) {
+        if let (opened, own) = begin(hope) {
             timer?.stop()
             if timer != nil { helpers.end() }
             if comeBack(opened) {
                 let former = server
-                (server, hopes, timer) = (nil, [], nil)
+                (server, hopes, timer) = (own, [], nil)
                 describeServer()
                 lock.release()
                 former?.stop()
                 return true
             }
             JackLibrary.close(opened)
+            own?.stop()
             cycle.pointee.thread.store(0, ordering: .relaxed)
             if let engine = cycle.pointee.engine { try? beginTimer(engine) }
         }
@@ -75,6 +76,21 @@ extension JackDriver {
         lock.release()
         if server != nil { _ = findServer() }
         return false
+    }
+
+    /// A client of the server that was hoped for, which may be one of our own that can begin now; nil: not yet. [control, with
+    /// `lock`]
+    private func begin(_ hope: ServerPlace) -> (client: OpaquePointer, own: ServerProcess?)? {
+        guard let plan = hope.own, let request else { return (try? open(hope)).map { ($0, nil) } }
+        do throws(DriverError) {
+            let begun = try OwnServer.begin(request, plan.backend)
+            place = ServerPlace(name: begun.server.name, library: .jackd)
+            return (begun.client, begun.server)
+        } catch {
+            // As long as a card is new, its devices may not be there or not be ours yet.
+            setNotice("nothing is heard yet, and it is tried again: \(DriverChooser.sentence(error))")
+            return nil
+        }
     }
 
     /// Lets the timer call `engine`, where there is one. [control, with `lock`]
@@ -87,9 +103,9 @@ extension JackDriver {
     /// What is known of the server that was found.
     private func describeServer() {
         facts.withLock { info in
-            info.kind = JackLibrary.isPipeWire ? .pipewire : .jack
+            info.kind = server?.kind ?? (JackLibrary.isPipeWire ? .pipewire : .jack)
             info.server = place.name ?? (JackLibrary.isPipeWire ? PipeWireSocket.name : JackLibrary.defaultServer)
-            info.ownServer = false
+            info.ownServer = server != nil
             info.notice = request?.notice(of: info) ?? ""
         }
     }

@@ -110,7 +110,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
         latencies = JackLatencies(ports.slots)
         facts = Lock(
             DriverInfo(
-                kind: isTimed ? .timer : hopes[0].library == .pipewire ? .pipewire : .jack,
+                kind: isTimed
+                    ? .timer : hopes[0].own != nil ? .alsa : hopes[0].library == .pipewire ? .pipewire : .jack,
                 server: isTimed ? "" : hopes[0].serverName, client: request.client,
                 rate: Double(request.rate ?? 48_000), block: request.block ?? 256, notice: notice))
         cycle = .allocate(capacity: 1)

@@ -7,6 +7,8 @@ struct ServerPlace: Sendable, Equatable {
     var name: String?
     /// Whose libjack talks to it.
     var library: JackLibrary.Provider
+    /// A server of our own that is begun as soon as its sound cards are there; nil: the server is somebody else's.
+    var own: OwnServer.Plan?
 
     /// Where `auto` looks, best first.
     static let usual = [ServerPlace(name: nil, library: .any), ServerPlace(name: nil, library: .pipewire)]
@@ -20,15 +22,19 @@ struct ServerPlace: Sendable, Equatable {
 
     /// Whether a server seems to be there. No libjack is asked: it talks to one server at a time. [control]
     var hasServer: Bool {
-        library == .pipewire
+        if let own { return own.missing.isEmpty }
+        return library == .pipewire
             ? PipeWireSocket.answers(name) : ServerNames.answers(name ?? JackLibrary.defaultServer)
     }
 
     /// What the server there is called.
-    var serverName: String { name ?? (library == .pipewire ? PipeWireSocket.name : JackLibrary.defaultServer) }
+    var serverName: String {
+        own != nil ? "" : name ?? (library == .pipewire ? PipeWireSocket.name : JackLibrary.defaultServer)
+    }
 
     /// In words, for who waits for it.
     var text: String {
-        library == .pipewire ? "PipeWire" : "the JACK server '\(name ?? JackLibrary.defaultServer)'"
+        if let own { return "the sound card \(own.missing.first ?? own.cards.first ?? "")" }
+        return library == .pipewire ? "PipeWire" : "the JACK server '\(name ?? JackLibrary.defaultServer)'"
     }
 }

@@ -14,7 +14,7 @@ public enum FileTable: String, Sendable, CaseIterable {
         switch self {
         case .file: ["include", "graph", "node", "driver", "web"]
         case .graph: ["name", "links", "threads", "archive"]
-        case .driver: ["kind", "server", "device", "rate", "block", "periods"]
+        case .driver: ["kind", "server", "device", "capture", "playback", "rate", "block", "periods"]
         case .web: ["listen", "origins", "names", "read_only", "remote", "actions", "tokens", "trust"]
         case .link: ["from", "to", "gain_db"]
         }
@@ -45,7 +45,8 @@ public enum FileTable: String, Sendable, CaseIterable {
                     "block_size", "frames", "period", "period_size", "quantum",
                 ],
                 "periods": ["nperiods", "buffers"], "kind": ["backend", "driver", "type", "api"],
-                "device": ["card", "soundcard", "interface"],
+                "device": ["card", "soundcard", "interface"], "capture": ["input", "capture_device", "microphone"],
+                "playback": ["output", "playback_device", "speakers"],
             ]
         case .web:
             [

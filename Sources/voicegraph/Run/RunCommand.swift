@@ -19,9 +19,9 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             With --driver auto the running JACK server is used, else PipeWire; without both, a server of our own with \
             the dummy driver, which nobody hears, and that is said; as soon as one of the two is there, the graph plays \
-            through it. --driver jack and pipewire wait for their server, unless --duration is given. --driver alsa:hw:1 plays to a sound card through a \
-            jackd of our own. [driver] in the graph file says the same: kind, server, device, rate, block, periods; \
-            --set driver.block=64 changes it. Ctrl-C, SIGTERM or q end the run with exit code 0. SIGHUP reads the file \
+            through it. --driver alsa:hw:1 plays to a sound card through a jackd of our own. --driver jack and pipewire wait \
+            for their server and alsa for its card, unless --duration is given. [driver] in the graph file says the same: \
+            kind, server, device, capture, playback, rate, block, periods; --set driver.block=64 changes it. Ctrl-C, SIGTERM or q end the run with exit code 0. SIGHUP reads the file \
             again; `voicegraph ctl` changes the graph while it plays. Where standard output cannot be written the run \
             goes on and ends with exit code 1; when its reader goes away, the run ends.
 
@@ -277,9 +277,13 @@ struct DriverOptions: ParsableArguments {
     func request(over file: DriverDescription? = nil, client: String) -> DriverRequest {
         var wanted = file ?? DriverDescription()
         if let driver {
-            if let kind = wanted.kind, kind != driver.kind { (wanted.server, wanted.device) = (nil, nil) }
+            if let kind = wanted.kind, kind != driver.kind {
+                (wanted.server, wanted.device, wanted.capture, wanted.playback) = (nil, nil, nil, nil)
+            }
             wanted.kind = driver.kind
-            wanted.device = driver.device ?? wanted.device
+            if let device = driver.device {
+                (wanted.device, wanted.capture, wanted.playback) = (device, nil, nil)
+            }
         }
         wanted.server = server ?? wanted.server
         var request = DriverRequest(wanted, client: client)

@@ -76,6 +76,11 @@ extension RunningHosts.Entry {
         case "stalled":
             findings.append(
                 area.error("'\(name)' is silent: its server \(place) has stopped", do: "look at that server, above"))
+        case "waiting" where driver == "alsa":
+            findings.append(
+                area.error(
+                    "'\(name)' is silent: it waits for its sound card, which was not there yet",
+                    do: "plug it in; the run plays through it by itself"))
         case "waiting":
             findings.append(
                 area.error(

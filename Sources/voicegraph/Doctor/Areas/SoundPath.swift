@@ -26,7 +26,7 @@ struct SoundPath: Sendable {
     /// Whether it will be heard, and what to do if not.
     func findings() -> [Finding] {
         switch wanted.kind ?? .auto {
-        case .alsa: return [alsa]
+        case .alsa: return alsa
         case .dummy:
             return [
                 area.warning("the file wants the driver dummy, which nobody hears", do: "run it with --driver auto")
@@ -88,11 +88,30 @@ struct SoundPath: Sendable {
             do: pipeWire.library == nil ? "apt install pipewire-jack" : "systemctl --user restart pipewire wireplumber")
     }
 
-    private var alsa: Finding {
-        let device = wanted.device ?? "hw:0"
+    private var alsa: [Finding] {
         guard servers.isInstalled else {
-            return area.error("the file wants the driver alsa, and jackd is not installed", do: "apt install jackd2")
+            return [
+                area.error("the file wants the driver alsa, and jackd is not installed", do: "apt install jackd2")
+            ]
         }
+        let devices = wanted.cards
+        let faults = devices.compactMap(fault)
+        if !faults.isEmpty { return faults }
+        let list = devices.joined(separator: " and records from ")
+        let fine = area.fine("`voicegraph run` plays to the sound card \(list), by a jackd of its own")
+        let cards = devices.map { SoundCards.card(of: $0) ?? $0 }
+        guard Set(cards).count > 1 else { return [fine] }
+        return [
+            area.warning(
+                "\(devices.joined(separator: " and ")) are two cards with two clocks: a block is lost or repeated whenever "
+                    + "they have drifted apart by one",
+                do: "bring one of them in by alsa_in or zita-a2j, or play through PipeWire, which resample; see "
+                    + "`voicegraph help config`, [driver]"), fine,
+        ]
+    }
+
+    /// Why a sound card cannot be used; nil: it can.
+    private func fault(_ device: String) -> Finding? {
         let isKnown =
             !device.hasPrefix("hw:") || cards.cards.contains { $0.hasPrefix(device.prefix { $0 != "," } + " ") }
         // Cards may be named as well as numbered.
@@ -100,15 +119,16 @@ struct SoundPath: Sendable {
             let list = cards.cards.joined(separator: ", ")
             return area.error(
                 "there is no sound card \(device), which the file wants",
-                do: list.isEmpty ? "this machine has none; --driver auto takes what there is" : "there is \(list)")
+                do: list.isEmpty
+                    ? "plug it in, which `run` waits for; --driver auto takes what there is" : "there is \(list)")
         }
-        let holder = cards.holders.first { $0.isPlaying && "hw:\($0.card)" == device.prefix { $0 != "," } }
-        if let holder {
-            return area.error(
-                "the sound card \(device), which the file wants, is held by \(holder.program) (process \(holder.process))",
+        let isPlayed = device == wanted.cards[0]
+        let holder = cards.holders.first { $0.isPlaying == isPlayed && "hw:\($0.card)" == device.prefix { $0 != "," } }
+        return holder.map {
+            area.error(
+                "the sound card \(device), which the file wants, is held by \($0.program) (process \($0.process))",
                 do: "end that program, or play through it (--driver auto)")
         }
-        return area.fine("`voicegraph run` plays to the sound card \(device), by a jackd of its own")
     }
 
     /// What can be done where there is nothing to play to.
