@@ -33,8 +33,10 @@ final class TTS: Node {
         holdRelease = settings.number("hold_release_ms") ?? 500
         text = settings.string("text").map(trimmed)
         if text?.isEmpty == true { text = nil }
-        // What an engine needs is found missing here, but for espeak-ng, whose start is not to cost 20 ms.
-        if !(engine is EspeakEngine), settings.string("voice") == nil, settings.string("language") == nil {
+        // What an engine needs is found missing here. Whether espeak-ng has voices is not looked at: that costs 20 ms.
+        if engine is EspeakEngine {
+            try EspeakLibrary.require()
+        } else if settings.string("voice") == nil, settings.string("language") == nil {
             _ = try engine.voices()
         }
         try voice.change(as: settings, engine, host)

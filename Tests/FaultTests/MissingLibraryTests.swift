@@ -21,7 +21,7 @@ import TestSupport
         #expect(codes.0 == codes.1, "\(run.errors)")
         guard codes.1 == 1 else { return nil }
         let told = check.output + check.errors
-        #expect(told.contains("cannot be created: cannot load lib\(library)"), "\(told)")
+        #expect(told.contains("cannot be created: cannot load "), "\(told)")
         return run.errors
     }
 
@@ -36,6 +36,12 @@ import TestSupport
         let errors = try #require(try await refusal(example, without: "sphinxbase"))
         #expect(
             errors.contains(link) && errors.contains("apt install libpocketsphinx3 pocketsphinx-en-us"), "\(errors)")
+    }
+
+    @Test("Without espeak-ng what speaks is refused, with the package", arguments: ["demo.conf", "announce.conf"])
+    func mute(_ example: String) async throws {
+        let errors = try #require(try await refusal(example, without: "espeak-ng"))
+        #expect(errors.contains("' needs it") && errors.contains("apt install libespeak-ng1"), "\(errors)")
     }
 
     @Test("Examples that do not hear words play without PocketSphinx", arguments: ["echo-cancel.conf", "voices.conf"])

@@ -61,6 +61,16 @@ struct EspeakLibrary {
         }
     }
 
+    /// Throws if it is not there; whether it can begin is not tried. [control]
+    static func require() throws(NodeError) {
+        // Somebody speaks with it, which may take long: then it is there.
+        guard monitor.tryAcquire() else { return }
+        defer { monitor.release() }
+        _ = keepsNeeds
+        let library = try EspeakLibrary()
+        dlclose(library.handle)
+    }
+
     private init() throws(NodeError) {
         guard let handle = dlopen(Self.file, RTLD_NOW | RTLD_LOCAL) else {
             let reason = dlerror().map { String(cString: $0) } ?? "it is not there"
