@@ -55,18 +55,8 @@ public final class WholeFile {
 
     /// Adds bytes. [any]
     public func write(_ bytes: [UInt8]) throws(SystemError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            if written < 0, errno == EAGAIN {
-                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&entry, 1, -1)
-                continue
-            }
-            guard written > 0 else { throw Self.fault(path, written < 0 ? errno : ENOSPC) }
-            rest = rest.dropFirst(written)
-        }
+        let fault = writeAll(bytes, to: descriptor)
+        if fault != 0 { throw Self.fault(path, fault) }
     }
 
     /// Gives the file its name, once all of it is on the disk. [any]
@@ -92,6 +82,23 @@ public final class WholeFile {
     fileprivate static func fault(_ path: String, _ code: Int32) -> SystemError {
         SystemError("\(path) cannot be written", code: code)
     }
+}
+
+/// Writes all bytes, and waits for a reader that is slow; returns 0, or the number of the error that keeps the rest away. [any]
+public func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if written < 0, errno == EINTR { continue }
+        if written < 0, errno == EAGAIN {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&entry, 1, -1)
+            continue
+        }
+        guard written > 0 else { return written < 0 ? errno : ENOSPC }
+        rest = rest.dropFirst(written)
+    }
+    return 0
 }
 
 /// What is no file of a disk, or is called by a name of the kernel's, such as /dev/stdout.

@@ -23,22 +23,9 @@ func writeOut(_ text: String, to descriptor: Int32 = STDOUT_FILENO) -> Bool {
 @discardableResult
 func writeOut(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) -> Bool {
     if descriptor == STDOUT_FILENO, outputFault.load(ordering: .relaxed) != 0 { return false }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-        let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        if written < 0, errno == EINTR { continue }
-        if written < 0, errno == EAGAIN {
-            var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            poll(&entry, 1, -1)
-            continue
-        }
-        guard written > 0 else {
-            if descriptor == STDOUT_FILENO { outputFailed(written < 0 ? errno : ENOSPC) }
-            return false
-        }
-        rest = rest.dropFirst(written)
-    }
-    return true
+    let fault = writeAll(bytes, to: descriptor)
+    if fault != 0, descriptor == STDOUT_FILENO { outputFailed(fault) }
+    return fault == 0
 }
 
 private func outputFailed(_ number: Int32) {
