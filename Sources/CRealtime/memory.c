@@ -3,6 +3,7 @@
 #include "memory.h"
 
 #include <link.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,8 @@ void vg_lock_memory(void) {
   }
   free(all);
 }
+
+void vg_limit_heaps(int count) { mallopt(M_ARENA_MAX, count); }
 
 vg_locked vg_locked_memory(void) {
   vg_locked locked = {0, 0};

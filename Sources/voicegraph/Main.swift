@@ -28,6 +28,7 @@ extension VoiceGraph {
     /// Runs the command that the arguments name and ends the process. Standard output is written by `writeOut` alone, so
     /// that whatever is lost of it makes the command fail.
     static func main() async {
+        shareHeaps()
         endCrashesQuickly()
         // A reader that has gone away is an error of `write`, so that a run ends in order.
         signal(SIGPIPE, SIG_IGN)

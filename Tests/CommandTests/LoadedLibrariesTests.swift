@@ -6,7 +6,7 @@ import TestSupport
 /// Foundation, and what comes with it: more than all else that a run loads.
 private let heavy = ["libFoundation.so", "libFoundationInternationalization.so", "lib_FoundationICU.so"]
 
-/// Which libraries the command loads: they take time at its start, and memory while it runs.
+/// Which libraries the command loads: they take time at its start, and memory while it runs. And how many heaps it has.
 @Suite(.timeLimit(.minutes(5))) struct LoadedLibrariesTests {
     private let scratch: Scratch
     init() throws { scratch = try Scratch() }
@@ -53,5 +53,36 @@ private let heavy = ["libFoundation.so", "libFoundationInternationalization.so",
         }
         run.signal(SIGINT)
         #expect(try await run.end() == 0, "\(run.errors)")
+    }
+
+    @Test("All threads of a run share two heaps, unless the environment tells another number", arguments: [nil, 8])
+    func heaps(_ number: Int?) async throws {
+        let run = try voicegraph(
+            "run", scratch.write("endless.conf", endless), "--driver", "dummy", "--json",
+            environment: number.map { ["MALLOC_ARENA_MAX": "\($0)"] } ?? [:])
+        try await run.plays()
+        let file = try #require(FileHandle(forReadingAtPath: "/proc/\(run.processID)/maps"))
+        let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        let heaps = threadHeaps(maps)
+        #expect(number == nil ? heaps == 1 : (2..<8).contains(heaps), "beside that of the first thread: \(heaps)")
+        run.signal(SIGINT)
+        #expect(try await run.end() == 0, "\(run.errors)")
+    }
+
+    /// How many heaps malloc has beside that of the first thread: each has 64 MiB of addresses for itself, of which what it
+    /// uses comes first.
+    private func threadHeaps(_ maps: String) -> Int {
+        let all = maps.split(separator: "\n").compactMap { line in
+            line.prefixMatch(of: /([0-9a-f]+)-([0-9a-f]+) (....) \S+ \S+ (\d+)/).map {
+                (start: UInt($0.1, radix: 16)!, end: UInt($0.2, radix: 16)!, access: $0.3, inode: $0.4)
+            }
+        }
+        let size: UInt = 64 << 20
+        return all.count { first in
+            guard first.start % size == 0, first.access == "rw-p", first.inode == "0" else { return false }
+            // What is locked is a mapping for itself.
+            let rest = all.filter { $0.start >= first.end && $0.start < first.start + size && $0.inode == "0" }
+            return rest.last?.access == "---p" && rest.last?.end == first.start + size
+        }
     }
 }

@@ -26,6 +26,10 @@ void vg_release_code(void);
  * of this user does not allow is left as it is. [control] */
 void vg_lock_memory(void);
 
+/* From now on all threads share so many heaps, which then keep less that is
+ * free. Call it before there are other threads. [control] */
+void vg_limit_heaps(int count);
+
 /* How much is locked now. It looks at every page, which takes milliseconds.
  * [control] */
 vg_locked vg_locked_memory(void);
