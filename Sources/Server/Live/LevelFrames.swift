@@ -17,8 +17,12 @@ final class LevelFrames {
     private let subscription: Subscription
     private var places: [Name: Int] = [:]
     private(set) var names: [Name] = []
-    /// The newest of each, by place.
-    private var rows: [Int: Row] = [:]
+    /// The newest of each name, by place.
+    private var rows: [Row] = []
+    /// Counts how often the names became others: what a client knows of places is of one edition.
+    private(set) var edition = 0
+    /// With so many names those are forgotten of which nothing comes any more.
+    private var room = LevelFrames.leastRoom
     private var time = 0.0
     private var asked: Set<String> = []
     /// Counts the turns: a client that has seen one needs only what came after it.
@@ -40,10 +44,15 @@ final class LevelFrames {
 
     /// More than this are too many for a place of two bytes, and no graph has so many.
     private static let limit = 60_000
+    private static let leastRoom = 256
+    /// A series of which nothing came for so many turns, ten seconds, may be that of a node that is gone. One that comes
+    /// again gets a place again.
+    static let patience = 600
 
-    init(_ host: Host) {
-        subscription = host.subscribe(.latest) { if case .frame = $0 { true } else { false } }
-    }
+    init(_ host: Host) { subscription = host.subscribe(.latest) { if case .frame = $0 { true } else { false } } }
+
+    /// Of what somebody else publishes.
+    init(_ subscription: Subscription) { self.subscription = subscription }
 
     deinit { subscription.cancel() }
 
@@ -54,28 +63,39 @@ final class LevelFrames {
         subscription.ask(for: series)
     }
 
-    /// Takes what was measured since the last turn. True: there are new names.
-    func advance() -> Bool {
+    /// Takes what was measured since the last turn.
+    func advance() {
         made.removeAll(keepingCapacity: true)
         turn += 1
-        let known = names.count
         while let published = subscription.poll() {
             guard case .frame(let frame) = published else { continue }
             time = max(time, frame.time)
             for row in frame.rows {
-                guard let place = place(of: Name(node: frame.node, series: row.name)) else { continue }
-                rows[place] = Row(values: row.values, isOnRequest: frame.isOnRequest, turn: turn)
+                take(
+                    Row(values: row.values, isOnRequest: frame.isOnRequest, turn: turn),
+                    of: Name(node: frame.node, series: row.name))
             }
         }
-        return names.count > known
     }
 
-    private func place(of name: Name) -> Int? {
-        if let place = places[name] { return place }
-        guard names.count < Self.limit else { return nil }
+    private func take(_ row: Row, of name: Name) {
+        if let place = places[name] { return rows[place] = row }
+        if names.count >= room { forget() }
+        guard names.count < Self.limit else { return }
         places[name] = names.count
         names.append(name)
-        return names.count - 1
+        rows.append(row)
+        edition += 1
+    }
+
+    /// Gives the places of series of which nothing comes to others. What is left may double before it is done again.
+    private func forget() {
+        let kept = names.indices.filter { rows[$0].turn + Self.patience > turn }
+        names = kept.map { names[$0] }
+        rows = kept.map { rows[$0] }
+        places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+        room = min(max(Self.leastRoom, 2 * names.count), Self.limit)
+        edition += 1
     }
 
     /// What a client is sent; nil: nothing is new.
@@ -83,7 +103,8 @@ final class LevelFrames {
         if let known = made[reader] { return known }
         var buffer = ByteBuffer()
         for place in names.indices {
-            guard let row = rows[place], row.turn > reader.seen else { continue }
+            let row = rows[place]
+            guard row.turn > reader.seen else { continue }
             guard !row.isOnRequest || asks(reader.wanted, names[place]) else { continue }
             if buffer.readableBytes == 0 {
                 buffer.writeInteger(UInt64(1), endianness: .little)

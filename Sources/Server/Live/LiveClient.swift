@@ -24,6 +24,7 @@ final class LiveClient: ChannelInboundHandler {
     private var cursor = 0
     /// Whether levels are on their way to it: newer ones wait.
     private var isBusy = false
+    /// The edition of the names that it was told.
     private var namesTold = 0
     private var calls = CallQueue()
     private var texts = Rate(burst: Limits.textBurst, perSecond: Limits.textRate)
@@ -122,15 +123,15 @@ final class LiveClient: ChannelInboundHandler {
     func tellStatus(_ line: ByteBuffer) { if hasRoom, caller.right > .visitor { send(line) } }
 
     /// Events that have come, as far as it takes them, and the newest levels. [loop]
-    func step(hasNewNames: Bool) {
+    func step() {
         guard hasEvents else { return }
         sendEvents()
         guard let frames = hub.frames else { return }
-        if frames.names.count > namesTold, hasRoom {
-            namesTold = frames.names.count
+        if frames.edition != namesTold, hasRoom {
+            namesTold = frames.edition
             send(frames.namesLine)
         }
-        guard !isBusy, hasRoom, namesTold == frames.names.count, let message = frames.message(for: reader) else {
+        guard !isBusy, hasRoom, namesTold == frames.edition, let message = frames.message(for: reader) else {
             return
         }
         reader.seen = frames.turn

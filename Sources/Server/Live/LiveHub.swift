@@ -80,11 +80,11 @@ final class LiveHub: @unchecked Sendable {
         let goesOn = history.advance()
         guard !clients.isEmpty else { return }
         let now = NIODeadline.now()
-        let hasNames = frames?.advance() ?? false
+        frames?.advance()
         let asksForPing = now >= pingAt
         if asksForPing { pingAt = now + Limits.ping }
         for client in clients.values {
-            client.step(hasNewNames: hasNames)
+            client.step()
             if asksForPing { client.ping(now) }
         }
         if !goesOn { return close() }

@@ -193,10 +193,13 @@ export class Live {
 			if (message.ok) call?.resolve(message)
 			else call?.reject(failure(message.error))
 		} else if (event === 'series.names') {
+			const known = this.#named
+			this.#named = new Map()
 			this.rows = message.names.map(([node, series]) => {
 				const key = node + ' ' + series
-				if (!this.#named.has(key)) this.#named.set(key, { values: new Float32Array() })
-				return this.#named.get(key)
+				const row = known.get(key) ?? { values: new Float32Array() }
+				this.#named.set(key, row)
+				return row
 			})
 		} else {
 			if (event === 'graph.changed') this.described = undefined
