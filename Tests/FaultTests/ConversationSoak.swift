@@ -30,6 +30,7 @@ final class ConversationSoak {
     private let endpoint: ChatEndpoint
     private let secure: ChatEndpoint
     private let session: Session
+    private let heap: CountedHeap
     private let client: ControlClient
     private let graph: String
     private var random: TestRandom
@@ -47,8 +48,10 @@ final class ConversationSoak {
         graph = try Self.graph(endpoint.url("told"))
         server = try await Jackd.start(block: 256)
         figures.hasModels = try Self.lendModels(to: scratch)
+        heap = try await CountedHeap(in: scratch)
         session = try Session(
-            graph, ["--watch"], server: server.name, environment: ["XDG_DATA_HOME": scratch.file("data")], in: scratch)
+            graph, ["--watch"], server: server.name,
+            environment: heap.environment.merging(["XDG_DATA_HOME": scratch.file("data")]) { $1 }, in: scratch)
         try await session.plays()
         client = try ControlClient("assistant", folder: ControlFolder(path: scratch.file("voicegraph")))
         let tool = server
@@ -108,6 +111,7 @@ final class ConversationSoak {
                 try await calm()
             }
             figures.memory.append(session.resources.kilobytes)
+            figures.heap.append(try heap.use())
             // What engines keep for the longest that they have heard is not there in the first rounds.
             if figures.settled == nil || ContinuousClock.now < end - .seconds(seconds / 3) {
                 figures.settled = session.resources

@@ -19,6 +19,10 @@ struct SoakFigures {
     var largestShare = 0.0
     /// Kilobytes after each round.
     var memory: [Int] = []
+    /// What it had from malloc after each round; the first one once as much is kept as ever will be, and at the end.
+    var heap: [HeapUse] = []
+    var settledHeap: HeapUse?
+    var lastHeap: HeapUse?
     var settled: Resources?
     var last: Resources?
     var status: RunStatus?
@@ -55,6 +59,9 @@ struct SoakFigures {
             frames looked at          \(frames)
             steps above the ramp      \(stepsAboveRamp); the largest was \(share) of what is allowed
             memory after each round   \(memory.map(String.init).joined(separator: " ")) kB
+            malloc after each round   \(heap.map(\.description).joined(separator: ", "))
+            malloc, settled           \(settledHeap?.description ?? "not yet")
+            malloc, at the end        \(lastHeap?.description ?? "none")
             settled                   \(settled?.description ?? "not yet")
             at the end                \(last?.description ?? "none")
             """
@@ -69,6 +76,7 @@ final class Soak {
     private(set) var figures = SoakFigures()
     private let server: Jackd
     private let session: Session
+    private let heap: CountedHeap
     private let client: ControlClient
     private let start: String
     private let broken: String
@@ -116,7 +124,9 @@ final class Soak {
         _ = try await compile("plugins/unruly", in: scratch, as: "libvg-unruly.so")
         broken = try scratch.write("broken.conf", start.replacing("type = \"gain\"", with: "type = \"gian\""))
         server = try await Jackd.start(rate: rate, block: 128)
-        session = try Session(start, ["--plugin-path", scratch.path], server: server.name, in: scratch)
+        heap = try await CountedHeap(in: scratch)
+        session = try Session(
+            start, ["--plugin-path", scratch.path], server: server.name, environment: heap.environment, in: scratch)
         try await session.plays()
         client = try ControlClient("faulted", folder: ControlFolder(path: scratch.file("voicegraph")))
     }
@@ -138,6 +148,10 @@ final class Soak {
             round += 1
             try await calm()
             figures.memory.append(session.resources.kilobytes)
+            let use = try heap.use()
+            figures.heap.append(use)
+            // A hundred edits are kept to be undone.
+            if figures.settledHeap == nil, figures.edits > 150 { figures.settledHeap = use }
             // The first round fills caches, and makes what is kept.
             if round == 1 { figures.settled = session.resources }
         }
@@ -153,6 +167,7 @@ final class Soak {
             }
         }
         figures.last = session.resources
+        figures.lastHeap = try heap.use()
         figures.status = try await session.status()
         for line in session.run.lines where line.hasPrefix("{\"event\":\"plugin.failed\"") {
             if let cause = line.firstMatch(of: /"cause":"(\w+)"/) {

@@ -31,5 +31,10 @@ import TestSupport
         if let settled = figures.settled, let last = figures.last {
             #expect(last.kilobytes - settled.kilobytes < 4096, "memory is flat")
         }
+        // One description that is kept of each edit would be more than one piece and 1 kB each: these are a few seconds of it.
+        if let settled = figures.settledHeap, let last = figures.lastHeap {
+            #expect(last.pieces - settled.pieces < 250, "what is allocated is freed")
+            #expect(last.bytes - settled.bytes < 512 << 10, "what is allocated is freed")
+        }
     }
 }

@@ -109,6 +109,8 @@ struct ConversationFigures {
     var calmTimes: [Duration] = []
     /// Kilobytes after each round.
     var memory: [Int] = []
+    /// What it had from malloc after each round.
+    var heap: [HeapUse] = []
     var settled: Resources?
     var last: Resources?
     var status: RunStatus?
@@ -127,6 +129,7 @@ struct ConversationFigures {
         until all was quiet       \(SoakFigures.spread(calmTimes))
         kept                      \(kept), of replies to what was heard \(compared)
         memory after each round   \(memory.map(String.init).joined(separator: " ")) kB
+        malloc after each round   \(heap.map(\.description).joined(separator: ", "))
         settled                   \(settled?.description ?? "not yet")
         at the end                \(last?.description ?? "none")
         """
