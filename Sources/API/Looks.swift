@@ -109,14 +109,17 @@ extension HostCall {
             let names = given.string("node").map { [$0] } ?? []
             let inputs = names.isEmpty ? await host.inputs : names
             let seconds = given.number("seconds") ?? 2
-            // All at the same time.
-            let tasks = inputs.map { name in
-                Task { (name, try await host.judge(name, seconds: seconds)) }
-            }
-            var judged: [SettingValue] = []
-            for task in tasks {
-                let (name, judgement) = try await task.value
-                judged.append(.table(judgement.values.merging(["node": .string(name)]) { $1 }))
+            // All at the same time; whoever gives up the call gives up all of them.
+            let judged = try await withThrowingTaskGroup(of: (Int, SettingValue).self) { group in
+                for (place, name) in inputs.enumerated() {
+                    group.addTask {
+                        let judgement = try await host.judge(name, seconds: seconds)
+                        return (place, .table(judgement.values.merging(["node": .string(name)]) { $1 }))
+                    }
+                }
+                var judged: [(Int, SettingValue)] = []
+                for try await one in group { judged.append(one) }
+                return judged.sorted { $0.0 < $1.0 }.map(\.1)
             }
             return [("inputs", .list(judged))]
         },

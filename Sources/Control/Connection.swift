@@ -7,8 +7,14 @@ final class Connection {
     let descriptor: Int32
     /// Not the same for any two.
     let number: Int
-    /// Whether a call of it is being done: the next one waits.
-    var isBusy = false
+    /// Whose it is.
+    let process: pid_t
+    /// The number of the call of it that is being done: the next one waits; nil: none is.
+    var call: Int?
+    /// Whether one is.
+    var isBusy: Bool { call != nil }
+    /// Ends the call that is being done, if it only looks.
+    var endLook: (() -> Void)?
     /// What it is told of the graph.
     var subscription: Subscription?
     /// What it wants of that.
@@ -28,7 +34,9 @@ final class Connection {
     /// When it last read something, or had nothing to read, in seconds.
     private(set) var progress: Double
     private var input: [UInt8] = []
-    /// Bytes of `input` in which there is no end of a line.
+    /// Where the first line begins that was not taken: what is before it is removed once it is most of `input`.
+    private var start = 0
+    /// Where the search for its end goes on.
     private var searched = 0
     /// Whether the rest of a line is passed over that was too long.
     private var isSkipping = false
@@ -41,14 +49,17 @@ final class Connection {
     static let outputLimit = 1 << 16
 
     /// A line, or why there is none.
-    enum Line {
+    enum Line: Equatable {
         case text([UInt8])
         case tooLong
+        /// Nothing but blanks.
+        case blank
     }
 
-    init(_ descriptor: Int32, number: Int, at time: Double) {
+    init(_ descriptor: Int32, number: Int, process: pid_t = 0, at time: Double) {
         self.descriptor = descriptor
         self.number = number
+        self.process = process
         active = time
         progress = time
     }
@@ -60,12 +71,14 @@ final class Connection {
     /// Whether it takes anything more.
     var hasRoom: Bool { pending < Self.outputLimit }
     /// Whether more of it is read: not while it lets calls wait.
-    var wantsInput: Bool { !hasEnded && !isGone && input.count <= Self.lineLimit }
+    var wantsInput: Bool { !hasEnded && !isGone && waiting <= Self.lineLimit }
+    /// Bytes that it sent and that were not taken.
+    private var waiting: Int { input.count - start }
     /// Whether nothing is to be done for it.
     var isIdle: Bool { !isBusy && subscription == nil && pending == 0 }
     /// Whether it can be let go.
     var isDone: Bool {
-        !isBusy && input.isEmpty && (isGone || hasEnded && pending == 0 && subscription == nil)
+        !isBusy && waiting == 0 && (isGone || hasEnded && pending == 0 && subscription == nil)
     }
 
     /// Takes what has arrived.
@@ -75,49 +88,73 @@ final class Connection {
                 let count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
                 if count > 0 {
                     active = time
-                    input += buffer[..<count]
+                    take(buffer[..<count])
                 } else if count == 0 {
                     hasEnded = true
                 } else if errno != EINTR {
-                    if errno != EAGAIN { isGone = true }
+                    if errno != EAGAIN { leave() }
                     return
                 }
             }
         }
     }
 
+    /// Adds to what is not done yet.
+    func take(_ bytes: some Sequence<UInt8>) {
+        // Only when it is most of it, so that each byte is moved once at most on the average.
+        if start > input.count / 2 {
+            input.removeSubrange(..<start)
+            searched -= start
+            start = 0
+        }
+        input += bytes
+    }
+
     /// The next line that is complete, or that its end completes.
     func nextLine() -> Line? {
         while true {
-            guard let end = input[searched...].firstIndex(of: 10) else {
+            guard let end = endOfLine() else {
                 searched = input.count
-                if input.count > Self.lineLimit {
+                if waiting > Self.lineLimit {
                     forgetInput()
                     defer { isSkipping = true }
                     return isSkipping ? nil : .tooLong
                 }
-                guard hasEnded, !input.isEmpty else { return nil }
+                guard hasEnded, waiting > 0 else { return nil }
                 defer { forgetInput() }
-                return isSkipping ? nil : .text(input)
+                return isSkipping ? nil : Self.line(input[start...])
             }
-            let line = Array(input[..<end])
-            input.removeSubrange(...end)
-            searched = 0
+            let line = Self.line(input[start..<end])
+            start = end + 1
+            searched = start
+            if start == input.count { forgetInput() }
             if isSkipping {
                 isSkipping = false
                 continue
             }
-            if line.count > Self.lineLimit { return .tooLong }
-            if line.allSatisfy({ $0 == 32 || $0 == 9 || $0 == 13 }) { continue }
-            return .text(line)
+            return line
+        }
+    }
+
+    private static func line(_ bytes: ArraySlice<UInt8>) -> Line {
+        if bytes.count > lineLimit { return .tooLong }
+        return bytes.allSatisfy { $0 == 32 || $0 == 9 || $0 == 13 } ? .blank : .text(Array(bytes))
+    }
+
+    /// Where the end of the first line is; nil: it is not there yet.
+    private func endOfLine() -> Int? {
+        input.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, searched < bytes.count else { return nil }
+            return memchr(base + searched, 10, bytes.count - searched).map { UnsafeRawPointer($0) - base }
         }
     }
 
     /// Whether `nextLine` has something.
-    var hasLine: Bool { input[searched...].contains(10) || hasEnded && !input.isEmpty }
+    var hasLine: Bool { endOfLine() != nil || hasEnded && waiting > 0 }
 
     private func forgetInput() {
         input = []
+        start = 0
         searched = 0
     }
 
@@ -137,7 +174,7 @@ final class Connection {
                 written += count
                 progress = time
             } else if errno != EINTR {
-                if errno != EAGAIN { isGone = true }
+                if errno != EAGAIN { leave() }
                 break
             }
         }
@@ -148,9 +185,30 @@ final class Connection {
         }
     }
 
-    /// The other end is closed both ways.
+    /// The other end is closed both ways: what only looks is done for nobody.
     func leave() {
         hasEnded = true
         isGone = true
+        if let end = endLook {
+            end()
+            (endLook, call) = (nil, nil)
+        }
+        subscription = nil
+    }
+}
+
+extension Connection {
+    /// Whether there is a line that can be done now.
+    var canGoOn: Bool { !isBusy && hasRoom && hasLine }
+}
+
+extension Connection.Line {
+    /// How much of a turn it takes: its bytes, and what an answer costs.
+    var cost: Int {
+        switch self {
+        case .text(let bytes): bytes.count + 64
+        case .tooLong: Connection.lineLimit
+        case .blank: 1
+        }
     }
 }

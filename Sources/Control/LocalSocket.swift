@@ -40,6 +40,14 @@ enum LocalSocket {
         return descriptor
     }
 
+    /// The process that has connected; 0: nothing is known of it.
+    static func process(behind descriptor: Int32) -> pid_t {
+        // As the kernel tells it: process, user and group.
+        var peer: [Int32] = [0, 0, 0]
+        var size = socklen_t(peer.count * MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer[0] : 0
+    }
+
     private static func make() throws(HostError) -> Int32 {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)

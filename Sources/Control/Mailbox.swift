@@ -32,8 +32,8 @@ final class Mailbox: @unchecked Sendable {
     struct Letter: Sendable {
         var client: Int
         var line: String
-        /// Whether it is the answer that the client waits for.
-        var isAnswer: Bool
+        /// The call that it answers; nil: it is no answer.
+        var call: Int?
     }
 
     /// Signalled when there is something.

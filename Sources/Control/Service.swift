@@ -17,11 +17,20 @@ final class Service {
     private var connections: [Connection] = []
     private var counts = ControlCounts()
     private var nextNumber = 1
+    private var (callsBegun, callsUnderWay) = (0, 0)
     /// Until when no connection is taken, because there are no descriptors.
     private var restsUntil = 0.0
 
     /// Clients at a time; the one that was idle longest makes room for a new one.
     static let clientLimit = 64
+    /// Clients of one process: the others are for other processes.
+    static let processLimit = 48
+    /// Clients that have left while a call of theirs that changes something goes on.
+    static let leftLimit = 64
+    /// Calls under way, also of clients that have left; the next ones wait.
+    static let callLimit = 1024
+    /// How much of one client's lines is done before the others have their turn.
+    static let longestTurn = 1 << 14
     /// Seconds after which a client is dropped that reads nothing of what waits for it.
     static let patience = 10.0
     /// Events that are kept for a client that does not read them.
@@ -38,25 +47,30 @@ final class Service {
 
     /// Until the mailbox says that it is over. [server]
     func serve() {
-        while !mailbox.isClosing {
-            let time = monotonicSeconds()
-            var entries = [pollfd(fd: mailbox.wake, events: Int16(POLLIN), revents: 0)]
-            entries.append(pollfd(fd: time < restsUntil ? -1 : listener, events: Int16(POLLIN), revents: 0))
-            for connection in connections {
-                let events = (connection.wantsInput ? POLLIN : 0) | (connection.pending > 0 ? POLLOUT : 0)
-                // One that is gone only waits for its call.
-                entries.append(
-                    pollfd(fd: connection.isGone ? -1 : connection.descriptor, events: Int16(events), revents: 0))
-            }
-            poll(&entries, nfds_t(entries.count), patience(time))
-            _ = vg_event_wait(mailbox.wake, 0)
-            step(entries)
-        }
+        while !mailbox.isClosing { turn() }
         for connection in connections { connection.flush(at: monotonicSeconds()) }
+    }
+
+    /// Waits until something is to be done, and does a part of it for everybody. [server]
+    func turn() {
+        let time = monotonicSeconds()
+        var entries = [pollfd(fd: mailbox.wake, events: Int16(POLLIN), revents: 0)]
+        entries.append(pollfd(fd: time < restsUntil ? -1 : listener, events: Int16(POLLIN), revents: 0))
+        for connection in connections {
+            let events = (connection.wantsInput ? POLLIN : 0) | (connection.pending > 0 ? POLLOUT : 0)
+            // One that is gone only waits for its call.
+            entries.append(
+                pollfd(fd: connection.isGone ? -1 : connection.descriptor, events: Int16(events), revents: 0))
+        }
+        poll(&entries, nfds_t(entries.count), patience(time))
+        _ = vg_event_wait(mailbox.wake, 0)
+        step(entries)
     }
 
     /// Milliseconds to wait at most: events are looked for 60 times a second, stalled clients twice a second.
     private func patience(_ time: Double) -> Int32 {
+        // Whose turn was over before all its lines were done.
+        if mayBegin, connections.contains(where: \.canGoOn) { return 0 }
         if connections.contains(where: { $0.subscription != nil }) { return 16 }
         return restsUntil > time || connections.contains(where: { $0.pending > 0 }) ? 500 : -1
     }
@@ -69,9 +83,10 @@ final class Service {
             if entry.revents & Int16(POLLHUP | POLLERR) != 0 { connection.leave() }
         }
         for letter in mailbox.take() {
+            if letter.call != nil { callsUnderWay -= 1 }
             guard let connection = connections.first(where: { $0.number == letter.client }) else { continue }
-            if letter.isAnswer { connection.isBusy = false }
-            if letter.isAnswer || connection.hasRoom { connection.send(letter.line) }
+            if letter.call == connection.call { (connection.call, connection.endLook) = (nil, nil) }
+            if letter.call != nil || connection.hasRoom { connection.send(letter.line) }
         }
         for connection in connections { advance(connection, at: time) }
         // Before the next line: one that has come may have gone already.
@@ -81,17 +96,24 @@ final class Service {
             if isStalled { counts.dropped += 1 }
             return isStalled || connection.isDone
         }
-        counts.clients = connections.count
+        counts.clients = connections.count { !$0.isGone }
         mailbox.tell(counts)
     }
 
+    /// Does what a client's lines say until it waits for an answer, reads too little, or its turn is over.
     private func advance(_ connection: Connection, at time: Double) {
+        var left = Self.longestTurn
         repeat {
-            while !connection.isBusy, connection.hasRoom, let line = connection.nextLine() { begin(line, connection) }
+            while left > 0, mayBegin, !connection.isBusy, connection.hasRoom, let line = connection.nextLine() {
+                left -= line.cost
+                begin(line, connection)
+            }
             deliver(to: connection, at: time)
             connection.flush(at: time)
-        } while !connection.isBusy && connection.hasRoom && connection.hasLine
+        } while left > 0 && mayBegin && connection.canGoOn
     }
+
+    private var mayBegin: Bool { callsUnderWay < Self.callLimit }
 
     /// Takes a few connections at a time, so that what they ask is heard before they make room for others.
     private func accept(at time: Double) {
@@ -102,13 +124,14 @@ final class Service {
                 if errno == EMFILE || errno == ENFILE || errno == ENOMEM { restsUntil = time + 0.5 }
                 return
             }
-            let connection = Connection(descriptor, number: nextNumber, at: time)
+            let process = LocalSocket.process(behind: descriptor)
+            let connection = Connection(descriptor, number: nextNumber, process: process, at: time)
             nextNumber += 1
             guard user == getuid() || user == 0 else {
                 counts.refused += 1
                 continue
             }
-            guard connections.count < Self.clientLimit || makeRoom(at: time) else {
+            guard hasRoom(for: process, at: time) else {
                 counts.refused += 1
                 connection.send(CallError("too many clients", hint: "try again later").answer(.null))
                 connection.flush(at: time)
@@ -120,10 +143,18 @@ final class Service {
         }
     }
 
-    private func makeRoom(at time: Double) -> Bool {
-        let idle = connections.indices.filter { connections[$0].isIdle }
-        guard let oldest = idle.min(by: { connections[$0].active < connections[$1].active }) else { return false }
-        let connection = connections.remove(at: oldest)
+    /// Whether one more client of a process is taken; those that were idle longest make room.
+    private func hasRoom(for process: pid_t, at time: Double) -> Bool {
+        let there = connections.filter { !$0.isGone }
+        guard connections.count - there.count < Self.leftLimit else { return false }
+        let own = there.filter { $0.process == process }
+        if own.count >= Self.processLimit { return makeRoom(among: own, at: time) }
+        return there.count < Self.clientLimit || makeRoom(among: there, at: time)
+    }
+
+    private func makeRoom(among some: [Connection], at time: Double) -> Bool {
+        guard let connection = some.filter(\.isIdle).min(by: { $0.active < $1.active }) else { return false }
+        connections.removeAll { $0 === connection }
         connection.send(CallError("too many clients; this one was idle longest", hint: "connect again").answer(.null))
         connection.flush(at: time)
         counts.dropped += 1
@@ -131,7 +162,11 @@ final class Service {
     }
 
     private func begin(_ line: Connection.Line, _ connection: Connection) {
-        guard case .text(let bytes) = line else {
+        let bytes: [UInt8]
+        switch line {
+        case .text(let text): bytes = text
+        case .blank: return
+        case .tooLong:
             let error = CallError("the line is longer than 1 MB", hint: "send one object a line")
             return connection.send(error.answer(.null))
         }
@@ -142,13 +177,19 @@ final class Service {
         } catch {
             return connection.send(error.answer(request.id))
         }
-        connection.isBusy = true
-        Task { [host, calls, mailbox, number = connection.number, request] in
+        let isLook = (try? calls.named(request.call))?.isChange == false
+        // Nobody reads what it sees.
+        if isLook, connection.isGone { return }
+        callsUnderWay += 1
+        callsBegun += 1
+        connection.call = callsBegun
+        let task = Task { [host, calls, mailbox, number = connection.number, call = callsBegun, request] in
             let answer = await request.answer(host, calls) {
                 $0 == "status" ? [("control", mailbox.counts.json)] : []
             }
-            mailbox.post(Mailbox.Letter(client: number, line: answer, isAnswer: true))
+            mailbox.post(Mailbox.Letter(client: number, line: answer, call: call))
         }
+        if isLook { connection.endLook = { task.cancel() } }
     }
 }
 
@@ -192,7 +233,7 @@ extension Service {
         Task { [host, mailbox, number = connection.number] in
             guard let status = await host.status else { return }
             let line = EventJSON.encode(status, event: HostEvent.status.name, pid: getpid())
-            mailbox.post(Mailbox.Letter(client: number, line: line, isAnswer: false))
+            mailbox.post(Mailbox.Letter(client: number, line: line))
         }
     }
 }

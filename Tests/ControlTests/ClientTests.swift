@@ -38,6 +38,38 @@ import TestSupport
         try await run.end()
     }
 
+    @Test("One process leaves room for others, and clients that have left keep nobody out") func waitingClients()
+        async throws
+    {
+        let graph = """
+            [graph]
+            name = "wired"
+            links = ["mic -> out"]
+            [node.mic]
+            type = "input"
+            [node.out]
+            type = "output"
+
+            """
+        let run = try await Playing(graph)
+        var waiting: [SocketClient] = []
+        for _ in 0..<64 {
+            let client = try run.client()
+            client.send("{\"call\":\"judge\",\"seconds\":60}\n".utf8)
+            waiting.append(client)
+        }
+        let error = try waiting[63].line()?["error"] as? [String: Any]
+        #expect(error?["message"] as? String == "too many clients")
+        let other = try Program(
+            [Program.voicegraph, "ctl", "get", "out"], environment: ["XDG_RUNTIME_DIR": run.scratch.path])
+        #expect(try await other.end() == 0, "\(other.errors)")
+        waiting = []
+        try await eventually("they have left", seconds: 20) {
+            try run.client().line(after: "{\"call\":\"nodes\"}")?["ok"] as? Bool == true
+        }
+        try await run.end()
+    }
+
     @Test("Whoever does not read answers is dropped") func deafClient() async throws {
         let run = try await Playing()
         let deaf = try run.client()

@@ -52,6 +52,12 @@ final class SocketClient {
         }
     }
 
+    /// Sends a line and reads one; nil: the other end has closed.
+    func line(after text: String) throws -> [String: Any]? {
+        send((text + "\n").utf8)
+        return try line()
+    }
+
     /// Sends a line and reads one.
     func call(_ text: String) throws -> [String: Any] {
         send((text + "\n").utf8)

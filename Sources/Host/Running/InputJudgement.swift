@@ -119,7 +119,9 @@ extension Host {
         let start = graph.engine.counters.position
         let ports = (1...max(1, input.ports.count { $0.kind == VG_AUDIO_PORT })).map { "\(node)_\($0)" }
         while true {
-            try? await Task.sleep(for: .milliseconds(50))
+            guard (try? await Task.sleep(for: .milliseconds(50))) != nil else {
+                throw HostError("nobody waits for what '\(node)' is judged any more")
+            }
             if graph.isStopped { throw HostError("the graph has ended") }
             if let heard = listener.take() { peak = max(peak ?? 0, heard) }
             // What the driver cannot tell just now is not guessed: it listens on until that is known.
