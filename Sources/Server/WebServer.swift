@@ -128,11 +128,10 @@ public final class WebServer: Sendable {
         weak var answering: HTTPHandler?
         func offer() -> HTTPServerUpgradeHandler {
             HTTPServerUpgradeHandler(
-                upgraders: [upgrader(state)], httpEncoder: encoder,
+                upgraders: [upgrader(state, connection)], httpEncoder: encoder,
                 extraHTTPHandlers: [decoder] + handlers + (answering.map { [$0] } ?? []),
                 upgradeCompletionHandler: { _ in
                     let (_, connection) = box.value
-                    connection.isKnown = true
                     connection.isSocket = true
                 })
         }
@@ -147,14 +146,15 @@ public final class WebServer: Sendable {
     }
 
     /// Who may have a WebSocket; any other request for one goes on as if it had not asked.
-    private static func upgrader(_ state: State) -> NIOWebSocketServerUpgrader {
+    private static func upgrader(_ state: State, _ connection: Connection) -> NIOWebSocketServerUpgrader {
         NIOWebSocketServerUpgrader(
             maxFrameSize: Limits.message,
             shouldUpgrade: { channel, head in
                 let access = state.router.access
                 guard Target(head.uri)?.path == "/api/live", head.method == .GET,
-                    (try? access.check(head.headers)) != nil, access.caller(head.headers) != nil,
-                    state.connections.sockets < Limits.sockets
+                    (try? access.check(head.headers)) != nil, let caller = access.caller(head.headers),
+                    state.connections.hasSocketRoom(
+                        for: Party(address: connection.party.address, right: caller.right))
                 else { return channel.eventLoop.makeSucceededFuture(nil) }
                 let offers = head.headers[canonicalForm: "sec-websocket-protocol"]
                 let chosen: HTTPHeaders =
@@ -166,6 +166,7 @@ public final class WebServer: Sendable {
                     guard let caller = state.router.access.caller(head.headers) else {
                         throw ChannelError.alreadyClosed
                     }
+                    connection.begin(caller.right)
                     state.clients += 1
                     let gather = NIOWebSocketFrameAggregator(
                         minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 64,

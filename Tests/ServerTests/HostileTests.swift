@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Foundation
 import Glibc
 import Graph
@@ -93,6 +94,44 @@ import Testing
         // The oldest strangers had to go.
         #expect(strangers.first?.some() == [])
         withExtendedLifetime(strangers) {}
+        await serving.end()
+    }
+
+    @Test("Connections that are kept and idle make room, the longest idle first") func idleConnections() async throws {
+        let serving = try await Serving()
+        let request =
+            "GET /api/streams HTTP/1.1\r\nHost: 127.0.0.1:\(serving.port)\r\n"
+            + "Authorization: Bearer \(serving.token)\r\n\r\n"
+        let kept = try (0..<Limits.connections + 20).map { number in
+            let client = try serving.connect()
+            client.send(request)
+            #expect(String(decoding: client.some(), as: UTF8.self).hasPrefix("HTTP/1.1 200 "), "\(number)")
+            return client
+        }
+        try isWell(serving)
+        #expect(try serving.ask("GET /api/streams", as: .visitor).status == 200)
+        #expect(kept[0].some() == [])
+        let last = try #require(kept.last)
+        last.send(request)
+        #expect(String(decoding: last.some(), as: UTF8.self).contains("HTTP/1.1 200 "))
+        await serving.end()
+    }
+
+    @Test("Calls that wait lock nobody out: the one that has waited longest ends") func waitingCalls() async throws {
+        let serving = try await Serving()
+        let clients = try (0..<70).map { _ in
+            let client = try serving.connect()
+            client.send(
+                "GET /api/levels?seconds=10 HTTP/1.1\r\nHost: 127.0.0.1:\(serving.port)\r\n"
+                    + "Authorization: Bearer \(serving.token)\r\nConnection: close\r\n\r\n")
+            return client
+        }
+        for right in Right.allCases {
+            #expect(try serving.ask("GET /api/nodes", as: right).status == 200, "\(right)")
+        }
+        let statuses = try clients.map { try $0.answer().status }
+        #expect(statuses.count { $0 == 429 } >= 70 - Limits.callsOfOne, "\(statuses)")
+        #expect(Set(statuses).isSubset(of: [200, 429]))
         await serving.end()
     }
 

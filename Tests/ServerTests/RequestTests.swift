@@ -6,6 +6,7 @@ import Host
 import JSON
 import NIOCore
 import NodeKit
+import Synchronization
 import TestSupport
 import Testing
 
@@ -22,6 +23,45 @@ import Testing
         ] {
             #expect(Target(text) == nil, "\(text)")
         }
+    }
+
+    @Test("A client has its share of the calls under way, and what only looks makes room") func callPlaces() throws {
+        let places = CallPlaces()
+        let ended = Mutex<[Int]>([])
+        let (one, other) = (Party(address: "192.0.2.1", right: .visitor), Party(address: "192.0.2.1", right: .owner))
+        func look(_ party: Party) throws -> Int {
+            let number = try #require(places.begin(party))
+            places.look(number) { ended.withLock { $0.append(number) } }
+            return number
+        }
+        let first = try (0..<Limits.callsOfOne).map { _ in try look(one) }
+        #expect(ended.withLock { $0 } == [])
+        // Its own oldest one ends.
+        _ = try look(one)
+        #expect(ended.withLock { $0 } == [first[0]])
+        // There is room for another, first beside it and then in its place.
+        for _ in 0..<(Limits.calls - Limits.callsOfOne + 1) { _ = try look(other) }
+        #expect(ended.withLock { $0 } == [first[0], first[1]])
+        // Who has left has no place.
+        places.end(first[2])
+        _ = try look(other)
+        #expect(ended.withLock { $0 } == [first[0], first[1]])
+        // A change does not end before its time.
+        let changes = CallPlaces()
+        for _ in 0..<Limits.callsOfOne { _ = try #require(changes.begin(one)) }
+        #expect(changes.begin(one) == nil && changes.begin(other) != nil)
+    }
+
+    @Test("A client that asks too often leaves calls to others") func callRate() {
+        let places = CallPlaces()
+        let (one, other) = (Party(address: "192.0.2.1", right: .owner), Party(address: "192.0.2.2", right: .owner))
+        var count = 0
+        while let number = places.begin(one), count < 100_000 {
+            places.end(number)
+            count += 1
+        }
+        #expect(count >= Int(Limits.callBurstOfOne) && count < 100_000)
+        #expect(places.begin(other) != nil)
     }
 
     @Test("A range of a file is what lies in it") func ranges() throws {

@@ -3,10 +3,11 @@ import NIOCore
 
 /// What a client can occupy.
 enum Limits {
-    /// Connections at a time. The oldest one that has shown no token makes room for a new one.
-    static let connections = 192
-    /// WebSockets among them.
+    /// Connections at a time. One that is idle makes room for a new one, first those that have shown no token.
+    static let connections = 256
+    /// WebSockets among them, and those of one client.
     static let sockets = 128
+    static let socketsOfOne = 96
     /// Until the head of the first request is there.
     static let head = TimeAmount.seconds(10)
     /// Until the head of the next one is there, and for a body.
@@ -27,11 +28,14 @@ enum Limits {
     static let ping = TimeAmount.seconds(15)
     /// Calls of a client that wait.
     static let waiting = 64
-    /// Calls that are under way for all who use HTTP.
+    /// Calls that are under way for all who use HTTP, and for one client.
     static let calls = 64
-    /// Calls by HTTP of all clients: so many at once, and so many a second.
+    static let callsOfOne = 48
+    /// Calls by HTTP of all clients: so many at once, and so many a second; and those of one client.
     static let callBurst = 500.0
     static let callRate = 250.0
+    static let callBurstOfOne = 400.0
+    static let callRateOfOne = 200.0
     /// Texts of a WebSocket, and its messages with sound: so many at once, and so many a second.
     static let textBurst = 300.0
     static let textRate = 120.0

@@ -44,7 +44,7 @@ extension Router {
         guard let id = Int64(number), id >= 0 else {
             return .now(Response(.notFound, CallError("there is no \(kind) '\(number.prefix(40))'")))
         }
-        return .later { [kept] in
+        let work = Task { [kept] in
             do throws(CallError) {
                 return switch download {
                 case .take: Self.take(id, try kept.take(id), range)
@@ -52,6 +52,7 @@ extension Router {
                 }
             } catch { return Response(.serviceUnavailable, error) }
         }
+        return .later(work, isLook: true)
     }
 
     private static func take(_ id: Int64, _ path: String?, _ range: String?) -> Response {

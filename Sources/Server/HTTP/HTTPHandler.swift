@@ -26,6 +26,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var stage = Stage.head
     private var body = ByteBuffer()
     private var deadline: Scheduled<Void>?
+    /// What looks for an answer.
+    private var look: Task<Response, Never>?
 
     init(_ router: Router, _ connection: Connection, offerUpgrade: @escaping (ChannelHandlerContext) -> Void) {
         self.router = router
@@ -39,6 +41,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         deadline?.cancel()
+        // Nobody reads what it sees.
+        look?.cancel()
         context.fireChannelInactive()
     }
 
@@ -74,10 +78,11 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             guard let target = Target(head.uri) else {
                 throw Access.Refusal(status: .badRequest, message: "this is no path", hint: "see /api/openapi.json")
             }
-            if router.access.caller(head.headers) != nil {
-                connection.isKnown = true
-            } else if head.headers.contains(name: "transfer-encoding")
-                || ![nil, "0"].contains(head.headers.first(name: "content-length"))
+            let caller = router.access.caller(head.headers)
+            connection.begin(caller?.right)
+            if caller == nil,
+                head.headers.contains(name: "transfer-encoding")
+                    || ![nil, "0"].contains(head.headers.first(name: "content-length"))
             {
                 // A stranger's body takes no memory.
                 throw Access.unknown
@@ -119,15 +124,17 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         deadline?.cancel()
         let request = Router.Question(
             head: head, target: target, origin: origin, caller: router.access.caller(head.headers),
-            body: Array(body.readableBytesView))
+            party: connection.party, body: Array(body.readableBytesView))
         switch router.route(request) {
         case .now(let response): send(response, for: head, origin, context)
-        case .later(let work):
+        case .later(let work, let isLook):
+            if isLook { look = work }
             let (bound, loop) = (context.loopBound, context.eventLoop)
             nonisolated(unsafe) let handler = self  // touched on the loop only
             Task {
-                let response = await work()
+                let response = await work.value
                 loop.execute {
+                    handler.look = nil
                     guard bound.value.channel.isActive else { return }
                     handler.send(response, for: head, origin, bound.value)
                 }
@@ -192,6 +199,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             handler.wait(Limits.rest, bound.value)
         }
         if case .answering = stage { stage = .head }
+        connection.finish()
         // Before the end of the answer: the next request may wait behind it.
         if goesOn { offerUpgrade(context) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)

@@ -15,8 +15,7 @@ final class Router: Sendable {
     private let calls: CallTable
     let kept: KeptFiles
     private let description: String
-    private let underWay = Counter(limit: Limits.calls)
-    private let rate = Lock(Rate(burst: Limits.callBurst, perSecond: Limits.callRate))
+    private let places = CallPlaces()
 
     /// A request that was read to its end.
     struct Question: Sendable {
@@ -25,12 +24,15 @@ final class Router: Sendable {
         var origin: Access.Origin
         /// Who asks; nil: somebody who knows no token.
         var caller: Caller?
+        /// Whose bounds it has.
+        var party: Party
         var body: [UInt8]
     }
 
     enum Answer {
         case now(Response)
-        case later(@Sendable () async -> Response)
+        /// What only looks can be cancelled.
+        case later(Task<Response, Never>, isLook: Bool)
     }
 
     init(_ host: Host, _ calls: CallTable, _ access: Access, kept: KeptFiles) {
@@ -119,20 +121,36 @@ final class Router: Sendable {
                 arguments = try Self.arguments(of: question.target, call)
             }
         } catch { return .now(Response(error)) }
-        guard rate.withLock({ $0.take() }), underWay.begin() else {
-            var response = Response(.tooManyRequests, CallError("too many calls", hint: "wait a moment"))
-            response.headers.add(name: "Retry-After", value: "1")
-            return .now(response)
+        return begin(call, arguments, caller, question.party)
+    }
+
+    /// Begins a call, if there is a place for it.
+    private func begin(
+        _ call: HostCall, _ arguments: [String: SettingValue], _ caller: Caller, _ party: Party
+    ) -> Answer {
+        guard let place = places.begin(party) else {
+            return .now(Self.tooMany("too many calls", "wait a moment"))
         }
-        return .later { [host, underWay] in
-            defer { underWay.end() }
+        let work = Task { [host, places] in
+            defer { places.end(place) }
             do throws(CallError) {
-                return Response(
-                    json: JSONText.object([("ok", "true")] + (try await call(host, arguments, by: caller)).json))
+                let results = try await call(host, arguments, by: caller)
+                if Task.isCancelled { return Self.tooMany("others had to be answered before", "ask again") }
+                return Response(json: JSONText.object([("ok", "true")] + results.json))
             } catch {
-                return Response(.badRequest, error)
+                return Task.isCancelled
+                    ? Self.tooMany("others had to be answered before", "ask again") : Response(.badRequest, error)
             }
         }
+        guard !call.isChange else { return .later(work, isLook: false) }
+        places.look(place) { work.cancel() }
+        return .later(work, isLook: true)
+    }
+
+    private static func tooMany(_ message: String, _ hint: String) -> Response {
+        var response = Response(.tooManyRequests, CallError(message, hint: hint))
+        response.headers.add(name: "Retry-After", value: "1")
+        return response
     }
 
     private func answer(_ question: Question, _ download: Download) -> Answer {
@@ -181,22 +199,3 @@ final class Router: Sendable {
 /// What whoever may only look is told who wants to change something.
 let readOnlyError = CallError(
     "this server may only be looked at", hint: "read_only = false in [web] lets changes through")
-
-/// Counts what is under way.
-final class Counter: Sendable {
-    private let limit: Int
-    private let count = Lock(0)
-
-    init(limit: Int) { self.limit = limit }
-
-    /// Whether one more may begin.
-    func begin() -> Bool {
-        count.withLock { count in
-            guard count < limit else { return false }
-            count += 1
-            return true
-        }
-    }
-
-    func end() { count.withLock { $0 -= 1 } }
-}

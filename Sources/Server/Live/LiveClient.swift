@@ -27,6 +27,9 @@ final class LiveClient: ChannelInboundHandler {
     /// The edition of the names that it was told.
     private var namesTold = 0
     private var calls = CallQueue()
+    /// What looks for answers, by number.
+    private var looks: [Int: Task<Void, Never>] = [:]
+    private var looksBegun = 0
     private var texts = Rate(burst: Limits.textBurst, perSecond: Limits.textRate)
     private var sounds = Rate(burst: Limits.soundBurst, perSecond: Limits.soundRate)
     private var heardAt = NIODeadline.now()
@@ -57,6 +60,8 @@ final class LiveClient: ChannelInboundHandler {
     private func leave() {
         guard context != nil else { return }
         context = nil
+        // Nobody reads what they see.
+        for look in looks.values { look.cancel() }
         audio?.close()
         audio = nil
         hub.remove(self)
@@ -208,14 +213,17 @@ final class LiveClient: ChannelInboundHandler {
         guard let loop = context?.eventLoop else { return }
         while hasRoom, let (request, isChange) = calls.next() {
             nonisolated(unsafe) let client = self  // touched on the loop only
-            Task { [hub, caller] in
+            looksBegun += isChange ? 0 : 1
+            let task = Task { [hub, caller, number = looksBegun] in
                 let answer = await request.answer(hub.host, hub.calls, by: caller) { _ in [] }
                 loop.execute {
+                    if !isChange { client.looks[number] = nil }
                     client.calls.done(isChange: isChange)
                     client.send(answer)
                     client.work()
                 }
             }
+            if !isChange { looks[looksBegun] = task }
         }
     }
 
