@@ -9,7 +9,16 @@ struct FileFault: Error {
     var hint = ""
 }
 
-/// Reads a whole file up to the size that the parser accepts and one byte more. With `onlyFiles` nothing else is read:
+/// What the files of a graph may have in all: ten times what ten thousand nodes need. More is no graph, and would take
+/// minutes and a gigabyte to be found wrong.
+enum FileLimits {
+    /// Bytes, of all files together.
+    static let bytes = 4 << 20
+    /// Tables, lists and values in them.
+    static let values = 250_000
+}
+
+/// Reads a whole file up to the size that is accepted and one byte more. With `onlyFiles` nothing else is read:
 /// a pipe or a device may be waited on for ever.
 func readFile(_ path: String, onlyFiles: Bool = false) -> Result<[UInt8], FileFault> {
     guard !path.isEmpty else { return .failure(FileFault(reason: "the name is empty")) }
@@ -24,7 +33,7 @@ func readFile(_ path: String, onlyFiles: Bool = false) -> Result<[UInt8], FileFa
         return .failure(FileFault(reason: "it is not an ordinary file"))
     }
     var bytes: [UInt8] = []
-    let limit = Int(16 << 20) + 1
+    let limit = FileLimits.bytes + 1
     while bytes.count < limit {
         let chunk = min(1 << 16, limit - bytes.count)
         var failed: Int32 = 0

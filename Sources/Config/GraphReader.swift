@@ -19,6 +19,8 @@ struct GraphReader {
     /// The files that are part of it, whether they could be read or not.
     private(set) var files: [String] = []
     private var unreadable = false
+    /// What is left of `FileLimits`.
+    private var (bytesLeft, valuesLeft) = (FileLimits.bytes, FileLimits.values)
     /// Whether a node has links, which are an error there.
     private var hasStrayLinks = false
     /// The keys that go before what the files say, as "node.NAME.key".
@@ -79,14 +81,31 @@ struct GraphReader {
             return report(
                 "the file is empty", at: place, hint: "add a node, for example:  [node.mic]  type = \"input\"")
         }
+        bytesLeft -= source.bytes.count
+        guard bytesLeft >= 0 else {
+            let what = chain.isEmpty ? "the file is" : "the file and those before it are"
+            return refuse(
+                source, "\(what) larger than \(FileLimits.bytes >> 20) MiB", hint: "a graph file is a short text")
+        }
         guard case .success(let document) = TomlDocument.parse(source) else {
             unreadable = true
             return diagnostics += syntaxErrors(source)
+        }
+        valuesLeft -= document.count
+        guard valuesLeft >= 0 else {
+            return refuse(
+                source, "there are more than \(FileLimits.values) keys and values in the file and those before it",
+                hint: "a graph of ten thousand nodes has a tenth of that")
         }
         chain.append((canonical, source.file))
         readRoot(document)
         chain.removeLast()
         finished.insert(canonical)
+    }
+
+    private mutating func refuse(_ source: SourceText, _ message: String, hint: String) {
+        unreadable = true
+        report(message, at: source.location(0..<0), hint: hint)
     }
 
     private mutating func include(_ name: String, _ location: SourceLocation) {

@@ -86,6 +86,9 @@ final class TomlDocument {
 
     deinit { vg_toml_free(document) }
 
+    /// Tables, lists and values in all.
+    var count: Int { Int(document.pointee.count) }
+
     /// The table of the whole text.
     var root: Node { document.pointee.nodes[0] }
 

@@ -116,10 +116,26 @@ import TestSupport
         }
     }
 
-    @Test("A file of more than 16 MiB is refused") func largeFile() {
-        let (graph, diagnostics) = ConfigFile.load(text: [UInt8](repeating: UInt8(ascii: "#"), count: (16 << 20) + 1))
+    @Test("A graph that is far larger than any is refused before it is looked at, by its size and by what is in it")
+    func largeGraphs() throws {
+        let (graph, diagnostics) = ConfigFile.load(text: [UInt8](repeating: UInt8(ascii: "#"), count: (4 << 20) + 1))
         #expect(graph == nil)
-        #expect(diagnostics.map(\.message) == ["the file is larger than 16 MiB"])
+        #expect(diagnostics.map(\.message) == ["the file is larger than 4 MiB"])
+        // Each would be a mistake of its own.
+        let keys = "[node.a]\ntype = \"tone\"\n" + (0..<250_000).map { "k\($0)=1\n" }.joined()
+        let many = ConfigFile.load(text: keys)
+        #expect(many.0 == nil)
+        #expect(
+            many.1.map(\.message) == ["there are more than 250000 keys and values in the file and those before it"])
+        // What is included counts, too.
+        let scratch = try Scratch()
+        let comments = String(repeating: "#" + String(repeating: "x", count: 1022) + "\n", count: 1500)
+        for name in ["a", "b", "c"] { _ = try scratch.write("\(name).conf", comments) }
+        let path = try scratch.write("all.conf", "include = [\"a.conf\", \"b.conf\", \"c.conf\"]\n")
+        let included = ConfigFile.load(path: path)
+        #expect(included.0 == nil)
+        #expect(included.1.map(\.message) == ["the file and those before it are larger than 4 MiB"])
+        #expect(included.1.first?.location.file.hasSuffix("c.conf") == true)
     }
 
     @Test("Files that cannot be read say so") func unreadable() {
