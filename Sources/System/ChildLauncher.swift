@@ -8,7 +8,7 @@ import Glibc
 public struct ChildLauncher: Sendable {
     /// The program's absolute path, and its arguments.
     public var command: [String]
-    /// Its variables, "NAME=value"; nil: those of this process.
+    /// Its variables, "NAME=value"; nil: those of this process. Those of `SecretVariables` are left out.
     public var environment: [String]?
     /// What the kernel sends it when the thread that started it ends, which must live as long as the child; 0: nothing.
     public var endSignal: Int32 = 0
@@ -35,6 +35,21 @@ public struct ChildLauncher: Sendable {
         return variables + [name + "enable=no"]
     }
 
+    /// Copies of its variables, without those that hold keys, byte by byte: they need not be UTF-8.
+    private func variables() -> [UnsafeMutablePointer<CChar>?] {
+        let secrets = SecretVariables.names
+        if let environment {
+            return environment.filter { !SecretVariables.contains(secrets, $0) }.map { strdup($0) }
+        }
+        var result: [UnsafeMutablePointer<CChar>?] = []
+        var entry = environ
+        while let variable = entry.pointee {
+            if !SecretVariables.contains(secrets, String(cString: variable)) { result.append(strdup(variable)) }
+            entry += 1
+        }
+        return result
+    }
+
     /// Starts it. Throws if there is no such program or the system has no room for one more. [control]
     public func start() throws(SystemError) -> StartedChild {
         var pipes = Pipes()
@@ -47,12 +62,9 @@ public struct ChildLauncher: Sendable {
             let errors = separatesErrors ? pipes.errors : pipes.output
             let descriptors = [pipes.input, pipes.output, errors, channel ?? -1]
             var arguments = command.map { strdup($0) } + [nil]
-            var variables = environment.map { $0.map { strdup($0) } + [nil] } ?? []
+            var variables = variables() + [nil]
             defer { for text in arguments + variables { free(text) } }
-            let result =
-                environment == nil
-                ? vg_child_start(&arguments, environ, descriptors, endSignal)
-                : vg_child_start(&arguments, &variables, descriptors, endSignal)
+            let result = vg_child_start(&arguments, &variables, descriptors, endSignal)
             if result < 0 { throw SystemError("\(command.first ?? "") cannot be started", code: -result) }
             child.process = result
         } catch {

@@ -31,13 +31,16 @@ struct SecretKey {
         }
     }
 
-    /// Whether it may be told as the name of a variable: most keys have small letters and digits, and names rarely both.
+    /// Whether it may be told as the name of a variable. One that is set is one; else a long word is more likely to be a key,
+    /// and so are small letters with digits among them.
     private static func isVariable(_ name: String) -> Bool {
         func isLetter(_ letter: Character) -> Bool { letter.isASCII && letter.isLetter || letter == "_" }
         guard let first = name.first, isLetter(first), name.allSatisfy({ isLetter($0) || $0.isASCII && $0.isNumber })
         else { return false }
+        if getenv(name) != nil { return true }
+        let longest = name.split(separator: "_").map(\.utf8.count).max() ?? 0
         let isMixed = name.contains(where: \.isLowercase) && name.contains(where: \.isNumber)
-        return getenv(name) != nil || name.utf8.count < 16 || !isMixed
+        return longest < 16 && (name.utf8.count < 16 || !isMixed)
     }
 
     private static func read(_ path: String) throws(NodeError) -> String {

@@ -75,8 +75,14 @@ public final class NodeRegistry: Sendable {
         }
     }
 
-    /// A catalog of what a graph uses. [control]
-    public func catalog(for graph: GraphDescription) -> NodeCatalog { catalog(for: graph.nodes.map(\.type)) }
+    /// A catalog of what a graph uses. Children that try plugins for it, and all later ones, get none of the variables that
+    /// it names as those of keys. [control]
+    public func catalog(for graph: GraphDescription) -> NodeCatalog {
+        SecretVariables.add(graph.keyVariables())
+        let found = catalog(for: graph.nodes.map(\.type))
+        SecretVariables.add(graph.keyVariables(found))
+        return found
+    }
 
     /// A catalog with every plugin loaded. [control]
     public func fullCatalog() -> NodeCatalog {

@@ -160,9 +160,16 @@ private final class ChildService {
         (birth.folders.data, birth.folders.cache, birth.folders.models) = (frame.text(), frame.text(), frame.text())
         (birth.surroundings, birth.taken) = (frame.surroundings(), frame.number())
         birth.settings = Settings(frame.table())
+        takeKeys(frame.table())
         return try page.doing(.create, id, type) { () throws(NodeError) in
             try ChildNode(try find(type, path), birth, ChildLine(id, channel), page)
         }
+    }
+
+    /// Variables that only this node needs: they are for this process, and for no child of it.
+    private func takeKeys(_ keys: [String: SettingValue]) {
+        SecretVariables.add(keys.keys)
+        for (name, value) in keys { if case .string(let text) = value { setenv(name, text, 1) } }
     }
 
     /// A call of a node; false: its answer comes later.

@@ -17,6 +17,8 @@ final class IsolatedInstance: @unchecked Sendable {
         var path: String
         var name: String
         var settings: Settings
+        /// Variables that the settings name, which the child has not got otherwise.
+        var variables: [String] = []
         /// What the type declares.
         var actions: [Action]
         var series: Int
@@ -24,6 +26,13 @@ final class IsolatedInstance: @unchecked Sendable {
         var takesState: Bool
         /// Whether it has blocks.
         var hasAudio: Bool
+
+        /// Those variables with what they hold now.
+        var keys: [String: SettingValue] {
+            variables.reduce(into: [:]) { keys, name in
+                if let value = getenv(name) { keys[name] = .string(String(cString: value)) }
+            }
+        }
 
         /// The plugin, for people.
         var plugin: String {

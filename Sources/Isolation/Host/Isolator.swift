@@ -91,6 +91,7 @@ public final class Isolator: Sendable {
         if type.pointee.finish != nil { calls.insert(.finish) }
         let name = descriptor.name
         let takesState = descriptor.settings.contains { $0.key == "state" }
+        let variables = descriptor.settings.filter { $0.reach == .variable }.map(\.key)
         let made = makeNodeType(IsolatedNode.self, as: descriptor, calls: calls) {
             [weak self, isolation] (settings, host) throws(NodeError) in
             let supervisor = isGroup ? self?.group ?? Supervisor(isolation) : Supervisor(isolation)
@@ -100,7 +101,8 @@ public final class Isolator: Sendable {
             }
             return try IsolatedNode(
                 IsolatedInstance.Recipe(
-                    type: name, path: path, name: host.nodeName, settings: settings, actions: actions, series: series,
+                    type: name, path: path, name: host.nodeName, settings: settings,
+                    variables: variables.compactMap { settings.string($0) }, actions: actions, series: series,
                     takesState: takesState, hasAudio: hasAudio), host, supervisor)
         }
         state.withLock { $0.types[key] = made }

@@ -10,6 +10,8 @@ struct UnusedChild {
     let channel: Channel
     let page: SharedMemory
     let policy: IsolationPolicy
+    /// The variables that it did not get.
+    let secrets: Set<String>
     /// The most memory that this program had when it started the child: the kernel counts that as the child's too.
     var inherited = peakMemory()
 
@@ -52,7 +54,9 @@ final class ChildPool: Sendable {
         }
         if let spare {
             state.signal()
-            return spare
+            // A key that the graph has named since may be among its variables.
+            if spare.secrets == SecretVariables.names { return spare }
+            spare.kill()
         }
         let number: Int? = state.withLock { state in
             start(&state)
@@ -141,13 +145,14 @@ final class ChildPool: Sendable {
         launcher.environment = ChildLauncher.environmentWithoutBacktrace()
         launcher.endSignal = SIGKILL
         launcher.channel = ends[1]
+        let secrets = SecretVariables.names
         let child: StartedChild
         do throws(SystemError) { child = try launcher.start() } catch { return .failure(NodeError(error)) }
         var hello = FrameWriter(.hello)
         hello.put(policy.memory)
         hello.put(UInt32(policy.realtimeLimit * 1000))
         _ = channel.send(hello, passing: page.descriptor)
-        return .success(UnusedChild(child: child, channel: channel, page: page, policy: policy))
+        return .success(UnusedChild(child: child, channel: channel, page: page, policy: policy, secrets: secrets))
     }
 }
 

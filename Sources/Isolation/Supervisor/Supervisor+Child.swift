@@ -131,6 +131,7 @@ extension Supervisor {
             frame.put(newSurroundings(instance))
             frame.put(sent)
             frame.put(.table(settings))
+            frame.put(.table(recipe.keys))
             return frame
         }
         instance.layout = answer.layout()

@@ -32,6 +32,10 @@ struct ManualFact {
             "Folders with plugins, separated by colons. They are searched after those of --plugin-path, and before "
                 + "that of the command, lib/voicegraph beside it, and that of the user.", of: building),
         ManualFact(
+            "VOICEGRAPH_SECRETS",
+            "Variables that hold keys, separated by colons: no process that is started gets them. What a graph names with "
+                + "key_env is one of them.", of: building),
+        ManualFact(
             "LV2_PATH", "Folders with LV2 plugins, separated by colons, in place of the usual ones.",
             of: building.union(["lv2"])),
         ManualFact("JACK_DEFAULT_SERVER", "The JACK server that is meant where none is named.", of: playing),

@@ -93,7 +93,10 @@ import Testing
 
     @Test(
         "A key that stands where the name of its variable should is not told",
-        arguments: ["sk-0123456789-TOP", "sk_live_0123456789abcdef", "two words"])
+        arguments: [
+            "sk-0123456789-TOP", "sk_live_0123456789abcdef", "ABCDEF0123456789ABCD", "abcdefghijklmnopqrstuvwx",
+            "two words",
+        ])
     func misplaced(key: String) throws {
         let error = try #require(throws: NodeError.self) {
             _ = try AgentRun([
