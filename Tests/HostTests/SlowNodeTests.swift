@@ -101,6 +101,53 @@ import TestSupport
         turn.end()
     }
 
+    @Test(
+        "A node that does not come back while it is added costs its edit alone",
+        arguments: ["create", "prepare", "activate"])
+    func hangingEdit(call: String) async throws {
+        let turn = try await JackTurn.wait()
+        let (host, _, _) = try await host(0)
+        let nodes = await host.description?.nodes.map(\.name)
+        await host.allow(NodesInMaking.Patience(alone: 0.2, awaited: 0.2))
+        let error = await #expect(throws: HostError.self) {
+            try await host.add(
+                NodeDescription(name: "stuck", type: "hanging", entries: ["call": Entry(.string(call))]))
+        }
+        #expect(error?.message == "node 'stuck' was not ready within 1 s, and nothing was changed")
+        #expect(await host.description?.nodes.map(\.name) == nodes)
+        await host.allow(NodesInMaking.Patience(alone: 600, awaited: 600))
+        // Others go on, also one of the same name.
+        try await host.add(NodeDescription(name: "more", type: "gain"))
+        try await host.add(NodeDescription(name: "stuck", type: "gain"))
+        try await host.link("tone -> stuck")
+        #expect(await host.description?.nodes.map(\.name) == (nodes ?? []) + ["more", "stuck"])
+        // What comes back late is let go.
+        Hanging.isOpen.withLock { $0 = true }
+        Hanging.isOpen.signal()
+        try await host.remove("stuck")
+        await host.close()
+        Hanging.isOpen.withLock { $0 = false }
+        turn.end()
+    }
+
+    @Test("A node that takes its time is waited for as long as no other edit waits") func awaitedEdit() async throws {
+        let turn = try await JackTurn.wait()
+        let (host, _, _) = try await host(0)
+        await host.allow(NodesInMaking.Patience(alone: 600, awaited: 0.2))
+        let stuck = Task {
+            try await host.add(
+                NodeDescription(name: "stuck", type: "hanging", entries: ["call": Entry(.string("create"))]))
+        }
+        try await eventually("it is made") { Hanging.count.withLock { $0 > 0 } }
+        try await host.add(NodeDescription(name: "more", type: "gain"))
+        await #expect(throws: HostError.self) { _ = try await stuck.value }
+        Hanging.isOpen.withLock { $0 = true }
+        Hanging.isOpen.signal()
+        await host.close()
+        Hanging.isOpen.withLock { $0 = false }
+        turn.end()
+    }
+
     @Test("A node whose polls hang keeps nobody from being polled, and the graph from ending") func polls() async throws
     {
         let turn = try await JackTurn.wait()
@@ -214,4 +261,9 @@ private final class Heard: Sendable {
 extension Host {
     func isBusy(_ node: String) throws -> Bool { try graph().instance(node).isBusy }
     fileprivate func isPrepared(_ node: String) throws -> Bool { try graph().instance(node).isPrepared }
+}
+
+extension Host {
+    /// How long the nodes of an edit may take to be made.
+    fileprivate func allow(_ time: NodesInMaking.Patience) { patience = time }
 }

@@ -167,8 +167,10 @@ extension Host {
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let before = lastChange
-        let task = Task { () throws -> Result in
+        waitingEdits.withLock { $0 += 1 }
+        let task = Task { [waitingEdits] () throws -> Result in
             await before?.value
+            waitingEdits.withLock { $0 -= 1 }
             return try await body()
         }
         lastChange = Task { _ = await task.result }
@@ -189,10 +191,15 @@ extension Host {
         let live = graph.liveDescription()
         let registry = registry
         let description = wanted
-        // On a thread of its own: a node may take its time to be made.
-        let (built, next) = try await onControlThread { () throws -> (BuildResult, NextGraph) in
+        // On a thread of its own: a node may take its time to be made, but not for ever.
+        let making = NodesInMaking(description)
+        let (built, next) = try await making.wait(
+            patience, isAwaited: { [waitingEdits] in waitingEdits.withLock { $0 > 0 } }
+        ) {
+            () throws -> (BuildResult, NextGraph) in
             let built = PreparedGraph.build(
-                description, registry: registry, playing: graph.playing, context: graph.context)
+                description, registry: registry, playing: graph.playing, context: graph.context, making: making)
+            guard !making.isGivenUp else { throw HostError("nobody waits for the change any more") }
             guard let resolved = built.graph else {
                 // An edit is not asked what else the graph says.
                 throw InvalidGraph(diagnostics: built.diagnostics.filter { resetting || $0.severity == .error })
@@ -200,7 +207,7 @@ extension Host {
             let next = NextGraph(
                 description: description, graph: resolved, degraded: built.degraded,
                 values: resetting ? built.values : [], settings: built.settings)
-            try graph.prepareNew(next)
+            try graph.prepareNew(next, making)
             return (built, next)
         }
         // An alignment to a new latency may be under way again.
@@ -209,7 +216,8 @@ extension Host {
         var difference = GraphDifference(graph.nodes, old, next)
         let turned = next.turned
         // The server may take its time to give ports.
-        try await onControlThread { try graph.change(to: next) }
+        let patience = patience.awaited
+        try await onControlThread { try graph.change(to: next, patience: patience) }
         let answers = graph.apply(next.settings)
         await graph.settled()
         difference.warnings = built.diagnostics.filter { fault in

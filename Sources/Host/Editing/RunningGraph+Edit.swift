@@ -54,17 +54,20 @@ extension RunningGraph {
     }
 
     /// Prepares what `next` has and this graph has not; it may take its time, the graph plays on. [control]
-    func prepareNew(_ next: NextGraph) throws(HostError) {
+    func prepareNew(_ next: NextGraph, _ making: NodesInMaking? = nil) throws(HostError) {
         let (rate, block) = state.withLock { $0.prepared }
         let known = Set(nodes.map(ObjectIdentifier.init))
         for node in next.graph.nodes where !known.contains(ObjectIdentifier(node.instance)) {
+            making?.begins(node.instance.name)
             try prepare(node, rate: rate, block: block)
+            guard making?.isGivenUp != true else { throw HostError("nobody waits for the change any more") }
         }
     }
 
     /// Begins to become `next`; `pump` goes on with it until `isChanging` is false. What cannot be played, or needs a
-    /// server that does not answer, is refused, and nothing changes. [control]
-    func change(to next: NextGraph) throws(HostError) {
+    /// server that does not answer, is refused, and nothing changes; so is a node that does not begin within `patience` seconds.
+    /// [control]
+    func change(to next: NextGraph, patience: Double = 30) throws(HostError) {
         let before = state.withLock { ($0.graph, $0.prepared) }
         let stays = Set(next.graph.nodes.map { ObjectIdentifier($0.instance) })
         let gone = before.0.nodes.filter { !stays.contains(ObjectIdentifier($0.instance)) }
@@ -77,7 +80,7 @@ extension RunningGraph {
             context.keep(next.description)
             let known = Set(before.0.nodes.map { ObjectIdentifier($0.instance) })
             for node in next.graph.nodes where !known.contains(ObjectIdentifier(node.instance)) {
-                activate(node.instance)
+                try activate(node.instance, within: patience)
             }
             try begin(next.graph, next.description.threads)
             state.withLock { state in
@@ -95,6 +98,21 @@ extension RunningGraph {
         followThreads()
         for wanted in next.values where wanted.instance.value(wanted.index) != wanted.value {
             _ = engine.set(wanted.instance, parameter: wanted.index, to: wanted.value)
+        }
+    }
+
+    /// Lets a new node begin, on a thread that is lost if it never comes back.
+    private func activate(_ node: NodeInstance, within seconds: Double) throws(HostError) {
+        // Of an offline run all is done on one thread.
+        if isDriven { return activate(node) }
+        let isDone = Lock(false)
+        ControlThreads.shared.submit { [self] in
+            activate(node)
+            isDone.withLock { $0 = true }
+            isDone.signal()
+        }
+        guard isDone.wait(until: monotonicSeconds() + seconds, { $0 ? true : nil }) == true else {
+            throw NodesInMaking.late("node '\(node.name)'", seconds)
         }
     }
 

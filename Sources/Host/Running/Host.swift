@@ -35,6 +35,10 @@ public actor Host {
     var lastChange: Task<Void, Never>?
     /// Nodes that were removed and sound on.
     var fading: Set<String> = []
+    /// How long the nodes of an edit have to be made; then it is given up.
+    var patience = NodesInMaking.Patience()
+    /// Edits that wait for those before them.
+    let waitingEdits = Lock(0)
     /// What can be taken back.
     var history = EditHistory()
 

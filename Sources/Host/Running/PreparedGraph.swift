@@ -59,15 +59,17 @@ public struct PreparedGraph: Sendable {
         return (prepared, built.diagnostics)
     }
 
-    /// Checks and builds a description; nodes that play already, by name, go on where they can. [control]
+    /// Checks and builds a description; nodes that play already, by name, go on where they can. `making` is told which node
+    /// is made. [control]
     static func build(
         _ description: GraphDescription, registry: NodeRegistry, playing: [String: ResolvedGraph.Node] = [:],
-        context: GraphContext
+        context: GraphContext, making: NodesInMaking? = nil
     ) -> BuildResult {
         PluginScan.shared.prepare(description.untrustedPlugins)
         let faults = description.overwriteFaults()
         var result = GraphBuilder.build(description, catalog: registry.catalog(for: description), playing: playing) {
-            context.services($0, of: $1, graph: description.name)
+            making?.begins($0)
+            return context.services($0, of: $1, graph: description.name)
         }
         result.diagnostics += faults
         if !faults.isEmpty { result.graph = nil }
