@@ -89,6 +89,21 @@ import TestSupport
         try run.play("it is back") { !run.all("plugin.started").isEmpty }
     }
 
+    @Test("A node that hangs whenever it is activated can be ended all the same", .timeLimit(.minutes(1)))
+    func activate() throws {
+        // What lasts so long passes for calm, so that the next try follows at once.
+        let policy = testPolicy {
+            $0.patience = 3
+            $0.calm = 1
+        }
+        let node = try LoneNode(policy, settings: ["trouble": .string("activate loop")])
+        try eventuallyNow("it is tried again") {
+            node.told.withLock { told in told.events.count { $0.name == "plugin.failed" } >= 2 }
+        }
+        node.instance.deactivate()
+        #expect(node.told.withLock { told in told.events.count { $0.name == "plugin.failed" } } <= 4)
+    }
+
     @Test("A node that crashes while it is destroyed harms nobody")
     func destroy() throws {
         let before = isolatedProcesses()

@@ -25,6 +25,8 @@ final class ChildProcess: @unchecked Sendable {
         var calls: [UInt32: Call] = [:]
         var isOver = false
         var isAbandoned = false
+        /// Whether calls wait for no answer any more.
+        var isHurried = false
         var printed = OutputTail()
         var end: (status: Int32, memory: UInt64)?
     }
@@ -157,6 +159,12 @@ final class ChildProcess: @unchecked Sendable {
         for case .followed(let follower) in calls { follower(.failure(.gone)) }
     }
 
+    /// Lets whoever waits for an answer, now or later, pass for one that comes too late. [any]
+    func hurry() {
+        state.withLock { $0.isHurried = true }
+        state.signal()
+    }
+
     /// Whether nothing comes from it any more. [any]
     var isOver: Bool { state.withLock(\.isOver) }
 
@@ -181,7 +189,7 @@ final class ChildProcess: @unchecked Sendable {
             until: isSent ? deadline : min(deadline, monotonicSeconds() + 1)
         ) { state in
             if case .answered(let answer)? = state.calls[number] { return Self.result(answer) }
-            return state.isOver ? .failure(.gone) : nil
+            return state.isOver ? .failure(.gone) : state.isHurried ? .failure(.late) : nil
         }
         state.withLock { $0.calls[number] = nil }
         guard let result else { throw .late }

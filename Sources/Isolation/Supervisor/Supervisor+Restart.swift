@@ -115,7 +115,7 @@ extension Supervisor {
 
     /// Makes a new child with everything in it; false: not now.
     func restart() -> Bool {
-        guard calls.tryAcquire() else { return false }
+        guard enders.load(ordering: .relaxed) == 0, calls.tryAcquire() else { return false }
         defer { calls.release() }
         guard state.withLock({ $0.child == nil && !$0.isStopping }) else { return false }
         let child: ChildProcess
@@ -132,7 +132,11 @@ extension Supervisor {
             }
             return true
         }
+        state.withLock { $0.restarting = child }
+        defer { state.withLock { $0.restarting = nil } }
         do throws(ChildProcess.Silence) { try reviveAll(child) } catch {
+            // However long it took: none of that was a calm life.
+            state.withLock { $0.startedAt = monotonicSeconds() }
             missed(error, child)
             if case .gone = error { _ = child.reap(within: 1) }
             fall(child)

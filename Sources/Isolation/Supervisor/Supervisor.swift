@@ -3,6 +3,7 @@ import Glibc
 import Graph
 import NodeKit
 import Realtime
+import Synchronization
 import System
 
 /// Looks after one child and the nodes in it: passes the host's calls on, and on a thread of its own notices when the
@@ -12,6 +13,8 @@ final class Supervisor: @unchecked Sendable {
 
     struct State {
         var child: ChildProcess?
+        /// The same while nodes are made in it again.
+        var restarting: ChildProcess?
         var instances: [UInt32: IsolatedInstance] = [:]
         /// Those whose child was able to make them: only they come back.
         var admitted: Set<UInt32> = []
@@ -36,6 +39,8 @@ final class Supervisor: @unchecked Sendable {
     /// Held over every call into the child that changes what it holds, and over a restart. Messages, actions and settings
     /// need it not.
     let calls = Monitor()
+    /// Threads that want to end a node: no child is made again before they have.
+    let enders = Atomic<Int>(0)
     /// Wakes the thread.
     let alarm = Wakeup()
     /// Where states are kept; made when there is one.
@@ -109,7 +114,7 @@ final class Supervisor: @unchecked Sendable {
     }
 
     func deactivate(_ instance: IsolatedInstance) {
-        calls.acquire()
+        acquireToEnd()
         defer { calls.release() }
         guard instance.isActive else { return }
         instance.isActive = false
@@ -121,7 +126,7 @@ final class Supervisor: @unchecked Sendable {
 
     /// Ends a node; its child goes with its last one.
     func dismiss(_ instance: IsolatedInstance) {
-        calls.acquire()
+        acquireToEnd()
         if let child = state.withLock({ $0.child }), instance.isThere.load(ordering: .acquiring) {
             // Let it end in order, but not for long: who waits here waits to end.
             do throws(ChildProcess.Silence) {
@@ -135,6 +140,16 @@ final class Supervisor: @unchecked Sendable {
         }
         calls.release()
         stopIfEmpty()
+    }
+
+    /// Takes the lock for calls from a restart that does not come on: a plugin may hang in it again and again.
+    private func acquireToEnd() {
+        enders.wrappingAdd(1, ordering: .relaxed)
+        defer { enders.wrappingSubtract(1, ordering: .relaxed) }
+        let isRestarting = !calls.acquire(within: 1)
+        guard isRestarting else { return }
+        state.withLock { $0.restarting }?.hurry()
+        calls.acquire()
     }
 
     private func stopIfEmpty() {
