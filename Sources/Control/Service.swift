@@ -22,9 +22,9 @@ final class Service {
     private var restsUntil = 0.0
 
     /// Clients at a time; the one that was idle longest makes room for a new one.
-    static let clientLimit = 64
+    static let clientLimit = 96
     /// Clients of one process: the others are for other processes.
-    static let processLimit = 48
+    static let processLimit = 64
     /// Clients that have left while a call of theirs that changes something goes on.
     static let leftLimit = 64
     /// Calls under way, also of clients that have left; the next ones wait.

@@ -53,12 +53,12 @@ import TestSupport
             """
         let run = try await Playing(graph)
         var waiting: [SocketClient] = []
-        for _ in 0..<64 {
+        for _ in 0..<80 {
             let client = try run.client()
             client.send("{\"call\":\"judge\",\"seconds\":60}\n".utf8)
             waiting.append(client)
         }
-        let error = try waiting[63].line()?["error"] as? [String: Any]
+        let error = try waiting[79].line()?["error"] as? [String: Any]
         #expect(error?["message"] as? String == "too many clients")
         let other = try Program(
             [Program.voicegraph, "ctl", "get", "out"], environment: ["XDG_RUNTIME_DIR": run.scratch.path])
