@@ -28,6 +28,19 @@ import TestSupport
         try eventuallyNow("its process is gone") { Set(isolatedProcesses()).isSubset(of: before) }
     }
 
+    @Test("A node that hung while it was created is not tried again at once") func hungBefore() throws {
+        let registry = try Unruly.shared.registry(testPolicy { $0.patience = 3 })
+        let scratch = try Scratch()
+        let path = try scratch.write("graph.conf", unrulyGraph("isolate = true\ntrouble = \"create loop\""))
+        let (first, _) = try PreparedGraph.load(path: path, registry: registry)
+        #expect(first?.degraded["odd"]?.hasSuffix("no answer within 3 s") == true)
+        let (second, _) = try PreparedGraph.load(path: path, registry: registry)
+        #expect(second?.degraded["odd"]?.hasSuffix("it is not tried again for 30 s") == true)
+        // One that is otherwise is.
+        let other = try scratch.write("other.conf", unrulyGraph("isolate = true"))
+        #expect(try PreparedGraph.load(path: other, registry: registry).0?.degraded == [:])
+    }
+
     @Test(
         "A node that crashes or hangs while it is prepared is told, and bypassed",
         arguments: [("abort", "the sky is falling"), ("stop", "hung in prepare: no answer within 3 s")])

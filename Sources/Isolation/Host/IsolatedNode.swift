@@ -10,6 +10,7 @@ final class IsolatedNode: Node {
     static let descriptor = NodeDescriptor("isolated", "a node in a process of its own", process: isolatedProcess)
 
     private let supervisor: Supervisor
+    private let hung: HungNodes
     private let instance: IsolatedInstance
     /// What the processor points to.
     private var samples: UnsafeMutablePointer<Float>?
@@ -21,9 +22,14 @@ final class IsolatedNode: Node {
         throw NodeError("a node is isolated by its setting 'isolate'")
     }
 
-    init(_ recipe: IsolatedInstance.Recipe, _ host: NodeHost, _ supervisor: Supervisor) throws(NodeError) {
+    init(_ recipe: IsolatedInstance.Recipe, _ host: NodeHost, _ supervisor: Supervisor, _ hung: HungNodes)
+        throws(NodeError)
+    {
         self.supervisor = supervisor
-        instance = try supervisor.admit(recipe, host)
+        self.hung = hung
+        instance = try hung.follow(recipe, patience: supervisor.patience) { () throws(NodeError) in
+            try supervisor.admit(recipe, host)
+        }
     }
 
     deinit {
@@ -35,7 +41,9 @@ final class IsolatedNode: Node {
     var layout: Layout { instance.layout }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> IsolatedProcessor {
-        let memory = try supervisor.prepare(instance, preparation)
+        let memory = try hung.follow(instance.recipe, patience: supervisor.patience) { () throws(NodeError) in
+            try supervisor.prepare(instance, preparation)
+        }
         let shape = BlockShape(
             instance.layout.ports, parameters: instance.layout.parameters.count, maxBlock: preparation.maxBlock)
         let count = max(1, shape.audioOutputs)

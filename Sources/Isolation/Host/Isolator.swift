@@ -63,6 +63,7 @@ public final class Isolator: Sendable {
     private let state = Lock(State())
     let isolation: Isolation
     private let group: Supervisor
+    private let hung = HungNodes()
 
     /// One without nodes; `isolation` says how they will be run.
     public init(_ isolation: Isolation = .shared) {
@@ -93,17 +94,18 @@ public final class Isolator: Sendable {
         let takesState = descriptor.settings.contains { $0.key == "state" }
         let variables = descriptor.settings.filter { $0.reach == .variable }.map(\.key)
         let made = makeNodeType(IsolatedNode.self, as: descriptor, calls: calls) {
-            [weak self, isolation] (settings, host) throws(NodeError) in
+            [weak self, isolation, hung] (settings, host) throws(NodeError) in
+            let recipe = IsolatedInstance.Recipe(
+                type: name, path: path, name: host.nodeName, settings: settings,
+                variables: variables.compactMap { settings.string($0) }, actions: actions, series: series,
+                takesState: takesState, hasAudio: hasAudio)
+            try hung.check(recipe)
             let supervisor = isGroup ? self?.group ?? Supervisor(isolation) : Supervisor(isolation)
             self?.state.withLock { state in
                 state.supervisors.removeAll { $0.supervisor == nil || $0.supervisor === supervisor }
                 state.supervisors.append(Weak(supervisor: supervisor))
             }
-            return try IsolatedNode(
-                IsolatedInstance.Recipe(
-                    type: name, path: path, name: host.nodeName, settings: settings,
-                    variables: variables.compactMap { settings.string($0) }, actions: actions, series: series,
-                    takesState: takesState, hasAudio: hasAudio), host, supervisor)
+            return try IsolatedNode(recipe, host, supervisor, hung)
         }
         state.withLock { $0.types[key] = made }
         return made
