@@ -58,7 +58,7 @@ import TestSupport
         let wrapper = """
             #!/bin/bash
             # Whatever shell waits for it, it ends.
-            /usr/bin/timeout --foreground -k 2 \(Int(5 * crowd())) '\(Program.voicegraph)' "$@"
+            /usr/bin/timeout --foreground -k 2 \(Int(min(30, 5 * crowd()))) '\(Program.voicegraph)' "$@"
             CODE=$?
             [ $CODE = 64 ] && echo "WRONG USAGE" >&2
             exit $CODE

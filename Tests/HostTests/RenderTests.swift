@@ -117,7 +117,9 @@ import TestSupport
         #expect(outcome.frames == (seconds > 1 ? 48_100 : 100) && outcome.latency == 0)
     }
 
-    @Test("All blocks are whole, the last one too, and the file ends within it", arguments: [64, 8192])
+    @Test(
+        "All blocks are whole where a node wants that, the last one too, and the file ends within it",
+        arguments: [64, 8192])
     func wholeBlocks(_ block: Int) throws {
         let text =
             Self.plays("take.wav").replacing("take -> out", with: "take -> whole -> out")
@@ -125,7 +127,8 @@ import TestSupport
         let take = Signal.noise(frames: 10_001, seed: 4)
         try SoundFile(rate: 48_000, samples: [take]).write(scratch.file("take.wav"))
         let registry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(WholeBlocks.self)])
-        let render = Render(path: scratch.file("out.wav"), block: block, end: .frames(10_001))
+        var render = Render(path: scratch.file("out.wav"), block: block, end: .frames(10_001))
+        render.wholeBlockTypes = ["whole-blocks"]
         let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
             try render.change(&graph)
         }

@@ -181,6 +181,32 @@ def test_audio_is_the_same_to_the_bit_through_all_attacks(run):
     assert heard[:length] == right[:length]
 
 
+def test_whoever_sends_too_much_is_told_once_and_not_read_for_a_moment(run):
+    host = run(SWEEP.format(more=""))
+    live = Live(host)
+    flood = threading.Thread(target=lambda: quietly(lambda: live.socket.socket.sendall(CALL * 20_000)))
+    flood.start()
+    answers = []
+
+    def heard():
+        answers.append(live.take())
+        return not flood.is_alive()
+    eventually("all of it is sent", heard)
+    # What is passed over gets no answer: asked again until there is one.
+    end = time.monotonic() + 60
+    while not any(answer and answer.get("id") == "last" for answer in answers):
+        assert time.monotonic() < end
+        live.socket.send('{"id":"last","call":"nodes"}')
+        try:
+            while True:
+                answers.append(live.take(seconds=0.5))
+        except TimeoutError:
+            pass
+    refused = [answer for answer in answers if answer and "too many messages" in str(answer.get("error"))]
+    assert 0 < len(refused) < 1000, len(refused)
+    live.close()
+
+
 def test_a_page_elsewhere_reaches_nothing(run, elsewhere, open_page):
     host = run()
     (elsewhere.site / "index.html").write_text('<!doctype html><title>evil</title><link rel="icon" href="data:,">')

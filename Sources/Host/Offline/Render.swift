@@ -71,6 +71,8 @@ public struct Render: Sendable {
 
     /// The node that writes; a name that no file can use.
     public static let recorder = "render output"
+    /// Types of which some nodes compute nothing of a block that is shorter than the others.
+    var wholeBlockTypes: Set<String> = ["lv2"]
     /// What counts as quiet, linear: -100 dBFS.
     static let quiet: Float = 1e-5
     /// Seconds after which sound that does not end is cut.

@@ -17,6 +17,8 @@ final class RenderPass {
     private let heard: [UnsafeMutableBufferPointer<Float>]
     /// Of what the recorder is given.
     private let latency: Int
+    /// Whether the last block is as long as all others, as on a server.
+    private let hasWholeBlocks: Bool
 
     /// Frames played.
     private var position = 0
@@ -36,6 +38,7 @@ final class RenderPass {
         self.running = running
         self.driver = driver
         recorder = running.nodes.first { $0.name == Render.recorder }!
+        hasWholeBlocks = running.nodes.contains { render.wholeBlockTypes.contains($0.typeName) }
         latency = running.engine.schedule?.arrival(at: Render.recorder) ?? 0
         events = running.bus.subscribe(.lossless) {
             if case .event(let event) = $0 {
@@ -69,7 +72,9 @@ final class RenderPass {
         while failure == nil {
             // Short blocks are played several at a time between two turns of the control side.
             let end = total.map { $0 + latency } ?? .max
-            for _ in 0..<max(1, Render.together / render.block) where position < end { playBlock() }
+            for _ in 0..<max(1, Render.together / render.block) where position < end {
+                playBlock(hasWholeBlocks ? render.block : min(render.block, end - position))
+            }
             running.pump()
             readEvents()
             let played = max(0, position - latency)
@@ -78,9 +83,7 @@ final class RenderPass {
         }
     }
 
-    /// All blocks are whole, as on a server: some plugins compute nothing of a shorter one.
-    private func playBlock() {
-        let length = render.block
+    private func playBlock(_ length: Int) {
         running.wait(frames: length)
         driver.process(frames: length)
         if render.end == .idle {

@@ -39,6 +39,8 @@ enum Limits {
     /// Texts of a WebSocket, and its messages with sound: so many at once, and so many a second.
     static let textBurst = 300.0
     static let textRate = 120.0
+    /// How long a WebSocket that sends more is not read.
+    static let pause = TimeAmount.milliseconds(100)
     static let soundBurst = 500.0
     static let soundRate = 800.0
     /// Bytes that wait for a client before it is given nothing more.

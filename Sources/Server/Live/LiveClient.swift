@@ -34,6 +34,8 @@ final class LiveClient: ChannelInboundHandler {
     private var sounds = Rate(burst: Limits.soundBurst, perSecond: Limits.soundRate)
     private var heardAt = NIODeadline.now()
     private var isClosing = false
+    /// Whether it is not read, since it sent too much.
+    private var isPaused = false
     private var audio: ClientAudio?
     /// By which others are told of it.
     private(set) var name: String
@@ -73,7 +75,7 @@ final class LiveClient: ChannelInboundHandler {
         let bytes = frame.unmaskedData
         switch frame.opcode {
         case .text:
-            guard texts.take() else { return refuse(CallError("too many messages", hint: "send fewer of them")) }
+            guard texts.take() else { return pause() }
             guard let text = String(validating: bytes.readableBytesView, as: UTF8.self) else {
                 return close(.dataInconsistentWithMessage)
             }
@@ -87,7 +89,7 @@ final class LiveClient: ChannelInboundHandler {
 
     /// Who reads nothing is not read, either, so that no answers pile up; after a while it passes for gone.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        _ = context.channel.setOption(.autoRead, value: context.channel.isWritable)
+        setReading()
         if context.channel.isWritable { work() }
         context.fireChannelWritabilityChanged()
     }
@@ -196,7 +198,22 @@ final class LiveClient: ChannelInboundHandler {
         }
     }
 
-    private func refuse(_ error: CallError) { if hasRoom { send(error.answer(.null)) } }
+    /// It sends too much: it is told so, and not read for a moment. What has come already is passed over.
+    private func pause() {
+        guard !isPaused, let context else { return }
+        isPaused = true
+        if hasRoom { send(CallError("too many messages", hint: "send fewer of them").answer(.null)) }
+        setReading()
+        nonisolated(unsafe) let client = self  // touched on the loop only
+        context.eventLoop.scheduleTask(in: Limits.pause) {
+            client.isPaused = false
+            client.setReading()
+        }
+    }
+
+    private func setReading() {
+        _ = context?.channel.setOption(.autoRead, value: hasRoom && !isPaused)
+    }
 
     private func begin(_ request: Request) throws(CallError) {
         let call = try hub.calls.named(request.call)
