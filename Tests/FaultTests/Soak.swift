@@ -17,6 +17,8 @@ struct SoakFigures {
     var frames = 0
     var stepsAboveRamp = 0
     var largestShare = 0.0
+    /// Of each listener's recording, the first step that is too large.
+    var firstSteps: [SoakSteps.Step] = []
     /// Kilobytes after each round.
     var memory: [Int] = []
     /// What it had from malloc after each round; the first one once as much is kept as ever will be, and at the end.
@@ -44,6 +46,9 @@ struct SoakFigures {
             ? "none" : counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     }
 
+    /// Where steps are too large, and what was changed before.
+    var steps: String { firstSteps.isEmpty ? "" : "\n" + firstSteps.map { "  \($0)" }.joined(separator: "\n") }
+
     var table: String {
         let share = String(format: "%.2f", largestShare)
         return """
@@ -57,7 +62,7 @@ struct SoakFigures {
             plugin ended, by cause    \(Self.list(downfalls))
             plugin back               \(Self.spread(pluginTimes))
             frames looked at          \(frames)
-            steps above the ramp      \(stepsAboveRamp); the largest was \(share) of what is allowed
+            steps above the ramp      \(stepsAboveRamp); the largest was \(share) of what is allowed\(steps)
             memory after each round   \(memory.map(String.init).joined(separator: " ")) kB
             malloc after each round   \(heap.map(\.description).joined(separator: ", "))
             malloc, settled           \(settledHeap?.description ?? "not yet")
@@ -83,15 +88,12 @@ final class Soak {
     private let seed: UInt64
     private var random: TestRandom
     private var edits: RandomEdits
-    private var model = Soak.firstModel
+    private var steps = SoakSteps(Soak.firstModel)
     private var ear: JackPeer?
-    /// From this frame of the recording on, no more than this.
-    private var marks: [(frame: Int, loudest: Double)] = []
-    private var recent: [(time: ContinuousClock.Instant, loudest: Double)] = [(.now, 1)]
-    private var loudest: Double { recent.lazy.map(\.loudest).max() ?? 1 }
     private var rate = 48000
 
-    private static let firstModel = GraphDescription(
+    /// The graph of the file, as far as it is edited.
+    static let firstModel = GraphDescription(
         name: "faulted",
         nodes: [
             NodeDescription(name: "sine", type: "tone", entries: ["level_db": Entry(.number(-12))], keys: ["level_db"]),
@@ -192,9 +194,9 @@ final class Soak {
     }
 
     private func reload() throws {
+        steps.change(to: Self.firstModel, "reload", at: ear?.recordedFrames)
         let answer = try call("reload", [:])
         #expect(isDone(answer), "\(answer.text)")
-        model = Self.firstModel
     }
 
     private func call(_ name: String, _ fields: [String: JSON]) throws -> JSON { try client.call(name, fields).answer }
@@ -213,52 +215,42 @@ final class Soak {
         #expect(peer.connect("faulted:out_1", "ear:in_1"))
         let cycles = peer.cycles
         try await eventually("the server has ordered its graph") { peer.cycles > cycles + 20 }
-        marks = [(peer.recordedFrames, loudest)]
+        steps.listen(from: peer.recordedFrames)
     }
 
     /// Looks at all that was heard, and lets the listener go.
     private func judge() throws {
-        guard let peer = ear, let first = marks.first else { return }
+        guard let peer = ear else { return }
         ear = nil
         let heard = peer.recording(0)
         peer.close()
-        // The sine's slope, and that of a link's, a gate's and a parameter's ramp at the same time.
-        let steepest = 2 * Double.pi * 200 / Double(rate) + 3 / (0.01 * Double(rate))
-        var mark = 0
-        for frame in max(first.frame, 1)..<max(heard.count, first.frame, 1) {
-            while mark + 1 < marks.count, marks[mark + 1].frame <= frame { mark += 1 }
-            let step = Double(abs(heard[frame] - heard[frame - 1]))
-            let most = 0.2512 * 2 * max(marks[mark].loudest, 0.01) * steepest
-            if !(step <= most) { figures.stepsAboveRamp += 1 }
-            figures.largestShare = max(figures.largestShare, step.isFinite ? step / most : .infinity)
-        }
-        figures.frames += max(0, heard.count - first.frame)
-        marks = []
+        let findings = steps.judge(heard, rate: rate)
+        figures.frames += findings.frames
+        figures.stepsAboveRamp += findings.above
+        figures.largestShare = max(figures.largestShare, findings.largestShare)
+        if let step = findings.first { figures.firstSteps.append(step) }
     }
 
     // MARK: what is changed
 
     private func edit() throws {
-        let edit = edits.next(model)
-        var next = model
+        let edit = edits.next(steps.graph)
+        var next = steps.graph
         guard next.make(edit) else { return }
-        // What was under way in delays is still to come; edits may be faster than those.
-        let now = ContinuousClock.now
-        let old = recent.dropLast(40).prefix { $0.time.duration(to: now) > .seconds(2) }.count
-        recent = recent.dropFirst(old) + [(now, max(model.loudest, next.loudest) + 0.01)]
-        if let ear { marks.append((ear.recordedFrames, loudest)) }
+        let calls = calls(edit)
+        steps.change(to: next, "\(calls.map { "\($0.0) \(JSON.object($0.1).text)" })", at: ear?.recordedFrames)
         let begin = ContinuousClock.now
-        for (name, fields) in calls(edit) {
+        for (name, fields) in calls {
             let answer = try call(name, fields)
             if !isDone(answer) { figures.refused.append("\(name) \(JSON.object(fields).text): \(answer.text)") }
         }
         figures.editTimes.append(begin.duration(to: .now))
         figures.edits += 1
-        model = next
     }
 
     /// The calls that make an edit.
     private func calls(_ edit: RandomEdits.Edit) -> [(String, [String: JSON])] {
+        let graph = steps.graph
         func text(_ link: LinkDescription) -> JSON { .string("\(link.from) -> \(link.to)") }
         func add(_ node: NodeDescription) -> (String, [String: JSON]) {
             let own = node.entries.mapValues { JSON($0.value) }
@@ -273,9 +265,9 @@ final class Soak {
         case .add(let node): return [add(node)]
         case .remove(let name): return [("remove", ["node": .string(name)])]
         case .link(let new): return [link(new)]
-        case .unlink(let index): return [("unlink", ["link": text(model.links[index])])]
+        case .unlink(let index): return [("unlink", ["link": text(graph.links[index])])]
         case .gain(let index, let gain):
-            var new = model.links[index]
+            var new = graph.links[index]
             new.gainDB = gain
             return [("unlink", ["link": text(new)]), link(new)]
         case .bypass(let name, let on): return [("bypass", ["node": .string(name), "on": .bool(on)])]
@@ -283,7 +275,7 @@ final class Soak {
         case .set(let name, let key, let value):
             return [("set", ["node": .string(name), "parameter": .string(key), "value": .number(value)])]
         case .replace(let name, let node):
-            let links = model.links.filter { $0.from.node == name || $0.to.node == name }
+            let links = graph.links.filter { $0.from.node == name || $0.to.node == name }
             return [("remove", ["node": .string(name)]), add(node)] + links.map(link)
         }
     }

@@ -22,7 +22,8 @@ import TestSupport
         let figures = soak.figures
         print(figures.table)
         #expect(figures.refused.isEmpty, "calls that can be done are done")
-        #expect(figures.stepsAboveRamp == 0, "no sample is further from the one before than ramps allow")
+        #expect(
+            figures.stepsAboveRamp == 0, "no sample is further from the one before than ramps allow:\(figures.steps)")
         #expect(figures.edits > 10 && figures.frames > 48000)
         let crowd = crowd()
         #expect(figures.reconnectTimes.allSatisfy { $0 < .seconds(10) * crowd }, "back in a second, on a quiet machine")
