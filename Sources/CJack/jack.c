@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "shim.h"
 
+#include "properties.h"
+
 #include <dlfcn.h>
 #include <string.h>
 
@@ -135,8 +137,11 @@ static const char *take(void *handle, _Bool interposed) {
 const char *vg_jack_load(const char *path, _Bool interposed) {
   /* A libjack that the program itself is linked to must not answer what this one asks of itself. */
   int apart = dlsym(RTLD_DEFAULT, "jack_client_open") ? RTLD_DEEPBIND : 0;
+  /* One that another part of the process has loaded may have clients that use properties. */
+  void *others = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | apart);
   if (!handle) return dlerror();
+  if (!others) vg_jack_refuse_properties(handle);
   /* Never unloaded: its threads may outlive its clients. */
   return take(handle, interposed);
 }

@@ -82,7 +82,7 @@ package enum JackLibrary {
             var status = JackStatus(rawValue: 0)
             let linesBefore = recentLines
             let isPipeWire = vg_jack_is_pipewire()
-            // Asking libjack costs more, and makes its database even where there is no server.
+            // Asking libjack costs more.
             if !isPipeWire, isJackd2, !ServerNames.mayRun(serverName) { return .failure(.noServer) }
             let opening = JackOpening()
             defer { opening.end() }
@@ -174,6 +174,8 @@ package enum JackLibrary {
     private static func keep(_ text: UnsafePointer<CChar>?) {
         guard let text else { return }
         let line = String(cString: text)
+        // What it says of the database that it is kept from (CJack).
+        if line.hasPrefix("cannot initialize DB environment") { return }
         state.withLock { state in
             if state.lines.count >= keptLines { state.lines.removeFirst() }
             state.lines.append(line)

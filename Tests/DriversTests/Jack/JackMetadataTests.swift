@@ -57,4 +57,25 @@ import TestSupport
         #expect(!JackMetadata.removeUnused(), "it is used by \(server.name)")
         server.crash()
     }
+
+    @Test("A client has nothing to do with the database, so no lock of the dead that is in it holds it up") func apart()
+        async throws
+    {
+        let server = try await Jackd.start()
+        defer { server.stop() }
+        let through = try PassThrough(server: server, channels: 1)
+        #expect(maps(of: server.processID).contains(JackMetadata.folder), "the server has it")
+        #expect(!maps(of: getpid()).contains("/jack_db-"))
+        #expect(!JackLibrary.recentLines.contains { $0.contains("DB environment") })
+        server.crash()
+        try await eventually("the loss is noticed") { through.driver.status.state == .lost }
+        try server.restart()
+        try await eventually("it is back") { through.driver.status.state == .running }
+        #expect(!maps(of: getpid()).contains("/jack_db-"))
+        through.stop()
+    }
+
+    private func maps(of process: pid_t) -> String {
+        (try? String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)) ?? ""
+    }
 }
