@@ -12,6 +12,7 @@
 #include <jack/thread.h>
 #include <jack/transport.h>
 #include <jack/types.h>
+#include <pthread.h>
 
 #define VG_JACK_AUDIO __attribute__((swift_attr("@_noLocks")))
 
@@ -59,6 +60,17 @@ VG_JACK_AUDIO static inline int vg_jack_midi_write(
     void *buffer, jack_nframes_t frame, const jack_midi_data_t *data, size_t size) {
   return jack_midi_event_write(buffer, frame, data, size);
 }
+
+/* libjack ends its threads where they are when a client is closed. Between these
+ * two it waits for the thread that calls them: one that is ended while it has a
+ * lock, that of the memory's allocator too, has it for ever. Not for the audio
+ * thread, which takes none: a node that hangs in it is ended with it. [libjack] */
+static inline int vg_jack_stay(void) {
+  int before = PTHREAD_CANCEL_ENABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  return before;
+}
+static inline void vg_jack_unstay(int before) { pthread_setcancelstate(before, NULL); }
 
 /* Fields of a packed struct, which Swift cannot read in place. [audio] */
 VG_JACK_AUDIO static inline _Bool vg_jack_has_beat(const jack_position_t *position) {

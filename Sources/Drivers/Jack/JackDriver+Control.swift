@@ -66,11 +66,13 @@ extension JackDriver {
     func watch() {
         var last = cycle.pointee.count.load(ordering: .acquiring)
         var since = monotonicSeconds()
+        var hidden: String?
         while !stopping.load(ordering: .acquiring) {
             let asleep = monotonicSeconds()
             usleep(50_000)
             // Who was held up or stopped itself has seen nothing meanwhile.
             if monotonicSeconds() - asleep > 0.3 { since = monotonicSeconds() }
+            tellClosing(&hidden)
             let now = cycle.pointee.count.load(ordering: .acquiring)
             let format = info
             // A freewheeling server waits for whoever reads a disk.
@@ -90,6 +92,23 @@ extension JackDriver {
             }
         }
     }
+
+    /// Tells as long as libjack does not come back from closing a client: it opens no other meanwhile. `hidden`: what else
+    /// was to be told then.
+    private func tellClosing(_ hidden: inout String?) {
+        let since = Double(bitPattern: closingSince.load(ordering: .acquiring))
+        let isLong = since > 0 && monotonicSeconds() - since > 3
+        guard isLong != (hidden != nil) else { return }
+        facts.withLock { info in
+            if isLong { hidden = info.notice }
+            if isLong || info.notice == Self.closing { info.notice = isLong ? Self.closing : hidden ?? "" }
+        }
+        if !isLong { hidden = nil }
+    }
+
+    private static let closing =
+        "libjack does not come back from closing the client of the server that went, and opens no other meanwhile: "
+        + "if that server hangs, end it (kill -9), else end voicegraph and start it again"
 
     /// Whether the state was `old` and is `new` now.
     private func change(from old: DriverStatus.State, to new: DriverStatus.State) -> Bool {

@@ -116,7 +116,9 @@ extension JackDriver {
         JackLibrary.markLost(dead)
         client = nil
         for entry in ports.entries { ports.exchange(entry.slot, nil) }
+        closingSince.store(monotonicSeconds().bitPattern, ordering: .releasing)
         JackLibrary.close(dead)
+        closingSince.store(0, ordering: .releasing)
         cycle.pointee.client = nil
     }
 
@@ -148,7 +150,10 @@ extension JackDriver {
         setCallbacks(opened)
         // The listener may call the driver, which has no server for it yet.
         lock.release()
-        formatChanged(rate: Double(jack_get_sample_rate(opened)), block: Int(jack_get_buffer_size(opened)))
+        former.add(1, ordering: .acquiringAndReleasing)
+        formats.locked {
+            formatChanged(rate: Double(jack_get_sample_rate(opened)), block: Int(jack_get_buffer_size(opened)))
+        }
         lock.acquire()
         removeLeaving()
         client = opened

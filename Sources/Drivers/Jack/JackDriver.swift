@@ -61,8 +61,14 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let programs = Lock(KnownPrograms())
 
     let facts: Lock<DriverInfo>
+    /// Held while the owner is told of another format.
+    let formats = Monitor()
+    /// How many clients were before this one, whose formats are old.
+    let former = Atomic(0)
     let state = Lock(DriverStatus.State.stopped)
     let stopping = Atomic(false)
+    /// Since when a client whose server went is being closed, in bits of seconds by the clock; 0: none is.
+    let closingSince = Atomic<UInt64>(0)
     let loadBits = Atomic<UInt32>(0)
     /// Whether the server calls us on a realtime thread.
     let isRealtime = Atomic(false)
@@ -260,6 +266,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
             if let client = self.client { JackLibrary.close(client) }
             self.client = nil
             self.lock.release()
+            self.former.add(1, ordering: .acquiringAndReleasing)
+            self.formats.locked {}
             done.signal()
         }
         // Without room for a thread a server that hangs is waited for.

@@ -172,6 +172,8 @@ package enum JackLibrary {
     }
 
     private static func keep(_ text: UnsafePointer<CChar>?) {
+        let stay = vg_jack_stay()
+        defer { vg_jack_unstay(stay) }
         guard let text else { return }
         let line = String(cString: text)
         // What it says of the database that it is kept from (CJack).

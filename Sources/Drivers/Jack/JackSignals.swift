@@ -13,6 +13,8 @@ final class JackSignals: Sendable {
     let wakeup = Wakeup()
     /// The server is gone.
     let lost = Atomic(false)
+    /// The owner knows of another format.
+    let formatTold = Wakeup()
     /// The watchdog sees no cycles.
     let silent = Atomic(false)
     /// Everything wanted is to be connected, whatever is new.
@@ -106,57 +108,89 @@ extension JackDriver {
         jack_set_buffer_size_callback(
             client,
             { @Sendable frames, argument in
-                JackDriver.of(argument).formatChanged(rate: nil, block: Int(frames))
+                JackDriver.tellFormat(argument, rate: nil, block: Int(frames))
                 return 0
             }, this)
         jack_set_sample_rate_callback(
             client,
             { @Sendable rate, argument in
-                JackDriver.of(argument).formatChanged(rate: Double(rate), block: nil)
+                JackDriver.tellFormat(argument, rate: Double(rate), block: nil)
                 return 0
             }, this)
         jack_set_xrun_callback(
             client,
             { @Sendable argument in
-                let driver = JackDriver.of(argument)
-                let delay = driver.cycle.pointee.client.map { jack_get_xrun_delayed_usecs($0) } ?? 0
-                driver.signals.dropout(delay: delay)
+                JackDriver.tell(argument) { driver in
+                    let delay = driver.cycle.pointee.client.map { jack_get_xrun_delayed_usecs($0) } ?? 0
+                    driver.signals.dropout(delay: delay)
+                }
                 return 0
             }, this)
         jack_set_port_registration_callback(
             client,
             { @Sendable id, registered, argument in
-                let signals = JackDriver.of(argument).signals
-                if registered != 0 { signals.portRegistered(id) } else { signals.portsWent() }
+                JackDriver.tell(argument) { driver in
+                    if registered != 0 { driver.signals.portRegistered(id) } else { driver.signals.portsWent() }
+                }
             }, this)
         jack_set_port_connect_callback(
             client,
             { @Sendable one, other, isMade, argument in
-                JackDriver.of(argument).signals.connectionChanged(one, other, isMade: isMade != 0)
+                JackDriver.tell(argument) { $0.signals.connectionChanged(one, other, isMade: isMade != 0) }
             }, this)
         jack_set_port_rename_callback(
             client,
-            { @Sendable id, _, _, argument in JackDriver.of(argument).signals.portRegistered(id) }, this)
+            { @Sendable id, _, _, argument in JackDriver.tell(argument) { $0.signals.portRegistered(id) } }, this)
         jack_set_freewheel_callback(
             client,
             { @Sendable isStarting, argument in
-                JackDriver.of(argument).cycle.pointee.isFreewheeling.store(isStarting != 0, ordering: .releasing)
+                JackDriver.tell(argument) {
+                    $0.cycle.pointee.isFreewheeling.store(isStarting != 0, ordering: .releasing)
+                }
             }, this)
         // jackd tells of the ports of a client that leaves while they are still there, and of the client when it is gone.
         jack_set_client_registration_callback(
             client,
             { @Sendable _, registered, argument in
-                if registered == 0 { JackDriver.of(argument).signals.portsWent() }
+                if registered == 0 { JackDriver.tell(argument) { $0.signals.portsWent() } }
             }, this)
         jack_set_latency_callback(
-            client, { @Sendable mode, argument in JackDriver.of(argument).latencies.answer(mode) }, this)
+            client, { @Sendable mode, argument in JackDriver.tell(argument) { $0.latencies.answer(mode) } }, this)
         // PipeWire tells of some deaths through one of these only, jackd through the other.
-        jack_on_shutdown(client, { @Sendable in JackDriver.of($0).signals.shutDown(nil) }, this)
+        jack_on_shutdown(client, { @Sendable in JackDriver.tell($0) { $0.signals.shutDown(nil) } }, this)
         jack_on_info_shutdown(
-            client, { @Sendable _, reason, argument in JackDriver.of(argument).signals.shutDown(reason) }, this)
+            client,
+            { @Sendable _, reason, argument in JackDriver.tell(argument) { $0.signals.shutDown(reason) } }, this)
     }
 
-    private static func of(_ argument: UnsafeMutableRawPointer?) -> JackDriver {
-        Unmanaged<JackDriver>.fromOpaque(argument!).takeUnretainedValue()
+    /// Does what a callback is for; libjack ends none of its threads meanwhile.
+    private static func tell(_ argument: UnsafeMutableRawPointer?, _ body: (JackDriver) -> Void) {
+        let stay = vg_jack_stay()
+        defer { vg_jack_unstay(stay) }
+        body(Unmanaged<JackDriver>.fromOpaque(argument!).takeUnretainedValue())
+    }
+
+    /// Tells the owner of another format on a thread of the driver's own, and waits for that. Who closes the client may hold
+    /// what the owner waits for, so libjack may end its thread here.
+    private static func tellFormat(_ argument: UnsafeMutableRawPointer?, rate: Double?, block: Int?) {
+        var told: Int32 = -1
+        tell(argument) { driver in
+            let number = driver.former.load(ordering: .acquiring)
+            let done = driver.signals.formatTold
+            // Left from a server whose client was closed meanwhile.
+            done.wait(milliseconds: 0)
+            let thread = try? SystemThread(name: "vg-format") {
+                driver.formats.locked {
+                    if driver.former.load(ordering: .acquiring) == number {
+                        driver.formatChanged(rate: rate, block: block)
+                    }
+                }
+                done.signal()
+            }
+            if let thread { thread.detach() } else { driver.formatChanged(rate: rate, block: block) }
+            told = thread == nil ? -1 : done.descriptor
+        }
+        // A signal may end a wait early.
+        while told >= 0, !vg_event_wait(told, -1) {}
     }
 }
