@@ -272,6 +272,32 @@ import TestSupport
         #expect(try await call("graph", "--live").errors.contains("no host is running"))
     }
 
+    @Test("What an action returns is printed with its units") func actionResults() async throws {
+        let path = try scratch.write(
+            "taking.conf",
+            """
+            [graph]
+            name = "taking"
+            links = ["tone -> take"]
+            [node.tone]
+            type = "tone"
+            level_db = -20
+            [node.take]
+            type = "record"
+            path = "take.wav"
+            """)
+        let run = try await start(path, "--json")
+        try await run.wait("a second is recorded") {
+            $0.lines.contains { $0.contains("\"event\":\"status\"") && !$0.contains("\"time\":0.") }
+        }
+        let answer = try await call("ctl", "do", "take", "finish")
+        #expect(answer.output.contains(/\nloudness  -2\d(\.\d{1,3})? LUFS\n/), "\(answer)")
+        #expect(
+            answer.output.contains(/\nframes  \d+ frames\n/)
+                && answer.output.contains(/\ntrue_peak  -\d+(\.\d{1,3})? dBTP\n/))
+        try await end(run)
+    }
+
     @Test("`top` and `status` tell what nodes take") func topAndStatus() async throws {
         let run = try await start("--json")
         try await run.wait("blocks are timed") { $0.lines.contains { $0.contains("\"event\":\"status\"") } }

@@ -22,6 +22,14 @@ import TestSupport
                 Event("record.finished", node: "r", fields: ["path": .string("a.wav"), "seconds": .number(61.5)]),
                 "r: recorded 1:01 to a.wav"
             ),
+            (
+                Event(
+                    "record.finished", node: "r",
+                    fields: [
+                        "path": .string("a.wav"), "seconds": .number(5), "true_peak": .number(-1.04),
+                        "loudness": .number(-19.0733),
+                    ]), "r: recorded 0:05 to a.wav, true peak -1.0 dBTP, -19.1 LUFS"
+            ),
             (Event("log", node: "n", fields: ["text": .string("hello")]), "n: hello"),
             (
                 Event(

@@ -90,7 +90,10 @@ public func eventText(_ event: Event) -> String? {
     case "file.finished": return about + "played " + path
     case "record.started": return about + "recording to " + path
     case "record.finished":
-        return about + "recorded " + (event.number("seconds").map { "\(clock($0)) to " } ?? "") + path
+        let levels = [("true_peak", "true peak", "dBTP"), ("loudness", "", "LUFS")].compactMap { key, word, unit in
+            event.number(key).map { ", " + (word.isEmpty ? "" : word + " ") + "\(fixed($0, 1)) \(unit)" }
+        }.joined()
+        return about + "recorded " + (event.number("seconds").map { "\(clock($0)) to " } ?? "") + path + levels
     // What was said is shown by whoever has heard it.
     case "agent.user":
         guard case .bool(true)? = event.fields["typed"] else { return nil }

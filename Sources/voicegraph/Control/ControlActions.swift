@@ -41,8 +41,9 @@ struct DoCall: ParsableCommand {
         let connection = try connect(target.host(parent.target))
         let json = target.json || parent.target.json
         // What each argument is decides how it is read: a text that looks like a number stays a text.
-        let known = arguments.isEmpty ? nil : try ask(connection, "actions", ["node": .string(node)])
-        let declared = known?["actions"]?.items.first { $0["name"]?.string == action }?["arguments"]?.items ?? []
+        let known = arguments.isEmpty && json ? nil : try ask(connection, "actions", ["node": .string(node)])
+        let called = known?["actions"]?.items.first { $0["name"]?.string == action }
+        let declared = called?["arguments"]?.items ?? []
         var given: [String: JSON] = [:]
         for argument in arguments {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -56,7 +57,7 @@ struct DoCall: ParsableCommand {
                 "node": .string(node), "action": .string(action), "arguments": .object(given),
                 "patience": .number(patience),
             ], json: json)
-        if !json { writeOut(resultText(answer["results"]?.fields ?? [:])) }
+        if !json { writeOut(resultText(answer["results"]?.fields ?? [:], called?["results"]?.items ?? [])) }
     }
 
     private func value(_ text: String, kind: String?) -> JSON {
@@ -67,10 +68,16 @@ struct DoCall: ParsableCommand {
     }
 }
 
-/// Results, one a line, each with its name.
-private func resultText(_ results: [String: JSON]) -> String {
-    func text(_ value: JSON) -> String { printable(value.string ?? value.text) }
-    return results.sorted { $0.key < $1.key }.map { "\(printable($0.key))  \(text($0.value))\n" }.joined()
+/// Results, one a line, each with its name and the unit that is declared for it, numbers to a thousandth.
+private func resultText(_ results: [String: JSON], _ declared: [JSON]) -> String {
+    func text(_ value: JSON) -> String {
+        guard case .number(let number) = value else { return printable(value.string ?? value.text) }
+        return EventJSON.number((number * 1000).rounded() / 1000)
+    }
+    return results.sorted { $0.key < $1.key }.map { name, value in
+        let unit = declared.first { $0["name"]?.string == name }?["unit"]?.string ?? ""
+        return "\(printable(name))  \(text(value))\(unit.isEmpty ? "" : " " + printable(unit))\n"
+    }.joined()
 }
 
 /// `ctl actions`: what can be done.
