@@ -52,6 +52,12 @@ struct WorldTests {
         }
         #expect(other.locked { _ in Set(other.bundles).count == 7 && other.bundles.count == 7 })
         #expect(try World(path: [folder.path]).resolve("WAH") == "http://one.example/wah")
+
+        // A short name that is in many words, but begins none of their last parts.
+        try write("ah.lv2", "<urn:one:ah> a lv2:Plugin ; lv2:binary <x.so> .")
+        let third = World(path: [folder.path])
+        #expect(try third.resolve("urn:one:ah") == "urn:one:ah")
+        #expect(third.locked { _ in third.bundles.count } == 2)
     }
 
     @Test("A short name that two plugins share is refused with both URIs")

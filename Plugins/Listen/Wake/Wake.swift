@@ -10,8 +10,8 @@ final class Wake: Node {
         doc: """
             The control output `open` is 1 for `seconds` after a phrase was heard. With `until_turn` it stays open while \
             the control input `turn` is above 0.5, and closes when that falls; `seconds` is then how long it waits for a \
-            turn. `closed` is the opposite, for `mute` of a vad. PocketSphinx listens (Debian's packages libpocketsphinx3 and pocketsphinx-en-us); a phrase of three or \
-            four syllables is told best from others.
+            turn. `closed` is the opposite, for `mute` of a vad. PocketSphinx listens (Debian's packages \
+            libpocketsphinx3 and pocketsphinx-en-us); a phrase of three or four syllables is told best from others.
             """,
         ports: Port.audio(VG_INPUT, channels: 1, doc: "what is said") + [
             Port(VG_CONTROL_PORT, VG_INPUT, "turn", doc: "above 0.5 while somebody has the turn, with `until_turn`"),

@@ -34,7 +34,8 @@ public enum GraphBuilder {
     ///
     /// A node whose type is unavailable, or that cannot be created for a reason other than its settings, is left out
     /// with a warning if what went into it can go to what it fed instead. Where it cannot, the rest would be deaf, silent or
-    /// without its gate: then it is an error. With `required` it always is, or never. Entries of nodes with an empty type are not looked at: whoever left the type empty has reported it.
+    /// without its gate: then it is an error. With `required` it always is, or never. Entries of nodes with an empty type
+    /// are not looked at: whoever left the type empty has reported it.
     ///
     /// Nodes of `playing`, by name, go on if nothing but parameters and live settings (or the connections of a
     /// driver's port) is different.

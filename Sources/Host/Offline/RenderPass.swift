@@ -56,11 +56,12 @@ final class RenderPass {
 
     /// Begins to record, from the frame on at which what goes in first comes out.
     func begin() throws(NodeError) {
-        // What may still be cut: the rest of the last block; where the sources end it, a source that notices late that it has
-        // ended is waited for.
+        // What may still be cut: the rest of a whole block; where the sources end it, one that notices late that it has ended
+        // is waited for.
         let hold =
             render.end == .idle
-            ? min(frames(render.tail + 10), (128 << 20) / (4 * recorder.ports.count)) : render.block
+            ? min(frames(render.tail + 10), (128 << 20) / (4 * recorder.ports.count))
+            : hasWholeBlocks ? render.block : 0
         _ = try recorder.performAndWait(
             "start", ["skip": .integer(Int64(latency)), "hold": .integer(Int64(hold))], patience: 86_400)
     }

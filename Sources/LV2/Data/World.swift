@@ -97,7 +97,7 @@ public final class World: @unchecked Sendable {
         guard !loaded, !wanted.contains(uri) else { return }
         // However it is spelt, this part of it is there; but for escapes.
         let part = shortNames(of: uri)[0]
-        guard wanted.count < 3, part.utf8.count > 2 else { return loadAll() }
+        guard wanted.count < 3, !part.isEmpty else { return loadAll() }
         wanted.insert(uri)
         load { fileMentions($0, part) }
     }
@@ -231,8 +231,9 @@ struct Lilv {
     }
 }
 
-/// Whether a text is in a file, or may be there in another spelling. A file that cannot be read mentions nothing.
-private func fileMentions(_ path: String, _ text: String) -> Bool {
+/// Whether the last part of a URI stands in a file, or may stand there in another spelling. A file that cannot be read
+/// mentions nothing.
+private func fileMentions(_ path: String, _ part: String) -> Bool {
     let file = open(path, O_RDONLY)
     guard file >= 0 else { return false }
     defer { close(file) }
@@ -243,5 +244,23 @@ private func fileMentions(_ path: String, _ text: String) -> Bool {
     let count = read(file, bytes, Int(status.st_size))
     guard count > 0 else { return false }
     bytes[count] = 0
-    return strstr(bytes, text) != nil || strchr(bytes, 0x5C) != nil
+    if strchr(bytes, 0x5C) != nil { return true }
+    var place = strstr(bytes, part)
+    while let found = place {
+        // Where the part stands, a prefix or a folder ends before it, and what names a plugin ends with it.
+        let before = found == bytes ? 0 : UInt8(bitPattern: found[-1])
+        let after = UInt8(bitPattern: found[part.utf8.count])
+        if "/#:<".utf8.contains(before), !isWordByte(after) { return true }
+        place = strstr(found + 1, part)
+    }
+    return false
+}
+
+/// Whether a name goes on with it: letters, digits, `_`, `-`, and all beyond ASCII.
+private func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), 128...: true
+    default: false
+    }
 }
