@@ -19,8 +19,6 @@ static const float is_alike = 0.075f;
 /* What is louder than was heard is another way where it is so many times what the filter doubts, and what was taken away so
  * many times the noise; else the filter has not learnt enough. */
 static const float over_doubt = 4, over_noise = 10;
-/* How often what is known of the echo in the rest is taken for it, at most. */
-static const float most_certain = 32;
 
 struct vg_echo {
   int frame, tail_frames;
@@ -138,12 +136,9 @@ void vg_echo_process(
 
   /* 8 dB: somebody else who is as loud as the echo leaves 3. */
   bool is_clear = echo->left < 0.16f * echo->heard;
-  /* Nobody else is 6 dB quieter than the echo, and far more is taken for echo where less is left; and as long as the way
-   * is new, when a second talker would rather be lost than an echo be heard. */
+  /* Nobody else is 6 dB quieter than the echo, and far more is taken for echo where less is left. */
   float certainty = 0.25f * echo->heard / (echo->left + 1e-12f);
-  float young = most_certain - (most_certain - 1) * (float)echo->age / FRAMES_OF_YOUTH;
-  if (certainty < young) certainty = young;
-  certainty = certainty < 1 ? 1 : certainty > most_certain ? most_certain : certainty;
+  certainty = certainty < 1 ? 1 : certainty > VG_MOST_CERTAIN ? VG_MOST_CERTAIN : certainty;
   vg_suppressor_input input = {
       .rest = echo->rest,
       .echo = echo->echo,
@@ -151,6 +146,7 @@ void vg_echo_process(
       .most = doubt ? vg_kalman_most(echo->kalman) : NULL,
       .is_far = is_far,
       .is_clear = is_sounding && is_clear,
+      .is_new = echo->kalman && echo->age < FRAMES_OF_YOUTH,
       .certainty = certainty,
   };
   vg_suppressor_result result = vg_suppressor_process(echo->suppressor, &input, tuning, given);

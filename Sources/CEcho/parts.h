@@ -78,6 +78,8 @@ typedef struct vg_suppressor vg_suppressor;
 vg_suppressor *vg_suppressor_create(int frame, double rate);
 void vg_suppressor_destroy(vg_suppressor *suppressor);
 
+enum { VG_MOST_CERTAIN = 32 };
+
 typedef struct {
   const float *rest;   /* what the filter gives */
   const float *echo;   /* what it took away */
@@ -85,7 +87,9 @@ typedef struct {
   const float *most;   /* power of the whole echo at most, by bins, or NULL */
   bool is_far;         /* the reference sounds */
   bool is_clear;       /* the filter takes most of it away, and nobody else speaks */
-  float certainty;     /* how often more is taken for echo than is known of it, since nobody else can be so quiet; from 1 */
+  bool is_new;         /* little is known of the way yet: all of the rest is echo, unless it is too loud for that */
+  float certainty;     /* how often more is taken for echo than is known of it, since nobody else can be so quiet; from 1 to
+                          VG_MOST_CERTAIN */
 } vg_suppressor_input;
 
 typedef struct {

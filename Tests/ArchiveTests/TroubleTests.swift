@@ -188,8 +188,7 @@ private let mayMount: Bool =
         /// Whether the kernel knows a lock of this process on the file.
         func isLocked() throws -> Bool {
             let file = try #require(FileNumbers(path))
-            let locks = try FileHandle(forReadingAtPath: "/proc/locks")?.readToEnd() ?? Data()
-            return String(decoding: locks, as: UTF8.self).split(separator: "\n").contains {
+            return contents("/proc/locks").split(separator: "\n").contains {
                 $0.contains(" \(getpid()) ") && $0.contains(":\(file.number) ")
             }
         }

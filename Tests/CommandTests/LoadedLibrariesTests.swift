@@ -45,9 +45,7 @@ private let heavy = ["libFoundation.so", "libFoundationInternationalization.so",
         try await run.plays()
         let child = try #require(isolatedChild(of: run))
         for process in [run.processID, child] {
-            // What has no size is read whole only so.
-            let file = try #require(FileHandle(forReadingAtPath: "/proc/\(process)/maps"))
-            let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+            let maps = contents("/proc/\(process)/maps")
             #expect(maps.contains("libswiftCore.so"))
             for library in heavy { #expect(!maps.contains(library)) }
         }
@@ -61,8 +59,7 @@ private let heavy = ["libFoundation.so", "libFoundationInternationalization.so",
             "run", scratch.write("endless.conf", endless), "--driver", "dummy", "--json",
             environment: number.map { ["MALLOC_ARENA_MAX": "\($0)"] } ?? [:])
         try await run.plays()
-        let file = try #require(FileHandle(forReadingAtPath: "/proc/\(run.processID)/maps"))
-        let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        let maps = contents("/proc/\(run.processID)/maps")
         let heaps = threadHeaps(maps)
         #expect(number == nil ? heaps == 1 : (2..<8).contains(heaps), "beside that of the first thread: \(heaps)")
         run.signal(SIGINT)

@@ -31,8 +31,8 @@ struct ServiceTests {
         // Nobody waits for it.
         #expect(socket.count("WATCHDOG=1") == 0)
         for child in run.children() {
-            let environment = (try? String(contentsOfFile: "/proc/\(child)/environ", encoding: .utf8)) ?? ""
-            #expect(!environment.contains("NOTIFY_SOCKET="))
+            let environment = contents("/proc/\(child)/environ")
+            #expect(!environment.isEmpty && !environment.contains("NOTIFY_SOCKET="))
         }
         #expect(socket.count("STOPPING=1") == 0)
         run.signal(SIGTERM)

@@ -8,10 +8,9 @@ import TestSupport
 @testable import Drivers
 
 /// Whether the kernel keeps the pages of the mapping that an address lies in.
-private func isLocked(_ address: UInt) throws -> Bool {
-    let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
+private func isLocked(_ address: UInt) -> Bool {
     var isInside = false
-    for line in String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n") {
+    for line in contents("/proc/self/smaps").split(separator: "\n") {
         let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }
         if ends.count == 2 { isInside = ends[0] <= address && address < ends[1] }
         if isInside, line.hasPrefix("VmFlags:") { return line.split(separator: " ").contains("lo") }
@@ -21,8 +20,7 @@ private func isLocked(_ address: UInt) throws -> Bool {
 
 /// What the kernel says of this process.
 private func status(_ key: String) throws -> String {
-    let file = try #require(FileHandle(forReadingAtPath: "/proc/self/status"))
-    let lines = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n")
+    let lines = contents("/proc/self/status").split(separator: "\n")
     let line = try #require(lines.first { $0.hasPrefix(key + ":") })
     return line.dropFirst(key.count + 1).trimmingCharacters(in: .whitespaces)
 }

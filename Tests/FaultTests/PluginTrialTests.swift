@@ -72,8 +72,7 @@ import Testing
         ])
         // It is in `create` once it has opened the plugin.
         try await run.wait("the plugin is there") { run in
-            let maps = try? String(contentsOfFile: "/proc/\(run.processID)/maps", encoding: .utf8)
-            return maps?.contains("libvg-unruly.so") == true
+            contents("/proc/\(run.processID)/maps").contains("libvg-unruly.so")
         }
         run.signal(signal)
         #expect(try await run.end() == 1)

@@ -76,6 +76,30 @@ struct EchoStrengthTests {
         #expect(changes.isEmpty, "\(changes)")
     }
 
+    /// As loud as the voice that is played, and 6 dB less: where the way is still being learnt, and the filter is long.
+    static let young = [EchoRoom.office, .hall].flatMap { room in
+        [0.0, -6].flatMap { echo in
+            [300.0, 500].flatMap { tail in
+                [EchoVoice.human, .flite].map { Point(voice: $0, room: room, echo: echo, noise: -65, tail: tail) }
+            }
+        }
+    }
+
+    @Test("Who speaks two seconds after the voice began is heard", arguments: young) func early(_ point: Point) throws {
+        let played = try played(point, seconds: 6)
+        let near = try speaker(point, from: 2)
+        var bench = try bench(point)
+        bench.run(mixed(point.heard(played), near), reference: played)
+        let (loss, pieces) = (bench.loss(2..<5.2, of: near), bench.lossInPieces(2..<5.2, of: near))
+        print(
+            "figure: \(point.testDescription), \(point.tail) ms: who speaks soon loses \(loss) dB, \(pieces) dB as the mean "
+                + "of pieces")
+        #expect(abs(loss) <= 4 && abs(pieces) <= 6.5)
+        var alone = try self.bench(point)
+        alone.run(point.heard(played), reference: played)
+        #expect(alone.loss(2..<4) >= (point.echo == 0 ? 25 : 20))
+    }
+
     @Test("A voice of which nothing is heard takes nothing away after a minute either") func minute() throws {
         let point = Point(echo: nil, noise: -50)
         let played = try played(point, seconds: 60)

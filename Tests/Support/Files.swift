@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSndfile
 import Foundation
+import Glibc
 
 /// The root of the package.
 public let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -31,6 +32,20 @@ public final class Scratch: Sendable {
     public func write(_ name: String, _ text: String) throws -> String {
         try text.write(toFile: file(name), atomically: true, encoding: .utf8)
         return file(name)
+    }
+}
+
+/// What a text file holds; empty where there is none. Of a file in /proc, which has no size, `String(contentsOfFile:)` reads
+/// one page.
+public func contents(_ path: String) -> String {
+    guard let file = fopen(path, "re") else { return "" }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+        let count = fread(&piece, 1, piece.count, file)
+        if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+        bytes += piece[..<count]
     }
 }
 

@@ -76,6 +76,6 @@ import TestSupport
     }
 
     private func maps(of process: pid_t) -> String {
-        (try? String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)) ?? ""
+        contents("/proc/\(process)/maps")
     }
 }
