@@ -50,6 +50,7 @@ final class File: Node {
 
     let layout: Layout
     private let host: NodeHost
+    private let file: PlayedFile
     private let reader: FileReader
     private var worker: Worker?
     private var pipe: PlaybackPipe?
@@ -63,8 +64,9 @@ final class File: Node {
         let path = host.resolve(settings.string("path") ?? "")
         let part = FilePart(
             start: settings.number("start") ?? 0, end: settings.number("end"), loops: settings.bool("loop") ?? false)
-        reader = try FileReader(path: path, part: part, channels: settings.integer("channels"))
-        layout = Layout(ports: Port.audio(VG_OUTPUT, channels: reader.channels))
+        file = try PlayedFile(path: path, part: part, channels: settings.integer("channels"))
+        reader = FileReader(file)
+        layout = Layout(ports: Port.audio(VG_OUTPUT, channels: file.channels))
     }
 
     deinit {
@@ -96,20 +98,20 @@ final class File: Node {
         }
         if !told.started, played > 0 {
             told.started = true
-            if let mapping = reader.mapping { host.log(VG_LOG_INFO, "\(reader.path): \(mapping)") }
-            if let shortage = reader.shortage { host.log(VG_LOG_WARNING, "\(reader.path): \(shortage)") }
-            host.publish("file.started", [("path", .string(reader.path))], at: times.position(of: 0))
+            if let mapping = file.mapping { host.log(VG_LOG_INFO, "\(file.path): \(mapping)") }
+            if let shortage = file.shortage { host.log(VG_LOG_WARNING, "\(file.path): \(shortage)") }
+            host.publish("file.started", [("path", .string(file.path))], at: times.position(of: 0))
         }
         if let problem = reader.takeProblem() {
             hasFailed = true
-            host.health(.failed("cannot read \(reader.path): \(problem)"))
-            host.publish("file.failed", [("path", .string(reader.path)), ("reason", .string(problem))])
+            host.health(.failed("cannot read \(file.path): \(problem)"))
+            host.publish("file.failed", [("path", .string(file.path)), ("reason", .string(problem))])
         }
         if !told.finished, isFinished {
             told.finished = true
             host.publish(
                 "file.finished",
-                [("path", .string(reader.path)), ("frames", .integer(Int64(played - reader.newest)))],
+                [("path", .string(file.path)), ("frames", .integer(Int64(played - reader.newest)))],
                 at: times.position(of: played))
         }
         times.forget(before: nil)
@@ -124,7 +126,7 @@ final class File: Node {
 
     func wait(frames: Int) { reader.wait(frames: frames) }
     /// A file in a loop has no end of its own, so it does not keep a graph alive.
-    var isIdle: Bool { reader.loops || (reader.isFinished && told.finished) }
+    var isIdle: Bool { file.loops || (reader.isFinished && told.finished) }
 }
 
 @_noLocks

@@ -1,37 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import CSndfile
 import Glibc
 import NodeKit
 import Resampling
 
-/// What is played of a file.
-struct FilePart {
-    /// Seconds of the file; `end` nil: its end.
-    var start = 0.0
-    var end: Double?
-    /// Whether it begins again at the end.
-    var loops = false
-}
-
 /// Reads a file ahead of the audio thread, into a pipe.
 final class FileReader: @unchecked Sendable {
-    // Sendable: `monitor` guards what both threads change, but for the pipe, which has two ends; the file belongs to the
-    // worker while it runs.
-    let path: String
-    let loops: Bool
-    let channels: Int
-
-    private let file: OpaquePointer
-    /// What `file` reads; nil: libsndfile reads the file by itself.
-    private let streamed: StreamedWave?
-    private let fileRate: Double
-    private let fileChannels: Int
-    /// Frames of the file as its head says, which may be an estimate; nil: it does not say.
-    private let length: Int64?
-    /// The same; 0: nothing that can be relied on.
-    private let claimed: Int64
-    /// Frames of the file that are played: from the first, and up to the one after the last.
-    private let range: Range<Int64>
+    // Sendable: `monitor` guards what both threads change, but for the pipe, which has two ends; what is read of the file
+    // belongs to the worker while it runs.
+    private let file: PlayedFile
     private let monitor = Monitor()
     private var pipe: PlaybackPipe?
     private var resampler: Resampler?
@@ -50,78 +26,30 @@ final class FileReader: @unchecked Sendable {
     private static let ahead = (seconds: 10.0, bytes: 64 << 20)
     /// Seconds in which the sound before a jump falls, and the one behind it rises.
     private static let fade = 0.01
-    /// Frames that are read at once.
-    private static let chunk = 4096
 
-    /// Opens the file and reads its head; `channels` nil: as many as it has. [control]
-    init(path: String, part: FilePart, channels wanted: Int?) throws(NodeError) {
-        let hint = "give an audio file that libsndfile knows: WAV, FLAC, OGG, MP3, AIFF, ..."
-        var facts = stat()
-        // A pipe or a device could keep whoever opens it waiting for ever.
-        if stat(path, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG {
-            throw NodeError("cannot read \(path): it is not a file", hint: hint, key: "path")
-        }
-        var info = SF_INFO()
-        let head = SoundHead(path: path)
-        let isStreamed = head.map { $0.format == .riff && $0.claimed == nil } ?? false
-        streamed = isStreamed ? head.flatMap { StreamedWave(path: path, head: $0) } : nil
-        guard let file = streamed.map({ $0.open(&info) }) ?? sf_open(path, Int32(SFM_READ), &info) else {
-            throw NodeError("cannot read \(path): \(String(cString: sf_strerror(nil)))", hint: hint, key: "path")
-        }
-        let rate = Double(info.samplerate)
-        length = info.frames > 0 && info.frames < Int64(1) << 48 ? info.frames : nil
-        do throws(NodeError) { range = try part.frames(of: path, rate, length: length) } catch {
-            sf_close(file)
-            throw error
-        }
-        self.path = path
-        loops = part.loops && info.frames > 0
+    /// Plays a file from its first frame on.
+    init(_ file: PlayedFile) {
         self.file = file
-        fileChannels = Int(info.channels)
-        channels = wanted ?? fileChannels
-        fileRate = rate
-        // The length of compressed formats other than FLAC may be an estimate.
-        let isExact = ![SF_FORMAT_OGG, SF_FORMAT_MPEG].contains(Int(info.format) & Int(SF_FORMAT_TYPEMASK))
-        claimed = isExact ? head?.frames(of: length ?? 0, channels: info.channels) ?? length ?? 0 : 0
-        anchor.place = range.lowerBound
-    }
-
-    deinit { sf_close(file) }
-
-    /// What becomes of the file's channels where they are not those of the node; nil: they are.
-    var mapping: String? {
-        guard channels != fileChannels else { return nil }
-        if fileChannels == 1 { return "its one channel is played on all \(channels)" }
-        if channels == 1 { return "its \(fileChannels) channels are played as their mean" }
-        return channels < fileChannels
-            ? "of its \(fileChannels) channels the first \(channels) are played"
-            : "it has \(fileChannels) channels; the others of \(channels) are silent"
-    }
-
-    /// That less is played than was asked for; nil: it is not.
-    var shortage: String? {
-        guard claimed > 0, range.upperBound < .max, range.upperBound > claimed else { return nil }
-        let (end, length) = (Double(range.upperBound) / fileRate, Double(claimed) / fileRate)
-        return "end = \(text(end)) s is behind its end; it is \(text(length)) s long"
+        anchor.place = file.range.lowerBound
     }
 
     /// Makes the pipe; a file that was playing goes on where it was. Only while no worker runs. [control]
     func prepare(rate: Double, maxBlock: Int, isOffline: Bool) throws(NodeError) -> PlaybackPipe {
         if let pipe {
-            anchor.place += Int64(Double(max(0, pipe.played - anchor.index)) * fileRate / pipe.rate)
+            anchor.place += Int64(Double(max(0, pipe.played - anchor.index)) * file.rate / pipe.rate)
         }
         // Where it is not known, as of a stream that was cut off, libsndfile must not look for the end: it finds nothing after.
-        let length = min(length ?? .max, range.upperBound)
-        let first = range.lowerBound
-        if loops, length > first { anchor.place = first + (anchor.place - first) % (length - first) }
+        let length = min(file.length ?? .max, file.range.upperBound)
+        let first = file.range.lowerBound
+        if file.loops, length > first { anchor.place = first + (anchor.place - first) % (length - first) }
         anchor = (0, wanted ?? min(anchor.place, max(length, 0)))
         wanted = nil
-        sf_seek(file, anchor.place, Int32(SF_SEEK_SET))
-        resampler = try Resampler(from: fileRate, to: rate, channels: channels, isOffline: isOffline)
+        _ = file.seek(to: anchor.place, from: anchor.place)
+        resampler = try Resampler(from: file.rate, to: rate, channels: file.channels, isOffline: isOffline)
         // Offline it is waited for.
-        let frames = isOffline ? rate : min(Self.ahead.seconds * rate, Double(Self.ahead.bytes / (4 * channels)))
+        let frames = isOffline ? rate : min(Self.ahead.seconds * rate, Double(Self.ahead.bytes / (4 * file.channels)))
         let fresh = PlaybackPipe(
-            channels: channels, frames: max(Int(frames), 8 * maxBlock), maxBlock: maxBlock, rate: rate,
+            channels: file.channels, frames: max(Int(frames), 8 * maxBlock), maxBlock: maxBlock, rate: rate,
             fade: Self.fade)
         pipe = fresh
         fresh.setExpectsMore(true)
@@ -134,15 +62,15 @@ final class FileReader: @unchecked Sendable {
     /// Goes on at `seconds` of the file, when it is prepared or at once: what is heard falls, and what is there rises.
     /// Returns when it can be played. [control]
     func seek(to seconds: Double) throws(NodeError) {
-        let place = seconds.isFinite && abs(seconds) < 1e9 ? Int64((seconds * fileRate).rounded()) : -1
-        let last = min(range.upperBound, length ?? .max)
-        guard place >= range.lowerBound, place < last else {
-            let first = text(Double(range.lowerBound) / fileRate)
+        let place = seconds.isFinite && abs(seconds) < 1e9 ? Int64((seconds * file.rate).rounded()) : -1
+        let last = min(file.range.upperBound, file.length ?? .max)
+        guard place >= file.range.lowerBound, place < last else {
+            let first = secondsText(Double(file.range.lowerBound) / file.rate)
             throw NodeError(
-                "cannot go to \(text(seconds)) s of \(path)",
+                "cannot go to \(secondsText(seconds)) s of \(file.path)",
                 hint: last == .max
                     ? "it is played from \(first) s on"
-                    : "it is played from \(first) to \(text(Double(last) / fileRate)) s",
+                    : "it is played from \(first) to \(secondsText(Double(last) / file.rate)) s",
                 key: "position")
         }
         // Offline what falls is waited for, as what is played is: how far the worker is must not be heard.
@@ -157,7 +85,7 @@ final class FileReader: @unchecked Sendable {
             while wanted != nil, !ending { monitor.wait() }
             return self.refusal
         }
-        if let refusal { throw NodeError("cannot go to \(text(seconds)) s of \(path): \(refusal)") }
+        if let refusal { throw NodeError("cannot go to \(secondsText(seconds)) s of \(file.path): \(refusal)") }
     }
 
     /// The first frame of the pipe since the last jump, before which there may be a pause that is none of its own.
@@ -166,18 +94,12 @@ final class FileReader: @unchecked Sendable {
     /// Fills the pipe until the node ends, or until the file does, and again after a jump. [worker]
     func run() {
         guard let pipe, let resampler else { return }
-        let buffer = UnsafeMutableBufferPointer<Float>.allocate(capacity: Self.chunk * fileChannels)
-        let mapped = UnsafeMutableBufferPointer<Float>.allocate(capacity: Self.chunk * channels)
-        defer {
-            buffer.deallocate()
-            mapped.deallocate()
-        }
-        var turn = Turn(place: anchor.place)
+        var turn = PlayedFile.Turn(place: anchor.place)
         while !monitor.locked({ ending }) {
             if let target = monitor.locked({ wanted }) {
-                jump(to: target, &turn, pipe, resampler, buffer, mapped)
+                jump(to: target, &turn, pipe, resampler)
             } else if !turn.isOver {
-                let samples = read(&turn, resampler, buffer, mapped)
+                let samples = read(&turn, resampler)
                 if write(samples, pipe), turn.isOver { finish() }
             } else {
                 waitForMore()
@@ -185,65 +107,31 @@ final class FileReader: @unchecked Sendable {
         }
     }
 
-    /// Where the worker is.
-    private struct Turn {
-        /// Frames of the file so far, in this turn of the loop.
-        var place: Int64
-        /// Whether no more comes.
-        var isOver = false
-        /// Frames of the file since the last jump, or in this turn of the loop.
-        var read: Int64 = 0
-    }
-
-    /// The next samples as the node gives them.
-    private func read(
-        _ turn: inout Turn, _ resampler: Resampler, _ buffer: UnsafeMutableBufferPointer<Float>,
-        _ mapped: UnsafeMutableBufferPointer<Float>
-    ) -> [Float] {
-        let asked = Int(min(Int64(Self.chunk), max(0, range.upperBound - turn.place)))
-        let count = asked == 0 ? 0 : max(0, Int(sf_readf_float(file, buffer.baseAddress, sf_count_t(asked))))
-        turn.place += Int64(count)
-        turn.read += Int64(count)
-        if count < Self.chunk {
-            if let fault = fault(at: turn.place) {
-                give(problem: fault)
-                turn.isOver = true
-            } else if !loops {
-                turn.isOver = count == 0 || turn.place >= range.upperBound
-            } else if turn.read == 0 {
-                give(problem: "nothing comes from it when it is begun again")
-                turn.isOver = true
-            } else if sf_seek(file, range.lowerBound, Int32(SF_SEEK_SET)) >= 0 {
-                (turn.place, turn.read) = (range.lowerBound, 0)
-            } else {
-                give(problem: "it cannot be begun again: \(String(cString: sf_strerror(file)))")
-                turn.isOver = true
-            }
-        }
-        map(buffer, mapped, count)
-        return resampler.process(UnsafeBufferPointer(rebasing: mapped[..<(count * channels)]), end: turn.isOver)
+    /// The next samples as the pipe takes them.
+    private func read(_ turn: inout PlayedFile.Turn, _ resampler: Resampler) -> [Float] {
+        let samples = file.read(&turn)
+        if let fault = turn.problem { monitor.locked { problem = fault } }
+        return resampler.process(samples, end: turn.isOver)
     }
 
     /// Makes what waits in the pipe stale, and puts what is there behind it.
     private func jump(
-        to target: Int64, _ turn: inout Turn, _ pipe: PlaybackPipe, _ resampler: Resampler,
-        _ buffer: UnsafeMutableBufferPointer<Float>, _ mapped: UnsafeMutableBufferPointer<Float>
+        to target: Int64, _ turn: inout PlayedFile.Turn, _ pipe: PlaybackPipe, _ resampler: Resampler
     ) {
-        guard sf_seek(file, target, Int32(SF_SEEK_SET)) == target else {
-            let reason = String(cString: sf_strerror(file))
-            sf_seek(file, turn.place, Int32(SF_SEEK_SET))
+        if let reason = file.seek(to: target, from: turn.place) {
             return monitor.locked {
                 (wanted, refusal) = (nil, reason)
                 monitor.signal()
             }
         }
         resampler.reset()
-        turn = Turn(place: target)
+        turn = PlayedFile.Turn(place: target)
         monitor.locked { problem = nil }
         // What is to be heard at once, before what is heard now falls: there is no pause between them.
+        let channels = file.channels
         var samples: [Float] = []
-        while samples.count < min(pipe.capacity / 8, Self.chunk) * channels, !turn.isOver {
-            samples += read(&turn, resampler, buffer, mapped)
+        while samples.count < min(pipe.capacity / 8, PlayedFile.chunk) * channels, !turn.isOver {
+            samples += read(&turn, resampler)
         }
         let fade = min(samples.count / channels, Int(pipe.rate * Self.fade))
         for frame in 0..<fade {
@@ -267,8 +155,6 @@ final class FileReader: @unchecked Sendable {
         if write(Array(samples[done...]), pipe), turn.isOver { finish() }
     }
 
-    private func give(problem fault: String) { monitor.locked { problem = fault } }
-
     private func finish() {
         pipe?.setExpectsMore(false)
         monitor.locked {
@@ -282,37 +168,12 @@ final class FileReader: @unchecked Sendable {
         monitor.locked { while !ending, wanted == nil { monitor.wait(milliseconds: 3_600_000) } }
     }
 
-    /// Why no more frames came; nil: it is the end.
-    private func fault(at place: Int64) -> String? {
-        if sf_error(file) != 0 { return String(cString: sf_strerror(file)) }
-        return place < min(claimed, range.upperBound) ? "it ends after \(place) of \(claimed) frames" : nil
-    }
-
-    /// The channels of the file as those of the node.
-    private func map(
-        _ input: UnsafeMutableBufferPointer<Float>, _ output: UnsafeMutableBufferPointer<Float>, _ frames: Int
-    ) {
-        let (from, to) = (fileChannels, channels)
-        for frame in 0..<frames {
-            if to == 1, from > 1 {
-                var sum: Float = 0
-                for channel in 0..<from { sum += input[frame * from + channel] }
-                output[frame] = sum / Float(from)
-            } else {
-                for channel in 0..<to {
-                    output[frame * to + channel] =
-                        from == 1 ? input[frame] : channel < from ? input[frame * from + channel] : 0
-                }
-            }
-        }
-    }
-
     /// Writes all of it, when there is room, but a quarter of the pipe stays free; false: something else is to be done
     /// before that.
     private func write(_ samples: [Float], _ pipe: PlaybackPipe) -> Bool {
         var done = 0
         while true {
-            let room = min(max(0, pipe.space - pipe.capacity / 4) * channels, samples.count - done)
+            let room = min(max(0, pipe.space - pipe.capacity / 4) * file.channels, samples.count - done)
             done += samples.withUnsafeBufferPointer {
                 pipe.write(UnsafeBufferPointer(rebasing: $0[done..<done + room]))
             }
@@ -365,41 +226,4 @@ final class FileReader: @unchecked Sendable {
             monitor.signal()
         }
     }
-}
-
-extension SoundHead {
-    /// Frames that a file was to have of which `there` are there; nil: as many, or it does not say. [control]
-    fileprivate func frames(of there: Int64, channels: Int32) -> Int64? {
-        guard let claimed, claimed > available, there > 0, available > 0 else { return nil }
-        // The last frame of what is there may be cut, too. Of compressed formats a frame is less than a byte.
-        let size = available / there
-        return size > 0 ? claimed / size : Int64((Double(there) * Double(claimed) / Double(available)).rounded())
-    }
-}
-
-extension FilePart {
-    /// The frames of the file that are played. Throws where there are none; `length` nil: it is not known. [control]
-    fileprivate func frames(of path: String, _ rate: Double, length: Int64?) throws(NodeError) -> Range<Int64> {
-        let known = length.map { "; it is \(text(Double($0) / rate)) s long" } ?? ""
-        let first = Int64((start * rate).rounded())
-        if let length, first > 0, first >= length {
-            throw NodeError(
-                "start = \(text(start)) s is not before the end of \(path)\(known)", hint: "let it start earlier",
-                key: "start")
-        }
-        guard let end else { return first..<Int64.max }
-        let last = Int64((end * rate).rounded())
-        guard last > first else {
-            throw NodeError(
-                "nothing of \(path) is from start = \(text(start)) s to end = \(text(end)) s\(known)",
-                hint: "let it end later than it starts", key: "end")
-        }
-        return first..<last
-    }
-}
-
-/// Seconds as a person writes them: to the millisecond.
-private func text(_ seconds: Double) -> String {
-    let rounded = (seconds * 1000).rounded() / 1000
-    return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int(rounded))" : "\(rounded)"
 }

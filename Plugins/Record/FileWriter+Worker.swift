@@ -30,7 +30,7 @@ extension FileWriter {
             if let file = monitor.locked({ self.file }) {
                 if isUnsaved, isDue || isLast || (asked && audio == nil) {
                     tellClipped(file)
-                    file.save()
+                    if !isOffline || !file.saveShows { file.save() }
                     saved = now
                     // The disk has more to do for that.
                     isUnsaved = !isLast && !asked && now &- synchronized < 200_000_000
@@ -38,7 +38,6 @@ extension FileWriter {
                         file.synchronize()
                         synchronized = vg_nanoseconds()
                     }
-                    if let largest = options.largest, file.size >= largest { change() }
                 }
                 // It may have been set just now, and lie in the past.
                 if framesToLimit <= 0 { end() }
@@ -57,16 +56,32 @@ extension FileWriter {
     func store(_ samples: UnsafePointer<Float>, _ frames: Int, at position: UInt64) {
         var start = 0
         while start < frames, let file = monitor.locked({ self.file }) {
-            let count = min(frames - start, framesToLimit, framesToNext)
+            // Only now, since more comes: there is no file of nothing at the end.
+            if framesToNext <= 0 || isFull(file) {
+                change()
+                continue
+            }
+            let count = min(frames - start, framesToLimit, framesToNext, tenth - active % tenth)
             if count > 0 {
                 if let reason = file.write(samples + start * channels, count) { return fail(reason, file.path) }
                 subscribers?.publish(samples + start * channels, count, at: position + UInt64(start), rate)
                 active += count
                 start += count
             }
-            if framesToLimit <= 0 { end() } else if framesToNext <= 0 { change() }
+            if isOffline, file.saveShows, active % tenth == 0 { file.save() }
+            if framesToLimit <= 0 { end() }
         }
     }
+
+    /// Whether the file is as large as it may be. It is looked at after each tenth of a second of audio, so that what is
+    /// rendered is divided in the same way each time.
+    private func isFull(_ file: TakeFile) -> Bool {
+        guard let largest = options.largest, active % tenth == 0, seconds > began else { return false }
+        return file.size >= largest
+    }
+
+    /// Frames of a tenth of a second of audio.
+    private var tenth: Int { max(1, Int(rate / 10)) }
 
     /// Frames that the recording may still have.
     private var framesToLimit: Int { frames(until: monitor.locked { limit }) }

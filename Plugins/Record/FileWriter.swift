@@ -32,11 +32,14 @@ final class FileWriter: @unchecked Sendable {
     let monitor = Monitor()
     private(set) var pipe: CapturePipe?
     private(set) var rate = 0.0
+    private(set) var isOffline = false
     private(set) var worker: Worker?
     /// What is recorded to.
     var file: TakeFile?
     /// Where the recording goes on when its file is full, or at another rate.
     var target: RecordTarget?
+    /// Files that this recording has completed: none of them is overwritten by the next.
+    private var written: Set<String> = []
     /// Whether the user has paused it.
     var isPaused = false
     /// Why nothing can be heard, though audio comes; nil: something can.
@@ -80,7 +83,8 @@ final class FileWriter: @unchecked Sendable {
 
     /// Makes the pipe: ten seconds. A file that has the rate of the audio is finished when that changes, and `resume` begins
     /// the next. [control]
-    func prepare(rate: Double, maxBlock: Int) -> CapturePipe {
+    func prepare(_ preparation: Preparation) -> CapturePipe {
+        let (rate, maxBlock) = (preparation.rate, preparation.maxBlock)
         if let pipe, self.rate == rate, pipe.maxBlock >= maxBlock { return pipe }
         collectDropped()
         stopWorker()
@@ -102,7 +106,7 @@ final class FileWriter: @unchecked Sendable {
         history = LevelHistory(channels: channels, rate: rate)
         monitor.locked {
             pipe = fresh
-            self.rate = rate
+            (self.rate, isOffline) = (rate, preparation.offline)
         }
         open()
         return fresh
@@ -121,7 +125,7 @@ final class FileWriter: @unchecked Sendable {
             if let next, path == nil {
                 let goesOn = monitor.locked { target } != nil
                 let kept = (earlier, limit, isPaused)
-                try start(next, limit: goesOn ? limit : firstLimit)
+                try start(next, limit: goesOn ? limit : firstLimit, after: goesOn ? written : [])
                 if goesOn { (earlier, began, limit, isPaused) = (kept.0, kept.0, kept.1, kept.2) }
                 open()
             } else if path != nil || before.length > 0 {
@@ -133,15 +137,17 @@ final class FileWriter: @unchecked Sendable {
         }
     }
 
-    /// Begins a recording; throws while there is one, and when there can be none. [control]
-    func start(_ target: RecordTarget, limit: Double? = nil) throws(NodeError) {
+    /// Begins a recording, or goes on with one after `files`; throws while there is one, and when there can be none. [control]
+    func start(
+        _ target: RecordTarget, limit: Double? = nil, after files: Set<String> = []
+    ) throws(NodeError) {
         if let path { throw NodeError("is recording to \(path) already", hint: "finish that first") }
         guard let pipe else { throw NodeError("is not prepared") }
         stopWorker()
         // What came after the end of the one before, unless it is to be in this one.
         while let audio = pipe.take() { before.add(audio) }
         collectDropped()
-        (told, dropped, earlier, active) = (0, 0, 0, 0)
+        (told, dropped, earlier, active, written) = (0, 0, 0, 0, files)
         (self.limit, isPaused) = (limit, false)
         try begin(target)
         open()
@@ -165,7 +171,7 @@ final class FileWriter: @unchecked Sendable {
     /// Makes the next file.
     func begin(_ target: RecordTarget) throws(NodeError) {
         let file = try TakeFile(
-            target, channels: channels, rate: rate, overwrites: options.overwrites, host: host)
+            target, channels: channels, rate: rate, overwrites: options.overwrites, keeping: written, host: host)
         began = seconds
         monitor.locked {
             self.file = file
@@ -204,6 +210,7 @@ final class FileWriter: @unchecked Sendable {
             clipped: file.clipped, peak: file.levels.peak, truePeak: file.levels.truePeak,
             loudness: file.levels.loudness)
         told = 0
+        written.insert(file.path)
         monitor.locked {
             self.file = nil
             if isLast { (target, isPaused) = (nil, false) }

@@ -126,7 +126,7 @@ final class Record: Node {
         }
         // What is rendered is the same in every run.
         target.isStamped = isStamped && !preparation.offline
-        return Processor(pipe: writer.prepare(rate: preparation.rate, maxBlock: preparation.maxBlock).writer)
+        return Processor(pipe: writer.prepare(preparation).writer)
     }
 
     func activate() {

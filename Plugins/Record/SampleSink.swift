@@ -9,10 +9,16 @@ protocol SampleSink: AnyObject {
     func write(_ samples: UnsafePointer<Float>, _ frames: Int) -> Int
     /// Adds interleaved frames of integers, whose upper bits count; how many were taken. [worker]
     func write(_ integers: [Int32], _ frames: Int) -> Int
+    /// Whether the complete file shows when it was saved.
+    var saveShows: Bool { get }
     /// Makes what was written outlive the process. [worker]
     func save()
     /// Makes it outlive the machine. [worker]
     func synchronize()
     /// Ends it; what is wrong if that cannot be. [any]
     func close() -> String?
+}
+
+extension SampleSink {
+    var saveShows: Bool { false }
 }

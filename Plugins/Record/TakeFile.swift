@@ -33,8 +33,12 @@ final class TakeFile: @unchecked Sendable {
     private var held: [Float] = []
     private var heldStart = 0
 
-    /// Makes the file: a new one, unless what is there may be overwritten. `channels` and `rate`: of the audio. [control]
-    init(_ target: RecordTarget, channels: Int, rate: Double, overwrites: Bool, host: NodeHost) throws(NodeError) {
+    /// Makes the file: a new one, unless what is there may be overwritten and is none of `finished`. `channels` and `rate`:
+    /// of the audio. [control]
+    init(
+        _ target: RecordTarget, channels: Int, rate: Double, overwrites: Bool, keeping finished: Set<String>,
+        host: NodeHost
+    ) throws(NodeError) {
         let own = target.encoding.rate(rate, target.rate)
         self.rate = own
         inputChannels = channels
@@ -52,7 +56,8 @@ final class TakeFile: @unchecked Sendable {
             return
         }
         let now = time(nil)
-        let (name, descriptor) = TakeName.claim(target.path(now: now), overwrites: overwrites) {
+        let path = target.path(now: now)
+        let (name, descriptor) = TakeName.claim(path, overwrites: overwrites && !finished.contains(path)) {
             host.log(VG_LOG_INFO, "\($0) is being recorded, so that it is kept")
         }
         if descriptor < 0 { throw NodeError("cannot record to \(name.part): \(String(cString: strerror(errno)))") }
@@ -133,6 +138,9 @@ final class TakeFile: @unchecked Sendable {
         frames += max(written, 0)
         return written < count ? sink.fault : nil
     }
+
+    /// Whether the complete file shows when it was saved.
+    var saveShows: Bool { sink.saveShows }
 
     /// Makes what was written outlive the process. [worker]
     func save() { sink.save() }

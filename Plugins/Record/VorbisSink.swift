@@ -104,6 +104,9 @@ final class VorbisSink: SampleSink {
         }
     }
 
+    /// By its pages.
+    let saveShows = true
+
     func save() { put(ogg_stream_flush) }
 
     func synchronize() { output.synchronize() }
