@@ -12,11 +12,19 @@ struct RecordOptions: Sendable {
     let longest: Double?
     let largest: Int?
 
-    init(_ settings: Settings) {
+    /// Seconds that a file has at least.
+    private static let shortest = 0.01
+
+    init(_ settings: Settings) throws(NodeError) {
         overwrites = settings.bool("overwrite") ?? false
         publishes = settings.bool("publish") ?? false
         preroll = settings.number("preroll") ?? 0
         longest = settings.number("split").flatMap { $0 > 0 ? $0 : nil }
+        if let longest, longest < Self.shortest {
+            throw NodeError(
+                "cannot make files of \(longest) s", hint: "use \(Self.shortest) s or more, or 0 for one file",
+                key: "split")
+        }
         largest = settings.number("split_size").flatMap { $0 > 0 ? Int($0 * 1_000_000) : nil }
     }
 }

@@ -102,7 +102,7 @@ final class Record: Node {
         wishes = Encoding.Wishes(settings)
         let path = settings.string("path") ?? ""
         let stream = settings.integer("descriptor").map { Int32(clamping: $0) }
-        let options = RecordOptions(settings)
+        let options = try RecordOptions(settings)
         if stream != nil, options.longest != nil || options.largest != nil {
             throw NodeError("a stream has no next file", hint: "take out split and split_size", key: "descriptor")
         }

@@ -86,6 +86,18 @@ import TestSupport
         if suffix != "opus" { #expect(slow.map(\.bytes) == fast.map(\.bytes)) }
     }
 
+    @Test("No file is shorter than a hundredth of a second") func shortParts() throws {
+        for length in [1e-9, 0.0099] {
+            let error = #expect(throws: NodeError.self) { try recorder(["split": .number(length)]) }
+            #expect(error?.key == "split")
+        }
+        let node = try recorder(["split": .number(0.01), "split_size": .number(1e-6)])
+        _ = node.render(4900, inputs: [noise(4900)])
+        node.instance.finish()
+        #expect(try (2...11).map { try SoundFile(scratch.file("take-\($0).wav")).samples[0].count }.last == 100)
+        #expect(files.count == 11)
+    }
+
     @Test("Until the new one is complete the old one stays") func replaced() throws {
         try scratch.write("take.wav", "old")
         let node = try recorder(["overwrite": .bool(true)])
