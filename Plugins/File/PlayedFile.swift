@@ -202,9 +202,3 @@ extension FilePart {
         return first..<last
     }
 }
-
-/// Seconds as a person writes them: to the millisecond.
-func secondsText(_ seconds: Double) -> String {
-    let rounded = (seconds * 1000).rounded() / 1000
-    return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int(rounded))" : "\(rounded)"
-}

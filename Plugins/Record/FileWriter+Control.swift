@@ -5,29 +5,33 @@ import NodeKit
 extension FileWriter {
     /// Takes no more until `proceed`. Throws when it does not record, or is paused. [control]
     func pause() throws(NodeError) {
-        guard let pipe, path != nil else { throw NodeError("is not recording", hint: "start first") }
-        if isPaused { throw NodeError("is paused already", hint: "resume, finish or discard it") }
-        isPaused = true
+        guard let pipe, path != nil else { throw RecordFault.notRecording("start first") }
+        if monitor.locked({ standing.isPaused }) {
+            throw NodeError("is paused already", hint: "resume, finish or discard it", kind: RecordFault.paused)
+        }
+        monitor.locked { standing.isPaused = true }
         pipe.isOpen = false
         settle()
-        guard let file = monitor.locked({ file }) else {
-            isPaused = false
-            throw NodeError("is not recording", hint: "it has just ended")
+        guard path != nil else {
+            monitor.locked { standing.isPaused = false }
+            throw RecordFault.notRecording("it has just ended")
         }
-        tell("paused", file)
+        tellAgain()
     }
 
     /// Goes on after a pause. Throws when there is none. [control]
     func proceed() throws(NodeError) {
-        guard path != nil, isPaused else { throw NodeError("is not paused") }
-        isPaused = false
+        guard path != nil, monitor.locked({ standing.isPaused }) else {
+            throw NodeError("is not paused", kind: path == nil ? RecordFault.nothing : RecordFault.notPaused)
+        }
+        monitor.locked { standing.proceed() }
         open()
         tellAgain()
     }
 
     /// Sets or clears what the recording may have at most. [control]
     func set(limit seconds: Double?) throws(NodeError) {
-        guard path != nil else { throw NodeError("is not recording", hint: "start first, or give `start` a limit") }
+        guard path != nil else { throw RecordFault.notRecording("start first, or give `start` a limit") }
         monitor.locked {
             limit = seconds
             monitor.signal()
@@ -42,7 +46,7 @@ extension FileWriter {
         collectDropped()
         // What comes may be wanted by the next.
         defer { restart() }
-        guard monitor.locked({ file }) != nil else { throw NodeError("is not recording", hint: "start first") }
+        guard monitor.locked({ file }) != nil else { throw RecordFault.notRecording("start first") }
         return try complete(after: frames)
     }
 
@@ -51,11 +55,10 @@ extension FileWriter {
         pipe?.isOpen = false
         stopWorker()
         defer { restart() }
-        guard let file = monitor.locked({ file }) else { throw NodeError("is not recording", hint: "start first") }
+        guard let file = monitor.locked({ file }) else { throw RecordFault.notRecording("start first") }
         let frames = file.frames
         file.remove()
-        monitor.locked { (self.file, target) = (nil, nil) }
-        isPaused = false
+        monitor.locked { (self.file, target, standing.isPaused) = (nil, nil, false) }
         host.publish(
             RecordEvent.discarded, [("path", .string(file.path)), ("frames", .integer(Int64(frames)))])
         tell("idle", nil, reason: "it was discarded")

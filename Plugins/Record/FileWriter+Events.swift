@@ -15,24 +15,32 @@ extension FileWriter {
     /// The audio has stopped: everything is on disk, and waits for more. [control]
     func interrupt() {
         settle()
-        let file = monitor.locked { self.file }
-        if let file, !isPaused { tell("interrupted", file, reason: "no audio comes") }
+        monitor.locked { standing.deactivate() }
+        tellAgain()
     }
 
-    /// Nothing can be heard any more, and why, or something can again: then it goes on, unless the user has paused it.
-    /// [control]
-    func follow(source isThere: Bool, _ reason: String) {
-        silence = isThere ? nil : reason
+    /// What the host knows of its sources: whether anything is connected, and whether blocks come at all. It goes on as soon
+    /// as something is heard, unless the user has paused it. [control]
+    func follow(source isThere: Bool, comes: Bool, _ reason: String) {
+        // What waits was heard before that.
+        settle()
+        monitor.locked {
+            standing.silence = isThere ? nil : reason
+            standing.stopped = comes ? nil : standing.stopped ?? reason
+            if !isThere || !comes { standing.interrupt(reason) }
+        }
         open()
         settle()
         tellAgain()
     }
 
-    /// Tells how it stands, where that has changed: the audio is back, or what is heard, or gone.
+    /// Tells how it stands, where that has changed. By whoever has the file, or whoever is asked.
     func tellAgain() {
         guard let file = monitor.locked({ file }) else { return }
-        let state = isPaused ? "paused" : silence == nil ? "recording" : "interrupted"
-        if toldState != state { tell(state, file, reason: state == "interrupted" ? silence ?? "" : "") }
+        let (state, reason, isNews) = monitor.locked {
+            (standing.state, standing.reason ?? "", standing.told != standing.state)
+        }
+        if isNews { tell(state, file, reason: reason) }
     }
 
     /// Tells of samples that were beyond full scale where they became integers. By whoever has the file.
@@ -49,34 +57,28 @@ extension FileWriter {
         host.publish(RecordEvent.clipped, [("samples", .integer(Int64(fresh))), ("total", .integer(Int64(told)))])
     }
 
-    func collectDropped() {
-        guard let lost = pipe?.takeDropped(), lost > 0, path != nil else { return }
-        dropped += lost
-        isWell = false
-        host.count("dropped", lost)
-        host.publish(RecordEvent.dropped, [("frames", .integer(Int64(lost))), ("total", .integer(Int64(dropped)))])
-        host.log(VG_LOG_WARNING, "\(lost) frames were lost: the disk is too slow")
-        host.health(.degraded("\(dropped) frames of the recording were lost: the disk is too slow"))
-    }
-
-    func tell(_ state: String, _ file: TakeFile?, reason: String = "") {
-        monitor.locked { toldState = state }
+    /// Tells a state; `silently`: to whoever asks later.
+    func tell(_ state: String, _ file: TakeFile?, reason: String = "", silently: Bool = false) {
+        if !silently { monitor.locked { standing.tell(state) } }
+        let lost = lost.withLock { $0 }
+        if file != nil { shown.withLock { $0.seconds = seconds } }
         host.publish(
             RecordEvent.state,
             [
                 ("state", .string(state)), ("path", .string(file?.path ?? "")),
                 ("frames", .integer(Int64(file?.frames ?? 0))), ("seconds", .number(file == nil ? 0 : seconds)),
-                ("dropped", .integer(Int64(dropped))), ("reason", .string(reason)),
-            ])
+                ("dropped", .integer(Int64(lost.frames))), ("missing", .number(lost.seconds)),
+                ("reason", .string(reason)),
+            ], silently: silently)
     }
 
     /// The recording is over, because it cannot go on: what the file has is kept, under the name that it has. By whoever has
     /// the file.
-    func fail(_ reason: String, _ path: String) {
+    func fail(_ reason: String, _ path: String, kind: String? = nil) {
         let file = monitor.locked {
             pipe?.isOpen = false
             isWell = false
-            (target, isPaused) = (nil, false)
+            (target, standing.isPaused) = (nil, false)
             defer { self.file = nil }
             return self.file
         }
@@ -86,7 +88,9 @@ extension FileWriter {
         host.log(VG_LOG_ERROR, "recording to \(path) ended: \(reason)\(kept)")
         host.health(.failed("the recording ended: \(reason)"))
         var fields: [(String, SettingValue)] = [
-            ("path", .string(path)), ("reason", .string(reason)), ("frames", .integer(Int64(file?.frames ?? 0))),
+            ("path", .string(path)), ("reason", .string(reason)),
+            ("kind", .string(kind ?? RecordFault.disk(file?.code ?? 0))),
+            ("frames", .integer(Int64(file?.frames ?? 0))),
         ]
         if let rest { fields.append(("place", .string(rest))) }
         host.publish(RecordEvent.failed, fields)

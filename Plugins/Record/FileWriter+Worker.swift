@@ -17,7 +17,8 @@ extension FileWriter {
             if let audio {
                 if isRecording {
                     isUnsaved = true
-                    store(audio.samples, audio.frames, at: audio.position)
+                    follow(on: audio)
+                    store(audio.samples, audio.frames, at: audio.position, audio.time)
                     tellLevels(audio)
                 } else {
                     before.add(audio)
@@ -42,6 +43,8 @@ extension FileWriter {
                 // It may have been set just now, and lie in the past.
                 if framesToLimit <= 0 { end() }
             }
+            lookAtInterruption()
+            if isLast || (asked && audio == nil) { subscribers?.flush() }
             if isLast { return }
             monitor.locked {
                 if audio == nil, asked { settling = false }
@@ -53,7 +56,7 @@ extension FileWriter {
 
     /// Writes frames to the file, or to the next one where it is full, and ends the recording at its limit. By whoever has
     /// the file.
-    func store(_ samples: UnsafePointer<Float>, _ frames: Int, at position: UInt64) {
+    func store(_ samples: UnsafePointer<Float>, _ frames: Int, at position: UInt64, _ time: UInt64) {
         var start = 0
         while start < frames, let file = monitor.locked({ self.file }) {
             // Only now, since more comes: there is no file of nothing at the end.
@@ -63,8 +66,9 @@ extension FileWriter {
             }
             let count = min(frames - start, framesToLimit, framesToNext, tenth - active % tenth)
             if count > 0 {
+                subscribers?.at(
+                    position + UInt64(start), time == 0 ? 0 : time + UInt64(Double(start) / rate * 1e9), rate: rate)
                 if let reason = file.write(samples + start * channels, count) { return fail(reason, file.path) }
-                subscribers?.publish(samples + start * channels, count, at: position + UInt64(start), rate)
                 active += count
                 start += count
             }
@@ -115,12 +119,13 @@ extension FileWriter {
         let fresh = history.add(audio.samples, audio.frames)
         let position = audio.position + UInt64(audio.frames)
         if !fresh.isEmpty { shown.withLock { $0 = (history.values, seconds) } }
-        for level in fresh { host.publish([[level]], at: position) }
-        guard !fresh.isEmpty, history.isDue() else { return }
-        host.publish(
-            RecordEvent.levels,
-            [("values", .list(history.values.map { .number(Double($0)) })), ("seconds", .number(seconds))],
-            at: position)
+        guard !fresh.isEmpty, let file = monitor.locked({ file }) else { return }
+        for level in fresh { host.publish([[level], [Float(seconds)]], at: position) }
+        // Whoever comes later gets what is now; who is there has the series.
+        host.publish(RecordEvent.levels, levels, at: position, silently: !history.isDue())
+        let (told, state, reason) = monitor.locked { (standing.told, standing.state, standing.reason ?? "") }
+        // Where it has just changed, who changes it tells it.
+        if told == state { tell(state, file, reason: reason, silently: true) }
     }
 }
 

@@ -11,6 +11,12 @@ struct RecordOptions: Sendable {
     /// Seconds and bytes after which the next file begins; nil: never.
     let longest: Double?
     let largest: Int?
+    /// Seconds for which it may be interrupted; nil: for ever.
+    let interruption: Double?
+    /// Whether silence takes the place of what is missing.
+    let fills: Bool
+    /// Frames of a block that subscribers get.
+    let publishedBlock: Int
 
     /// Seconds that a file has at least.
     private static let shortest = 0.01
@@ -25,6 +31,9 @@ struct RecordOptions: Sendable {
                 "cannot make files of \(longest) s", hint: "use \(Self.shortest) s or more, or 0 for one file",
                 key: "split")
         }
+        interruption = settings.number("interruption_limit").flatMap { $0 > 0 ? $0 : nil }
+        fills = settings.bool("fill") ?? false
+        publishedBlock = settings.integer("publish_frames") ?? 1024
         largest = settings.number("split_size").flatMap { $0 > 0 ? Int($0 * 1_000_000) : nil }
     }
 }
@@ -48,10 +57,8 @@ final class FileWriter: @unchecked Sendable {
     var target: RecordTarget?
     /// Files that this recording has completed: none of them is overwritten by the next.
     private var written: Set<String> = []
-    /// Whether the user has paused it.
-    var isPaused = false
-    /// Why nothing can be heard, though audio comes; nil: something can.
-    var silence: String?
+    /// How the recording stands; with the monitor's lock.
+    var standing = Standing()
     /// Seconds of audio that the recording has at most; nil: as many as come.
     var limit: Double?
     /// Seconds that were recorded at rates before the one now, and frames at this one.
@@ -64,12 +71,12 @@ final class FileWriter: @unchecked Sendable {
     /// Who gets what is recorded besides the file; nil: nobody.
     let subscribers: TakeAudio?
     var isWell = true
-    /// The state that was told last.
-    var toldState = ""
     /// Clipped samples that were told of.
     var told = 0
-    /// Frames of this recording that found no room.
-    var dropped = 0
+    /// What this recording is without.
+    let lost = Lock(Lost())
+    var untold: Untold?
+    var toldLoss: UInt64 = 0
     private(set) var ending = false
     /// The levels, for whoever asks.
     let shown = Lock((values: [Float](), seconds: 0.0))
@@ -80,7 +87,7 @@ final class FileWriter: @unchecked Sendable {
         self.channels = channels
         self.options = options
         self.host = host
-        subscribers = options.publishes ? TakeAudio(channels: channels, host: host) : nil
+        subscribers = options.publishes ? TakeAudio(block: options.publishedBlock, host: host) : nil
     }
 
     /// What is recorded to; nil: nothing is recorded. [any]
@@ -103,9 +110,10 @@ final class FileWriter: @unchecked Sendable {
                 // It goes on in the same file.
             } else {
                 let next = target
-                let kept = (limit, isPaused)
+                let kept = (limit, monitor.locked { standing })
                 finishIfOpen()
-                (target, (limit, isPaused)) = (next, kept)
+                (target, limit) = (next, kept.0)
+                monitor.locked { standing = kept.1 }
             }
         }
         let fresh = CapturePipe(
@@ -122,19 +130,27 @@ final class FileWriter: @unchecked Sendable {
 
     /// Lets the audio in, if anybody wants it.
     func open() {
+        let (silence, isPaused) = monitor.locked { (standing.silence, standing.isPaused) }
         pipe?.isOpen = silence == nil && (path != nil ? !isPaused : before.length > 0)
     }
 
     /// Goes on with what was recorded when it was prepared anew, or begins with `first`. [control]
     func resume(with first: RecordTarget? = nil, limit firstLimit: Double? = nil) {
-        let next = monitor.locked { target } ?? first
+        let next =
+            monitor.locked {
+                standing.isInactive = false
+                return target
+            } ?? first
         guard worker == nil else { return tellAgain() }
         do throws(NodeError) {
             if let next, path == nil {
                 let goesOn = monitor.locked { target } != nil
-                let kept = (earlier, limit, isPaused)
-                try start(next, limit: goesOn ? limit : firstLimit, after: goesOn ? written : [])
-                if goesOn { (earlier, began, limit, isPaused) = (kept.0, kept.0, kept.1, kept.2) }
+                if goesOn {
+                    // At another rate, in another file.
+                    try record(next)
+                } else {
+                    try start(next, limit: firstLimit)
+                }
                 open()
             } else if path != nil || before.length > 0 {
                 try startWorker()
@@ -145,24 +161,35 @@ final class FileWriter: @unchecked Sendable {
         }
     }
 
-    /// Begins a recording, or goes on with one after `files`; throws while there is one, and when there can be none. [control]
-    func start(
-        _ target: RecordTarget, limit: Double? = nil, after files: Set<String> = []
-    ) throws(NodeError) {
-        if let path { throw NodeError("is recording to \(path) already", hint: "finish that first") }
+    /// Begins a recording; throws while there is one, and when there can be none. [control]
+    func start(_ target: RecordTarget, limit: Double? = nil) throws(NodeError) {
+        if let path {
+            throw NodeError("is recording to \(path) already", hint: "finish that first", kind: RecordFault.recording)
+        }
+        stopWorker()
+        (earlier, written) = (0, [])
+        self.limit = limit
+        lost.withLock { $0 = Lost() }
+        monitor.locked { standing.begin() }
+        subscribers?.begin()
+        try record(target)
+        if monitor.locked({ standing.reason }) != nil { tellAgain() }
+    }
+
+    /// Records to a new file from now on. [control]
+    private func record(_ target: RecordTarget) throws(NodeError) {
         guard let pipe else { throw NodeError("is not prepared") }
         stopWorker()
         // What came after the end of the one before, unless it is to be in this one.
         while let audio = pipe.take() { before.add(audio) }
-        collectDropped()
-        (told, dropped, earlier, active, written) = (0, 0, 0, 0, files)
-        (self.limit, isPaused) = (limit, false)
+        _ = pipe.takeDropped()
+        (told, active) = (0, 0)
         try begin(target)
         open()
         do throws(NodeError) {
             let known = before.take()
             known.samples.withUnsafeBufferPointer {
-                if let first = $0.baseAddress, !$0.isEmpty { store(first, $0.count / channels, at: known.position) }
+                if let first = $0.baseAddress, !$0.isEmpty { store(first, $0.count / channels, at: known.position, 0) }
             }
             try startWorker()
         } catch {
@@ -173,13 +200,13 @@ final class FileWriter: @unchecked Sendable {
         }
         if !isWell { host.health(.ok) }
         isWell = true
-        if silence != nil { tellAgain() }
     }
 
     /// Makes the next file.
     func begin(_ target: RecordTarget) throws(NodeError) {
         let file = try TakeFile(
-            target, channels: channels, rate: rate, overwrites: options.overwrites, keeping: written, host: host)
+            target, channels: channels, rate: rate, overwrites: options.overwrites, keeping: written,
+            subscribers: subscribers, host: host)
         began = seconds
         monitor.locked {
             self.file = file
@@ -193,7 +220,7 @@ final class FileWriter: @unchecked Sendable {
                 ("path", .string(file.path)), ("place", .string(file.place)), ("rate", .number(file.rate)),
                 ("channels", .integer(Int64(target.channels ?? channels))),
             ])
-        tell("recording", file)
+        tell(monitor.locked { standing.state }, file, reason: monitor.locked { standing.reason } ?? "")
     }
 
     /// Goes on keeping what comes for the next recording, if it is to have that.
@@ -205,26 +232,32 @@ final class FileWriter: @unchecked Sendable {
 
     /// Completes the file, and the recording with it unless there is to be another. By whoever has the file.
     @discardableResult
-    func complete(after frames: Int? = nil, isLast: Bool = true) throws(NodeError) -> Take {
-        guard let file = monitor.locked({ file }) else { throw NodeError("is not recording") }
+    func complete(
+        after frames: Int? = nil, isLast: Bool = true, reason ending: String = ""
+    ) throws(NodeError) -> Take {
+        guard let file = monitor.locked({ file }) else {
+            throw NodeError("is not recording", kind: RecordFault.nothing)
+        }
         let fault = file.release(upTo: frames)
         tellClipped(file)
+        tellLosses()
         if let reason = fault ?? file.complete() {
             fail(reason, file.path)
-            throw NodeError("\(file.path) is not complete: \(reason)")
+            throw NodeError("\(file.path) is not complete: \(reason)", kind: RecordFault.disk(file.code))
         }
         let take = Take(
-            path: file.path, frames: file.frames, seconds: Double(file.frames) / file.rate, dropped: dropped,
+            path: file.path, frames: file.frames, seconds: Double(file.frames) / file.rate, lost: lost.withLock { $0 },
             clipped: file.clipped, peak: file.levels.peak, truePeak: file.levels.truePeak,
             loudness: file.levels.loudness)
         told = 0
         written.insert(file.path)
         monitor.locked {
             self.file = nil
-            if isLast { (target, isPaused) = (nil, false) }
+            if isLast { (target, standing.isPaused) = (nil, false) }
         }
+        if isLast { subscribers?.flush() }
         host.publish(RecordEvent.finished, take.fields)
-        if isLast { tell("finished", file) }
+        if isLast { tell("finished", file, reason: ending) }
         return take
     }
 

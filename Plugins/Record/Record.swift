@@ -31,6 +31,16 @@ final class Record: Node {
                 "publish", VG_SET_BOOL, "gives out what is recorded as audio too, for programs that subscribe to it",
                 default: "false"),
             Setting(
+                "publish_frames", VG_SET_INTEGER, "of a block of that audio, which has rate and channels of the file",
+                default: "1024", range: 16...65_536, unit: "frames"),
+            Setting(
+                "interruption_limit", VG_SET_NUMBER,
+                "ends a recording to which nothing has come for so long; 0: it waits", default: "0", range: 0...1e9,
+                unit: "s"),
+            Setting(
+                "fill", VG_SET_BOOL, "silence takes the place of what is missing, so that the file keeps the time",
+                default: "false"),
+            Setting(
                 "preroll", VG_SET_NUMBER, "of what came before `start`, a recording has so much", default: "0",
                 range: 0...600, unit: "s"),
             Setting(
@@ -77,7 +87,10 @@ final class Record: Node {
                 ], results: Take.declared),
         ],
         events: RecordEvent.types,
-        series: [Series("level", "rms of all channels, of a tenth of a second", unit: "dBFS", rate: 10, width: 1)],
+        series: [
+            Series("level", "rms of all channels, of a tenth of a second", unit: "dBFS", rate: 10, width: 1),
+            Series("seconds", "recorded so far, pauses left out", unit: "s", rate: 10, width: 1),
+        ],
         process: recordProcess)
 
     struct Processor: BitwiseCopyable {
@@ -163,7 +176,9 @@ final class Record: Node {
         case "discard": try writer.discard()
         case "limit": try writer.set(limit: arguments.number("seconds"))
         case VG_ACTION_SOURCE:
-            writer.follow(source: arguments.bool("there") ?? true, arguments.string("reason") ?? "")
+            writer.follow(
+                source: arguments.bool("there") ?? true, comes: arguments.bool("comes") ?? true,
+                arguments.string("reason") ?? "")
         case "levels": for (name, value) in writer.levels { call.put(name, value) }
         default:
             for (name, value) in try writer.finish(after: arguments.integer("frames")).fields { call.put(name, value) }

@@ -6,7 +6,7 @@ struct Take {
     var path: String
     var frames: Int
     var seconds: Double
-    var dropped: Int
+    var lost: Lost
     var clipped: Int
     /// Nil: silence.
     var peak, truePeak, loudness: Double?
@@ -15,14 +15,16 @@ struct Take {
         let levels = [("peak", peak), ("true_peak", truePeak), ("loudness", loudness)]
         return [
             ("path", .string(path)), ("frames", .integer(Int64(frames))), ("seconds", .number(seconds)),
-            ("dropped", .integer(Int64(dropped))), ("clipped", .integer(Int64(clipped))),
+            ("dropped", .integer(Int64(lost.frames))), ("missing", .number(lost.seconds)),
+            ("clipped", .integer(Int64(clipped))),
         ] + levels.compactMap { name, level in level.map { (name, .number($0)) } }
     }
 
     static let declared = [
         Field("path", VG_STRING, "the file"), Field("frames", VG_INTEGER, "written", unit: "frames"),
         Field("seconds", VG_NUMBER, "how long it is", unit: "s"),
-        Field("dropped", VG_INTEGER, "lost on the way", unit: "frames"),
+        Field("dropped", VG_INTEGER, "lost to dropouts and a slow disk", unit: "frames"),
+        Field("missing", VG_NUMBER, "of the time that passed, pauses left out, it is without", unit: "s"),
         Field("clipped", VG_INTEGER, "samples beyond full scale, in formats of integers"),
         Field("peak", VG_NUMBER, "the largest sample; of silence there is none", unit: "dBFS"),
         Field("true_peak", VG_NUMBER, "the largest value between samples (ITU-R BS.1770)", unit: "dBTP"),
@@ -61,10 +63,18 @@ enum RecordEvent {
             ], role: .take(.partial)),
         EventType(finished, "a recording is complete", fields: Take.declared, role: .take(.whole)),
         EventType(
-            dropped, "audio was lost, because the disk is too slow",
+            dropped, "audio is missing: it was lost, or none came",
             fields: [
-                Field("frames", VG_INTEGER, "since the last time", unit: "frames"),
-                Field("total", VG_INTEGER, "of this recording", unit: "frames"),
+                Field("frames", VG_INTEGER, "of the audio", unit: "frames"),
+                Field("total", VG_INTEGER, "of this recording that were lost, interruptions left out", unit: "frames"),
+                Field("seconds", VG_NUMBER, "how long that is", unit: "s"),
+                Field("missing", VG_NUMBER, "in all, with interruptions", unit: "s"),
+                Field("at", VG_INTEGER, "of the file, where it is missing", unit: "frames"),
+                Field(
+                    "cause", VG_STRING,
+                    "disk (too slow), dropout (somebody was too late) or interruption (nothing came, or could be heard)"
+                ),
+                reason,
             ]),
         EventType(
             clipped, "what came was beyond full scale where it became integers",
@@ -80,6 +90,7 @@ enum RecordEvent {
             failed, "a recording ended, because the disk refused it",
             fields: [
                 path, reason, frames,
+                Field("kind", VG_STRING, "of the failure: " + RecordFault.diskKinds),
                 Field("place", VG_STRING, "what the file that holds what there is of it is called"),
             ],
             role: .take(.whole)),
@@ -90,7 +101,9 @@ enum RecordEvent {
                     "state", VG_STRING,
                     "idle, recording, paused (by the user), interrupted (no audio comes), finished or failed"), path,
                 frames, Field("seconds", VG_NUMBER, "recorded so far, pauses left out", unit: "s"),
-                Field("dropped", VG_INTEGER, "lost in this recording", unit: "frames"), reason,
+                Field("dropped", VG_INTEGER, "lost in this recording", unit: "frames"),
+                Field("missing", VG_NUMBER, "of the time that passed, pauses left out, it is without", unit: "s"),
+                reason,
             ], retained: true),
     ]
 }

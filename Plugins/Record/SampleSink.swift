@@ -5,6 +5,10 @@ protocol SampleSink: AnyObject {
     var size: Int { get }
     /// Why the last frames were not all taken.
     var fault: String { get }
+    /// What the system said to that; 0: nothing.
+    var code: Int32 { get }
+    /// Marks a frame, if the format can. [worker]
+    func mark(_ frame: Int, _ text: String)
     /// Adds interleaved frames; how many were taken. [worker]
     func write(_ samples: UnsafePointer<Float>, _ frames: Int) -> Int
     /// Adds interleaved frames of integers, whose upper bits count; how many were taken. [worker]
@@ -21,4 +25,6 @@ protocol SampleSink: AnyObject {
 
 extension SampleSink {
     var saveShows: Bool { false }
+    var code: Int32 { 0 }
+    func mark(_ frame: Int, _ text: String) {}
 }

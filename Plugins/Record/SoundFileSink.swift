@@ -33,6 +33,7 @@ final class SoundFileSink: SampleSink {
 
     var size: Int { output.size }
     var fault: String { output.fault ?? String(cString: sf_strerror(file)) }
+    var code: Int32 { output.code }
 
     func write(_ samples: UnsafePointer<Float>, _ frames: Int) -> Int {
         Int(sf_writef_float(file, samples, sf_count_t(frames)))
@@ -45,11 +46,16 @@ final class SoundFileSink: SampleSink {
         if encoding.hasLength { sf_command(file, Int32(SFC_UPDATE_HEADER_NOW), nil, 0) }
     }
 
+    private var cues = WaveCues()
+
+    func mark(_ frame: Int, _ text: String) { cues.add(frame, text) }
+
     func synchronize() { output.synchronize() }
 
     func close() -> String? {
         let result = sf_close(file)
         if !isTimed, encoding.hasLength, encoding.bits == nil { forgetTime(output) }
+        if encoding.hasLength, result == 0 { cues.write(to: output) }
         output.synchronize()
         if let fault = output.fault { return fault }
         return result == 0 ? nil : sf_error_number(result).map { String(cString: $0) } ?? "error \(result)"

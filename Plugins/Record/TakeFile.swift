@@ -26,6 +26,7 @@ final class TakeFile: @unchecked Sendable {
     private var isOpen = true
     private var reshape: Reshape
     private let inputChannels: Int
+    private let subscribers: TakeAudio?
     /// Frames that are still to be left out.
     private var skip: Int
     private let hold: Int
@@ -37,8 +38,9 @@ final class TakeFile: @unchecked Sendable {
     /// of the audio. [control]
     init(
         _ target: RecordTarget, channels: Int, rate: Double, overwrites: Bool, keeping finished: Set<String>,
-        host: NodeHost
+        subscribers: TakeAudio?, host: NodeHost
     ) throws(NodeError) {
+        self.subscribers = subscribers
         let own = target.encoding.rate(rate, target.rate)
         self.rate = own
         inputChannels = channels
@@ -60,7 +62,7 @@ final class TakeFile: @unchecked Sendable {
         let (name, descriptor) = TakeName.claim(path, overwrites: overwrites && !finished.contains(path)) {
             host.log(VG_LOG_INFO, "\($0) is being recorded, so that it is kept")
         }
-        if descriptor < 0 { throw NodeError("cannot record to \(name.part): \(String(cString: strerror(errno)))") }
+        if descriptor < 0 { throw RecordFault.cannotRecord(name.part, errno) }
         do throws(NodeError) {
             sink = try target.encoding.sink(
                 TakeOutput(descriptor), channels: self.channels, rate: own, stamp: target.isStamped ? now : nil)
@@ -104,6 +106,7 @@ final class TakeFile: @unchecked Sendable {
     /// Writes frames of the file, or keeps them back.
     private func keep(_ samples: UnsafePointer<Float>?, _ frames: Int) -> String? {
         guard let samples, frames > 0 else { return nil }
+        subscribers?.add(samples, frames, channels: channels, rate: rate)
         if hold == 0 { return store(samples, frames) }
         held += UnsafeBufferPointer(start: samples, count: frames * channels)
         let ready = (held.count - heldStart) / channels - hold
@@ -141,6 +144,15 @@ final class TakeFile: @unchecked Sendable {
 
     /// Whether the complete file shows when it was saved.
     var saveShows: Bool { sink.saveShows }
+
+    /// The frame of the file that comes next, with those that are kept back.
+    var end: Int { frames + (held.count - heldStart) / channels }
+
+    /// Of the system, of what it refused; 0: nothing.
+    var code: Int32 { sink.code }
+
+    /// Marks what comes next, if the format can. [worker]
+    func mark(_ text: String) { sink.mark(end, text) }
 
     /// Makes what was written outlive the process. [worker]
     func save() { sink.save() }

@@ -7,7 +7,8 @@ import Glibc
 final class TakeOutput {
     private let descriptor: Int32
     private var place: off_t = 0
-    private var code: Int32 = 0
+    /// Of the system, of the first thing that it refused; 0: nothing.
+    private(set) var code: Int32 = 0
 
     /// Owns the descriptor.
     init(_ descriptor: Int32) { self.descriptor = descriptor }

@@ -13,6 +13,10 @@ final class VorbisSink: SampleSink {
     private let block = UnsafeMutablePointer<vorbis_block>.allocate(capacity: 1)
     private let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
 
+    /// Frames that the encoder was not given yet, interleaved.
+    private var waiting: [Float] = []
+    private static let chunk = 1024
+
     /// Begins a file. `quality`: 0 to 1. `serial`: tells the stream from others, should files be joined. [control]
     init(_ output: TakeOutput, channels: Int, rate: Double, quality: Double, serial: Int32) throws(NodeError) {
         self.output = output
@@ -58,26 +62,32 @@ final class VorbisSink: SampleSink {
 
     var size: Int { output.size }
     var fault: String { output.fault ?? "the encoder failed" }
+    var code: Int32 { output.code }
 
     func write(_ samples: UnsafePointer<Float>, _ frames: Int) -> Int {
+        let before = waiting.count / channels
+        waiting += UnsafeBufferPointer(start: samples, count: frames * channels)
         var done = 0
-        while done < frames {
-            let count = min(1024, frames - done)
-            guard let buffer = vorbis_analysis_buffer(coder, Int32(count)) else { return done }
-            for channel in 0..<channels {
-                guard let row = buffer[channel] else { return done }
-                for frame in 0..<count {
-                    let sample = samples[(done + frame) * channels + channel]
-                    // What is no number would spoil what is beside it.
-                    row[frame] = sample.isFinite ? sample : 0
-                }
+        while (waiting.count / channels) - done >= Self.chunk, encode(from: done, Self.chunk) { done += Self.chunk }
+        waiting.removeFirst(done * channels)
+        return output.fault == nil ? frames : max(0, done - before)
+    }
+
+    /// Gives the encoder frames that wait. What it makes of them depends on how many it gets at once: always as many, but
+    /// where the recording is saved.
+    private func encode(from start: Int, _ frames: Int) -> Bool {
+        guard let buffer = vorbis_analysis_buffer(coder, Int32(frames)) else { return false }
+        for channel in 0..<channels {
+            guard let row = buffer[channel] else { return false }
+            for frame in 0..<frames {
+                let sample = waiting[(start + frame) * channels + channel]
+                // What is no number would spoil what is beside it.
+                row[frame] = sample.isFinite ? sample : 0
             }
-            vorbis_analysis_wrote(coder, Int32(count))
-            encode()
-            if output.fault != nil { return done }
-            done += count
         }
-        return done
+        vorbis_analysis_wrote(coder, Int32(frames))
+        encode()
+        return output.fault == nil
     }
 
     /// Only formats of integers are given them.
@@ -107,14 +117,19 @@ final class VorbisSink: SampleSink {
     /// By its pages.
     let saveShows = true
 
-    func save() { put(ogg_stream_flush) }
+    func save() {
+        if !waiting.isEmpty { _ = encode(from: 0, waiting.count / channels) }
+        waiting = []
+        put(ogg_stream_flush)
+    }
 
     func synchronize() { output.synchronize() }
 
     func close() -> String? {
+        save()
         vorbis_analysis_wrote(coder, 0)
         encode()
-        save()
+        put(ogg_stream_flush)
         output.synchronize()
         return output.fault
     }

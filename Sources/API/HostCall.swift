@@ -119,6 +119,8 @@ public struct CallError: Error, Sendable {
     public var message: String
     /// What to do.
     public var hint: String
+    /// Of what kind it is, where a node's action says so: "already-recording"; else empty.
+    public var kind = ""
     /// What is wrong with a graph, if it is that.
     public var diagnostics: [Diagnostic] = []
 
@@ -137,7 +139,9 @@ public struct CallError: Error, Sendable {
     init(_ error: any Error, hint: String) {
         switch error {
         case let error as CallError: self = error
-        case let error as HostError: self.init(error.message, hint: error.hint)
+        case let error as HostError:
+            self.init(error.message, hint: error.hint)
+            kind = error.kind
         case let error as InvalidGraph:
             let errors = error.diagnostics.filter { $0.severity == .error }
             let more = errors.count > 1 ? ", and \(errors.count - 1) more" : ""

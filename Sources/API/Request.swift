@@ -10,13 +10,14 @@ extension CallError {
         JSONText.object([("id", id.text), ("ok", "false"), ("error", text)])
     }
 
-    /// Message, hint and diagnostics as JSON.
+    /// Message, hint and diagnostics as JSON, and the kind where it has one.
     public var text: String {
-        JSONText.object([
+        let parts = [
             ("message", JSONText.string(message)),
             ("hint", JSONText.string(hint.isEmpty ? "send one object a line" : hint)),
             ("diagnostics", EventJSON.value(.list(diagnostics.map(\.fields)))),
-        ])
+        ]
+        return JSONText.object(parts + (kind.isEmpty ? [] : [("kind", JSONText.string(kind))]))
     }
 }
 

@@ -49,7 +49,7 @@ extension NodeError {
     package func copy(to error: inout vg_error) {
         NodeKit.copy(message, &error.message)
         NodeKit.copy(hint, &error.hint)
-        NodeKit.copy(key, &error.key)
+        NodeKit.copy(key.isEmpty && !kind.isEmpty ? ":" + kind : key, &error.key)
     }
 
     /// Reads the struct in C.
@@ -58,7 +58,11 @@ extension NodeError {
             withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         }
         let message = text(error.message)
-        self.init(message.isEmpty ? "failed without a reason" : message, hint: text(error.hint), key: text(error.key))
+        let key = text(error.key)
+        let isKind = key.hasPrefix(":")
+        self.init(
+            message.isEmpty ? "failed without a reason" : message, hint: text(error.hint), key: isKind ? "" : key,
+            kind: isKind ? String(key.dropFirst()) : "")
     }
 }
 

@@ -30,6 +30,10 @@ public final class CapturePipe: @unchecked Sendable {
         public let position: UInt64
         /// At least 1.
         public let frames: Int
+        /// Frames of the driver's time that were lost just before the first; see `vg_cycle.skipped`.
+        public let skipped: Int
+        /// When the first block was taken, in nanoseconds of `CLOCK_MONOTONIC`, and when the one after the last is due.
+        public let time, endTime: UInt64
         /// Of planar audio: the samples of each channel. Of interleaved audio: all samples, as if it were one channel.
         public let channels: UnsafePointer<UnsafePointer<Float>?>
         /// Where the samples begin.
@@ -54,19 +58,27 @@ public final class CapturePipe: @unchecked Sendable {
                 while samples.space < frames &* channels || blocks.space == 0, shared.pointee.patience.wait() {}
             }
             guard samples.space >= frames &* channels, blocks.space > 0 else {
-                shared.pointee.dropped.wrappingAdd(frames, ordering: .relaxed)
+                shared.pointee.dropped.wrappingAdd(
+                    frames &+ Int(cycle.pointee.skipped), ordering: .relaxed)
                 return false
             }
             shared.pointee.patience.renew()
             for channel in 0..<channels { _ = samples.write(io.pointee.audio_in[channel], count: frames) }
-            return blocks.push(Block(position: cycle.pointee.position, frames: frames))
+            return blocks.push(
+                Block(
+                    position: cycle.pointee.position, time: vg_nanoseconds(),
+                    frames: UInt32(truncatingIfNeeded: frames), skipped: cycle.pointee.skipped,
+                    period: UInt32(Double(frames) / cycle.pointee.rate * 1e9)))
         }
     }
 
     /// One block in the ring of samples: channel after channel.
     fileprivate struct Block: BitwiseCopyable {
         var position: UInt64
-        var frames: Int
+        var time: UInt64
+        var frames, skipped: UInt32
+        /// Nanoseconds.
+        var period: UInt32
     }
 
     fileprivate struct Shared: ~Copyable {
@@ -156,16 +168,21 @@ public final class CapturePipe: @unchecked Sendable {
     public func take() -> Audio? {
         guard let first = takeNext() else { return nil }
         read(first, at: 0)
-        var held = first.frames
+        var (held, last) = (Int(first.frames), first)
         while let following = takeNext() {
-            guard following.position == first.position + UInt64(held), held + following.frames <= chunk else {
+            guard following.position == first.position + UInt64(held), following.skipped == 0,
+                held + Int(following.frames) <= chunk
+            else {
                 next = following
                 break
             }
             read(following, at: held)
-            held += following.frames
+            (held, last) = (held + Int(following.frames), following)
         }
-        return Audio(position: first.position, frames: held, channels: UnsafePointer(pointers))
+        return Audio(
+            position: first.position, frames: held, skipped: Int(first.skipped), time: first.time,
+            endTime: last.time + UInt64(last.period),
+            channels: UnsafePointer(pointers))
     }
 
     private func takeNext() -> Block? {
@@ -174,13 +191,14 @@ public final class CapturePipe: @unchecked Sendable {
     }
 
     private func read(_ one: Block, at start: Int) {
+        let frames = Int(one.frames)
         for channel in 0..<channels {
             switch order {
-            case .planar: _ = samples.reader.read(into: audio + channel * chunk + start, count: one.frames)
+            case .planar: _ = samples.reader.read(into: audio + channel * chunk + start, count: frames)
             case .interleaved:
-                _ = samples.reader.read(into: block, count: one.frames)
+                _ = samples.reader.read(into: block, count: frames)
                 let target = audio + start * channels + channel
-                for frame in 0..<one.frames { target[frame * channels] = block[frame] }
+                for frame in 0..<frames { target[frame * channels] = block[frame] }
             }
         }
     }

@@ -68,7 +68,10 @@ public struct Action: Sendable {
         VG_ACTION_SOURCE, "know whether anything is connected that it could hear; the host does this",
         arguments: [
             Setting("there", VG_SET_BOOL, "whether there is", required: true),
-            Setting("reason", VG_SET_STRING, "why there is not"),
+            Setting(
+                "comes", VG_SET_BOOL, "whether blocks come at all; not while a server is gone or hangs", default: "true"
+            ),
+            Setting("reason", VG_SET_STRING, "why there is not, or none come"),
         ])
 
     /// `VG_ACTION_PROPERTY`: sets or asks for what is turned while running and is no number that could ramp.

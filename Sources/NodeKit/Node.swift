@@ -29,12 +29,15 @@ public struct NodeError: Error, Sendable, Equatable {
     public var hint: String
     /// The setting at fault, so that the host can point at its line; empty when it is none.
     public var key: String
+    /// Of what kind it is, for programs: "already-recording"; empty: of none that has a name, or one of a setting.
+    public var kind: String
 
     /// Describes a failure.
-    public init(_ message: String, hint: String = "", key: String = "") {
+    public init(_ message: String, hint: String = "", key: String = "", kind: String = "") {
         self.message = message
         self.hint = hint
         self.key = key
+        self.kind = kind
     }
 }
 

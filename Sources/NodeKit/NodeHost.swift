@@ -48,8 +48,11 @@ public struct NodeHost: @unchecked Sendable {
         text.withCString { host.pointee.log?(host.pointee.handle, level, $0) }
     }
 
-    /// Publishes an event that the descriptor declares; `position`: the frame at which it happened, nil: now. [any]
-    public func publish(_ name: String, _ fields: [(String, SettingValue)] = [], at position: UInt64? = nil) {
+    /// Publishes an event that the descriptor declares; `position`: the frame at which it happened, nil: now; `silently`:
+    /// it replaces what whoever subscribes later is told, and is told to nobody now. [any]
+    public func publish(
+        _ name: String, _ fields: [(String, SettingValue)] = [], at position: UInt64? = nil, silently: Bool = false
+    ) {
         var arena = CValueArena()
         var event = vg_event()
         event.size = UInt32(MemoryLayout<vg_event>.size)
@@ -57,6 +60,7 @@ public struct NodeHost: @unchecked Sendable {
         event.fields = arena.entries(fields.map { ($0.0, $0.1) })
         event.field_count = UInt32(fields.count)
         event.position = position ?? 0
+        event.flags = silently ? UInt32(VG_EVENT_SILENT) : 0
         host.pointee.publish?(host.pointee.handle, &event)
         _ = consume arena  // not before the call is over
     }
@@ -186,4 +190,19 @@ extension NodeHost {
 private final class WaitingCall: Sendable {
     let done: @Sendable (CallResult) -> Void
     init(_ done: @escaping @Sendable (CallResult) -> Void) { self.done = done }
+}
+
+// What came to the structures later, where whoever published knew of it.
+extension vg_event {
+    /// Whether it is told only to whoever subscribes later. [any]
+    public var isSilent: Bool {
+        Int(size) >= MemoryLayout.offset(of: \vg_event.flags)! + 4 && flags & UInt32(VG_EVENT_SILENT) != 0
+    }
+}
+
+extension vg_audio {
+    /// The first frame in the node's own stream; 0 where that is not told. [any]
+    public var ownFrame: UInt64 { Int(size) >= MemoryLayout.offset(of: \vg_audio.frame)! + 8 ? frame : 0 }
+    /// When the first frame came, in nanoseconds of `CLOCK_MONOTONIC`; 0: unknown. [any]
+    public var hostTime: UInt64 { Int(size) >= MemoryLayout.offset(of: \vg_audio.time)! + 8 ? time : 0 }
 }

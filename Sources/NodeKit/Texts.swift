@@ -32,3 +32,9 @@ package func trimmed(_ text: some StringProtocol) -> String {
     guard let last = begin.lastIndex(where: { !$0.isWhitespace }) else { return "" }
     return String(begin[...last])
 }
+
+/// Seconds as a person writes them: to the millisecond.
+package func secondsText(_ seconds: Double) -> String {
+    let rounded = (seconds * 1000).rounded() / 1000
+    return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int(rounded))" : "\(rounded)"
+}

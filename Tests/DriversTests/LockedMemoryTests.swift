@@ -51,20 +51,20 @@ struct LockedMemoryTests {
         }
         let first = try made()
         defer { munmap(first, pages * 4096) }
-        #expect(try !isLocked(UInt(bitPattern: first)))
+        #expect(!isLocked(UInt(bitPattern: first)))
         LockedMemory.update()
         let present = Int(LockedMemory.figures.present)
-        #expect(try isLocked(UInt(bitPattern: first)))
+        #expect(isLocked(UInt(bitPattern: first)))
         #expect(present >= pages / 2 * 4096 && present < Int(LockedMemory.figures.mapped))
         var found = [UInt8](repeating: 0, count: pages)
         #expect(mincore(first, pages * 4096, &found) == 0)
         #expect(found.count { $0 & 1 == 1 } == pages / 2)
         // So is the code.
-        #expect(try isLocked(ownCode))
+        #expect(isLocked(ownCode))
         let second = try made()
         defer { munmap(second, pages * 4096) }
         LockedMemory.update()
-        #expect(try isLocked(UInt(bitPattern: second)))
+        #expect(isLocked(UInt(bitPattern: second)))
         #expect(Int(LockedMemory.figures.present) >= present)
     }
 
@@ -115,7 +115,7 @@ struct LockedMemoryTests {
         let start = try #require(memory != MAP_FAILED ? memory : nil)
         defer { munmap(start, size) }
         LockedMemory.update()
-        #expect(try !isLocked(UInt(bitPattern: start)) && isLocked(ownCode))
+        #expect(!isLocked(UInt(bitPattern: start)) && isLocked(ownCode))
         #expect(Int(LockedMemory.figures.mapped) < size)
         // What Linux 6.18 said of them, locked.
         let scratch = try Scratch()
@@ -142,7 +142,7 @@ struct LockedMemoryTests {
         let other = try SystemThread(name: "other") { stay {} }
         _ = ready.wait(milliseconds: 60_000)
         LockedMemory.update()
-        let found = try places.withLock { $0 }.map(isLocked)
+        let found = places.withLock { $0 }.map(isLocked)
         over.signal()
         audio.join()
         other.join()
@@ -159,9 +159,9 @@ extension JackDriverTests {
         let driver = try await chosen(DriverRequest(kind: .dummy, server: "vgt-own"))
         vg_unlock_memory()
         defer { vg_unlock_memory() }
-        #expect(try !isLocked(ownCode))
+        #expect(!isLocked(ownCode))
         let through = try PassThrough(driver, channels: 1)
-        #expect(try isLocked(ownCode))
+        #expect(isLocked(ownCode))
         through.stop()
         turn.end()
     }

@@ -47,8 +47,8 @@ struct ConsumerTests {
         let cycles = ear.cycles
         try await eventually("the server has ordered its graph") { ear.cycles > cycles + 20 }
         for client in clients { client.signal(SIGSTOP) }
-        player.play()
         let before = try await session.status()
+        player.play()
         try await eventually("three seconds and more are played") { player.hasPlayed }
         let played = ear.recordedFrames
         try await eventually("they have passed") { ear.recordedFrames > played + 2048 }

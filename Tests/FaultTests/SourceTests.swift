@@ -75,4 +75,42 @@ import TestSupport
         #expect(take.count > 0 && take.count < both.count)
         server.stop()
     }
+
+    @Test("R7: a recording waits while the server hangs or is gone, says so, and keeps the time with silence")
+    func server() async throws {
+        let server = try await Jackd.start()
+        let session = try Session(
+            """
+            [graph]
+            name = "faulted"
+            links = ["tone -> take"]
+            [node.tone]
+            type = "tone"
+            [node.take]
+            type = "record"
+            path = "take.wav"
+            fill = true
+            """, server: server.name)
+        try await session.plays()
+        func wait(_ what: String, _ told: [String]) async throws {
+            try await session.run.wait(what) { _ in try states("take", session) == told }
+        }
+        let began = ContinuousClock.now
+        server.hang()
+        let hangs = "interrupted: the JACK server hangs"
+        try await wait("the hang is told", ["recording", hangs])
+        within(0.5, began.duration(to: .now), "the interruption of a recording by a server that hangs")
+        server.unhang()
+        try await wait("it goes on", ["recording", hangs, "recording"])
+        server.crash()
+        let gone = "interrupted: the JACK server is gone"
+        try await wait("the end is told", ["recording", hangs, "recording", gone])
+        try await session.until("it is known") { $0.state == "lost" }
+        try server.restart()
+        try await wait("it goes on again", ["recording", hangs, "recording", gone, "recording"])
+        try await session.end()
+        let dropped = session.run.lines.filter { $0.hasPrefix("{\"event\":\"record.dropped\"") }
+        #expect(dropped.count { $0.contains("\"cause\":\"interruption\"") } == 2, "\(dropped)")
+        server.stop()
+    }
 }

@@ -241,6 +241,11 @@ struct TimingTests {
         let report = try #require(engine.takeLateCycles().last)
         #expect(report.skipped == 512 && report.position == 128 && report.delay == 0.0007)
         #expect(engine.recentCycles.ended == report.ended)
+        // Nodes are told of them with the block that comes next, and not again.
+        let told = engine.audio.state.pointee.cycle
+        #expect(told.pointee.skipped == 512)
+        cycle(704)
+        #expect(told.pointee.skipped == 0)
     }
 
     @Test("An offline run has no late cycles, but times")

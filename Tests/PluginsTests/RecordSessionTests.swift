@@ -100,6 +100,9 @@ import TestSupport
         #expect(audio.flatMap { $0.channels[0] } == recorded.map { left[$0] })
         #expect(audio.flatMap { $0.channels[1] } == recorded.map { right[$0] })
         #expect(audio.flatMap { $0.channels[0].indices.map(Int($0.position).advanced) } == recorded)
+        #expect(audio.flatMap { $0.channels[0].indices.map(Int($0.frame).advanced) } == Array(recorded.indices))
+        // Whole blocks, but before the pause and at the end.
+        #expect(audio.map(\.frames).filter { $0 != 1024 } == [12_400 % 1024, 11_600 % 1024])
         #expect(
             try SoundFile(scratch.file("take.wav")).samples
                 == audio.reduce(into: [[], []]) {

@@ -26,6 +26,10 @@ public struct CapturedAudio: Sendable, Equatable {
     public var rate: Double
     /// Of the first frame.
     public var position: UInt64
+    /// The same in the node's own stream.
+    public var frame: UInt64
+    /// How many there are.
+    public var frames: Int { channels.first?.count ?? 0 }
 }
 
 /// A copy of an event that a node published.
@@ -66,6 +70,7 @@ public struct CapturedMessage: Sendable, Equatable {
 public final class NodeCapture: Sendable {
     private struct State {
         var events: [CapturedEvent] = []
+        var silent: [CapturedEvent] = []
         var frames: [CapturedFrame] = []
         var audio: [CapturedAudio] = []
         var health: [Health] = []
@@ -86,6 +91,8 @@ public final class NodeCapture: Sendable {
 
     /// Everything published so far, in order.
     public var events: [CapturedEvent] { state.withLock { $0.events } }
+    /// What only those are told who subscribe later, in order.
+    public var silent: [CapturedEvent] { state.withLock { $0.silent } }
     /// Every frame of series published so far, in order.
     public var frames: [CapturedFrame] { state.withLock { $0.frames } }
     /// Every block of audio published so far, in order.
@@ -126,6 +133,7 @@ public final class NodeCapture: Sendable {
     public func clear() {
         state.withLock {
             $0.events = []
+            $0.silent = []
             $0.frames = []
             $0.audio = []
             $0.logs = []
@@ -136,9 +144,9 @@ public final class NodeCapture: Sendable {
     /// From now on, events and series that are not declared fail the running test.
     func expect(_ declarations: NodeDeclarations) { state.withLock { $0.declarations = declarations } }
 
-    private func take(_ event: CapturedEvent) {
+    private func take(_ event: CapturedEvent, silently: Bool) {
         let declarations = state.withLock { state in
-            state.events.append(event)
+            if silently { state.silent.append(event) } else { state.events.append(event) }
             return state.declarations
         }
         guard let declarations else { return }
@@ -173,7 +181,7 @@ public final class NodeCapture: Sendable {
         services.log = { level, text in
             self.state.withLock { $0.logs.append(CapturedLog(level: level.rawValue, text: text)) }
         }
-        services.publish = { self.take(CapturedEvent($0.pointee)) }
+        services.publish = { self.take(CapturedEvent($0.pointee), silently: $0.pointee.isSilent) }
         services.publishFrame = { self.take(CapturedFrame($0.pointee)) }
         services.publishAudio = { audio in
             let audio = CapturedAudio(audio.pointee)
@@ -218,6 +226,7 @@ extension CapturedAudio {
         }
         rate = audio.rate
         position = audio.position
+        frame = audio.ownFrame
     }
 }
 

@@ -61,6 +61,8 @@ public final class NodeHarness {
     public var order = Order.straight
     /// The transport that processors see.
     public var transport = vg_transport()
+    /// Frames that the driver lost before the next block; then none.
+    public var skipped = 0
     /// Values of the control inputs.
     public var controlInputs: [Float]
     /// Values of the control outputs after each block.
@@ -198,6 +200,8 @@ public final class NodeHarness {
         cycle.position = UInt64(position + positionOffset)
         cycle.clock = cycle.position
         cycle.transport = transport
+        cycle.skipped = UInt32(skipped)
+        skipped = 0
         var sink = vg_note_sink()
         withUnsafePointer(to: notes.writer) { writer in
             sink.handle = UnsafeMutableRawPointer(mutating: writer)

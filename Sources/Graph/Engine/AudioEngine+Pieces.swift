@@ -34,6 +34,7 @@ extension AudioEngine {
             timed = runPiece(header, length, detailed: detailed)
             addLengths(header, timed, began)
             collect(header, start)
+            cycle.pointee.skipped = 0
             start &+= length
             if start >= frames { break }
             length = piece(position &+ UInt64(start), frames &- start, header.pointee.grid)

@@ -4,7 +4,7 @@ import Realtime
 
 /// What fits, else the most that does.
 @_noLocks @inline(__always)
-private func saturated(_ value: UInt64) -> UInt32 {
+func saturated(_ value: UInt64) -> UInt32 {
     value > 0xffff_ffff ? 0xffff_ffff : UInt32(truncatingIfNeeded: value)
 }
 
@@ -17,12 +17,7 @@ extension AudioEngine {
     ) {
         var record = made
         let due = state.pointee.due
-        if due != 0 {
-            if record.started > due { record.lateness = record.started &- due }
-            if clock > state.pointee.nextClock {
-                record.skipped = saturated(clock &- state.pointee.nextClock)
-            }
-        }
+        if due != 0, record.started > due { record.lateness = record.started &- due }
         state.pointee.nextClock = clock &+ UInt64(record.frames)
         let planned = record.started &+ record.blockPeriod
         state.pointee.due = ended > planned ? ended : planned

@@ -133,6 +133,9 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
         let started = vg_ticks()
         let header = schedule.header
         let position = state.pointee.shared.pointee.position.load(ordering: .relaxed)
+        // After a pause the driver's clock says nothing.
+        let isLate = state.pointee.due != 0 && clock > state.pointee.nextClock
+        let skipped = isLate ? saturated(clock &- state.pointee.nextClock) : 0
         var timed = Timed(stamps: 0, detailed: false)
         if frames <= header.pointee.maxBlock, frames > 0 {
             state.pointee.cycle.pointee.frames = UInt32(truncatingIfNeeded: frames)
@@ -141,6 +144,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             state.pointee.cycle.pointee.position = position
             state.pointee.cycle.pointee.clock = clock
             state.pointee.cycle.pointee.transport = transport
+            state.pointee.cycle.pointee.skipped = skipped
             if header.pointee.boundAnew {
                 header.pointee.boundAnew = false
                 state.pointee.revision &+= 1
@@ -171,7 +175,7 @@ public struct AudioEngine: BitwiseCopyable, @unchecked Sendable {
             CycleRecord(
                 stamps: UInt32(truncatingIfNeeded: timed.stamps),
                 schedule: header.pointee.number, started: started, busy: ticks, position: position, period: period,
-                frames: UInt32(truncatingIfNeeded: frames), delay: delay,
+                frames: UInt32(truncatingIfNeeded: frames), delay: delay, skipped: skipped,
                 flags: CycleRecord.pieces(frames > 0 ? block / UInt32(truncatingIfNeeded: frames) : 0)
                     | (timed.detailed ? CycleRecord.detailed : 0)
                     | (timed.hasLengths ? CycleRecord.lengths : 0)

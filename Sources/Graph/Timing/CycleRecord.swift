@@ -36,7 +36,7 @@ struct CycleRecord: BitwiseCopyable {
     @_noLocks
     init(
         stamps: UInt32, schedule: UInt32, started: UInt64, busy: UInt64, position: UInt64, period: UInt64,
-        frames: UInt32, delay: UInt32, flags: UInt32
+        frames: UInt32, delay: UInt32, skipped: UInt32, flags: UInt32
     ) {
         self.stamps = stamps
         self.schedule = schedule
@@ -46,6 +46,7 @@ struct CycleRecord: BitwiseCopyable {
         self.period = period
         self.frames = frames
         self.delay = delay
+        self.skipped = skipped
         self.flags = flags
     }
 

@@ -59,6 +59,7 @@ public final class EventBus: Sendable {
         // With the lock held: what is retained is given to a new subscriber before anything newer.
         state.withLock { state in
             if element.isRetained { state.retain(publication) }
+            if element.isSilent { return }
             for subscriber in state.subscribers { subscriber.subscription?.offer(publication) }
         }
     }

@@ -19,6 +19,9 @@ public enum Published: Sendable, Equatable {
         }
     }
 
+    /// Whether only who subscribes later is given it.
+    var isSilent: Bool { if case .event(let event) = self { event.isSilent } else { false } }
+
     /// Whose it is, and what: of two with the same key the newer one takes the place of the older where only the newest
     /// matters.
     var key: PublicationKey {
@@ -102,13 +105,21 @@ public struct AudioFrame: Sendable, Equatable {
     public var rate: Double
     /// Samples per channel; all the same length.
     public var channels: [[Float]]
+    /// The first frame in the node's own stream, as in the recording, at `rate`.
+    public var frame: UInt64
+    /// When the first frame came, in seconds of `CLOCK_MONOTONIC`; nil: unknown.
+    public var hostTime: Double?
 
     /// Describes a block.
-    public init(node: String, position: UInt64, rate: Double, channels: [[Float]]) {
+    public init(
+        node: String, position: UInt64, rate: Double, channels: [[Float]], frame: UInt64 = 0, hostTime: Double? = nil
+    ) {
         self.node = node
         self.position = position
         self.rate = rate
         self.channels = channels
+        self.frame = frame
+        self.hostTime = hostTime
     }
 }
 
@@ -126,6 +137,8 @@ public struct Event: Sendable, Equatable {
     public var fields: [String: SettingValue]
     /// Whether it tells a state, which is given to whoever subscribes later.
     public var isRetained: Bool
+    /// Whether it only replaces what whoever subscribes later is told.
+    var isSilent = false
     /// Whether visitors of the graph's page are told it.
     public var isPublic: Bool
     /// What is to be kept of it; nil: nobody asked for that.

@@ -72,9 +72,10 @@ final class GraphContext: Sendable {
             for entry in UnsafeBufferPointer(start: event.fields, count: count) {
                 if let key = entry.key { fields[String(cString: key)] = SettingValue(entry.value) }
             }
-            let told = time.event(
+            var told = time.event(
                 kind, node: name, at: event.position == 0 ? nil : event.position, fields: fields)
-            bus.publish(.event(marked(told, kind)))
+            told.isSilent = event.isSilent
+            bus.publish(.event(told.isSilent ? told : marked(told, kind)))
         }
         let series = type.series
         services.publishFrame = { [bus, time] frame in
@@ -112,7 +113,10 @@ final class GraphContext: Sendable {
                 Array(UnsafeBufferPointer(start: audio.samples[$0], count: Int(audio.frames)))
             }
             bus.publish(
-                .audio(AudioFrame(node: name, position: audio.position, rate: audio.rate, channels: channels)))
+                .audio(
+                    AudioFrame(
+                        node: name, position: audio.position, rate: audio.rate, channels: channels,
+                        frame: audio.ownFrame, hostTime: audio.hostTime == 0 ? nil : Double(audio.hostTime) * 1e-9)))
         }
         services.health = { [reports] in reports.set(name, $0) }
         services.count = { [reports] in reports.count(name, $0, $1) }

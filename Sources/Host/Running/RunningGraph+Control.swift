@@ -77,7 +77,7 @@ extension RunningGraph {
         let instance: NodeInstance
         do throws(HostError) { instance = try self.instance(node) } catch { return done(.failure(error)) }
         instance.perform(action, arguments, patience: patience) { result in
-            done(result.mapError { HostError("node '\(node)': \($0.message)", hint: $0.hint) })
+            done(result.mapError { HostError("node '\(node)': \($0.message)", hint: $0.hint, kind: $0.kind) })
         }
     }
 

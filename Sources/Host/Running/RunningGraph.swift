@@ -13,10 +13,13 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     public var message: String
     /// What to do; may be empty.
     public var hint: String
+    /// Of what kind it is, where a node's action says so: "already-recording"; else empty.
+    public var kind: String
     /// Describes a failure.
-    public init(_ message: String, hint: String = "") {
+    public init(_ message: String, hint: String = "", kind: String = "") {
         self.message = message
         self.hint = hint
+        self.kind = kind
     }
     /// Message and hint.
     public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
@@ -92,6 +95,8 @@ public final class RunningGraph: @unchecked Sendable {
         var toldOf: Int?
         /// Inputs to which nothing is connected any more.
         var lostInputs: Set<String> = []
+        /// Why no blocks come; nil: they do.
+        var silence: String?
         /// Outputs and MIDI ports that are connected to nothing, in words, and those that were told of.
         var unconnected: [String: String] = [:]
         var toldUnconnected: Set<String> = []
@@ -290,11 +295,20 @@ public final class RunningGraph: @unchecked Sendable {
             }
             tell(HostEvent.format, ["rate": .number(rate), "block": .integer(Int64(block))])
         case .xrun(let delay): dropouts.report(delay: delay)
-        case .stalled: tell(HostEvent.stalled)
-        case .resumed: tell(HostEvent.resumed)
-        case .serverLost(let reason): tell(HostEvent.serverLost, ["reason": .string(reason)])
-        case .serverBack: tell(HostEvent.serverBack)
+        case .stalled:
+            tell(HostEvent.stalled)
+            followServer("the JACK server hangs")
+        case .resumed:
+            tell(HostEvent.resumed)
+            followServer(nil)
+        case .serverLost(let reason):
+            tell(HostEvent.serverLost, ["reason": .string(reason)])
+            followServer("the JACK server is gone")
+        case .serverBack:
+            tell(HostEvent.serverBack)
+            followServer(nil)
         case .serverFound:
+            followServer(nil)
             let info = driver.info
             tell(
                 HostEvent.serverFound,
@@ -302,7 +316,9 @@ public final class RunningGraph: @unchecked Sendable {
                     "driver": .string(info.kind.rawValue), "server": .string(info.server),
                     "client": .string(info.client),
                 ])
-        case .reactivated: tell(HostEvent.reactivated)
+        case .reactivated:
+            tell(HostEvent.reactivated)
+            followServer(nil)
         case .connected(let from, let to): tell(HostEvent.connected, ["from": .string(from), "to": .string(to)])
         case .connectionRefused(let from, let to, let isIgnored):
             tell(

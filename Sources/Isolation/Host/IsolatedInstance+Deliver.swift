@@ -25,7 +25,8 @@ extension IsolatedInstance {
             if !host.send(frame.message(), port: port) { host.count("lost messages") }
         case .publish:
             let event = frame.event()
-            host.publish(event.name, event.fields, at: event.position == 0 ? nil : event.position)
+            host.publish(
+                event.name, event.fields, at: event.position == 0 ? nil : event.position, silently: event.isSilent)
         case .series: frame.withSeries(of: recipe.series) { host.publish($0) }
         case .audio: frame.withAudio { host.publish(audio: $0) }
         case .count:

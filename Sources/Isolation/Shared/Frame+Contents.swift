@@ -63,6 +63,7 @@ extension FrameWriter {
         self.init(.publish, node: node)
         put(event.name.map { String(cString: $0) } ?? "")
         put(event.position)
+        put(UInt8(event.isSilent ? 1 : 0))
         let count = event.fields == nil ? 0 : Int(event.field_count)
         put(UInt32(count))
         for entry in UnsafeBufferPointer(start: event.fields, count: count) {
@@ -90,6 +91,8 @@ extension FrameWriter {
         self.init(.audio, node: node)
         put(audio.rate)
         put(audio.position)
+        put(audio.ownFrame)
+        put(audio.hostTime)
         put(audio.channels)
         put(audio.frames)
         for channel in 0..<Int(audio.channels) { put(audio.samples[channel], Int(audio.frames)) }
@@ -144,10 +147,10 @@ extension FrameReader {
         }
     }
 
-    /// A name, a position, fields.
-    mutating func event() -> (name: String, position: UInt64, fields: [(String, SettingValue)]) {
-        let (name, position): (String, UInt64) = (text(), number())
-        return (name, position, (0..<count()).map { _ in (text(), value()) })
+    /// A name, a position, whether it is silent, fields.
+    mutating func event() -> (name: String, position: UInt64, isSilent: Bool, fields: [(String, SettingValue)]) {
+        let (name, position, silent): (String, UInt64, UInt8) = (text(), number(), number())
+        return (name, position, silent != 0, (0..<count()).map { _ in (text(), value()) })
     }
 
     /// Calls `body` with a frame of the first `series` declared series, valid during the call; not when it makes no
@@ -181,6 +184,7 @@ extension FrameReader {
     /// Calls `body` with a block of audio, valid during the call; not when it makes no sense.
     mutating func withAudio(_ body: (vg_audio) -> Void) {
         let (rate, position): (Double, UInt64) = (number(), number())
+        let (frame, time): (UInt64, UInt64) = (number(), number())
         let (channels, frames): (UInt32, UInt32) = (number(), number())
         guard channels <= 4096 else { return }
         let planar = (0..<channels).map { _ in samples(Int(frames)) }
@@ -191,7 +195,7 @@ extension FrameReader {
                 body(
                     vg_audio(
                         size: UInt32(MemoryLayout<vg_audio>.size), channels: channels, frames: frames,
-                        samples: planes.baseAddress, rate: rate, position: position))
+                        samples: planes.baseAddress, rate: rate, position: position, frame: frame, time: time))
             }
         }
     }

@@ -57,7 +57,8 @@ final class Tap: Node {
             host.publish(
                 audio: vg_audio(
                     size: UInt32(MemoryLayout<vg_audio>.size), channels: UInt32(channels), frames: UInt32(audio.frames),
-                    samples: audio.channels, rate: rate, position: audio.position))
+                    samples: audio.channels, rate: rate, position: audio.position, frame: audio.position,
+                    time: audio.time))
         }
         let dropped = pipe.takeDropped()
         if dropped > 0 {

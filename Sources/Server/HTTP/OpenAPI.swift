@@ -133,7 +133,7 @@ enum OpenAPI {
                 "error": .object([
                     "type": .string("object"), "required": .list([.string("message"), .string("hint")]),
                     "properties": .object([
-                        "message": text, "hint": text, "diagnostics": .object(["type": .string("array")]),
+                        "message": text, "hint": text, "diagnostics": .object(["type": .string("array")]), "kind": text,
                     ]),
                 ]),
             ]),

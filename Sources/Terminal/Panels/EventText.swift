@@ -173,7 +173,9 @@ private func nodeSentence(_ event: Event) -> String? {
         return "\(event.text("label") ?? event.text("key") ?? "a property") is \(value) now"
     case "tap.dropped": return many(event, "frames", "frame") + " lost: nobody took them in time"
     case "file.gap": return many(event, "frames", "frame") + " of silence: the file was not read in time"
-    case "record.dropped": return many(event, "frames", "frame") + " lost: the file was not written in time"
+    case "record.dropped":
+        let seconds = fixed(event.number("seconds") ?? 0, 3)
+        return "\(seconds) s are missing of the recording: \(event.text("reason") ?? "they were lost")"
     case "record.clipped": return many(event, "samples", "sample") + " clipped: louder than the file can hold"
     case "transcribe.behind":
         let seconds = event.number("seconds") ?? 0

@@ -81,9 +81,9 @@ final class RecordSession {
         switch event.name {
         case "record.finished":
             takes.append(event)
-            if Settings(event.fields).integer("dropped") ?? 0 > 0 {
-                problem = "the disk was too slow: frames are missing"
-            }
+        case "record.dropped":
+            say(event)
+            if event.text("cause") == "disk" { problem = "the disk was too slow: frames are missing" }
         case "record.failed": problem = "the recording ended: \(event.text("reason") ?? "")"
         case "record.state" where ["finished", "failed"].contains(event.text("state")): isOver = true
         case HostEvent.log.name where event.text("level") != "debug": say(event)

@@ -95,6 +95,9 @@ typedef struct vg_cycle {
   /* As long as it is the same, no parameter moves and every audio buffer of a
    * vg_io stays where it was, in this engine's latest schedule. 0: unknown. */
   uint64_t revision;
+  /* Frames of the driver's time that were lost just before this block, because
+   * somebody was too late; not those of a pause, or while there was no server. */
+  uint32_t skipped;
 } vg_cycle;
 
 /* [audio] */

@@ -115,6 +115,10 @@ typedef struct vg_message {
   uint32_t flags;    /* VG_MESSAGE_* */
 } vg_message;
 
+enum {
+  VG_EVENT_SILENT = 1u << 0, /* replaces what whoever subscribes later is told, and is told to nobody now */
+};
+
 /* Something that happened, of a kind that the type declares. */
 typedef struct vg_event {
   uint32_t size; /* of this struct */
@@ -122,6 +126,7 @@ typedef struct vg_event {
   const vg_entry *fields;
   uint32_t field_count;
   uint64_t position; /* frame of the graph at which it happened; 0: now */
+  uint32_t flags;    /* VG_EVENT_* */
 } vg_event;
 
 /* The numbers of one series. Never grows. */
@@ -144,8 +149,10 @@ typedef struct vg_audio {
   uint32_t size; /* of this struct */
   uint32_t channels, frames;
   const float *const *samples;
-  double rate;
-  uint64_t position;
+  double rate;       /* Hz */
+  uint64_t position; /* frame of the graph of the first */
+  uint64_t frame;    /* the same in the node's own stream, as in the recording, at `rate` */
+  uint64_t time;     /* when the first came, in nanoseconds of CLOCK_MONOTONIC; 0: unknown */
 } vg_audio;
 
 typedef enum vg_log_level { VG_LOG_DEBUG = 0, VG_LOG_INFO = 1, VG_LOG_WARNING = 2, VG_LOG_ERROR = 3 } vg_log_level;
@@ -153,7 +160,8 @@ typedef enum vg_log_level { VG_LOG_DEBUG = 0, VG_LOG_INFO = 1, VG_LOG_WARNING = 
 /* How a node is. Degraded: it does less than it should. Failed: it does nothing. */
 typedef enum vg_health { VG_HEALTH_OK = 0, VG_HEALTH_DEGRADED = 1, VG_HEALTH_FAILED = 2 } vg_health;
 
-/* Filled by a failing call. `key` names the setting or argument at fault, or is empty. Never grows. */
+/* Filled by a failing call. `key` names the setting or argument at fault, or the kind of the failure, behind a colon:
+ * ":already-recording"; or it is empty. Never grows. */
 typedef struct vg_error {
   char message[512];
   char hint[256];

@@ -128,7 +128,7 @@ typedef struct vg_action {
 #define VG_ACTION_PROPERTY "property"
 /* Done by the host to a node that hears nothing but what comes from outside: "there" (VG_SET_BOOL) is false when nothing is
  * connected to any of those inputs any more, as when a microphone is unplugged, with the "reason"; true when something is
- * again. */
+ * again. "comes" (VG_SET_BOOL) is false, with the "reason", as long as no blocks come at all, to whatever node. */
 #define VG_ACTION_SOURCE "source"
 /* Says "text"; `voicegraph ctl say` calls it. */
 #define VG_ACTION_SPEAK "speak"
