@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
-import Realtime
 
 /// What is missing of a recording: dropouts, interruptions, and what the disk was too slow for.
 extension FileWriter {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
-import Realtime
 
 /// How a recording stands: what keeps it from going on. With its monitor's lock.
 struct Standing {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CNode
 import NodeKit
 
 /// Gives out what is recorded, without the pauses, as the file gets it, in blocks of one length, to whoever subscribes to the

@@ -33,13 +33,18 @@ public struct LevelMeter: BitwiseCopyable {
     private let sums: UnsafeMutablePointer<Double>
     private let words: UnsafeMutablePointer<UInt32>
     private let needle: Needle?
+    /// Of the orb's scale, in dB.
+    private let range: Float
     private let needles: UnsafeMutablePointer<Needle.State>
     private var intervalFrames = 0
     private var windowFrames = 0
     private var windowSum = 0.0
 
-    init(channels: Int, interval: Int, needle: Needle?, writer: RingWriter<UInt32>, memory: LevelMemory) {
+    init(
+        channels: Int, interval: Int, needle: Needle?, range: Float, writer: RingWriter<UInt32>, memory: LevelMemory
+    ) {
         self.channels = channels
+        self.range = range
         self.interval = interval
         self.needle = needle
         self.writer = writer
@@ -87,7 +92,7 @@ public struct LevelMeter: BitwiseCopyable {
 
     @_noLocks
     private mutating func endWindow() {
-        orb = LevelScale.orb(rms: Float(vg_root(windowSum / Double(Self.orbWindow &* channels))))
+        orb = LevelScale.orb(rms: Float(vg_root(windowSum / Double(Self.orbWindow &* channels))), range: range)
         windowSum = 0
         windowFrames = 0
     }

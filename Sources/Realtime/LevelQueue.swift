@@ -33,8 +33,9 @@ public final class LevelQueue: @unchecked Sendable {
     private var words: [UInt32]
 
     /// Makes a meter of `channels` (1...`LevelMeter.maxChannels`; other values are clamped) for `rate` in Hz, with room
-    /// for at least `records` records: 60 are a second. With a needle each channel has one. [control]
-    public init(channels: Int, rate: Double, records: Int = 64, needle: Needle.Kind? = nil) {
+    /// for at least `records` records: 60 are a second. With a needle each channel has one. `range`: of the orb's scale, in dB.
+    /// [control]
+    public init(channels: Int, rate: Double, records: Int = 64, needle: Needle.Kind? = nil, range: Float = 50) {
         let channels = max(1, min(channels, LevelMeter.maxChannels))
         let interval = rate > 60 && rate < 1e9 ? Int(rate / 60 + 0.5) : 1
         let size = LevelMemory.recordSize(channels: channels, hasNeedle: needle != nil)
@@ -42,8 +43,8 @@ public final class LevelQueue: @unchecked Sendable {
         memory = LevelMemory(channels: channels)
         words = Array(repeating: 0, count: size)
         meter = LevelMeter(
-            channels: channels, interval: interval, needle: needle.map { Needle($0, rate: rate) }, writer: ring.writer,
-            memory: memory)
+            channels: channels, interval: interval, needle: needle.map { Needle($0, rate: rate) }, range: range,
+            writer: ring.writer, memory: memory)
     }
 
     deinit { memory.free() }

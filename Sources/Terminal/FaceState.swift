@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Host
+import NodeKit
 import Picture
 
 /// One node that has levels to show.
@@ -8,12 +9,20 @@ struct NodeFace: Sendable {
     /// How it is drawn; nil: meters only.
     var style: PictureStyle?
     var preset: Preset?
-    var motion = PictureMotion()
+    let wave: WaveForm
+    let times: LevelTimes
+    var motion: PictureMotion
 
-    init(name: String, style: PictureStyle? = nil, preset: Preset? = nil) {
+    init(
+        name: String, style: PictureStyle? = nil, preset: Preset? = nil, wave: WaveForm = WaveForm(),
+        times: LevelTimes = LevelTimes()
+    ) {
         self.name = name
         self.style = style
         self.preset = preset
+        self.wave = wave
+        self.times = times
+        motion = PictureMotion(times: times)
     }
 
     var meters: [Ballistics] { motion.meters }
@@ -30,6 +39,26 @@ struct NodeFace: Sendable {
 
     /// The series on request that its picture needs.
     var series: [String] { (style?.series ?? []).map { "\(name).\($0)" } }
+}
+
+extension WaveForm {
+    /// What the settings of a visualizer say.
+    init(_ settings: Settings) {
+        self.init(
+            frequency: Float(settings.number("frequency") ?? 1.5), follows: settings.bool("follow") ?? false,
+            density: Float(settings.number("density") ?? 1))
+    }
+}
+
+extension LevelTimes {
+    /// What the settings of a visualizer say.
+    init(_ settings: Settings) {
+        self.init()
+        level = settings.number("level_time") ?? level
+        view = settings.number("view_time") ?? view
+        speaking = settings.number("speaking_time") ?? speaking
+        end = settings.number("end_time") ?? end
+    }
 }
 
 /// What is being spoken, and how far.

@@ -63,9 +63,11 @@ public final class TerminalView: DeviceView {
             }
             switch node.type {
             case "visualizer":
+                let settings = Settings(node.entries.mapValues(\.value))
                 return NodeFace(
                     name: node.name, style: PictureStyle(named: setting("style") ?? "orb"),
-                    preset: setting("preset").map { Preset(named: $0) })
+                    preset: setting("preset").map { Preset(named: $0) }, wave: WaveForm(settings),
+                    times: LevelTimes(settings))
             case "meter": return NodeFace(name: node.name)
             default: return nil
             }
@@ -81,7 +83,10 @@ public final class TerminalView: DeviceView {
             inner.names = names
             let known = inner.state.nodes
             let listed = Self.faces(graph).map { face in
-                known.first { $0.name == face.name && $0.style == face.style && $0.preset == face.preset } ?? face
+                known.first {
+                    $0.name == face.name && $0.style == face.style && $0.preset == face.preset && $0.wave == face.wave
+                        && $0.times == face.times
+                } ?? face
             }
             let others = known.filter { one in
                 !inner.gone.contains(one.name) && !listed.contains { $0.name == one.name } && one.style == nil

@@ -121,6 +121,31 @@ import TestSupport
         #expect(orb[2] > 150 && Int(orb[2]) > Int(orb[0]) + 40, "the middle of the orb is blue: \(orb)")
     }
 
+    @Test("What is measured moves with every picture", arguments: ["bars", "spectrum"])
+    func movement(style: String) async throws {
+        let noise = Signal.noise(frames: 72_000, seed: 9, amplitude: 0.5)
+        try SoundFile(rate: 48_000, samples: [noise]).write(scratch.file("noise.wav"))
+        let film = scratch.file("film.mp4")
+        let result = try await call([
+            scratch.file("noise.wav"), "-o", film, "--style", style, "--size", "160x160", "--fps", "60",
+        ])
+        #expect(result.code == 0, "\(result.errors)")
+        let raw = scratch.file("film.raw")
+        let tool = try await runTool([
+            "ffmpeg", "-loglevel", "error", "-nostdin", "-y", "-i", film, "-f", "rawvideo", "-pix_fmt", "gray", raw,
+        ])
+        #expect(tool.status == 0, "\(tool.output)")
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: raw)))
+        let count = bytes.count / 25_600
+        let moves = (30..<count).count { frame in
+            (0..<25_600).reduce(0) { sum, place in
+                let change = Int(bytes[frame * 25_600 + place]) - Int(bytes[(frame - 1) * 25_600 + place])
+                return sum + change.magnitude
+            } > 25_600 / 4
+        }
+        #expect(count >= 89 && moves > (count - 30) * 3 / 4, "\(moves) of \(count - 30)")
+    }
+
     @Test("Ctrl-C ends a film that plays until there") func interrupted() async throws {
         let file = try tone("long.wav", seconds: 120)
         let program = try Program(

@@ -179,12 +179,30 @@ extension NodeCapture {
         let harness = try NodeHarness(type("visualizer"), ["preset": .string(given), "style": .string("wave")])
         let event = try #require(harness.capture.events.first)
         #expect(event.name == "visualizer")
-        #expect(event.fields == ["style": .string("wave"), "preset": .string(taken)])
+        #expect(event.fields["style"] == .string("wave") && event.fields["preset"] == .string(taken))
     }
 
     @Test("The default is an orb in its own colours") func defaults() throws {
         let event = try NodeHarness(type("visualizer")).capture.events.first
-        #expect(event?.fields == ["style": .string("orb")])
+        #expect(
+            event?.fields == [
+                "style": .string("orb"), "frequency": .number(1.5), "follow": .bool(false), "density": .number(1),
+                "level_time": .number(0.05), "view_time": .number(0.15), "speaking_time": .number(0.6),
+                "end_time": .number(0.25),
+            ])
+    }
+
+    @Test("O2: The scale of the level is as long as it is asked to be", arguments: [-50.0, -30, -90])
+    func range(_ range: Double) throws {
+        for rms in [0.5, 0.05, 0.005, 0.0005] as [Float] {
+            let harness = try NodeHarness(type("visualizer"), ["range_db": .number(range)])
+            _ = harness.run([1024, 1024, 1024, 1024], inputs: [Signal.constant(rms, frames: 4096)])
+            let level = try #require(harness.capture.frames.last?.rows[2]?.first)
+            let decibels = 20 * log10(Double(rms))
+            #expect(abs(Double(level) - min(max((decibels - range) / -range, 0), 1)) < 1e-4, "\(rms)")
+        }
+        let error = #expect(throws: NodeError.self) { try NodeHarness(type("visualizer"), ["range_db": .number(0)]) }
+        #expect(error?.key == "range_db")
     }
 
     @Test("An unknown style is refused") func unknownStyle() throws {

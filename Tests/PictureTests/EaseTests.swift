@@ -74,6 +74,35 @@ import TestSupport
         #expect(bands.count == 10 && bands[0] >= 0.75 && bands[9] < 0.6)
     }
 
+    @Test("T6: A change of bars eases in and out over 150 ms, however often they are measured") func bars() {
+        var ease = BarsEase()
+        for frame in 0...60 { ease.set([frame < 30 ? 0.2 : 0.8, 0.5], at: Double(frame) / 60) }
+        for (share, expected) in [(0.0, 0.2), (0.25, 0.2 + 0.6 * 0.129_2), (0.5, 0.5), (1, 0.8)] {
+            var step = BarsEase()
+            step.set([0.2, 0.5], at: -1)
+            step.set([0.8, 0.5], at: 0)
+            let value = step.values(at: 0.15 * share)
+            #expect(abs(Double(value[0]) - expected) < 1e-3 && abs(value[1] - 0.5) < 1e-6, "\(share)")
+        }
+        #expect(abs(ease.values(at: 1)[0] - 0.8) < 1e-6 && ease.isSettled(at: 1.2))
+        // Of what moves all the time, it is where that was half of it ago.
+        var moving = BarsEase()
+        for frame in 0...120 { moving.set([Float(frame) / 120], at: Double(frame) / 60) }
+        #expect(abs(Double(moving.values(at: 2)[0]) - (2 - 0.075) / 2) < 0.01)
+    }
+
+    @Test("The times of changes are what is asked for, and silence is the end") func times() {
+        var times = LevelTimes()
+        (times.level, times.view, times.speaking, times.end) = (0.1, 0.2, 0.3, 1)
+        var ease = LevelEase(times: times)
+        ease.set(level: 1, at: 0)
+        ease.set(speaking: true, at: 0)
+        #expect(abs(ease.level.value(at: 0.05) - 0.5) < 1e-9 && ease.view.value(at: 0.19) < 1)
+        #expect(abs(ease.flag.value(at: 0.15) - 0.5) < 1e-9)
+        ease.set(level: 0, at: 1)
+        #expect(abs(ease.level.value(at: 1.5) - 0.5) < 1e-9 && abs(ease.view.value(at: 1.25) - 0.75) < 1e-9)
+    }
+
     @Test("A new target starts from where the number is") func newTarget() {
         var ease = Ease(duration: 1, curve: .linear)
         ease.go(to: 1, at: 0)

@@ -164,14 +164,18 @@ private func state(level: Float, seed: UInt64) -> PictureState {
     }
 
     @Test(
-        "The lower a sound lies, the longer are its waves; W1's length is that of the middle, and of what is not known")
+        "W1: There are one and a half waves; the lower a sound lies, the longer they are, but only where that is asked for"
+    )
     func waveLength() throws {
-        #expect(WaveShape.frequency(brightness: 0.5) == 1.5)
+        #expect([0, 0.5, 1].map { WaveForm().frequency(brightness: $0) } == [1.5, 1.5, 1.5])
+        #expect(WaveForm(follows: true).frequency(brightness: 0.5) == 1.5)
+        #expect(WaveForm(frequency: 3).frequency(brightness: 1) == 3)
         #expect(PictureState.brightness(of: [0, 0, 0]) == nil && PictureState.brightness(of: [1]) == nil)
         #expect(PictureState.brightness(of: [1, 1, 1, 1, 1]) == 0.5)
         /// How often the waves cross the middle of the picture, all together.
         func crossings(_ brightness: Float) -> Int {
-            let image = WavePicture().draw(PictureState(level: 0.9, brightness: brightness), width: 320, height: 160)
+            let image = WavePicture(form: WaveForm(follows: true)).draw(
+                PictureState(level: 0.9, brightness: brightness), width: 320, height: 160)
             return (1..<320).count { x in
                 func height(_ x: Int) -> Int? { (0..<160).max { image[x, $0].rgba.w < image[x, $1].rgba.w } }
                 return height(x - 1).map { $0 < 80 } != height(x).map { $0 < 80 }
@@ -183,7 +187,8 @@ private func state(level: Float, seed: UInt64) -> PictureState {
         #expect(crossings(low) < crossings(0.5) && crossings(0.5) < crossings(high))
         for (brightness, name) in [(low, "low"), (high, "high")] {
             try look(
-                WavePicture().draw(PictureState(level: 0.9, brightness: brightness), width: 320, height: 160),
+                WavePicture(form: WaveForm(follows: true)).draw(
+                    PictureState(level: 0.9, brightness: brightness), width: 320, height: 160),
                 "wave-\(name)")
         }
     }

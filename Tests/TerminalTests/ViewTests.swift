@@ -106,8 +106,12 @@ import TestSupport
     @Test("A low tone and a high one look different, though they are as loud", arguments: ["bars", "wave"])
     func pitch(style: String) {
         let screens = [0, 9].map { band in
+            var graph = sampleGraph(style: style)
+            for index in graph.nodes.indices where graph.nodes[index].name == "orb" {
+                graph.nodes[index].entries["follow"] = Entry(.bool(true))
+            }
             let view = TerminalView(
-                graph: sampleGraph(style: style), capabilities: TerminalCapabilities(), width: 80, height: 24)
+                graph: graph, capabilities: TerminalCapabilities(), width: 80, height: 24)
             #expect(view.series == ["orb.bands", "output"])
             var bands = [Float](repeating: 0, count: 10)
             bands[band] = 1

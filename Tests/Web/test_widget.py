@@ -246,14 +246,40 @@ def test_T11_icon_only(element):
     assert (round(box["width"]), round(box["height"])) == (56, 56)
     icon = page.locator("voice-graph [part~=launcher] svg").bounding_box()
     assert (round(icon["width"]), round(icon["height"])) == (32, 32)
+    look = "e => [getComputedStyle(e).backgroundColor, getComputedStyle(e.querySelector('svg')).color]"
+    assert part(page, "launcher").evaluate(look) == ["rgb(3, 107, 91)", "rgb(255, 255, 255)"], "the primary colour"
     part(page, "launcher").click()
     state(page, "transcript")
+    assert not part(page, "toggle").is_visible(), "there is no other view"
     page.watch.allows += ["ERR_CONNECTION_REFUSED", "WebSocket", "Failed to load resource", "CORS"]
     host.kill()
     state(page, "error")
     assert part(page, "launcher").is_visible() and not part(page, "retry").is_visible()
     part(page, "launcher").click()
     assert part(page, "retry").is_visible()
+
+
+def test_an_image_of_ones_own_in_the_launcher(element):
+    page, host = element()
+    state(page, "collapsed")
+    logo = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='90' height='90'/%3E"
+    page.evaluate(f"document.querySelector('voice-graph').innerHTML = `<img slot=icon id=logo src=\"{logo}\">`")
+    box = eventually("the image", lambda: page.locator("#logo").bounding_box())
+    assert (round(box["width"]), round(box["height"])) == (32, 32)
+    assert not page.locator("voice-graph [part~=launcher] svg").first.is_visible()
+    page.watch.allows += ["ERR_CONNECTION_REFUSED", "WebSocket", "Failed to load resource", "CORS"]
+    part(page, "launcher").click()
+    host.kill()
+    state(page, "error")
+    assert not page.locator("#logo").is_visible(), "an error is to be seen"
+
+
+@pytest.mark.parametrize("mode", ["face", "orb", "bars", "wave"])
+def test_a_face_fills_its_place(element, mode):
+    page, _ = element(f'mode="{mode}" style="width: 576px; height: 400px"')
+    box = eventually("a picture", lambda: part(page, "canvas").bounding_box())
+    assert (round(box["width"]), round(box["height"])) == (576, 400)
+    assert part(page, "card").evaluate("e => getComputedStyle(e).borderTopWidth") == "0px"
 
 
 def test_T12_mute_and_themes(element):

@@ -39,7 +39,13 @@ struct FilePass {
         defer { bus.finish() }
         var fault: String?
         func read() {
+            // A node publishes one series after the other: whoever draws them needs them in the order of time.
+            var frames: [SeriesFrame] = []
             while let next = published.poll() {
+                if case .frame(let frame) = next {
+                    frames.append(frame)
+                    continue
+                }
                 if case .event(let event) = next {
                     switch event.name {
                     case "file.failed": fault = "\(path): \(event.text("reason") ?? "")"
@@ -49,6 +55,8 @@ struct FilePass {
                 }
                 fault = fault ?? take(next)
             }
+            let ordered = frames.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+            for frame in ordered { fault = fault ?? take(.frame(frame.element)) }
         }
         func give(_ node: NodeInstance?, to use: (NodeInstance) throws(NodeError) -> Void) {
             guard fault == nil, let node else { return }

@@ -13,6 +13,8 @@ final class LevelPublisher {
     private let needle: Needle.Kind?
     /// What the needles' 0 is, in dBFS of a sine's amplitude.
     private let reference: Double
+    /// Of the orb's scale, in dB.
+    private let range: Double
     let analyzer: Analyzer
     private var queue: LevelQueue?
     /// Frames of the series that nobody took in time, as told.
@@ -21,8 +23,9 @@ final class LevelPublisher {
     /// `analysis`: of the first series of the analyzer among those of the node.
     init(
         channels: Int, host: NodeHost, analysis: Int, bands: BandRange = BandRange(), needle: Needle.Kind? = nil,
-        reference: Double = 0, reports: Bool = false
+        reference: Double = 0, reports: Bool = false, range: Double = 50
     ) {
+        self.range = range
         analyzer = Analyzer(channels: channels, host: host, first: analysis, bands: bands, reports: reports)
         self.channels = channels
         self.host = host
@@ -32,7 +35,7 @@ final class LevelPublisher {
 
     /// Starts measuring anew. The processor made before must not run any more. [control]
     func prepare(_ preparation: Preparation) -> Processor {
-        let queue = LevelQueue(channels: channels, rate: preparation.rate, needle: needle)
+        let queue = LevelQueue(channels: channels, rate: preparation.rate, needle: needle, range: Float(range))
         self.queue = queue
         dropped = 0
         return Processor(meter: queue.meter, pipe: analyzer.prepare(preparation))

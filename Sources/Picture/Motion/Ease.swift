@@ -77,43 +77,60 @@ public struct Ease: Sendable, Equatable {
     public func isSettled(at time: Double) -> Bool { origin == target || time >= start + duration }
 }
 
+/// How long the changes of a visualizer take, in seconds.
+public struct LevelTimes: Sendable, Hashable {
+    /// Of the level: even.
+    public var level = 0.05
+    /// Of what the orb shows of it: fast at first.
+    public var view = 0.15
+    /// Of the change to speaking and back: slow at both ends.
+    public var speaking = 0.6
+    /// Of the end, when nothing sounds any more: even, of both.
+    public var end = 0.25
+
+    /// The usual ones.
+    public init() {}
+}
+
 /// What moves a visualizer: the measured level, eased as the eye likes it.
 public struct LevelEase: Sendable, Equatable {
-    /// The level: linear over 50 ms.
-    public private(set) var level = Ease(duration: LevelEase.levelTime, curve: .linear)
-    /// What the orb shows of it: easing out over 150 ms.
-    public private(set) var view = Ease(duration: LevelEase.viewTime, curve: .easeOut)
-    /// Whether something speaks, 0...1: over 600 ms.
-    public private(set) var flag = Ease(duration: LevelEase.flagTime, curve: .easeInOut)
-
-    /// Seconds the level takes.
-    public static let levelTime = 0.05
-    /// Seconds the view takes.
-    public static let viewTime = 0.15
-    /// Seconds the speaking flag takes.
-    public static let flagTime = 0.6
-    /// Seconds the level takes to vanish at the end.
-    public static let endTime = 0.25
+    /// The level.
+    public private(set) var level: Ease
+    /// What the orb shows of it.
+    public private(set) var view: Ease
+    /// Whether something speaks, 0...1.
+    public private(set) var flag: Ease
+    private let times: LevelTimes
 
     /// At rest.
-    public init() {}
+    public init(times: LevelTimes = LevelTimes()) {
+        self.times = times
+        level = Ease(duration: times.level, curve: .linear)
+        view = Ease(duration: times.view, curve: .easeOut)
+        flag = Ease(duration: times.speaking, curve: .easeInOut)
+    }
 
-    /// Takes a measured level; outside 0...1 it is clamped, NaN is ignored.
+    /// Takes a measured level; outside 0...1 it is clamped, NaN is ignored. Silence is the end.
     public mutating func set(level value: Float, at time: Double) {
         guard !value.isNaN else { return }
         let clamped = Double(min(max(value, 0), 1))
-        level.go(to: clamped, at: time, duration: LevelEase.levelTime, curve: .linear)
-        view.go(to: clamped, at: time, duration: LevelEase.viewTime, curve: .easeOut)
+        if clamped == 0 { return fade(at: time) }
+        level.go(to: clamped, at: time, duration: times.level, curve: .linear)
+        view.go(to: clamped, at: time, duration: times.view, curve: .easeOut)
     }
 
     /// Begins or ends to glow.
     public mutating func set(speaking: Bool, at time: Double) { flag.go(to: speaking ? 1 : 0, at: time) }
 
-    /// The end: the level fades out evenly over 250 ms, the flag over its own time.
+    /// The end: the level fades out, and the flag over its own time.
     public mutating func end(at time: Double) {
-        level.go(to: 0, at: time, duration: LevelEase.endTime, curve: .linear)
-        view.go(to: 0, at: time, duration: LevelEase.endTime, curve: .linear)
+        fade(at: time)
         set(speaking: false, at: time)
+    }
+
+    private mutating func fade(at time: Double) {
+        level.go(to: 0, at: time, duration: times.end, curve: .linear)
+        view.go(to: 0, at: time, duration: times.end, curve: .linear)
     }
 
     /// Whether nothing moves any more.

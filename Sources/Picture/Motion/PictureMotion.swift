@@ -2,21 +2,24 @@
 
 /// What moves the picture of one node: takes what was measured as it comes, and gives what is to be drawn at any time.
 public struct PictureMotion: Sendable {
-    private var ease = LevelEase()
+    private var ease: LevelEase
     private var bars = BarsEase()
     private var smoothing = LevelSmoothing()
     private var sound = SoundMotion()
     /// The bands as they were measured last; empty: none were.
     private var bands: [Float] = []
     /// Where the sound lies among them.
-    private var brightness = Ease(0.5, duration: LevelEase.viewTime, curve: .easeOut)
+    private var brightness: Ease
     private var loudAt = -Double.infinity
 
     /// Above this level something sounds, and for so many seconds after it.
     private static let (loud, rest): (Float, Double) = (0.02, 0.5)
 
     /// At rest.
-    public init() {}
+    public init(times: LevelTimes = LevelTimes()) {
+        ease = LevelEase(times: times)
+        brightness = Ease(0.5, duration: times.view, curve: .easeOut)
+    }
 
     /// Frames a second of the sound, in Hz: half of it is where its spectrum ends.
     public var rate: Double {
@@ -41,6 +44,7 @@ public struct PictureMotion: Sendable {
         case "bands":
             guard bands != values else { return false }
             bands = values
+            bars.set(bands.map(BarValues.shown), at: time)
             if let now = PictureState.brightness(of: bands) { brightness.go(to: Double(now), at: time) }
             return true
         case "rms":
@@ -56,10 +60,7 @@ public struct PictureMotion: Sendable {
         if ease.flag.target != (active ? 1 : 0) {
             if active { ease.set(speaking: true, at: time) } else { ease.end(at: time) }
         }
-        if style == .bars, !bands.isEmpty {
-            return PictureState(ease, bands: bands.map(BarValues.shown), at: time)
-        }
-        if style == .bars {
+        if style == .bars, bands.isEmpty {
             // Nothing was measured: a new guess with every look at the level.
             let look = UInt64(max(0, time / LevelSmoothing.step))
             bars.set(

@@ -26,9 +26,15 @@ public enum BarValues {
     }
 }
 
-/// Bars on their way to new values: each eases in and out over 150 ms.
+/// Bars on their way to new values: each change is there after 150 ms, eased in and out, however often they change.
 public struct BarsEase: Sendable, Equatable {
-    private var bars: [Ease] = []
+    /// What was set, the newest last; what the first is on the way from is over.
+    private var steps: [Step] = []
+
+    private struct Step: Sendable, Equatable {
+        var time: Double
+        var values: [Float]
+    }
 
     /// Seconds a change takes.
     public static let time = 0.15
@@ -38,17 +44,26 @@ public struct BarsEase: Sendable, Equatable {
 
     /// Turns to new values; a different number of bars starts afresh.
     public mutating func set(_ values: [Float], at time: Double) {
-        if bars.count != values.count {
-            bars = values.map { _ in Ease(duration: BarsEase.time, curve: .easeInOut) }
+        if steps.last?.values.count != values.count {
+            steps = [Step(time: -.infinity, values: [Float](repeating: 0, count: values.count))]
         }
-        for (index, value) in values.enumerated() { bars[index].go(to: Double(value), at: time) }
+        guard steps.last?.values != values else { return }
+        steps.append(Step(time: time, values: values))
+        while steps.count > 1, steps[1].time < time - Self.time { steps.removeFirst() }
     }
 
     /// The values at a time.
-    public func values(at time: Double) -> [Float] { bars.map { Float($0.value(at: time)) } }
+    public func values(at time: Double) -> [Float] {
+        guard var result = steps.first?.values else { return [] }
+        for (before, step) in zip(steps, steps.dropFirst()) {
+            let share = Float(Curve.easeInOut.progress((time - step.time) / Self.time))
+            for index in result.indices { result[index] += share * (step.values[index] - before.values[index]) }
+        }
+        return result
+    }
 
     /// Whether nothing moves any more.
-    public func isSettled(at time: Double) -> Bool { bars.allSatisfy { $0.isSettled(at: time) } }
+    public func isSettled(at time: Double) -> Bool { steps.last.map { time >= $0.time + Self.time } ?? true }
 }
 
 /// Upright capsules, one for each band.

@@ -7,8 +7,8 @@ public struct OrbColors: Sendable, Hashable {
     public var core: Gradient
     /// Once around the ring; begins and ends alike.
     public var ring: Gradient
-    /// The light around it.
-    public var glow: Color
+    /// The light around it: from the core's edge to where it ends.
+    public var glow: Gradient
 
     /// Cyan, blue, purple.
     public init() {
@@ -16,8 +16,8 @@ public struct OrbColors: Sendable, Hashable {
         let blue = Color(hex: 0x0A84FF)
         let purple = Color(hex: 0xBF5AF2)
         core = Gradient(even: [cyan, blue, purple])
-        ring = Gradient(even: [cyan, blue, purple, cyan])
-        glow = blue.mixed(with: purple, 0.35)
+        ring = Gradient(even: [cyan.opacity(0.8), blue.opacity(0.3), purple.opacity(0.8), cyan.opacity(0.8)])
+        glow = Gradient(even: [blue.opacity(0.6), purple.opacity(0.1)])
     }
 
     /// The colours of a preset: its brighter one in the centre.
@@ -25,8 +25,9 @@ public struct OrbColors: Sendable, Hashable {
         let pair = [preset.outer, preset.inner].sorted { $0.luminance > $1.luminance }
         let middle = pair[0].mixed(with: pair[1], 0.5)
         core = Gradient(even: [pair[0], middle, pair[1]])
-        ring = Gradient(even: [pair[0], middle, pair[1], middle, pair[0]])
-        glow = middle
+        let (bright, dim) = (pair[0].opacity(0.8), pair[1].opacity(0.8))
+        ring = Gradient(even: [bright, middle.opacity(0.3), dim, middle.opacity(0.3), bright])
+        glow = Gradient(even: [middle.opacity(0.6), pair[1].opacity(0.1)])
     }
 }
 
@@ -111,7 +112,9 @@ public struct OrbPicture: Sendable {
         let edge: Float
         /// Beyond this there is nothing.
         let end: Float
-        let glow: SIMD4<Float>
+        let glow: [SIMD4<Float>]
+        /// How far the light goes from the core's edge.
+        let glowSpan: Float
         /// From the centre outwards, without the ring.
         private var radial: [SIMD4<Float>] = []
         private static let fineness: Float = 16
@@ -137,7 +140,8 @@ public struct OrbPicture: Sendable {
             gradientStart = OrbShape.gradientRadii.lowerBound * scale
             gradientSpan = (OrbShape.gradientRadii.upperBound - OrbShape.gradientRadii.lowerBound) * scale
             self.turn = turn
-            glow = colors.glow.premultiplied
+            glow = (0..<256).map { colors.glow.color(at: Float($0) / 255).premultiplied }
+            glowSpan = max(glowRadius + OrbShape.blur * unit - coreRadius, 0.01)
             table = (0..<256).map { colors.core.color(at: Float($0) / 255).premultiplied }
             ring = (0..<256).map { colors.ring.color(at: Float($0) / 255).premultiplied }
             radial = (0...Int(end * Self.fineness) + 1).map { below(($0 == 0 ? 0 : Float($0) + 0.5) / Self.fineness) }
@@ -162,7 +166,8 @@ public struct OrbPicture: Sendable {
                 // Towards the picture's edge the light fades out, or it would show where the picture ends.
                 let rest = min(max((1 - radius / edge) / 0.4, 0), 1)
                 let fade = rest * rest * (3 - 2 * rest)
-                result = glow * (glowOpacity * fade / (1 + expf(glowSpread * (radius - glowRadius))))
+                let color = glow[Int(min(max((radius - coreRadius) / glowSpan, 0), 1) * 255)]
+                result = color * (glowOpacity * fade / (1 + expf(glowSpread * (radius - glowRadius))))
             }
             let inside = edgeCoverage(distance: radius - coreRadius)
             if inside > 0 {

@@ -59,17 +59,19 @@ public struct PictureState: Sendable, Equatable {
 
 /// Draws a visualizer. Sizes are pixels; every picture scales with the smaller side.
 public enum Picture {
-    /// Draws one picture. `preset` nil: the style's own colours; `onLight`: it is to be seen on light ground.
+    /// Draws one picture. `preset` nil: the style's own colours; `wave`: of that style; `onLight`: it is to be seen on light
+    /// ground.
     public static func draw(
-        _ style: PictureStyle, _ state: PictureState, preset: Preset? = nil, onLight: Bool = false, width: Int,
-        height: Int
+        _ style: PictureStyle, _ state: PictureState, preset: Preset? = nil, wave: WaveForm = WaveForm(),
+        onLight: Bool = false,
+        width: Int, height: Int
     ) -> PixelImage {
         let colors = preset ?? .verdant
         return switch style {
         case .orb:
             OrbPicture(colors: preset.map { OrbColors($0) } ?? OrbColors()).draw(state, width: width, height: height)
         case .bars: BarsPicture(preset: colors).draw(state, width: width, height: height)
-        case .wave: WavePicture(preset: colors).draw(state, width: width, height: height)
+        case .wave: WavePicture(preset: colors, form: wave).draw(state, width: width, height: height)
         case .spectrum: SpectrumPicture(preset: colors, onLight: onLight).draw(state, width: width, height: height)
         case .spectrogram:
             SpectrogramPicture(preset: preset, onLight: onLight).draw(state, width: width, height: height)

@@ -1,6 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
+/// What can be asked for of a speech wave.
+public struct WaveForm: Sendable, Hashable {
+    /// Periods across the picture; where it follows the sound, of one in the middle of the bands.
+    public var frequency = WaveShape.frequency
+    /// Whether waves are the longer the lower the sound is.
+    public var follows = false
+    /// Pixels between the corners of a wave.
+    public var density: Float = 1
+
+    /// Describes one.
+    public init(frequency: Float = WaveShape.frequency, follows: Bool = false, density: Float = 1) {
+        self.frequency = frequency
+        self.follows = follows
+        self.density = max(density, 0.25)
+    }
+
+    /// Periods for a sound that lies there among the bands, 0 to 1: where it follows, from 0.4 times to 2.4 times as many.
+    public func frequency(brightness: Float) -> Float {
+        follows ? frequency * powf(6, min(max(brightness, 0), 1) - 0.5) : frequency
+    }
+}
+
 /// The geometry of a speech wave: five sines under one arch.
 public enum WaveShape {
     /// How high each wave is, as a factor on the level; below zero it hangs upside down.
@@ -9,13 +31,9 @@ public enum WaveShape {
     public static let alphas: [Float] = [1, 0.867, 0.733, 0.6, 0.467]
     /// How thick each wave is, in pixels of a picture 160 high.
     public static let widths: [Float] = [1.5, 0.75, 0.5, 0.375, 0.3]
-    /// Periods across the picture of a sound in the middle of the bands, or of which that is not known.
+    /// Periods across the picture, unless something else is asked for.
     public static let frequency: Float = 1.5
 
-    /// Periods across the picture: the lower the sound, the longer the waves, from 0.6 periods to 3.7.
-    public static func frequency(brightness: Float) -> Float {
-        frequency * powf(6, min(max(brightness, 0), 1) - 0.5)
-    }
     /// Radians: how far the wave moves in each 100 ms.
     public static let phaseStep: Double = -1.5
 
@@ -45,19 +63,19 @@ public enum WaveShape {
     }
 }
 
-/// Five waves that swell with the voice, and are as long as its sound.
+/// Five waves that swell with the voice.
 public struct WavePicture: Sendable {
     /// The colours from the highest crest to the lowest.
     public var preset: Preset
-    /// Pixels between the corners of a wave.
-    public var density: Float
+    /// Its form.
+    public var form: WaveForm
     /// Factor on the strokes; 1: as thick as the shape says in a picture 160 high, never thinner than can be seen.
     public var thickness: Float
 
     /// Describes the picture.
-    public init(preset: Preset = .verdant, density: Float = 1, thickness: Float = 1) {
+    public init(preset: Preset = .verdant, form: WaveForm = WaveForm(), thickness: Float = 1) {
         self.preset = preset
-        self.density = max(density, 0.25)
+        self.form = form
         self.thickness = thickness
     }
 
@@ -68,7 +86,7 @@ public struct WavePicture: Sendable {
         let unit = max(Float(height) / 160, 0.5) * thickness
         let phase = WaveShape.phase(at: state.time)
         let level = min(max(state.level, 0), 1)
-        let frequency = WaveShape.frequency(brightness: state.brightness)
+        let frequency = form.frequency(brightness: state.brightness)
         // A quiet voice has all colours, too; what is flat has those of the middle.
         let middle = Float(height) / 2
         let reach = max(middle * level * (WaveShape.amplitudes.max() ?? 1), unit * 4)
@@ -78,7 +96,7 @@ public struct WavePicture: Sendable {
         for wave in WaveShape.amplitudes.indices.reversed() {
             let points = WaveShape.points(
                 width: Float(width), height: Float(height), amplitude: level * WaveShape.amplitudes[wave], phase: phase,
-                density: density, frequency: frequency)
+                density: form.density, frequency: frequency)
             stroke(&image, points, width: WaveShape.widths[wave] * unit, alpha: WaveShape.alphas[wave], rows)
         }
         return image
@@ -90,7 +108,7 @@ public struct WavePicture: Sendable {
     ) {
         for x in 0..<image.width {
             let px = Float(x) + 0.5
-            let segment = min(Int(px / density), points.count - 2)
+            let segment = min(Int(px / form.density), points.count - 2)
             let (a, b) = (points[segment], points[segment + 1])
             let slope = (b.y - a.y) / (b.x - a.x)
             let middle = a.y + (px - a.x) * slope

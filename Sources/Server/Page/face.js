@@ -20,6 +20,26 @@ class Ease {
 	}
 }
 
+/** Bars on their way: each change is there after 150 ms, however often they change. */
+class Bars {
+	#steps = []
+
+	go(values, now) {
+		if (values.length !== this.#steps.at(-1)?.values.length) this.#steps = [{ values: values.map(() => 0), at: -1 }]
+		if (values.every((value, i) => value === this.#steps.at(-1).values[i])) return
+		this.#steps.push({ values, at: now })
+		while (this.#steps[1].at < now - 0.15) this.#steps.shift()
+	}
+
+	at(now) {
+		const come = step => step ? curves.inOut(Math.min(1, Math.max(0, (now - step.at) / 0.15))) : 0
+		return this.#steps[0].values.map((_, i) => this.#steps.reduce(
+			(sum, step, n) => sum + step.values[i] * (come(step) - come(this.#steps[n + 1])), 0))
+	}
+
+	isMoving(now) { return now < this.#steps.at(-1).at + 0.15 }
+}
+
 const calm = matchMedia('(prefers-reduced-motion: reduce)')
 export const forced = matchMedia('(forced-colors: active)')
 export const dark = matchMedia('(prefers-color-scheme: dark)')
@@ -31,7 +51,7 @@ export class Face {
 	#level = new Ease()
 	#view = new Ease()
 	#flag = new Ease()
-	#shown = new Float32Array(10)
+	#bars = new Bars()
 	#loudAt = -1
 	#drawnAt = 0
 	#look = ''
@@ -46,8 +66,9 @@ export class Face {
 		}).observe(canvas)
 	}
 
-	/** Style, two colours (undefined: those of the style) and the colour behind. */
-	look(style, colors, ground) {
+	/** Style, two colours (undefined: those of the style), the colour behind, and what the node says of times and waves. */
+	look(style, colors, ground, form = {}) {
+		this.form = form
 		if (this.#look === (this.#look = `${style} ${colors} ${ground}`)) return
 		Object.assign(this, { style, colors, ground })
 		this.#prepare()
@@ -59,9 +80,16 @@ export class Face {
 		if (level > 0.02) this.#loudAt = now
 		this.bands = bands
 		if (level === this.#level.to) return
-		this.#level.go(level, now, 0.05, 'linear')
-		this.#view.go(level, now, 0.15, 'out')
+		if (level === 0) this.#fade(now)
+		else {
+			this.#level.go(level, now, this.form.level_time ?? 0.05, 'linear')
+			this.#view.go(level, now, this.form.view_time ?? 0.15, 'out')
+		}
 		this.#wake()
+	}
+
+	#fade(now) {
+		for (const ease of [this.#level, this.#view]) ease.go(0, now, this.form.end_time ?? 0.25, 'linear')
 	}
 
 	#wake() {
@@ -89,14 +117,16 @@ export class Face {
 		this.fill = this.#gradient('Linear', [0, 0, 0, 1], pair[0], pair[1], pair[0])
 		this.line = this.#gradient('Linear', [0, height * 0.2, 0, height * 0.8], a, b, a)
 		const core = this.colors ? [bright, mix(dim, bright, 0.5), dim] : ['#64d2ff', '#0a84ff', '#bf5af2']
-		const light = this.colors ? core[1] : mix(core[1], core[2], 0.35)
-		const veil = alpha => Array.from({ length: 25 }, (_, i) => light + hex([255 * alpha(i / 24)]).slice(1))
+		const clear = (color, alpha) => color + hex([255 * alpha]).slice(1)
+		const steps = color => Array.from({ length: 25 }, (_, i) => color(i / 24))
 		this.core = this.#gradient('Radial', [0, 0, 10, 0, 0, 80], ...core)
-		this.ring = this.#gradient('Conic', [0, 0, 0], ...core, core[0])
+		this.ring = this.#gradient('Conic', [0, 0, 0], ...[0.8, 0.3, 0.8, 0.8].map((alpha, i) => clear(core[i % 3], alpha)))
 		// The edge of a blurred disc is close to a logistic curve; the light ends before the picture does.
-		this.glow = this.#gradient('Radial', [0, 0, 0, 0, 0, 144],
-			...veil(at => 1 / (1 + Math.exp(0.0567 * (at * 144 - 80)))))
-		this.veil = this.#gradient('Radial', [0, 0, 80, 0, 0, 144], ...veil(at => (1 - at) ** 2 * (1 + 2 * at)))
+		this.glow = this.#gradient('Radial', [0, 0, 0, 0, 0, 144], ...steps(at => {
+			const share = Math.min(1, Math.max(0, (at * 144 - 61.5) / 48.5))
+			return clear(mix(core[1], core[2], share), (0.6 - 0.5 * share) / (1 + Math.exp(0.0567 * (at * 144 - 80))))
+		}))
+		this.veil = this.#gradient('Radial', [0, 0, 80, 0, 0, 144], ...steps(at => clear('#000000', (1 - at) ** 2 * (1 + 2 * at))))
 		this.#wake()
 	}
 
@@ -104,11 +134,10 @@ export class Face {
 		const now = performance.now() / 1000
 		const { context, canvas: { width, height } } = this
 		const isActive = now - this.#loudAt < 0.5
-		const seconds = Math.min(0.25, now - this.#drawnAt / 1000)
 		this.asked = false
 		this.#drawnAt = now * 1000
-		if (!isActive) for (const ease of [this.#level, this.#view]) ease.go(0, now, 0.25, 'linear')
-		this.#flag.go(Number(isActive), now, 0.6, 'inOut')
+		if (!isActive) this.#fade(now)
+		this.#flag.go(Number(isActive), now, this.form.speaking_time ?? 0.6, 'inOut')
 		context.setTransform(1, 0, 0, 1, 0, 0)
 		context.clearRect(0, 0, width, height)
 		context.strokeStyle = this.edge
@@ -118,7 +147,7 @@ export class Face {
 		if (calm.matches || this.style === 'meter') this.#drawMeter(level, width, height)
 		else if (this.style === 'orb') this.#drawOrb(Math.min(1, this.#view.at(now)), this.#flag.at(now), now, width, height)
 		else if (this.style === 'wave') this.#drawWave(level, now, width, height)
-		else moves = this.#drawBars(level, seconds, width, height) || moves
+		else moves = this.#drawBars(level, now, width, height) || moves
 		if (moves) this.#wake()
 	}
 
@@ -156,24 +185,23 @@ export class Face {
 		context.globalAlpha = 1
 	}
 
-	#drawBars(level, seconds, width, height) {
+	#drawBars(level, now, width, height) {
 		const { context, bands } = this
 		const count = bands?.length || 10
-		if (this.#shown.length !== count) this.#shown = new Float32Array(count)
+		const targets = Array.from({ length: count }, (_, i) => {
+			const value = bands ? bands[i] : level * (1 - 0.6 * i / (count - 1))
+			return value > 0.05 ? Math.min(1, value) : 0
+		})
+		this.#bars.go(targets, now)
+		const shown = this.#bars.at(now)
 		const size = Math.min(height, width / 1.4)
-		const [gap, line] = [Math.max(size / 32, 5), Math.max(size / 80, 2)]
+		const [gap, line] = [Math.max(size / 40, 4), Math.max(size / 80, 2)]
 		const wide = (Math.min(width - line, size * 1.4) - gap * (count - 1)) / count
-		let moves = false
 		let left = (width - (wide + gap) * count + gap) / 2
 		context.lineWidth = line
 		context.fillStyle = this.fill
 		for (let i = 0; i < count; i++, left += wide + gap) {
-			const value = bands ? bands[i] : level * (1 - 0.6 * i / (count - 1))
-			const target = value > 0.05 ? Math.min(1, value) : 0
-			// It is there within 150 ms.
-			this.#shown[i] += (target - this.#shown[i]) * (1 - 0.72 ** (60 * seconds))
-			moves ||= Math.abs(target - this.#shown[i]) > 0.004
-			const tall = Math.max(wide, (bands || level ? 0.2 + 0.6 * this.#shown[i] : 0.3) * height)
+			const tall = Math.max(wide, (bands || level ? 0.2 + 0.6 * shown[i] : 0.3) * height)
 			context.setTransform(1, 0, 0, 1, 0, 0)
 			context.beginPath()
 			context.roundRect(left, (height - tall) / 2, Math.max(0, wide), tall, Math.max(0, wide / 2))
@@ -181,12 +209,14 @@ export class Face {
 			context.setTransform(1, 0, 0, tall, 0, (height - tall) / 2)
 			context.fill()
 		}
-		return moves
+		return this.#bars.isMoving(now)
 	}
 
 	#drawWave(level, now, width, height) {
 		const { context } = this
-		const step = Math.max(1, width / 240)
+		const { frequency = 1.5, density = 1, follow = false } = this.form
+		const step = Math.max(density * width / this.canvas.clientWidth || 1, width / 1000)
+		const periods = frequency * (follow ? 6 ** (this.#brightness() - 0.5) : 1)
 		context.strokeStyle = this.line
 		for (const [amplitude, alpha, thickness] of waves) {
 			context.globalAlpha = alpha
@@ -194,11 +224,18 @@ export class Face {
 			context.beginPath()
 			for (let x = 0; x <= width + step; x += step) {
 				const arch = 1 - (2 * x / width - 1) ** 2
-				context.lineTo(x, height / 2 * (1 + arch * level * amplitude * Math.sin(3 * Math.PI * x / width - 15 * now)))
+				context.lineTo(x, height / 2 * (1 + arch * level * amplitude * Math.sin(2 * Math.PI * periods * x / width - 15 * now)))
 			}
 			context.stroke()
 		}
 		context.globalAlpha = 1
+	}
+
+	/** Where the middle of the power of the bands lies: 0 in the lowest, 1 in the highest. */
+	#brightness() {
+		const powers = (this.bands ?? []).map(value => value * value)
+		const sum = powers.reduce((a, b) => a + b, 0)
+		return sum > 1e-6 ? powers.reduce((a, power, i) => a + power * i, 0) / (sum * (powers.length - 1)) : 0.5
 	}
 
 	#drawMeter(level, width, height) {

@@ -28,6 +28,8 @@ svg { width: 22px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-l
 .launcher svg { color: var(--accent) } .bad svg, .end, .notice { color: var(--bad) }
 .busy svg { animation: wait 1s infinite alternate } @keyframes wait { to { opacity: .3 } }
 .round { width: 56px; padding: 0; justify-content: center } .round svg { width: 32px }
+.round:not(.bad) { background: var(--accent); border-color: transparent } .round:not(.bad) svg { color: var(--on) }
+::slotted([slot=icon]) { max-width: 32px; max-height: 32px }
 .round span, .said { position: absolute; clip-path: inset(50%) }
 .card { width: min(360px, 100vw - 40px); border-radius: var(--vg-radius, 24px); overflow: hidden; display: inline-flex;
 	vertical-align: top; flex-direction: column; position: relative } .tall { height: min(580px, 100vh - 40px); height: min(580px, 100dvh - 40px) }
@@ -57,11 +59,11 @@ input::placeholder { color: var(--quiet); opacity: 1 }
 .mute.begin { display: flex; align-items: center; gap: 8px; padding: 0 20px; font-weight: 600 }
 .error { padding: 28px 24px 12px; align-items: center; gap: 8px } .error > svg { color: var(--bad); width: 36px }
 h2, .error button { font-weight: 600; padding: 0 20px }
-:host(:is([mode=face], [mode=conversation])) { display: block; height: 100% }
-:host(:is([mode=face], [mode=conversation])) .card { width: 100%; height: 100%; border: 0; box-shadow: none;
+:host(:is([mode=face], [mode=orb], [mode=bars], [mode=wave], [mode=meter], [mode=conversation])) { display: block; height: 100% }
+:host(:is([mode=face], [mode=orb], [mode=bars], [mode=wave], [mode=meter], [mode=conversation])) .card { width: 100%; height: 100%; border: 0; box-shadow: none;
 	border-radius: 0 }
-:host([mode=conversation]) :is(.stage, .end, .toggle) { display: none } :host([mode=face]) .card { background: none }
-:host([mode=face]) .stage { height: 100%; padding: 0 }
+:host([mode=conversation]) :is(.stage, .end, .toggle) { display: none } :host(:is([mode=face], [mode=orb], [mode=bars], [mode=wave], [mode=meter])) .card { background: none }
+:host(:is([mode=face], [mode=orb], [mode=bars], [mode=wave], [mode=meter])) .stage { height: 100%; padding: 0 }
 @media (prefers-reduced-motion: reduce) { .busy svg { animation: none } }
 @media (forced-colors: active) { button, li { border: 1px solid } }
 `)
@@ -70,7 +72,7 @@ h2, .error button { font-weight: 600; padding: 0 20px }
 export const layout = () => {
 	const part = (tag, name, given, ...children) => h(tag, { class: name, ...given }, ...children)
 	return h('div', {},
-		part('button', 'launcher'),
+		part('button', 'launcher', {}, part('slot', 'launcher-icon'), part('span', 'launcher-text')),
 		part('section', 'card', {},
 			part('div', 'stage', {}, part('canvas', 'canvas', { role: 'img' })),
 			part('p', 'status'),
@@ -95,11 +97,13 @@ export function show(parts, now) {
 		launcher: !isFace && !isCardOfError && (isBusy || error || state === 'collapsed'), error: !isFace && isCardOfError,
 		card: isFace || isList || state === 'expanded', transcript: isList, composer: isList && now.canAnswer,
 		newest: isList && !now.isPinned, status: !isFace && now.canTalk, controls: !isFace, notice: now.notice,
-		mute: now.canMute || now.canBegin,
+		mute: now.canMute || now.canBegin, toggle: !isRound,
 	}).forEach(([name, isShown]) => (parts[name].hidden = !isShown))
 	parts.launcher.className = `launcher${isRound ? ' round' : ''}${isBusy ? ' busy' : ''}${error ? ' bad' : ''}`
-	parts.launcher.replaceChildren(icon(error ? 'error' : state === 'connecting' ? 'end' : 'bars'),
-		h('span', {}, error?.message ?? text(state === 'collapsed' ? 'start' : state)))
+	// What stands in the slot is the page's own, but an error is to be seen.
+	parts['launcher-icon'].name = error ? 'none' : 'icon'
+	parts['launcher-icon'].replaceChildren(icon(error ? 'error' : state === 'connecting' ? 'end' : 'bars'))
+	parts['launcher-text'].textContent = error?.message ?? text(state === 'collapsed' ? 'start' : state)
 	if (parts.notice.textContent !== now.notice) parts.notice.textContent = now.notice
 	parts.title.textContent = error?.message
 	parts.hint.textContent = error?.hint

@@ -47,7 +47,9 @@ export interface VoiceGraphEvents {
  * `--vg-user-bubble-background`, `--vg-user-bubble-text`, `--vg-agent-bubble-background`, `--vg-agent-bubble-text`,
  * `--vg-mute-background`, `--vg-mute-active-background`, `--vg-mute-icon`, `--vg-font`, `--vg-radius`.
  *
- * Parts: launcher, card, stage, canvas, status, transcript, bubble, user-bubble, agent-bubble, newest, notice,
+ * Slot: `icon`, an image or logo of your own in the launcher; an error shows its own.
+ *
+ * Parts: launcher, launcher-icon, launcher-text, card, stage, canvas, status, transcript, bubble, user-bubble, agent-bubble, newest, notice,
  * composer, input, send, controls, mute, toggle, end, error, title, hint, retry, dismiss.
  */
 export class VoiceGraph extends HTMLElement {

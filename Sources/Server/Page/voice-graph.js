@@ -182,7 +182,7 @@ export class VoiceGraph extends HTMLElement {
 		const node = given.find(word => graph.node(word)) ?? graph.face
 		const own = live.last(node, graph.state(node, 'style')) ?? {}
 		const style = [...given, this.getAttribute('mode'), own.style].find(word => styles.includes(word)) ?? 'bars'
-		this.#wish = { node, style, preset: this.getAttribute('preset') || own.preset || (style === 'orb' ? '' : 'verdant') }
+		this.#wish = { node, style, own, preset: this.getAttribute('preset') || own.preset || (style === 'orb' ? '' : 'verdant') }
 		this.#session.measure(
 			!node ? [graph.speaking + '.output'] : graph.measures(node, 'bands') ? [node + '.bands'] : [])
 	}
@@ -194,7 +194,7 @@ export class VoiceGraph extends HTMLElement {
 		const preset = computed.getPropertyValue('--vg-visualizer').trim() || this.#wish.preset
 		const ground = this.#mode === 'face' ? this.parentElement ?? this : this.#parts.card
 		this.face.look(this.#wish.style, own ? [own, own] : preset ? presetColors(preset) : undefined,
-			opaque(getComputedStyle(ground).backgroundColor))
+			opaque(getComputedStyle(ground).backgroundColor), this.#wish.own)
 		this.#lookedAt = performance.now()
 	}
 
@@ -213,7 +213,7 @@ export class VoiceGraph extends HTMLElement {
 		// Bars of a node that has bands wait for the first of them.
 		if (style === 'bars' && !bands?.length && graph?.measures(node, 'bands')) return
 		if (level > 0 && now - this.#lookedAt > 1000) this.#look()
-		this.face.take(level, style === 'bars' && bands?.length ? bands : undefined)
+		this.face.take(level, style !== 'orb' && bands?.length ? Array.from(bands) : undefined)
 	}
 
 	#launch() {

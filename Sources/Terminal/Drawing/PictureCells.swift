@@ -10,7 +10,8 @@ struct PictureCells {
 
     /// Draws a visualizer into an area.
     func draw(
-        _ canvas: inout Canvas, _ area: Area, style: PictureStyle, preset: Preset?, state: PictureState
+        _ canvas: inout Canvas, _ area: Area, style: PictureStyle, preset: Preset?, wave: WaveForm,
+        state: PictureState
     ) {
         guard !area.isEmpty else { return }
         let colors = theme.capabilities.colors
@@ -18,19 +19,20 @@ struct PictureCells {
             let place = graphics.place(area)
             return canvas.show(
                 Picture.draw(
-                    style, state, preset: preset, onLight: theme.capabilities.light, width: place.width,
+                    style, state, preset: preset, wave: wave, onLight: theme.capabilities.light, width: place.width,
                     height: place.height), place.area)
         }
         func picture(_ width: Int, _ height: Int) -> PixelImage {
             Picture.draw(
-                style, state, preset: preset, onLight: theme.capabilities.light, width: width, height: height)
+                style, state, preset: preset, wave: wave, onLight: theme.capabilities.light, width: width,
+                height: height)
         }
         if !theme.capabilities.unicode || colors < .palette && !Self.isOfLines(style) {
             let image = picture(area.width * 2, area.height * 4)
             weights(&canvas, area, image)
         } else if style == .wave {
-            let wave = WavePicture(preset: preset ?? .verdant, thickness: 2)
-            braille(&canvas, area, wave.draw(state, width: area.width * 2, height: area.height * 4))
+            let picture = WavePicture(preset: preset ?? .verdant, form: wave, thickness: 2)
+            braille(&canvas, area, picture.draw(state, width: area.width * 2, height: area.height * 4))
         } else if Self.isOfLines(style) {
             braille(&canvas, area, picture(area.width * 2, area.height * 4))
         } else if style == .bars {

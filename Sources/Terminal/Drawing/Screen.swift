@@ -158,7 +158,9 @@ struct Screen {
             theme.capabilities.graphics?.cellWidth = cell.width
             theme.capabilities.graphics?.cellHeight = cell.height
         }
-        PictureCells(theme: theme).draw(&canvas, part, style: style, preset: state.nodes[index].preset, state: picture)
+        let node = state.nodes[index]
+        PictureCells(theme: theme).draw(
+            &canvas, part, style: style, preset: node.preset, wave: node.wave, state: picture)
     }
 
     private func put(_ canvas: inout Canvas, _ area: Area, _ text: String, _ style: Style) {

@@ -8,6 +8,7 @@ import Terminal
 struct FilmLook: Sendable {
     var style: PictureStyle
     var preset: Preset?
+    var wave: WaveForm
     var isLight: Bool
     /// Whether what is measured is written above pictures of measurements.
     var hasNumbers: Bool
@@ -28,7 +29,8 @@ struct FilmLook: Sendable {
     /// A picture. Where it has numbers, they have a place of their own at the top, since captions stand at the bottom.
     func draw(_ state: PictureState, _ numbers: LineOfText?) -> PixelImage {
         func picture(_ height: Int) -> PixelImage {
-            Picture.draw(style, state, preset: preset, onLight: isLight, width: size.width, height: height)
+            Picture.draw(
+                style, state, preset: preset, wave: wave, onLight: isLight, width: size.width, height: height)
         }
         guard let letters else { return picture(size.height) }
         let top = Int((letters * 2).rounded(.up))

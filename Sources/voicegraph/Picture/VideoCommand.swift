@@ -39,6 +39,9 @@ struct VideoCommand: ParsableCommand {
                 + "D3FFA6-036B5B; otherwise the style's own.", valueName: "colours"))
     var preset: Preset?
 
+    @Flag(help: "Waves are the longer the lower the sound is; otherwise there are one and a half.")
+    var follow = false
+
     @Option(help: ArgumentHelp("Of the film, in pixels, both even.", valueName: "width x height"))
     var size = PictureSize(width: 1280, height: 720)
 
@@ -91,7 +94,9 @@ struct VideoCommand: ParsableCommand {
                     sound: path, output: output, width: size.width, height: size.height, framesPerSecond: fps,
                     captions: captions))
             let frames = FilmFrames(
-                FilmLook(style: style, preset: preset, isLight: light, hasNumbers: numbers, size: size),
+                FilmLook(
+                    style: style, preset: preset, wave: WaveForm(follows: follow), isLight: light, hasNumbers: numbers,
+                    size: size),
                 kind: VideoEncoder.Kind(path: output) ?? .mp4, framesPerSecond: fps, to: encoder.write)
             let seconds: Double
             do throws(HostError) {
