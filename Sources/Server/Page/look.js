@@ -2,6 +2,9 @@
 // How the element looks, and what it is made of.
 import { h, icon } from './dom.js'
 
+/** Modes that are a picture alone. */
+const faces = '[mode=face], [mode=orb], [mode=bars], [mode=wave], [mode=meter]'
+
 export const style = new CSSStyleSheet()
 style.replaceSync(`
 /* Nothing comes in from the page but its direction, whether it is to be seen, and the place that it gives the element. */
@@ -59,11 +62,11 @@ input::placeholder { color: var(--quiet); opacity: 1 }
 .mute.begin { display: flex; align-items: center; gap: 8px; padding: 0 20px; font-weight: 600 }
 .error { padding: 28px 24px 12px; align-items: center; gap: 8px } .error > svg { color: var(--bad); width: 36px }
 h2, .error button { font-weight: 600; padding: 0 20px }
-:host(:is([mode=face], [mode=orb], [mode=bars], [mode=wave], [mode=meter], [mode=conversation])) { display: block; height: 100% }
-:host(:is([mode=face], [mode=orb], [mode=bars], [mode=wave], [mode=meter], [mode=conversation])) .card { width: 100%; height: 100%; border: 0; box-shadow: none;
+:host(:is(${faces}, [mode=conversation])) { display: block; height: 100% }
+:host(:is(${faces}, [mode=conversation])) .card { width: 100%; height: 100%; border: 0; box-shadow: none;
 	border-radius: 0 }
-:host([mode=conversation]) :is(.stage, .end, .toggle) { display: none } :host(:is([mode=face], [mode=orb], [mode=bars], [mode=wave], [mode=meter])) .card { background: none }
-:host(:is([mode=face], [mode=orb], [mode=bars], [mode=wave], [mode=meter])) .stage { height: 100%; padding: 0 }
+:host([mode=conversation]) :is(.stage, .end, .toggle) { display: none } :host(:is(${faces})) .card { background: none }
+:host(:is(${faces})) .stage { height: 100%; padding: 0 }
 @media (prefers-reduced-motion: reduce) { .busy svg { animation: none } }
 @media (forced-colors: active) { button, li { border: 1px solid } }
 `)
