@@ -6,11 +6,11 @@ import Host
 enum LocalSocket {
     /// Connects, or tells the system's error. Waits at most `seconds` for a listener that is busy.
     static func connect(_ path: String, seconds: Int = 2) -> (descriptor: Int32, error: Int32) {
-        guard var address = try? Self.address(path) else { return (-1, ENAMETOOLONG) }
+        guard let address = try? Address(path) else { return (-1, errno) }
         guard let descriptor = try? make() else { return (-1, EMFILE) }
         var limit = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        guard with(&address, { Glibc.connect(descriptor, $0, $1) }) == 0 else {
+        guard address.use({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
             let error = errno
             close(descriptor)
             return (-1, error)
@@ -20,9 +20,9 @@ enum LocalSocket {
 
     /// Listens at a path; nil if something is there already.
     static func listen(_ path: String) throws(HostError) -> Int32? {
-        var address = try Self.address(path)
+        let address = try Address(path)
         let descriptor = try make()
-        guard with(&address, { bind(descriptor, $0, $1) }) == 0 else {
+        guard address.use({ bind(descriptor, $0, $1) }) == 0 else {
             let number = errno
             close(descriptor)
             if number == EADDRINUSE { return nil }
@@ -55,25 +55,38 @@ enum LocalSocket {
         return descriptor
     }
 
-    private static func address(_ path: String) throws(HostError) -> sockaddr_un {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let size = MemoryLayout.size(ofValue: address.sun_path)
-        guard path.utf8.count < size else {
-            throw HostError(
-                "the path of the socket is too long: \(path)",
-                hint: "set XDG_RUNTIME_DIR to a folder with a shorter path")
-        }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        return address
-    }
+    /// Where a socket is. A longer path than an address holds is named by its folder, which is kept open meanwhile.
+    private struct Address: ~Copyable {
+        private var address = sockaddr_un()
+        private var folder: Int32 = -1
 
-    private static func with(
-        _ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-    ) -> Int32 {
-        withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        init(_ path: String) throws(HostError) {
+            address.sun_family = sa_family_t(AF_UNIX)
+            let size = MemoryLayout.size(ofValue: address.sun_path)
+            var place = path
+            if path.utf8.count >= size, let slash = path.lastIndex(of: "/") {
+                folder = open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                guard folder >= 0 else {
+                    let number = errno
+                    defer { errno = number }
+                    throw HostError("cannot look at \(path): \(reason(number))")
+                }
+                place = "/proc/self/fd/\(folder)" + path[slash...]
+            }
+            guard place.utf8.count < size else {
+                defer { errno = ENAMETOOLONG }
+                throw HostError("the name of the socket is too long: \(path)", hint: "give the graph a shorter name")
+            }
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: place.utf8) }
+        }
+
+        deinit { if folder >= 0 { close(folder) } }
+
+        func use(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+            withUnsafePointer(to: address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
             }
         }
     }

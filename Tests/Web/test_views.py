@@ -185,3 +185,40 @@ def test_whoever_may_only_look_finds_nothing_to_press(opened):
     assert card.get_by_role("slider").is_disabled()
     assert card.get_by_role("button", name="Mute").is_disabled()
     assert view(page, "Graph").get_by_role("button", name="Add", exact=True).is_disabled()
+
+
+def test_nothing_can_be_used_before_the_graph_is_known(run, open_page):
+    host = run()
+    page = open_page(host.link)
+    wait(page, "document.body.innerText.includes('running')")
+    # From the next connection on, what the graph has is told only once this test lets it through.
+    held, asked = [], set()
+
+    def connect(socket):
+        server = socket.connect_to_server()
+
+        def ask(message):
+            told = json.loads(message)
+            if told.get("call") == "nodes":
+                asked.add(told["id"])
+            server.send(message)
+
+        def answer(message):
+            known = isinstance(message, bytes) or json.loads(message).get("id") not in asked
+            socket.send(message) if known else held.append(lambda: socket.send(message))
+
+        socket.on_message(ask)
+        server.on_message(answer)
+
+    page.route_web_socket("**/api/live", connect)
+    page.evaluate("location.hash = '#/nodes'")
+    page.reload()
+    eventually("it waits", lambda: page.wait_for_timeout(50) or held)
+    wait(page, "document.body.innerText.includes('running')")
+    page.evaluate("location.hash = '#/graph'")
+    assert page.locator("#speak").is_hidden() and page.locator("#talk").is_visible()
+    for let in held:
+        let()
+    page.locator("#graph").wait_for()
+    view(page, "Talk")
+    page.locator("#speak").wait_for()

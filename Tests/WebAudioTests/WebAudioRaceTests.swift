@@ -17,8 +17,10 @@ import TestSupport
         private let isDone = Atomic<Bool>(false)
         private var threads: [SystemThread] = []
         /// Samples that were heard, and those that nobody has sent.
-        private(set) var heard = 0
+        private let heardOnes = Atomic(0)
         private(set) var wrong = 0
+
+        var heard: Int { heardOnes.load(ordering: .relaxed) }
 
         init(_ type: UnsafePointer<vg_node_type>, _ name: String) throws {
             harness = try NodeHarness(type, ["channels": .integer(2)], maxBlock: 128, name: name)
@@ -28,7 +30,7 @@ import TestSupport
                 try SystemThread(name: "vgt-audio") { [self] in
                     while !isDone.load(ordering: .acquiring) {
                         for sample in harness.run([128], inputs: input).first ?? [] {
-                            if sample != 0 { heard += 1 }
+                            if sample != 0 { heardOnes.add(1, ordering: .relaxed) }
                             // Of a constant comes no more than that, fades, and what the resampler makes of an end.
                             if !(sample > -0.1 && sample < 0.6) { wrong += 1 }
                         }
@@ -69,24 +71,24 @@ import TestSupport
         let streams = WebStreams()
         let runner = try Runner(streams.type("web-input"), "mic")
         let opened = Atomic(0)
-        // Each as long as the other has not left.
+        // Each as long as the other has not left, and until something was heard: on a busy machine the audio thread may get
+        // no turn while all of them come and go.
         let come: @Sendable (Double) -> Void = { rate in
-            for _ in 0..<self.rounds {
-                while true {
-                    guard let stream = try? streams.openInput("mic", rate: rate, channels: 2, client: "\(rate)") else {
-                        sched_yield()
-                        continue
-                    }
-                    opened.add(1, ordering: .relaxed)
-                    _ = self.send(stream, messages: 40)
-                    _ = streams.list()
-                    break
+            var round = 0
+            while round < self.rounds || runner.heard == 0 {
+                guard let stream = try? streams.openInput("mic", rate: rate, channels: 2, client: "\(rate)") else {
+                    sched_yield()
+                    continue
                 }
+                opened.add(1, ordering: .relaxed)
+                _ = self.send(stream, messages: 40)
+                _ = streams.list()
+                round += 1
             }
         }
         together({ come(44_100) }) { come(96_000) }
         runner.stop()
-        #expect(opened.load(ordering: .relaxed) == 2 * rounds)
+        #expect(opened.load(ordering: .relaxed) >= 2 * rounds)
         #expect(runner.wrong == 0 && runner.heard > 0)
         #expect(streams.list().first?.clients == [])
     }

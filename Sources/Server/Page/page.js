@@ -101,7 +101,7 @@ const allowed = () => (live.has('operator') ? Object.keys(views) : ['talk'])
 function route() {
 	const name = location.hash.replace(/^#\/?/, '')
 	views[current]?.leave?.()
-	current = allowed().includes(name) ? name : 'talk'
+	current = app.parts && allowed().includes(name) ? name : 'talk'
 	for (const id in views) find(id).hidden = id !== current
 	for (const link of document.querySelectorAll('nav a')) link.ariaCurrent = link.hash === '#/' + current ? 'page' : null
 	document.querySelector('[aria-current]').scrollIntoView({ block: 'nearest', inline: 'nearest' })
