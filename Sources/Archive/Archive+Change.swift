@@ -3,6 +3,44 @@ import Host
 
 /// What is changed by hand.
 extension Archive {
+    /// Keeps a text that no run has told, now: as a session of its own, named as a graph would be, or in a session that there
+    /// is. Returns its number. Makes the archive if there is none. [control]
+    public static func add(
+        _ text: String, speaker: String, graph: String, to session: Int64? = nil, at path: String = standardPath
+    ) throws(ArchiveError) -> Int64 {
+        guard text.contains(where: { !$0.isWhitespace }) else {
+            throw ArchiveError(.request, "the text is blank", hint: "say what is to be kept")
+        }
+        return try ArchiveFile(path: path, patience: 5).open().0.write { db throws(ArchiveError) in
+            let now = calendarTime()
+            var (row, start) = (session, now)
+            if let session {
+                let found: Double? = try db.value("SELECT start FROM session WHERE id = ?", [session])
+                guard let found else {
+                    throw ArchiveError(
+                        .request, "there is no session \(session)", hint: "leave it out, and it becomes one of its own")
+                }
+                start = found
+            } else {
+                try db.execute(
+                    "INSERT INTO session (graph, start, end, ended, owner) VALUES (?, ?, ?, 'ended', ?)",
+                    [graph, now, now, SessionOwner.own])
+                row = db.lastRow
+            }
+            let place = max(0, now - start)
+            try db.execute(
+                """
+                INSERT INTO item (session, speaker, node, number, start, end, utc, told, state, text, separated)
+                VALUES (?, ?, '', 0, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    row, try speakerRow(speaker, db), place, place, now, now, ArchivedState.whole.rawValue, text,
+                    separated(text),
+                ])
+            return db.lastRow
+        }
+    }
+
     /// Gives an item another text; what was told stays beside it, and so does every edit. Nil, or the text that was told:
     /// takes edits back. [control]
     public func edit(_ item: Int64, to text: String?) throws(ArchiveError) {

@@ -79,7 +79,7 @@ extension SessionStore.Open {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                try id(of: about, db), try id(ofSpeaker: speaker, db), told.node, key.number, first, max(first, end),
+                try id(of: about, db), try speakerRow(speaker, db), told.node, key.number, first, max(first, end),
                 told.utc(at: first), calendarTime(), state.rawValue, text,
                 separated(text),
             ])
@@ -130,7 +130,7 @@ extension SessionStore.Open {
             told, state, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                try id(of: about, db), try id(ofSpeaker: speaker, db), told.node, path,
+                try id(of: about, db), try speakerRow(speaker, db), told.node, path,
                 place, frames,
                 told.number("rate"), told.integer("channels"), seconds, start, end, told.utc(at: start), calendarTime(),
                 state.rawValue, reason,
@@ -146,14 +146,15 @@ extension SessionStore.Open {
         session = db.lastRow
         return db.lastRow
     }
+}
 
-    private func id(ofSpeaker name: String, _ db: Connection) throws(ArchiveError) -> Int64 {
-        // Looked up each time: whoever deletes texts removes names that nobody has any more.
-        try db.execute("INSERT INTO speaker (name) VALUES (?) ON CONFLICT DO NOTHING", [name])
-        let found: Int64? = try db.value("SELECT id FROM speaker WHERE name = ?", [name])
-        guard let id = found else { throw ArchiveError(.strange, "it does not keep the name of a speaker") }
-        return id
-    }
+/// The row of a speaker's name.
+func speakerRow(_ name: String, _ db: Connection) throws(ArchiveError) -> Int64 {
+    // Looked up each time: whoever deletes texts removes names that nobody has any more.
+    try db.execute("INSERT INTO speaker (name) VALUES (?) ON CONFLICT DO NOTHING", [name])
+    let found: Int64? = try db.value("SELECT id FROM speaker WHERE name = ?", [name])
+    guard let id = found else { throw ArchiveError(.strange, "it does not keep the name of a speaker") }
+    return id
 }
 
 /// An event of a node, with its fields by kind.

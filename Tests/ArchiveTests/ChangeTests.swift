@@ -106,6 +106,31 @@ import TestSupport
         #expect(try found("quick") == ["The quick brown fox"])
     }
 
+    @Test("V3: a text that nobody told is kept as one that was, in a session of its own or in one that there is")
+    func added() throws {
+        let before = try archive.sessions().count
+        let alone = try Archive.add("Remember the milk", speaker: "you", graph: "notes", at: archive.path)
+        let session = try #require(try archive.items().first).session
+        let more = try Archive.add("and the bread", speaker: "Anna", graph: "notes", to: session, at: archive.path)
+        let items = try archive.items(.init(ids: [alone, more]))
+        #expect(items.map(\.text) == ["Remember the milk", "and the bread"] && items[1].session == session)
+        #expect(
+            items.map(\.speaker) == ["you", "Anna"] && items.allSatisfy { $0.state == .whole && $0.end >= $0.start })
+        #expect(try archive.sessions().count == before + 1 && found("milk") == ["Remember the milk"])
+        let own = try #require(try archive.sessions().last)
+        #expect(own.graph == "notes" && own.ended == .ended && own.items == 1)
+        for (text, session) in [(" \n", nil), ("x", 9999)] as [(String, Int64?)] {
+            #expect(throws: ArchiveError.self) {
+                try Archive.add(text, speaker: "you", graph: "notes", to: session, at: archive.path)
+            }
+        }
+        // Where nothing was kept yet there is an archive now.
+        let scratch = try Scratch()
+        let path = scratch.file("deep/archive.sqlite")
+        let first = try Archive.add("the first", speaker: "you", graph: "notes", at: path)
+        #expect(try Archive.open(path)?.items(.init(ids: [first])).map(\.text) == ["the first"])
+    }
+
     @Test("A blank text, and an item that there is not, are refused")
     func refused() throws {
         #expect(throws: ArchiveError.self) { try archive.edit(1, to: "  ") }

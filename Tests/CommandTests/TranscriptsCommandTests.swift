@@ -147,6 +147,21 @@ private func objects(_ text: String) throws -> [[String: Any]] {
         #expect((none.code, none.errors) == (1, "voicegraph: there is no item 99\n"))
     }
 
+    @Test("V3: a text of one's own is kept beside them") func add() async throws {
+        let added = try await data.run("transcripts", "add", "--session", "last", "--speaker", "Ann", "call", "back")
+        #expect(added.code == 0)
+        let json = try objects(await data.run("transcripts", "show", "last", "--json").output)
+        let own = try #require(json.first { $0["text"] as? String == "call back" })
+        #expect(own["speaker"] as? String == "Ann" && added.output == "\(own["id"] as? Int ?? 0)\n")
+        let alone = try await data.run("transcripts", "add", "milk")
+        let shown = try await data.run("transcripts", "show")
+        #expect(alone.code == 0 && shown.output.contains("milk"))
+        let blank = try await data.run("transcripts", "add", " ")
+        #expect(blank.code == 1 && blank.errors.contains("the text is blank"))
+        let none = try await data.run("transcripts", "add", "--session", "77", "x")
+        #expect(none.code == 1 && none.errors.contains("there is no session 77"))
+    }
+
     @Test("V3: deleting by selection asks on a terminal, and refuses where nobody can be asked")
     func delete() async throws {
         let refused = try await data.run("transcripts", "delete", "2")

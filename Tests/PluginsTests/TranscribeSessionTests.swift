@@ -28,9 +28,11 @@ import TestSupport
         #expect(states(node) == ["idle", "listening", "hearing", "finishing", "listening", "idle"])
         // What is said now nobody hears; what is said after the next start is an item of its own.
         try node.hear(spoken("five five") + silence(1))
-        try node.perform("start")
+        #expect(try node.perform("toggle") == ["listening": .bool(true)])
         try node.hear(silence(0.3) + spoken("seven of clubs") + silence(1))
-        #expect(try node.perform("stop")["text"] == .string("seven of clubs"))
+        let toggled = try node.perform("toggle")
+        #expect(toggled["text"] == .string("seven of clubs") && toggled["listening"] == .bool(false))
+        #expect(early?.kind == "not-listening" && second?.kind == "already-listening")
         #expect(node.capture.events("transcribe.final").map { $0.integer("item") } == [1, 2])
     }
 

@@ -22,16 +22,21 @@ final class Transcribe: Node {
         settings: TranscribeOptions.settings,
         actions: [
             Action("start", "listen; refused while it does already"),
+            Action("stop", "listen no more, and finish what is under way", results: texts),
             Action(
-                "stop", "listen no more, and finish what is under way",
-                results: [
-                    Field("text", VG_STRING, "the final texts since the start, one after the other"),
-                    Field("items", VG_INTEGER, "how many those are"),
-                    Field("item", VG_INTEGER, "the last item"),
-                ]),
+                "toggle", "start where it does not listen, else stop; refused while it finishes",
+                results: [Field("listening", VG_BOOL, "whether it listens now")] + texts),
             Action("cancel", "listen no more, and throw away what is under way", urgent: true),
         ],
         events: TranscribeEvent.types, process: transcribeProcess)
+
+    private static let texts = [
+        Field("text", VG_STRING, "the final texts since the start, one after the other"),
+        Field("items", VG_INTEGER, "how many those are"),
+        Field("item", VG_INTEGER, "the last item"),
+    ]
+    private static let finishing = NodeError(
+        "it is finishing what it heard", hint: "wait for the final text, or cancel", kind: "finishing")
 
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
@@ -102,14 +107,25 @@ final class Transcribe: Node {
         case "start":
             switch session.withLock(\.phase) {
             case .idle: begin()
-            case .running: throw NodeError("it listens already", hint: "stop or cancel that first")
-            case .stopping: throw NodeError("it is finishing what it heard", hint: "wait for the final text, or cancel")
+            case .running:
+                throw NodeError("it listens already", hint: "stop or cancel that first", kind: "already-listening")
+            case .stopping: throw Self.finishing
             }
         case "stop":
             guard session.withLock(\.phase) == .running else {
-                throw NodeError("it does not listen", hint: "start first")
+                throw NodeError("it does not listen", hint: "start first", kind: "not-listening")
             }
             stop(call.later())
+        case "toggle":
+            switch session.withLock(\.phase) {
+            case .idle:
+                begin()
+                call.put("listening", .bool(true))
+            case .running:
+                call.put("listening", .bool(false))
+                stop(call.later())
+            case .stopping: throw Self.finishing
+            }
         default: cancel()
         }
     }

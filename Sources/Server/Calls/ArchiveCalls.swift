@@ -76,6 +76,24 @@ public enum ArchiveCalls {
     private static func changes(_ shelf: Shelf) -> [HostCall] {
         [
             HostCall(
+                "add_text", "keep a text that no node has told", change: true, right: .operator,
+                arguments: [
+                    Setting("text", VG_SET_STRING, "the text", required: true),
+                    Setting("speaker", VG_SET_STRING, "who says it", default: "\"you\""),
+                    Setting(
+                        "session", VG_SET_INTEGER, "in which session; without it, one of its own", range: 0...1e15),
+                ], results: [Field("item", VG_INTEGER, "its number")]
+            ) { host, given in
+                let (text, speaker) = (given.string("text") ?? "", given.string("speaker") ?? "you")
+                let (graph, session) = (
+                    await host.description?.name ?? "notes", given.integer("session").map(Int64.init)
+                )
+                let item = try await shelf.perform { path throws(ArchiveError) in
+                    try Archive.add(text, speaker: speaker, graph: graph, to: session, at: path)
+                }
+                return [("item", .integer(item))]
+            },
+            HostCall(
                 "edit", "give an item another text; what was told stays beside it", change: true, right: .operator,
                 arguments: [
                     Setting("item", VG_SET_INTEGER, "its number", required: true, range: 0...1e15),

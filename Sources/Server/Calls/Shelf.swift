@@ -18,15 +18,21 @@ final class Shelf: Sendable {
     func use<Result: Sendable>(
         _ body: @escaping @Sendable (Archive) throws(ArchiveError) -> Result
     ) async throws(CallError) -> Result? {
+        try await perform { path throws(ArchiveError) in
+            guard let archive = try Archive.open(path) else { return nil }
+            return try body(archive)
+        }
+    }
+
+    /// Does something with the archive's path, whether it is there or not.
+    func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (String) throws(ArchiveError) -> Result
+    ) async throws(CallError) -> Result {
         let path = path
-        let done = await withCheckedContinuation { continuation in
+        let done = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Swift.Result<Result, CallError>, Never>) in
             queue.async {
-                do throws(ArchiveError) {
-                    guard let archive = try Archive.open(path) else {
-                        return continuation.resume(returning: Swift.Result<Result?, CallError>.success(nil))
-                    }
-                    continuation.resume(returning: .success(try body(archive)))
-                } catch {
+                do throws(ArchiveError) { continuation.resume(returning: .success(try body(path))) } catch {
                     continuation.resume(returning: .failure(CallError(error.message, hint: error.hint)))
                 }
             }
