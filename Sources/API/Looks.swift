@@ -162,7 +162,8 @@ extension HostCall {
         let nodes = description.nodes.map { node in
             var fields: [String: SettingValue] = [
                 "name": .string(node.name), "type": .string(node.type), "bypass": .bool(node.bypass),
-                "mute": .bool(node.mute), "settings": .table(node.entries.mapValues(\.shown)),
+                "mute": .bool(node.mute), "kept": .bool(node.keep && description.archive),
+                "settings": .table(node.entries.mapValues(\.shown)),
                 "parameters": .list((parameters[node.name] ?? []).map { .table($0.values) }),
                 "ports": .list(ports[node.name] ?? []),
             ]

@@ -15,6 +15,8 @@ public enum FaceCommand: Sendable, Equatable {
     case say(String)
     /// To do an action of a node.
     case perform(String, String)
+    /// To keep what a node has heard: its name, and the text.
+    case keep(String, String)
     /// To measure what is drawn now: it is something else than before.
     case look
 }
@@ -35,7 +37,8 @@ struct FaceKeys: Sendable {
     static let help: [(keys: String, does: String)] = [
         ("up, down", "choose a node"), ("m", "mute it, or no more"), ("b", "bypass it, or no more"),
         ("+  -", "make it 1 dB louder or quieter"), ("t", "type a line that is spoken"), ("x", "stop speaking"),
-        ("r", "begin or complete a recording"), ("space", "pause, and go on"), ("s", "another style of the picture"),
+        ("r", "begin or complete a recording"), ("d", "begin or end a dictation"), ("w", "keep what was dictated"),
+        ("space", "pause, and go on"), ("s", "another style of the picture"),
         ("p", "other colours"), ("c", "forget clips"), ("l", "read the log: up, down, PgUp, PgDn, Home, End"),
         ("mouse", "choose a node, change a picture, scroll; Shift selects text"), ("?", "this list"),
         ("q, Ctrl-C", "quit"),
@@ -67,6 +70,8 @@ extension FaceState {
         case .text("p"): return look { $0.preset = ($0.preset ?? .verdant).next }
         case .text("x"): return speaker.map { .perform($0, "stop") }
         case .text("r"): return recorder.map { .perform($0, recording == "idle" ? "start" : "finish") }
+        case .text("d"): return listener.map { .perform($0, "toggle") }
+        case .text("w"): return keep()
         case .text(" "): return pause()
         case .text("m"): return node.map { .mute($0.name, !$0.isMuted) }
         case .text("b"): return node.map { .bypass($0.name, !$0.isBypassed) }
@@ -155,9 +160,26 @@ extension FaceState {
 
     /// Who speaks: now, or last, or the first that could.
     private var speaker: String? { speaking.min() ?? speech?.node ?? graphNodes.first { $0.type == "tts" }?.name }
-    private var recorder: String? {
-        (graphNodes.first { $0.type == "record" && $0.name == keys.selected }
-            ?? graphNodes.first { $0.type == "record" })?.name
+    private var recorder: String? { first("record") }
+    private var listener: String? { first("transcribe") }
+
+    /// The node of a type that keys are for: the chosen one, or else the first.
+    private func first(_ type: String) -> String? {
+        let all = graphNodes.filter { $0.type == type }
+        return (all.first { $0.name == keys.selected } ?? all.first)?.name
+    }
+
+    /// What was dictated is kept once it is whole.
+    private mutating func keep() -> FaceCommand? {
+        guard let listener else { return nil }
+        let dictation = dictations[listener] ?? Dictation()
+        guard !dictation.isOn, !dictation.text.isEmpty else {
+            log.note(
+                dictation.isOn ? "\(listener) still listens: d ends that" : "nothing was dictated that could be kept",
+                .warning, at: status.time)
+            return nil
+        }
+        return .keep(listener, dictation.text)
     }
     private var recording: String { recorder.flatMap { recordings[$0] } ?? "idle" }
 

@@ -146,6 +146,8 @@ struct FaceState: Sendable {
     var keys = FaceKeys()
     /// What recorders do: idle, recording or paused, by node.
     var recordings: [String: String] = [:]
+    /// What is heard, by node.
+    var dictations: [String: Dictation] = [:]
     /// Whether who speaks is held.
     var isSpeechPaused = false
     var status = Status()

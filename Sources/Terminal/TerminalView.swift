@@ -101,6 +101,7 @@ public final class TerminalView: DeviceView {
                 return shown
             }
             inner.state.speaking.subtract(inner.gone)
+            inner.state.dictations = inner.state.dictations.filter { !inner.gone.contains($0.key) }
             if let node = inner.state.speech?.node, inner.gone.contains(node) { inner.state.speech = nil }
             inner.changedAt = time
         }
@@ -179,6 +180,7 @@ public final class TerminalView: DeviceView {
                 }
             case "speech.state":
                 if case .bool(let isPaused)? = event.fields["paused"] { inner.state.isSpeechPaused = isPaused }
+            case _ where event.name.hasPrefix("transcribe."): inner.state.dictations[node, default: .init()].take(event)
             case "record.state": inner.state.recordings[node] = event.text("state")
             case "speech.finished", "speech.stopped", "speech.failed":
                 inner.state.speaking.remove(node)
@@ -207,6 +209,12 @@ public final class TerminalView: DeviceView {
             }
             return false
         }
+    }
+
+    /// What a node has heard is kept under a number. [any]
+    public func kept(_ node: String, as number: Int64, at time: Double) {
+        inner.withLock { $0.state.dictations[node]?.clear() }
+        log("\(node): kept as text \(number)", at: time)
     }
 
     /// Adds a line to the log. [any]

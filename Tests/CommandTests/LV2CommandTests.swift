@@ -191,7 +191,7 @@ final class LV2CommandTests {
         let result = try await voicegraph(
             "render", try graph(plugin), "-o", out, "--duration", "0.1", "--keep-going")
         #expect(result.status == 0)
-        #expect(result.output.contains("node 'fx'") && result.output.contains(reason))
+        #expect(result.output.contains("node 'fx'") && result.output.contains(reason), "\(result.output)")
         let bundle = plugin.contains("crash") || plugin.contains("exit") ? "misbehaving" : plugin
         #expect(result.output.contains("/\(bundle).lv2"))
         #expect(result.output.contains("4800 frames"))

@@ -67,7 +67,7 @@ struct ServerModeTests {
         let after = try await session.status().blocks
         try await session.until("it goes on") { $0.blocks > after + 20 }
         try await session.end()
-        #expect(session.count("file.gap") == 0 && session.count("record.dropped") == 0)
+        #expect(session.count("file.gap") == 0 && session.losses == [])
         #expect(session.count("stalled") == 0 && session.count("reactivated") == 0)
         let take = try SoundFile(scratch.file("take.wav")).samples[0]
         var longest = 0

@@ -159,6 +159,14 @@ final class Session: Sendable {
         }
     }
 
+    /// What recorders tell to have lost, unless a busy machine was late, which is told besides.
+    var losses: [String] {
+        let wasLate = count("xrun") + count("dropout") > 0
+        return run.lines.filter {
+            $0.hasPrefix("{\"event\":\"record.dropped\"") && !(wasLate && $0.contains("\"cause\":\"dropout\""))
+        }
+    }
+
     /// Ends it; it must have survived until now.
     func end(sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws {
         run.signal(SIGTERM)

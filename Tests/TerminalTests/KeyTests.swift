@@ -12,6 +12,7 @@ import TestSupport
 
     init() {
         var graph = sampleGraph()
+        graph.nodes.append(NodeDescription(name: "ear", type: "transcribe"))
         graph.nodes.append(NodeDescription(name: "low", type: "gain"))
         graph.nodes.append(NodeDescription(name: "take", type: "record"))
         view = TerminalView(graph: graph, capabilities: TerminalCapabilities(), width: 100, height: 40)
@@ -77,6 +78,33 @@ import TestSupport
         tell("record.state", "take", ["state": .string("idle")])
         tell("speech.state", "tts", ["paused": .bool(true)])
         #expect(await commands([.text(" ")], 1) == [.perform("tts", "resume")])
+    }
+
+    @Test("V1, V3: A dictation is begun and ended by one key, and kept by another once it is whole") func dictate()
+        async
+    {
+        func tell(_ name: String, _ fields: [String: SettingValue]) {
+            view.update(event: Event("transcribe." + name, node: "ear", fields: fields), at: 10)
+        }
+        #expect(await commands([.text("w"), .text("d")], 1) == [.perform("ear", "toggle")])
+        #expect(screen().contains("nothing was dictated"))
+        tell("state", ["state": .string("listening")])
+        tell("partial", ["item": .integer(1), "text": .string("call")])
+        tell("final", ["item": .integer(1), "text": .string("call anna")])
+        tell("partial", ["item": .integer(2), "text": .string("back")])
+        tell("partial", ["item": .integer(3), "text": .string("never mind")])
+        tell("cancelled", ["item": .integer(3)])
+        #expect(await commands([.text("w"), .text("d")], 1) == [.perform("ear", "toggle")])
+        #expect(screen().contains("ear still listens"))
+        tell("final", ["item": .integer(2), "text": .string("back on monday")])
+        tell("state", ["state": .string("idle")])
+        #expect(await commands([.text("w")], 1) == [.keep("ear", "call anna back on monday")])
+        // Nothing is lost before it is kept.
+        tell("final", ["item": .integer(4), "text": .string("at nine")])
+        #expect(await commands([.text("w")], 1) == [.keep("ear", "call anna back on monday at nine")])
+        view.kept("ear", as: 12, at: 10)
+        #expect(screen().contains("ear: kept as text 12"))
+        #expect(await commands([.text("w"), .text("d")], 1) == [.perform("ear", "toggle")])
     }
 
     @Test("Pictures have other styles and colours, and what they need is measured") func looks() async {

@@ -3,7 +3,7 @@
 
 import pytest
 
-from conftest import launch, state, wait
+from conftest import PICTURES, launch, state, wait
 from running import ROOT, eventually
 
 # What the voice says goes into the ear: words without a microphone.
@@ -183,3 +183,44 @@ def test_Fix_browser_that_gives_no_microphone_is_told(run, open_page, playwright
     assert mute.get_attribute("aria-pressed") == "true"
     assert not any(stream["taken"] for stream in host.look("streams")["streams"] if stream["direction"] == "input")
     browser.close()
+
+
+def test_V1_V3_one_button_dictates_and_another_keeps_the_text(run, open_page):
+    host = run(HEARING.replace("keep = true", "keep = false"))
+    page, view = opened(host, open_page, "Talk")
+    panel = view.locator(".dictation")
+    button, save, clear = panel.get_by_role("button").all()
+    assert [one.inner_text() for one in (button, save, clear)] == ["Dictate", "Save", "Clear"]
+    assert save.is_disabled() and clear.is_disabled()
+
+    def dictate(words):
+        heard = len(host.events("transcribe.final"))
+        button.click()
+        eventually("it listens", lambda: button.inner_text() == "Stop")
+        host.call("do", node="voice", action="speak", arguments={"text": words})
+        eventually("it was heard", lambda: len(host.events("transcribe.final")) > heard, 120)
+        assert save.is_disabled(), "nothing is saved while it listens"
+        button.click()
+        eventually("it ended", lambda: button.inner_text() == "Dictate")
+        return " ".join(event["text"] for event in host.events("transcribe.final")[heard:] if event["text"].strip())
+
+    texts = panel.locator(".heard")
+    first = dictate("My name is John and I like the summer and the winter.")
+    # A second dictation goes on with the text, until it is kept.
+    whole = first + " " + dictate("The door is open.")
+    eventually("all of it is there", lambda: texts.inner_text().strip() == whole)
+    assert not kept(host)
+    page.screenshot(path=PICTURES / "dictation.png")
+    save.click()
+    eventually("it is kept", lambda: kept(host) == [whole])
+    assert not texts.inner_text().strip() and "kept" in panel.inner_text()
+    assert save.is_disabled() and clear.is_disabled()
+    dictate("Never mind.")
+    eventually("there is a text", lambda: clear.is_enabled())
+    clear.click()
+    assert not texts.inner_text().strip() and save.is_disabled()
+
+
+def test_V3_what_is_kept_by_itself_has_no_button_for_it(run, open_page):
+    page, view = opened(run(HEARING), open_page, "Talk")
+    assert [one.inner_text() for one in view.locator(".dictation").get_by_role("button").all()] == ["Dictate", "Clear"]

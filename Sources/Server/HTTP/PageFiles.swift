@@ -23,6 +23,7 @@ enum PageFiles {
         "/archive.js": File(script, PackageResources.archive_js),
         "/bubbles.js": File(script, PackageResources.bubbles_js),
         "/colors.js": File(script, PackageResources.colors_js),
+        "/dictation.js": File(script, PackageResources.dictation_js),
         "/dom.js": File(script, PackageResources.dom_js),
         "/face.js": File(script, PackageResources.face_js),
         "/graph.js": File(script, PackageResources.graph_js),

@@ -16,6 +16,9 @@ export class Parts {
 		this.unlinked = nodes.filter(({ name, ports }) => hasAudio(ports, true) && !hasAudio(ports, false) &&
 			!wires.some(({ to, kind }) => to === name && kind === 'audio')).map(({ name }) => name)
 		this.recording = names.filter(name => ['start', 'pause', 'finish'].every(action => can(name, action)))
+		const hears = node => events.some(({ node: other, role }) => other === node && role === 'text')
+		this.dictating = this.answering ? [] : nodes.filter(({ name }) =>
+			['start', 'stop', 'toggle'].every(action => can(name, action)) && hears(name))
 		this.canForget = can(this.answering, 'forget')
 		this.faces = names.filter(name => this.measures(name, 'orb'))
 		// What says how it wants to be drawn goes before what is only measured.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The face, and what the voice says.
 import { presets } from './colors.js'
+import { dictation } from './dictation.js'
 import { h } from './dom.js'
 
 export function talk(app) {
 	const { find, live } = app
 	const [face, form, text, heard, picture, node] =
 		['face', 'speak', 'speak-text', 'heard', 'picture', 'face-node'].map(find)
+	const dictations = dictation(app)
 	let letters = []
 	/** Marks a part of what is spoken, counted in unicode scalars. */
 	const mark = (begin, end) => [letters.slice(0, begin), letters.slice(begin, end), letters.slice(end)].forEach(
@@ -23,8 +25,10 @@ export function talk(app) {
 	find('preset').onchange = ({ target }) => face.setAttribute('preset', target.value)
 	find('preset').append(...Object.keys(presets).map(name => h('option', {}, name)))
 
-	function event({ node, event: name, speaking, paused, text = '', offset, length }) {
+	function event(event) {
 		const { parts } = app
+		const { node, event: name, speaking, paused, text = '', offset, length } = event
+		dictations.event(event)
 		if (!parts || node !== parts.speaking) return
 		if (name === parts.speech) {
 			find('speaking').value = paused ? 'Paused' : speaking ? 'Speaking…' : 'Idle'
@@ -32,10 +36,14 @@ export function talk(app) {
 			mark(0, 0)
 		} else if (name.endsWith('.word')) mark(offset, offset + length)
 	}
-	return { event, changed({ faces, face, speaking, speech }) {
+	return { event, changed(parts) {
+		const { faces, face, speaking, speech } = parts
+		dictations.changed(parts)
 		node.replaceChildren(...faces.map(name => h('option', {}, name)))
 		node.value = face
+		find('pictures').hidden = !faces.length
 		form.hidden = !speaking
+		form.parentNode.hidden = !faces.length && !speaking && !parts.dictating.length
 		for (const field of form.elements) field.disabled = !live.may('operator')
 		event(live.last(speaking, speech) ?? {})
 	} }

@@ -26,7 +26,7 @@ extension Event {
     /// Whether it tells the text of an item, which grows until it is whole.
     public var isPartialText: Bool { name.hasSuffix(".partial") && isText }
     var isWholeText: Bool { name.hasSuffix(".final") && isText }
-    private var isText: Bool { integer("item") != nil && text("text") != nil }
+    var isText: Bool { integer("item") != nil && text("text") != nil }
 
     /// A field that is a whole number within reason.
     func integer(_ key: String) -> Int? { number(key).flatMap { Int(exactly: $0.rounded(.down)) } }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Archive
 import ArgumentParser
 import Config
 import Glibc
@@ -105,9 +106,15 @@ final class LiveOutput: Sendable {
                 look()
                 continue
             }
-            do { try await host.obey(command) } catch {
-                view.log("\(error)", at: monotonicSeconds())
-            }
+            do {
+                if case .keep(let node, let text) = command {
+                    let graph = await host.description?.name ?? node
+                    let number = try Archive.add(text, speaker: "you", graph: graph)
+                    view.kept(node, as: number, at: monotonicSeconds())
+                } else {
+                    try await host.obey(command)
+                }
+            } catch { view.log("\(error)", at: monotonicSeconds()) }
         }
     }
 
@@ -198,7 +205,7 @@ extension Host {
                 node, "gain_db", to: min(max(gain.value + Float(decibels), range.lowerBound), range.upperBound))
         case .say(let text): try await say(text)
         case .perform(let node, let action): _ = try await perform(action, on: node)
-        case .quit, .look: break
+        case .quit, .look, .keep: break
         }
     }
 }
