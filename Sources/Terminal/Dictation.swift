@@ -3,7 +3,7 @@ import Host
 
 /// What one node has heard since its text was kept last.
 struct Dictation: Sendable {
-    private var state = "idle"
+    private(set) var state = "idle"
     /// The newest items, in their order.
     private var items: [(number: Int, text: String)] = []
 

@@ -175,7 +175,10 @@ extension FaceState {
         let dictation = dictations[listener] ?? Dictation()
         guard !dictation.isOn, !dictation.text.isEmpty else {
             log.note(
-                dictation.isOn ? "\(listener) still listens: d ends that" : "nothing was dictated that could be kept",
+                dictation.state == "finishing"
+                    ? "\(listener) still finishes the text"
+                    : dictation.isOn
+                        ? "\(listener) still listens: d ends that" : "nothing was dictated that could be kept",
                 .warning, at: status.time)
             return nil
         }
