@@ -27,8 +27,9 @@ extension TTS {
             Setting("language", VG_SET_STRING, "used when no voice is given, as in en-US"),
             Setting(
                 "engine", VG_SET_STRING,
-                "what speaks; piper needs models (`voicegraph models install piper-joe onnxruntime`)",
-                default: "\"espeak-ng\"", choices: VoiceEngines.names),
+                "what speaks; piper needs models (`voicegraph models install piper-joe onnxruntime`); auto: piper where a "
+                    + "voice of it speaks the language, else espeak-ng",
+                default: "\"espeak-ng\"", choices: VoiceEngines.names + [VoiceEngines.auto]),
             Setting(
                 "command", VG_SET_STRINGS,
                 "of the engine command: a program and its arguments, or a line for the shell; it reads a text from its "

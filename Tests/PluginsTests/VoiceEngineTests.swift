@@ -174,6 +174,44 @@ import TestSupport
         #expect(heard == .integer(0) || heard == .integer(24))
     }
 
+    @Test("auto speaks with a trained voice where one speaks what is wanted as it is wanted, else with espeak-ng")
+    func best() async throws {
+        let scratch = try Scratch()
+        await #expect(processExitsWith: .success) { [folder = scratch.path as String] in
+            setenv(VG_TEST_USER_DATA, folder, 1)
+            let models = folder + "/voicegraph/models"
+            /// Which engine it is, as its refusal of a voice that nobody has tells.
+            func chosen(_ settings: [String: SettingValue] = [:]) throws -> String {
+                let node = try NodeHarness(
+                    pluginType("tts"), settings.merging(["engine": .string("auto")]) { $1 }, offline: true)
+                let refusal = try #require(throws: NodeError.self) {
+                    try node.perform("speak", ["text": .string("x"), "voice": .string("nobody at all")])
+                }
+                return String(refusal.message.prefix { $0 != " " })
+            }
+            #expect(try chosen() == "espeak-ng")
+            func install(_ name: String, _ language: String) throws {
+                let place = models + "/piper-" + name
+                try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+                let description =
+                    #"{"audio":{"sample_rate":22050},"espeak":{"voice":"\#(language)"},"#
+                    + #""phoneme_id_map":{"^":[1],"_":[0],"$":[2]}}"#
+                try description.write(toFile: place + "/x.onnx.json", atomically: true, encoding: .utf8)
+            }
+            try install("anna", "de")
+            #expect(try chosen(["language": .string("de")]) == "espeak-ng", "nothing computes it")
+            try FileManager.default.createDirectory(atPath: models + "/onnxruntime", withIntermediateDirectories: true)
+            #expect(try chosen(["language": .string("de-DE")]) == "espeak-ng", "it is not said to be of that region")
+            #expect(try chosen(["language": .string("de")]) == "piper")
+            #expect(try chosen() == "espeak-ng", "English is spoken where nothing is said")
+            try install("joe", "en-us")
+            #expect(try chosen() == "piper" && chosen(["voice": .string("anna")]) == "piper")
+            #expect(try chosen(["voice": .string("en-GB")]) == "espeak-ng")
+            #expect(try chosen(["pitch": .integer(60)]) == "espeak-ng")
+            #expect(try chosen(["ssml": .string("true")]) == "espeak-ng")
+        }
+    }
+
     @Test("A model that is not installed is told with the command that installs it") func missingModel() async throws {
         let scratch = try Scratch()
         await #expect(processExitsWith: .success) { [folder = scratch.path as String] in

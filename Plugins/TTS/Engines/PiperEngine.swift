@@ -17,12 +17,26 @@ struct PiperEngine: VoiceEngine {
     private let models: String
     /// Whether every run must give the same: then the voice has no variation.
     private let isOffline: @Sendable () -> Bool
+    /// Who speaks where no voice is named; nil: the first.
+    private var standard: String?
 
     private static let loaded = Lock<[String: PiperVoice]>([:])
 
     init(models: String, isOffline: @escaping @Sendable () -> Bool) {
         self.models = models
         self.isOffline = isOffline
+    }
+
+    /// The same with another voice where none is named.
+    func speaking(_ voice: String) -> Self {
+        var engine = self
+        engine.standard = voice
+        return engine
+    }
+
+    /// Whether there is what computes voices, and what makes phonemes. [control]
+    var canSpeak: Bool {
+        ModelFolder.isInstalled(OnnxRuntime.model, in: models) && (try? EspeakLibrary.require()) != nil
     }
 
     func find(_ voice: String) throws(NodeError) -> (name: String, instead: String?) {
@@ -65,7 +79,9 @@ struct PiperEngine: VoiceEngine {
     func synthesize(
         _ piece: String, markup isMarkup: Bool, _ voice: Voice, begin: (Double) -> Void, deliver: VoiceDelivery
     ) throws(NodeError) {
-        let made = try load(voice.name.isEmpty ? voices()[0].name : voice.name)
+        var name = voice.name
+        if name.isEmpty { name = if let standard { standard } else { try voices()[0].name } }
+        let made = try load(name)
         begin(made.description.rate)
         let samples = try made.speak(piece, pace: Double(voice.rate) / 175, isVaried: !isOffline())
         for start in stride(from: 0, to: samples.count, by: 4096) {

@@ -73,6 +73,8 @@ extension VoiceEngine {
 /// The engines by their names.
 enum VoiceEngines {
     static let names = [EspeakEngine.name, FliteEngine.name, PiperEngine.name, CommandEngine.name]
+    /// The one that sounds best of those that are there.
+    static let auto = "auto"
 
     /// Makes the engine that the settings name. Cheap: what it needs is loaded when it is used. [control]
     static func make(_ settings: Settings, _ host: NodeHost, offline: @escaping @Sendable () -> Bool)
@@ -82,8 +84,25 @@ enum VoiceEngines {
         case FliteEngine.name: return FliteEngine()
         case PiperEngine.name: return PiperEngine(models: host.modelFolder, isOffline: offline)
         case CommandEngine.name: return try CommandEngine(settings, host)
+        case auto: return try best(for: settings, PiperEngine(models: host.modelFolder, isOffline: offline))
         default: return EspeakEngine()
         }
+    }
+
+    /// A trained voice where one speaks what is wanted, as it is wanted; else espeak-ng, or without that flite. [control]
+    private static func best(for settings: Settings, _ trained: PiperEngine) throws(NodeError) -> any VoiceEngine {
+        let isMarkup = try SSML(settings.values["ssml"] ?? .string("auto")).isMarkup(settings.string("text") ?? "")
+        let wanted = settings.string("voice") ?? settings.string("language") ?? "en"
+        if !isMarkup, settings.integer("pitch") ?? 50 == 50, let found = try? trained.find(wanted),
+            found.instead == nil,
+            trained.canSpeak
+        {
+            return trained.speaking(found.name)
+        }
+        if (try? EspeakLibrary.require()) == nil, (try? FliteEngine().voices())?.isEmpty == false {
+            return FliteEngine()
+        }
+        return EspeakEngine()
     }
 
     /// All voices of an engine, or of all that are there; `problems`: why others are not. [control]

@@ -102,17 +102,24 @@ struct VoiceOptions: ParsableArguments {
     }
 }
 
+/// What may speak.
+private let engineNames = ["auto", "espeak-ng", "flite", "piper", "command"]
+
 /// What speaks.
 struct EngineOptions: ParsableArguments {
-    @Option(help: "What speaks: espeak-ng, flite, piper or command.")
+    @Option(
+        help: ArgumentHelp(
+            "What speaks: auto (piper where a voice of it is installed for the language, else espeak-ng), espeak-ng, "
+                + "flite, piper or command.", valueName: "name"), completion: .list(engineNames))
     var engine: String?
 
     @Option(help: ArgumentHelp("Of the engine command: what the shell runs for each sentence.", valueName: "line"))
     var command: String?
 
     func validate() throws {
-        if let engine, !["espeak-ng", "flite", "piper", "command"].contains(engine) {
-            throw ValidationError("--engine must be espeak-ng, flite, piper or command")
+        if let engine, !engineNames.contains(engine) {
+            throw ValidationError(
+                "--engine must be \(engineNames.dropLast().joined(separator: ", ")) or \(engineNames.last ?? "")")
         }
         if engine == "command", command == nil { throw ValidationError("--engine command needs --command LINE") }
     }
@@ -120,7 +127,7 @@ struct EngineOptions: ParsableArguments {
     /// As settings of a tts node.
     var settings: [String: SettingValue] {
         var settings: [String: SettingValue] = [:]
-        settings["engine"] = (engine ?? command.map { _ in "command" }).map { .string($0) }
+        settings["engine"] = .string(engine ?? (command == nil ? "auto" : "command"))
         settings["command"] = command.map { .string($0) }
         return settings
     }
