@@ -137,6 +137,10 @@ extension WebDescription {
         if let actions { entries.append(("actions", .list(actions.map(SettingValue.string)))) }
         if let tokens { entries.append(("tokens", .string(tokens))) }
         if isTrusted { entries.append(("trust", .bool(true))) }
+        if !texts.isEmpty { entries.append(("texts", .table(texts.mapValues(SettingValue.string)))) }
+        for (key, text) in [("theme", theme), ("logo", logo), ("state", state)] {
+            if let text { entries.append((key, .string(text))) }
+        }
         return entries
     }
 }

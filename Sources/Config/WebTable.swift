@@ -42,6 +42,26 @@ extension WebDescription {
         case ("tokens", .string(let path)) where !path.isEmpty && !path.utf8.contains(0): tokens = path
         case ("tokens", _):
             return .init(message: "'tokens' must be the path of a file", hint: "it is made if it is not there")
+        case ("texts", .table(let table)):
+            for (word, value) in table {
+                guard case .string(let text) = value, text.utf8.count <= 1000 else {
+                    return .init(message: "'\(word)' of 'texts' must be a text", hint: "of at most 1000 bytes")
+                }
+                texts[word] = text
+            }
+        case ("texts", _):
+            return .init(message: "'texts' must be a table of texts", hint: "{ start = \"Ask me\" }")
+        case ("theme", .string(let name)) where Self.themes.contains(name): theme = name
+        case ("state", .string(let name)) where Self.states.contains(name): state = name
+        case ("theme", _), ("state", _):
+            let choices = key == "theme" ? Self.themes : Self.states
+            let given = if case .string(let text) = value { text } else { "" }
+            return .init(
+                message: "'\(key)' must be \(choices.dropLast().joined(separator: ", ")) or \(choices.last ?? "")",
+                hint: didYouMean(given, among: choices))
+        case ("logo", .string(let path)) where !path.isEmpty && !path.utf8.contains(0): logo = path
+        case ("logo", _):
+            return .init(message: "'logo' must be the path of an image", hint: "SVG, PNG, JPEG or WebP")
         default:
             return FileTable.web.fault(of: key)
         }

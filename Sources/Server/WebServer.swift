@@ -20,8 +20,8 @@ public final class WebServer: Sendable {
     public let isRemote: Bool
 
     /// Calls that it has beside those of every host.
-    static func ownCalls(_ tokens: Tokens) -> [HostCall] {
-        [LayoutCall.call, StreamsCall.call, TicketCall.call(tokens)]
+    static func ownCalls(_ tokens: Tokens, _ look: Look) -> [HostCall] {
+        [LayoutCall.call, StreamsCall.call, TicketCall.call(tokens), look.call]
     }
 
     private let group: MultiThreadedEventLoopGroup
@@ -54,6 +54,7 @@ public final class WebServer: Sendable {
                 hint: "say --web-remote, or remote = true in [web], if that is meant; see docs/web.md for TLS")
         }
         tokens = if let path = web.tokens { try Tokens(keptIn: path) } else { Tokens() }
+        let look = try Look(web)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let box = NIOLockedValueBox<State?>(nil)
@@ -79,8 +80,8 @@ public final class WebServer: Sendable {
         let port = channel.localAddress?.port ?? address.port
         let addresses = Self.addresses(address)
         let access = Access(web, addresses: addresses, port: port, tokens: tokens)
-        let calls = CallTable(more + Self.ownCalls(tokens))
-        state = State(LiveHub(host, calls, access, loop), Router(host, calls, access, kept: kept))
+        let calls = CallTable(more + Self.ownCalls(tokens, look))
+        state = State(LiveHub(host, calls, access, loop), Router(host, calls, access, kept: kept, logo: look.logo))
         self.group = group
         let shown = address.isAny ? addresses.last { $0 != "::1" } ?? "localhost" : address.host
         url = "http://\(shown.contains(":") ? "[\(shown)]" : shown):\(port)/"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Config
 import Graph
 import TestSupport
+
+@testable import Config
 
 /// What `[web]` says, and what goes before it.
 @Suite("The web face in a file") struct WebTableTests {
@@ -26,13 +27,24 @@ import TestSupport
             names = ["voice.example"]
             read_only = true
             remote = true
+            theme = "dark"
+            logo = "a.svg"
+            state = "expanded"
+            [web.texts]
+            start = "Ask me"
             """, "web.listen=[::1]:81")
         #expect(diagnostics.isEmpty)
         var expected = WebDescription()
         expected.listen = "[::1]:81"
         expected.origins = ["https://page.example", "http://localhost:3000"]
         (expected.names, expected.isReadOnly, expected.allowsRemote) = (["voice.example"], true, true)
+        (expected.theme, expected.logo, expected.state) = ("dark", "a.svg", "expanded")
+        expected.texts = ["start": "Ask me"]
         #expect(web == expected)
+        // What is written of it reads as the same.
+        var graph = GraphDescription()
+        graph.web = web
+        #expect(load(GraphText.write(graph)).0 == expected)
         #expect(load("[web]\nlisten = 9000").0?.listen == "9000")
     }
 
@@ -45,6 +57,11 @@ import TestSupport
             ("origins = [3]", "'origins' must be a list of origins"),
             ("names = [\"a b\"]", "'names' must be a list of host names"),
             ("read_only = 1", "'read_only' must be true or false, not a whole number"),
+            ("theme = \"drak\"", "'theme' must be light, dark or system"),
+            ("state = 1", "'state' must be collapsed or expanded"),
+            ("logo = \"\"", "'logo' must be the path of an image"),
+            ("texts = \"x\"", "'texts' must be a table of texts"),
+            ("texts = {start = 1}", "'start' of 'texts' must be a text"),
             ("port = 80", "unknown key 'port'"),
         ])
     func mistakes(_ line: String, _ message: String) {

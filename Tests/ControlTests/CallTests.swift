@@ -61,7 +61,7 @@ import TestSupport
             try changed("{\"call\":\"bypass\",\"node\":\"low\"}")["switched"] as? [String: String] == [
                 "low": "bypassed"
             ])
-        #expect(try run.nodes().contains("\"bypass\":true,\"mute\":false,\"name\":\"low\""))
+        #expect(try run.nodes().contains("\"bypass\":true,\"kept\":false,\"mute\":false,\"name\":\"low\""))
         #expect(try changed("{\"call\":\"unlink\",\"link\":\"low -> out\"}")["unlinked"] as? Int == 1)
         #expect(try changed("{\"call\":\"remove\",\"node\":\"low\"}")["removed"] as? [String] == ["low"])
         // The file has the gain at 0 dB.

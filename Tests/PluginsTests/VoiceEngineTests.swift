@@ -174,7 +174,9 @@ import TestSupport
         #expect(heard == .integer(0) || heard == .integer(24))
     }
 
-    @Test("auto speaks with a trained voice where one speaks what is wanted as it is wanted, else with espeak-ng")
+    @Test(
+        "The engine auto speaks with a trained voice where one speaks what is wanted as it is wanted, else with espeak-ng"
+    )
     func best() async throws {
         let scratch = try Scratch()
         await #expect(processExitsWith: .success) { [folder = scratch.path as String] in

@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test("Every call is described, and changes only by POST") func description() throws {
-        let table = CallTable(ArchiveCalls.table() + WebServer.ownCalls(Tokens()))
+        let table = CallTable(ArchiveCalls.table() + WebServer.ownCalls(Tokens(), try Look(WebDescription())))
         let document = try JSON(OpenAPI.description(table, isReadOnly: false).utf8)
         let paths = try #require(document["paths"]?.fields)
         #expect(paths.count == table.calls.count)

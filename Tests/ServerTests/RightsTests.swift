@@ -17,7 +17,7 @@ import Testing
         for right in Right.allCases {
             let socket = try await LiveSocket(serving, as: right)
             #expect(try socket.call("{\"id\":1,\"call\":\"events\"}")["right"] as? String == right.rawValue)
-            for call in CallTable(WebServer.ownCalls(Tokens())).calls {
+            for call in CallTable(WebServer.ownCalls(Tokens(), try Look(WebDescription()))).calls {
                 let answer =
                     call.isChange
                     ? try serving.ask("POST /api/\(call.name)", Self.body, body: "{\"no\":1}", as: right)

@@ -105,5 +105,11 @@ extension FileReference {
             "trust", VG_SET_BOOL,
             "true: browsers may name programs, files outside the graph's folder, variables and addresses",
             default: "false"),
+        Key("texts", VG_SET_TABLE, "what the element says otherwise, by names of words.js: { start = \"Ask me\" }"),
+        Key("theme", VG_SET_STRING, "how it looks", default: "\"system\"", choices: WebDescription.themes),
+        Key("logo", VG_SET_STRING, "an image for its button and the page's head: SVG, PNG, JPEG or WebP"),
+        Key(
+            "state", VG_SET_STRING, "expanded: a conversation begins by itself", default: "\"collapsed\"",
+            choices: WebDescription.states),
     ]
 }

@@ -15,7 +15,11 @@ public enum FileTable: String, Sendable, CaseIterable {
         case .file: ["include", "graph", "node", "driver", "web"]
         case .graph: ["name", "links", "threads", "archive"]
         case .driver: ["kind", "server", "device", "capture", "playback", "rate", "block", "periods"]
-        case .web: ["listen", "origins", "names", "read_only", "remote", "actions", "tokens", "trust"]
+        case .web:
+            [
+                "listen", "origins", "names", "read_only", "remote", "actions", "tokens", "trust", "texts", "theme",
+                "logo", "state",
+            ]
         case .link: ["from", "to", "gain_db"]
         }
     }
@@ -52,6 +56,8 @@ public enum FileTable: String, Sendable, CaseIterable {
             [
                 "listen": ["port", "host", "address", "bind"], "remote": ["public"], "read_only": ["readonly"],
                 "tokens": ["token", "token_file", "password", "secret"], "actions": ["allow"], "trust": ["trusted"],
+                "texts": ["labels", "words", "text"], "logo": ["icon", "image", "picture"],
+                "state": ["default_state", "start"], "theme": ["color_scheme", "colors"],
             ]
         case .link:
             ["gain_db": ["gain", "volume", "level"], "from": ["source", "src"], "to": ["dest", "target", "sink"]]

@@ -20,6 +20,18 @@ public struct WebDescription: Sendable, Equatable {
     /// Whether it may listen where other machines reach it.
     public var allowsRemote = false
 
+    /// Words that are said otherwise, by the names that words.js has.
+    public var texts: [String: String] = [:]
+    /// Light, dark, or as the visitor's system is; nil: that.
+    public var theme: String?
+    /// An image that stands for the assistant.
+    public var logo: String?
+    /// Whether a conversation begins by itself: expanded, or collapsed as without a word.
+    public var state: String?
+
+    public static let themes = ["light", "dark", "system"]
+    public static let states = ["collapsed", "expanded"]
+
     /// This machine alone reaches it.
     public static let standardListen = "127.0.0.1:8765"
 

@@ -44,6 +44,10 @@ enum PageFiles {
         "/icon.svg": File("image/svg+xml", PackageResources.icon_svg),
     ]
 
+    /// The words that the element says, as words.js names them.
+    static let words = String(decoding: PackageResources.words_js, as: UTF8.self)
+        .matches(of: /(?m)(?:^\t|, )'?([a-z-]+)'?: '/).map { String($0.1) }.sorted()
+
     private static let script = "text/javascript; charset=utf-8"
 
     /// Each program has pages of its own, so that one that was kept would be of another version.

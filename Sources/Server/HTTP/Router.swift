@@ -14,6 +14,7 @@ final class Router: Sendable {
     private let host: Host
     private let calls: CallTable
     let kept: KeptFiles
+    private let logo: Response?
     private let description: String
     private let places = CallPlaces()
 
@@ -35,8 +36,8 @@ final class Router: Sendable {
         case later(Task<Response, Never>, isLook: Bool)
     }
 
-    init(_ host: Host, _ calls: CallTable, _ access: Access, kept: KeptFiles) {
-        (self.host, self.calls, self.access, self.kept) = (host, calls, access, kept)
+    init(_ host: Host, _ calls: CallTable, _ access: Access, kept: KeptFiles, logo: Response? = nil) {
+        (self.host, self.calls, self.access, self.kept, self.logo) = (host, calls, access, kept, logo)
         description = OpenAPI.description(calls, isReadOnly: access.isReadOnly)
     }
 
@@ -58,6 +59,7 @@ final class Router: Sendable {
         if path == "/", let token = question.target["token"], access.tokens.right(of: token) == nil {
             return .now(Self.otherRun)
         }
+        if path == "/logo", let logo { return .now(logo) }
         return .now(
             PageFiles.response(path, accepting: question.head.headers[canonicalForm: "accept-encoding"])
                 ?? Response(.notFound, CallError("there is nothing at \(path.prefix(80))", hint: "the page is at /")))

@@ -99,7 +99,8 @@ export class Live {
 	describe() {
 		const ask = name => this.call(name)
 		return this.described ??= Promise.all(
-			[...['nodes', 'actions', 'series', 'declared'].map(ask), ask('streams').catch(() => ({ streams: [] }))]
+			[...['nodes', 'actions', 'series', 'declared'].map(ask), ask('streams').catch(() => ({ streams: [] })),
+			ask('look').then(look => ({ look }), () => ({}))]
 		).then(answers => new Parts(Object.assign({}, ...answers)), error => {
 			this.described = undefined
 			throw error

@@ -16,7 +16,7 @@ style.replaceSync(`
 :host([hidden]) { display: none !important }
 :host > div { all: initial; display: contents; visibility: inherit; color-scheme: light dark; color: var(--text);
 	font: 15px/1.45 var(--vg-font, system-ui, sans-serif); overflow-wrap: break-word }
-:host([theme=light]) > div { color-scheme: light } :host([theme=dark]) > div { color-scheme: dark }
+:host > [data-theme=light] { color-scheme: light } :host > [data-theme=dark] { color-scheme: dark }
 :host([position*='-']) { position: fixed; z-index: 9999; margin: 20px }
 :host([position^=bottom]) { bottom: 0 } :host([position^=top]) { top: 0 }
 :host([position$=right]) { right: 0 } :host([position$=left]) { left: 0 }
@@ -28,6 +28,7 @@ svg { width: 22px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-l
 	display: block }
 .launcher, .card { background: var(--surface); border: 1px solid var(--line); box-shadow: 0 8px 32px #0002 }
 .launcher { display: flex; align-items: center; gap: 10px; height: 56px; padding: 0 22px; font-weight: 600 }
+.launcher img { width: 32px; height: 32px; object-fit: contain }
 .launcher svg { color: var(--accent) } .bad svg, .end, .notice { color: var(--bad) }
 .busy svg { animation: wait 1s infinite alternate } @keyframes wait { to { opacity: .3 } }
 .round { width: 56px; padding: 0; justify-content: center } .round svg { width: 32px }
@@ -105,7 +106,12 @@ export function show(parts, now) {
 	parts.launcher.className = `launcher${isRound ? ' round' : ''}${isBusy ? ' busy' : ''}${error ? ' bad' : ''}`
 	// What stands in the slot is the page's own, but an error is to be seen.
 	parts['launcher-icon'].name = error ? 'none' : 'icon'
-	parts['launcher-icon'].replaceChildren(icon(error ? 'error' : state === 'connecting' ? 'end' : 'bars'))
+	const [shown] = parts['launcher-icon'].children
+	if (error || state === 'connecting' || !now.logo) {
+		parts['launcher-icon'].replaceChildren(icon(error ? 'error' : state === 'connecting' ? 'end' : 'bars'))
+	} else if (shown?.src !== now.logo) {
+		parts['launcher-icon'].replaceChildren(h('img', { src: now.logo, alt: '', crossorigin: '' }))
+	}
 	parts['launcher-text'].textContent = error?.message ?? text(state === 'collapsed' ? 'start' : state)
 	if (parts.notice.textContent !== now.notice) parts.notice.textContent = now.notice
 	parts.title.textContent = error?.message

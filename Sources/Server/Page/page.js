@@ -112,6 +112,9 @@ function route() {
 async function reload() {
 	const isFirst = !app.parts
 	const parts = app.parts = await live.describe()
+	const { theme: wanted, logo } = parts.look
+	if (!localStorage.theme && wanted) paint(theme.value = wanted)
+	if (logo) document.querySelector('header img').src = logo
 	find('graph-name').textContent = document.title = parts.graph
 	document.querySelector('nav').hidden = !live.has('operator')
 	for (const id of allowed()) views[id].changed?.(parts)
@@ -142,12 +145,12 @@ live.on('levels', () => {
 
 const theme = find('theme')
 const elements = document.querySelectorAll('voice-graph')
-theme.value = localStorage.theme ?? 'system'
-theme.onchange = () => {
-	document.documentElement.dataset.theme = localStorage.theme = theme.value
-	for (const element of elements) element.setAttribute('theme', theme.value)
+function paint(name) {
+	document.documentElement.dataset.theme = name
+	for (const element of elements) element.setAttribute('theme', name)
 }
-theme.onchange()
+theme.onchange = () => paint(localStorage.theme = theme.value)
+paint(theme.value = localStorage.theme ?? 'system')
 addEventListener('hashchange', route)
 route()
 live.use()

@@ -4,7 +4,7 @@
 /** The graph as nodes declare it, and which of them plays which part: by what it can do, never by its type. */
 export class Parts {
 	constructor(given) {
-		Object.assign(this, given)
+		Object.assign(this, { look: {} }, given)
 		const { actions, events, nodes, wires } = this
 		this.answering = actions.find(({ name, arguments: [first] }) => name === 'send' && first?.key === 'text')?.node
 		this.speaking = actions.find(({ name }) => name === 'speak')?.node

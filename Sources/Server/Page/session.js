@@ -94,7 +94,7 @@ export class Session {
 		}
 		this.#view.described()
 		this.set('collapsed')
-		if (this.#mode === 'conversation') this.start()
+		if (this.#mode === 'conversation' || (this.#mode === 'widget' && this.graph.look.state === 'expanded')) this.start()
 	}
 
 	async start() {

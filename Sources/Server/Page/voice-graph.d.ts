@@ -47,6 +47,8 @@ export interface VoiceGraphEvents {
  * `--vg-user-bubble-background`, `--vg-user-bubble-text`, `--vg-agent-bubble-background`, `--vg-agent-bubble-text`,
  * `--vg-mute-background`, `--vg-mute-active-background`, `--vg-mute-icon`, `--vg-font`, `--vg-radius`.
  *
+ * What the host's `[web]` says of texts, theme, logo and state goes after `labels` and attributes.
+ *
  * Slot: `icon`, an image or logo of your own in the launcher; an error shows its own.
  *
  * Parts: launcher, launcher-icon, launcher-text, card, stage, canvas, status, transcript, bubble, user-bubble, agent-bubble, newest, notice,

@@ -246,18 +246,21 @@ export class VoiceGraph extends HTMLElement {
 	}
 
 	#text(word, otherwise) {
-		return this.getAttribute('label-' + word) ?? this.#labels[word] ?? (otherwise || words[word]) ?? word
+		return this.getAttribute('label-' + word) ?? this.#labels[word] ?? this.#session.graph?.look.texts?.[word] ?? (otherwise || words[word]) ?? word
 	}
 
 	#render() {
 		const { graph, live, state, status, mood, muted, error, label, notices, connected, streams, canBegin } = this.#session
 		const { answering, microphone, speaking } = graph ?? {}
 		if (this.isConnected) Object.assign(this.dataset, { state, status, muted })
+		const { theme, logo } = graph?.look ?? {}
+		this.shadowRoot.lastChild.dataset.theme = this.getAttribute('theme') ?? theme
 		show(this.#parts, {
 			state, mood, muted, error, label, canBegin, notice: notices.map(word => this.#text(word)).join(' '), isOpened: this.#isOpened, isPinned: this.#bubbles.isPinned,
 			isConnected: connected, isFace: this.#mode === 'face', isRound: this.hasAttribute('icon-only'),
 			isReadOnly: live?.readOnly ?? false, canAnswer: !!answering,
 			canMute: !!microphone && (graph.streams.length > 0 || live.has('operator')),
+			logo: logo && new URL(logo, live.src).href,
 			canTalk: !!(answering || microphone || speaking), hasStreams: streams.length > 0,
 			text: (word, otherwise) => this.#text(word, otherwise),
 		})

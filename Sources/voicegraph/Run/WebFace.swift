@@ -48,7 +48,9 @@ struct WebFace {
             (server, calls) = (nil, CallTable(kept + [Self.call(nil)]))
             return
         }
-        web.tokens = web.tokens.map { absolute($0, from: absolute(folder.isEmpty ? "." : folder)) }
+        let base = absolute(folder.isEmpty ? "." : folder)
+        web.tokens = web.tokens.map { absolute($0, from: base) }
+        web.logo = web.logo.map { absolute($0, from: base) }
         var files = KeptFiles()
         files.take = { take throws(CallError) in try ArchiveCalls.file(of: take) }
         files.transcript = { session, format throws(CallError) in try Self.transcript(session, format) }
