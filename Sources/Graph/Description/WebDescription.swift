@@ -29,7 +29,9 @@ public struct WebDescription: Sendable, Equatable {
     /// Whether a conversation begins by itself: expanded, or collapsed as without a word.
     public var state: String?
 
+    /// What a theme may be.
     public static let themes = ["light", "dark", "system"]
+    /// What a state may be.
     public static let states = ["collapsed", "expanded"]
 
     /// This machine alone reaches it.

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded: while there is a file named by SLOW_DISK, whoever writes to another file, or waits until it is on disk,
- * waits, as on a disk that has stopped. */
+ * waits, as on a disk that has stopped; a file with "-held" after that name tells that somebody waits. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +15,9 @@ static void wait_for_disk(int descriptor) {
   if (!mark || fstat(descriptor, &status) || !S_ISREG(status.st_mode)) return;
   /* What the test reads of the program is no recording. */
   if (descriptor <= STDERR_FILENO) return;
+  char held[4096];
+  if (access(mark, F_OK) == 0 && snprintf(held, sizeof held, "%s-held", mark) < (int)sizeof held)
+    close(open(held, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
   while (access(mark, F_OK) == 0) usleep(2000);
 }
 
