@@ -28,11 +28,21 @@ import TestSupport
         ]
     }
 
+    /// Runs it until it had the time to look at everything: on a machine that is busy it says that it had not.
+    private func run(_ command: [String], _ environment: [String: String]) async throws -> (Int32, Program) {
+        for _ in 0..<9 {
+            let program = try Program(command, environment: environment)
+            let code = try await program.end()
+            if !program.output.contains("could not be looked at in time") { return (code, program) }
+        }
+        let program = try Program(command, environment: environment)
+        return (try await program.end(), program)
+    }
+
     /// Runs it with --json; its exit code and what it found.
     private func doctor(_ server: String, _ arguments: String...) async throws -> (code: Int32, findings: [Found]) {
-        let program = try Program(
-            [Program.voicegraph, "doctor", "--json"] + arguments, environment: environment(server))
-        let code = try await program.end()
+        let (code, program) = try await run(
+            [Program.voicegraph, "doctor", "--json"] + arguments, environment(server))
         #expect(program.errors == "")
         let object = try #require(
             try JSONSerialization.jsonObject(with: Data(program.output.utf8)) as? [String: Any], "\(program.output)")
@@ -192,8 +202,8 @@ import TestSupport
     func text() async throws {
         var environment = environment("vgt-none")
         environment["NO_COLOR"] = ""
-        let plain = try Program([Program.voicegraph, "doctor"], environment: environment)
-        #expect(try await plain.end() == 1)
+        let (code, plain) = try await run([Program.voicegraph, "doctor"], environment)
+        #expect(code == 1)
         let lines = plain.lines
         #expect(lines.first?.hasPrefix("error    sound: nobody would hear what `voicegraph run` plays: ") == true)
         #expect(!plain.output.contains("\u{1B}"))
@@ -204,9 +214,9 @@ import TestSupport
         #expect(lines.last?.hasSuffix("; as it is, nothing will be heard") == true)
         environment["TERM"] = "xterm"
         let command = "'\(Program.voicegraph)' doctor"
-        let terminal = try Program(
-            ["script", "-qec", "env -u NO_COLOR \(command)", "/dev/null"], environment: environment)
-        #expect(try await terminal.end() == 1)
+        let (shown, terminal) = try await run(
+            ["script", "-qec", "env -u NO_COLOR \(command)", "/dev/null"], environment)
+        #expect(shown == 1)
         #expect(terminal.output.hasPrefix("\u{1B}[1;31merror"))
     }
 

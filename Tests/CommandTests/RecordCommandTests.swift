@@ -37,6 +37,39 @@ private func takes(in folder: String) -> [String] {
         #expect(run.output.contains("take.wav: 2.0 s, peak -6.0 dBFS"))
     }
 
+    @Test(
+        "A mode records as it comes, or without rumble, even and below -1 dBTP",
+        arguments: ["measurement", "voice", "spoken"])
+    func modes(mode: String) async throws {
+        let server = try await Jackd.start()
+        defer { server.stop() }
+        // A second each of rumble, of a quiet tone and of a loud one.
+        let played = [(30.0, 0.3), (1000, 0.02), (1000, 0.98)].flatMap { frequency, amplitude in
+            Signal.sine(frequency, rate: 48_000, frames: 48_000, amplitude: amplitude)
+        }
+        let player = try JackPeer("player", server: server, plays: [played])
+        let run = try record(
+            scratch.file("take.wav"), "--limit", "5s", "--from", "player:out_1", "--mode", mode, server: server)
+        try await eventually("it is connected") { !player.connections(of: "player:out_1").isEmpty }
+        player.play()
+        #expect(try await run.end() == 0, "\(run.errors)")
+        let take = try SoundFile(scratch.file("take.wav")).samples[0]
+        let start = try #require(take.firstIndex { abs($0) > 0.001 })
+        if mode == "measurement" {
+            let heard = take[take.firstIndex { $0 != 0 }!...].prefix(140_000)
+            return #expect(Signal.difference(heard, played.drop { $0 == 0 }.prefix(heard.count)) == 0)
+        }
+        // Of sines, in dBFS of their peaks, while nothing changes.
+        let levels = (0..<3).map { part in
+            let heard = take[(start + part * 48_000 + 24_000)..<(start + part * 48_000 + 40_800)]
+            return 10 * log10(heard.reduce(0) { $0 + Double($1 * $1) } / Double(heard.count)) + 3.01
+        }
+        let peak = take.map(abs).max() ?? 0
+        #expect(levels[0] < -35, "rumble is at \(levels[0]) dBFS of -10.5")
+        #expect(levels[2] - levels[1] < 24, "\(levels) were 33.8 dB apart")
+        #expect(levels[1] > -34 && peak <= 0.892 && peak > 0.2, "\(levels) \(peak)")
+    }
+
     @Test("What it has recorded is in the list of takes") func listed() async throws {
         let data = ["XDG_DATA_HOME": scratch.file("data")]
         let run = try Program(
@@ -91,6 +124,8 @@ private func takes(in folder: String) -> [String] {
         "What cannot be is said at once",
         arguments: [
             (["take.mp3"], Int32(1), "cannot tell the format"),
+            (["take.ogg", "--mode", "measurement"], 64, "--mode measurement keeps every sample"),
+            (["take.wav", "--rate", "8000", "--mode", "measurement"], 64, "leave --rate out"),
             (["no/folder/take.wav"], 1, "cannot write to the folder"),
             (["take.wav", "--limit", "soon"], 64, "--limit"), (["take.wav", "--limit", "0"], 64, "--limit"),
             (["take.flac", "--bits", "32"], 1, "FLAC has no samples of 32 bits"),

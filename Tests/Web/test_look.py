@@ -3,6 +3,8 @@
 
 
 
+import os
+
 import pytest
 
 from conftest import state, wait
@@ -81,6 +83,12 @@ def test_what_cannot_be_is_refused_before_anything_sounds(tmp_path, line, told):
     with pytest.raises(AssertionError) as refused:
         Running(tmp_path / "run", TALKING + "[web]\n" + line + "\n")
     assert told in str(refused.value)
+
+
+def test_a_logo_that_is_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "logo.png")
+    with pytest.raises(AssertionError, match="is no file"):
+        Running(tmp_path / "run", TALKING + f'[web]\nlogo = "{tmp_path / "logo.png"}"\n')
 
 
 def test_every_word_of_the_element_can_be_said_otherwise(run, open_page):

@@ -37,6 +37,11 @@ struct Look: Sendable {
         guard let kind = Self.kinds[end] else {
             throw HostError("logo of [web]: \(path) is no SVG, PNG, JPEG or WebP", hint: "its name tells what it is")
         }
+        var entry = stat()
+        // Opening a pipe would wait for whoever writes into it.
+        guard stat(path, &entry) != 0 || entry.st_mode & S_IFMT == S_IFREG else {
+            throw HostError("logo of [web]: \(path) is no file")
+        }
         guard let file = fopen(path, "re") else {
             throw HostError("logo of [web]: cannot read \(path): \(String(cString: strerror(errno)))")
         }

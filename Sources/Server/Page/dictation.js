@@ -2,6 +2,9 @@
 // What is dictated: begun and ended by one button, and kept where it is asked for.
 import { h } from './dom.js'
 
+/** Items of a text, at most: a node may listen for days. The oldest go, which is shown. */
+const most = 1000
+
 /** What one node hears; nothing of it is lost before it is kept or cleared. */
 function panel(app, { name: node, kept }) {
 	const { live } = app
@@ -18,9 +21,11 @@ function panel(app, { name: node, kept }) {
 	} }, 'Save')
 	const discard = h('button', { onclick: () => clear() }, 'Clear')
 	let now = 'idle'
+	let isCut = false
 	const whole = () => [...items.values()].map(({ text }) => text).filter(Boolean).join(' ')
 	function clear() {
 		items.clear()
+		isCut = false
 		show()
 	}
 	function show() {
@@ -31,7 +36,7 @@ function panel(app, { name: node, kept }) {
 		toggle.disabled = !may || now === 'finishing'
 		discard.disabled = !isOver || !items.size
 		save.disabled = !may || !isOver || !whole()
-		text.replaceChildren(...[...items.values()].map(({ text, stage }) => h(stage === 'whole' ? 'span' : 'i', {}, text + ' ')))
+		text.replaceChildren(isCut ? '… ' : '', ...[...items.values()].map(({ text, stage }) => h(stage === 'whole' ? 'span' : 'i', {}, text + ' ')))
 	}
 	function take(event) {
 		const stage = app.parts.texts.get(node + ' ' + event.event)?.stage
@@ -39,7 +44,10 @@ function panel(app, { name: node, kept }) {
 			now = event.state
 			state.textContent = [now, event.reason].filter(Boolean).join(': ')
 		} else if (stage === 'withdrawn' || (stage && !event.text)) items.delete(event.item)
-		else if (stage) items.set(event.item, { text: event.text, stage })
+		else if (stage) {
+			items.set(event.item, { text: event.text, stage })
+			if (items.size > most) isCut = items.delete(items.keys().next().value)
+		}
 		show()
 	}
 	take(live.last(node, told) ?? { event: told, state: now })

@@ -20,8 +20,10 @@ struct RecordCommand: AsyncParsableCommand {
             with exit code 0. When the audio stops and comes back, the recording goes on. What is lost or fails ends it \
             with exit code 1. `voicegraph takes` lists what was recorded.
 
+            \(RecordMode.help)
+
             Examples:
-              voicegraph record interview.flac --limit 10m
+              voicegraph record interview.flac --limit 10m --mode spoken
               voicegraph record "%Y-%m-%d_%H-%M.wav" --split 1h --bits 24
             """)
 
@@ -50,6 +52,12 @@ struct RecordCommand: AsyncParsableCommand {
     var bits: SampleBits?
 
     @Option(
+        help: ArgumentHelp(
+            "What is done before: nothing, or a chain for voices.",
+            valueName: RecordMode.allCases.map(\.rawValue).joined(separator: "|")))
+    var mode = RecordMode.plain
+
+    @Option(
         help: ArgumentHelp("Which ports to record, as JACK names them; may hold *.", valueName: "ports"))
     var from = "system:capture_*"
 
@@ -64,6 +72,7 @@ struct RecordCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...64).contains(channels) else { throw ValidationError("--channels must be from 1 to 64") }
+        if let fault = mode.fault(in: file, hasRate: rate != nil) { throw ValidationError(fault) }
     }
 
     func run() async throws {
@@ -95,7 +104,7 @@ struct RecordCommand: AsyncParsableCommand {
         if kept.lost > 0 { writeOut("voicegraph: `takes` will not list it: \(kept.reason)\n", to: STDERR_FILENO) }
     }
 
-    /// mic -> meter -> take.
+    /// mic, what the mode says, meter, take: one after the other.
     private var graph: GraphDescription {
         var take: [String: SettingValue] = ["path": .string(file)]
         take["limit"] = (limit?.seconds).map { .number($0) }
@@ -109,16 +118,15 @@ struct RecordCommand: AsyncParsableCommand {
             made.keep = type == "record"
             return made
         }
+        let nodes =
+            [node("mic", "input", ["connect": .list([.string(from)])])]
+            + mode.steps.map { node($0.name, $0.type, $0.settings) }
+            + [node("meter", "meter", [:]), node(RecordSession.recorder, "record", take)]
         return GraphDescription(
-            name: "voicegraph-record",
-            nodes: [
-                node("mic", "input", ["connect": .list([.string(from)])]), node("meter", "meter", [:]),
-                node(RecordSession.recorder, "record", take),
-            ],
-            links: [
-                LinkDescription(from: Endpoint("mic"), to: Endpoint("meter")),
-                LinkDescription(from: Endpoint("meter"), to: Endpoint(RecordSession.recorder)),
-            ], baseFolder: currentFolder())
+            name: "voicegraph-record", nodes: nodes,
+            links: zip(nodes, nodes.dropFirst()).map {
+                LinkDescription(from: Endpoint($0.name), to: Endpoint($1.name))
+            }, baseFolder: currentFolder())
     }
 }
 
