@@ -62,5 +62,9 @@ class Live:
             at += 4 + 4 * count
         return time, rows
 
+    def newest(self):
+        """The newest of each node and series, of all messages that are kept."""
+        return {name: row for message in self.levels for name, row in self.rows(message)[1].items()}
+
     def close(self):
         self.stack.close()
