@@ -119,8 +119,12 @@ void vg_isolate_limit(uint64_t bytes, uint32_t milliseconds) {
     limit.rlim_cur = limit.rlim_max = bytes;
     setrlimit(RLIMIT_AS, &limit);
   }
-  /* In microseconds; the soft limit raises SIGXCPU, which ends the process. */
-  limit.rlim_cur = limit.rlim_max = (rlim_t)milliseconds * 1000;
+  /* In microseconds. The soft limit raises SIGXCPU, which ends the process and says why; the hard one, which is looked at
+   * first, ends with SIGKILL what blocks that. */
+  rlim_t wanted = (rlim_t)milliseconds * 1000;
+  if (getrlimit(RLIMIT_RTTIME, &limit)) limit.rlim_max = RLIM_INFINITY;
+  if (limit.rlim_max > wanted + 1000000) limit.rlim_max = wanted + 1000000;
+  limit.rlim_cur = wanted < limit.rlim_max / 2 ? wanted : limit.rlim_max / 2;
   setrlimit(RLIMIT_RTTIME, &limit);
   int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file < 0) return;

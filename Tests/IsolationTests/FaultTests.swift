@@ -98,6 +98,30 @@ import TestSupport
         #expect(try others == reference(others.count, block: 256))
     }
 
+    /// As where the kernel is quicker than the supervisor, which has no turn on a busy machine.
+    @Test(
+        "A node that the kernel ends, since it computes without a pause at realtime priority, is told to hang",
+        .enabled(if: canBeRealtime, "needs the right to realtime priority"))
+    func kernel() throws {
+        let run = try IsolatedRun(
+            unrulyGraph(),
+            policy: testPolicy {
+                $0.hangTime = 30
+                $0.realtimeLimit = 0.1
+            })
+        // The child runs as the thread that plays does.
+        var usual = (policy: Int32(0), parameters: sched_param())
+        pthread_getschedparam(pthread_self(), &usual.policy, &usual.parameters)
+        var first = sched_param(sched_priority: 1)
+        #expect(pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) == 0)
+        defer { pthread_setschedparam(pthread_self(), usual.policy, &usual.parameters) }
+        run.play(blocks: 10)
+        try run.tell("odd", "loop")
+        try run.play("it is told") { !run.all("plugin.failed").isEmpty }
+        let failed = try #require(run.all("plugin.failed").first)
+        #expect(failed.text("cause") == "hang" && failed.text("signal") == "SIGXCPU", "\(failed.fields)")
+    }
+
     @Test("A control of a node whose process is gone goes to what the node says for that, and is back with it")
     func controls() throws {
         let run = try IsolatedRun(
@@ -219,3 +243,10 @@ import TestSupport
         #expect(largestStep(heard) <= 0.5 / 480 * 1.01)
     }
 }
+
+/// Whether a thread of this user may have realtime priority.
+private let canBeRealtime: Bool = {
+    var limit = rlimit()
+    return geteuid() == 0
+        || getrlimit(__rlimit_resource_t(__RLIMIT_RTPRIO.rawValue), &limit) == 0 && limit.rlim_cur > 0
+}()
