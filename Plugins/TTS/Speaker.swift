@@ -173,6 +173,9 @@ final class Speaker: @unchecked Sendable {
         }
     }
 
+    /// Whether something is heard, or is about to be. [control]
+    var isHeard: Bool { monitor.locked { !isPaused && !clock.isHeld && (quietAt != nil || !unfinished.isEmpty) } }
+
     /// Ends the worker. [control]
     func end() {
         monitor.locked {

@@ -46,6 +46,10 @@ extension TTS {
             Setting(
                 "hold_release_ms", VG_SET_NUMBER, "what is held goes on so long after `hold` fell", default: "500",
                 range: 0...30000, unit: "ms"),
+            Setting(
+                "duck_others", VG_SET_BOOL,
+                "lowers what other programs play through PipeWire by 12 dB while it speaks, but no calls, notifications and "
+                    + "screen readers; with a JACK server lead them through a duck node", default: "false"),
         ] + voiceSettings(live: true),
         actions: [
             Action(

@@ -20,6 +20,8 @@ final class TTS: Node {
     private var voice = Voice()
     private var text: String?
     private var worker: Worker?
+    /// Nil: others play on as they do.
+    private let others: OtherPlayback?
     /// Kept for the processor.
     private var pipe: PlaybackPipe?
 
@@ -31,6 +33,7 @@ final class TTS: Node {
         queue = settings.bool("queue") ?? false
         holdAfter = settings.number("hold_after_ms") ?? 0
         holdRelease = settings.number("hold_release_ms") ?? 500
+        others = settings.bool("duck_others") ?? false ? OtherPlayback(host) : nil
         text = settings.string("text").map(trimmed)
         if text?.isEmpty == true { text = nil }
         // What an engine needs is found missing here. Whether espeak-ng has voices is not looked at: that costs 20 ms.
@@ -43,6 +46,7 @@ final class TTS: Node {
     }
 
     deinit {
+        others?.end()
         speaker.end()
         worker?.join()
     }
@@ -50,6 +54,7 @@ final class TTS: Node {
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         let pipe = speaker.prepare(preparation)
         self.pipe = pipe
+        if !preparation.offline { try others?.begin() }
         if worker == nil {
             worker = try Worker { [speaker, engine, voice] in
                 engine.warm(voice)
@@ -130,7 +135,10 @@ final class TTS: Node {
         try voice.change(as: settings, engine, host)
     }
 
-    func poll() { speaker.poll() }
+    func poll() {
+        speaker.poll()
+        others?.want(speaker.isHeard)
+    }
     func wait(frames: Int) { speaker.wait(frames: frames) }
     var isIdle: Bool { text == nil && speaker.isIdle }
 }

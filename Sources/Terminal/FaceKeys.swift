@@ -161,7 +161,8 @@ extension FaceState {
     /// Who speaks: now, or last, or the first that could.
     private var speaker: String? { speaking.min() ?? speech?.node ?? graphNodes.first { $0.type == "tts" }?.name }
     private var recorder: String? { first("record") }
-    private var listener: String? { first("transcribe") }
+    /// Who takes dictation: none where an agent answers what it hears.
+    private var listener: String? { graphNodes.contains { $0.type == "agent" } ? nil : first("transcribe") }
 
     /// The node of a type that keys are for: the chosen one, or else the first.
     private func first(_ type: String) -> String? {
@@ -172,6 +173,10 @@ extension FaceState {
     /// What was dictated is kept once it is whole.
     private mutating func keep() -> FaceCommand? {
         guard let listener else { return nil }
+        guard !graphNodes.contains(where: { $0.name == listener && $0.keeps }) else {
+            log.note("\(listener) keeps what it hears by itself", at: status.time)
+            return nil
+        }
         let dictation = dictations[listener] ?? Dictation()
         guard !dictation.isOn, !dictation.text.isEmpty else {
             log.note(

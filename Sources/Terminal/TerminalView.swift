@@ -49,7 +49,7 @@ public final class TerminalView: DeviceView {
         unicode = capabilities.unicode
         (commands, asked) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
         var state = FaceState(graph: graph.name, nodes: Self.faces(graph))
-        state.graphNodes = graph.nodes.map(GraphNode.init)
+        state.graphNodes = graph.nodes.map { GraphNode($0, in: graph) }
         inner = Lock(
             Inner(
                 state: state, painter: Painter(capabilities), width: width, height: height,
@@ -94,7 +94,7 @@ public final class TerminalView: DeviceView {
             inner.state.nodes = listed + others
             let before = inner.state.graphNodes
             inner.state.graphNodes = graph.nodes.map { node in
-                var shown = GraphNode(node)
+                var shown = GraphNode(node, in: graph)
                 if let old = before.first(where: { $0.name == node.name }) {
                     (shown.level, shown.load) = (old.level, old.load)
                 }

@@ -141,7 +141,9 @@ final class Session: Sendable {
     /// Waits until it plays.
     @discardableResult
     func plays() async throws -> RunStatus {
-        try await run.wait("it runs") { $0.lines.contains { $0.hasPrefix("{\"event\":\"running\"") } }
+        try await run.wait("it runs, or ends") {
+            !$0.isRunning || $0.lines.contains { $0.hasPrefix("{\"event\":\"running\"") }
+        }
         return try await until("cycles come") { $0.state == "running" && $0.blocks > 10 }
     }
 

@@ -107,6 +107,28 @@ import TestSupport
         #expect(await commands([.text("w"), .text("d")], 1) == [.perform("ear", "toggle")])
     }
 
+    @Test("V3: What is kept without being asked for is not kept twice, and what an agent hears is no dictation")
+    func keepOnce() async {
+        func offer(_ keep: Bool, _ archive: Bool, _ others: [String] = []) {
+            var graph = sampleGraph()
+            graph.archive = archive
+            graph.nodes.append(NodeDescription(name: "ear", type: "transcribe"))
+            graph.nodes[graph.nodes.count - 1].keep = keep
+            graph.nodes += others.map { NodeDescription(name: $0, type: $0) }
+            view.update(graph: graph, at: 10)
+        }
+        view.update(
+            event: Event("transcribe.final", node: "ear", fields: ["item": .integer(1), "text": .string("anna")]),
+            at: 10)
+        offer(true, true)
+        #expect(await commands([.text("w"), .text("d")], 1) == [.perform("ear", "toggle")])
+        #expect(screen().contains("ear keeps what it hears by itself"))
+        offer(true, false)
+        #expect(await commands([.text("w")], 1) == [.keep("ear", "anna")])
+        offer(false, true, ["agent"])
+        #expect(await commands([.text("w"), .text("d"), .text("s")], 1) == [.look])
+    }
+
     @Test("Pictures have other styles and colours, and what they need is measured") func looks() async {
         view.update(levels: SeriesFrame(node: "orb", time: 0, peak: [0.5], rms: [0.3], orb: 0.6), at: 10)
         #expect(view.series == ["output"])

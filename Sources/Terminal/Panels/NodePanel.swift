@@ -10,14 +10,17 @@ struct GraphNode: Sendable {
     var isBypassed: Bool
     /// Whether it has a gain to turn.
     var hasGain: Bool
+    /// Whether what it hears is kept without being asked for.
+    var keeps: Bool
     /// How loud it is; nil: nobody can listen to it, or nothing came yet.
     var level: Ballistics?
     /// Its share of a block, 0...1; nil: not known yet.
     var load: Double?
 
-    init(_ node: NodeDescription) {
+    init(_ node: NodeDescription, in graph: GraphDescription) {
         (name, type, isMuted, isBypassed) = (node.name, node.type, node.mute, node.bypass)
         hasGain = node.type == "gain" || node.entries["gain_db"] != nil
+        keeps = node.keep && graph.archive
     }
 
     /// What is done to it.

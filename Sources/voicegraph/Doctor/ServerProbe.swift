@@ -3,6 +3,7 @@ import ArgumentParser
 import Drivers
 import Glibc
 import JSON
+import System
 
 /// The process in which the doctor looks at a server: libjack talks to one server per process, and waits for one that hangs
 /// for as long as that hangs.

@@ -39,6 +39,9 @@ struct SayCommand: AsyncParsableCommand {
     @Flag(help: "Speak without the host that runs.")
     var alone = false
 
+    @Flag(help: "Lower what other programs play through PipeWire meanwhile; without the host that runs.")
+    var duckOthers = false
+
     @OptionGroup var audio: DriverOptions
 
     @OptionGroup var plugins: PluginOptions
@@ -46,6 +49,7 @@ struct SayCommand: AsyncParsableCommand {
     /// What only the command alone can do is not to be passed over by a host.
     private var isAlone: Bool {
         alone || audio.driver != nil || audio.server != nil || engine.engine != nil || engine.command != nil
+            || duckOthers
     }
 
     func validate() throws {
@@ -93,6 +97,7 @@ struct SayCommand: AsyncParsableCommand {
         }
         var settings = engine.settings.merging(voice.settings) { $1 }
         settings["text"] = .string(spoken)
+        if duckOthers { settings["duck_others"] = .bool(true) }
         var graph = SpeechGraph.description(settings, channels: 2)
         // As an output does that a file describes with it.
         graph.nodes[1].entries["connect"] = Entry(.list([.string("system:playback_*")]))

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import Glibc
+import JSON
+import NodeKit
+
+/// What other programs play through PipeWire: lowered while the node speaks, and given back in any case, since a process of
+/// its own does it when this one is gone.
+final class OtherPlayback: @unchecked Sendable {
+    // Sendable: `monitor` guards what changes; `lowered` is the worker's own.
+
+    /// How far they are lowered, in dB, and in how many steps of how long.
+    private static let depth = -12.0
+    private static let steps = 4
+    private static let step: UInt32 = 30_000
+    /// Between two texts they are not raised for less than this, in seconds.
+    private static let pause = 0.4
+
+    private let host: NodeHost
+    private let monitor = Monitor()
+    private var isWanted = false
+    private var isEnding = false
+    private var isTold = false
+    private var worker: Worker?
+    /// Those that are lowered now.
+    private var lowered: [Int: Lowered] = [:]
+
+    private struct Lowered {
+        var before, now: Double
+    }
+
+    init(_ host: NodeHost) { self.host = host }
+
+    /// Begins to watch whether it is wanted. [control]
+    func begin() throws(NodeError) {
+        if worker == nil { worker = try Worker { [unowned self] in run() } }
+    }
+
+    /// Whether the node speaks now. [control]
+    func want(_ isSpeaking: Bool) {
+        monitor.locked {
+            if isSpeaking != isWanted { monitor.signal() }
+            isWanted = isSpeaking
+        }
+    }
+
+    /// Gives all back. [control]
+    func end() {
+        monitor.locked {
+            isEnding = true
+            monitor.signal()
+        }
+        worker?.join()
+        worker = nil
+    }
+
+    // MARK: the worker
+
+    private func run() {
+        // A process that does not read ends a write, not this process.
+        var pipe = sigset_t()
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &pipe, nil)
+        while goesOn(until: { isWanted }) {
+            do throws(NodeError) {
+                if let keeper = try VolumeKeeper() {
+                    lower(keeper)
+                } else {
+                    // Another voice has lowered them.
+                    _ = goesOn(for: 0.2) { !isWanted }
+                }
+            } catch {
+                tell(error)
+                _ = goesOn(until: { !isWanted })
+            }
+        }
+    }
+
+    /// Waits until something holds, or for so many seconds; false: the node ends.
+    private func goesOn(for seconds: Double = .infinity, until holds: () -> Bool) -> Bool {
+        let end = monotonicSeconds() + seconds
+        return monitor.locked {
+            while !isEnding, !holds() {
+                let rest = end - monotonicSeconds()
+                if rest <= 0 { break }
+                monitor.wait(milliseconds: Int(min(rest, 1) * 1000) + 1)
+            }
+            return !isEnding
+        }
+    }
+
+    /// From the beginning of a speech until it is over for a while. Who begins to play meanwhile is lowered, too.
+    private func lower(_ keeper: VolumeKeeper) {
+        lowered = [:]
+        do throws(NodeError) {
+            while monitor.locked({ isWanted && !isEnding }) {
+                let new = try playing().filter { lowered[$0.key] == nil }
+                for (id, volume) in new {
+                    lowered[id] = Lowered(before: volume, now: volume * gain(Self.depth))
+                }
+                keeper.undo = lowered.mapValues(\.before)
+                fade(new, keeper) { Self.depth * Double($0) / Double(Self.steps) }
+                repeat { _ = goesOn(for: 1) { !isWanted } } while isOnlyBetween
+            }
+            // Whose volume was changed meanwhile keeps it.
+            let now = try playing()
+            let mine = lowered.filter { id, one in now[id].map { abs($0 - one.now) < 0.01 * one.before } ?? false }
+            fade(mine.mapValues(\.before), keeper) { Self.depth * (1 - Double($0) / Double(Self.steps)) }
+            keeper.undo = mine.mapValues(\.before)
+        } catch {
+            tell(error)
+        }
+        keeper.end()
+    }
+
+    /// Whether the speech has just ended: one that follows at once is waited for.
+    private var isOnlyBetween: Bool {
+        guard !monitor.locked({ isWanted }) else { return false }
+        _ = goesOn(for: Self.pause) { isWanted }
+        return monitor.locked { isWanted && !isEnding }
+    }
+
+    private func fade(_ volumes: [Int: Double], _ keeper: VolumeKeeper, decibels: (Int) -> Double) {
+        guard !volumes.isEmpty else { return }
+        for step in 1...Self.steps {
+            keeper.set(volumes.mapValues { $0 * gain(decibels(step)) })
+            usleep(Self.step)
+        }
+    }
+
+    private func tell(_ error: NodeError) {
+        if isTold { return }
+        isTold = true
+        host.log(
+            VG_LOG_WARNING,
+            "what other programs play is not lowered: \(error.message); with a JACK server lead it through a duck node")
+    }
+
+    private func gain(_ decibels: Double) -> Double { pow(10, decibels / 20) }
+}
+
+/// Roles of PipeWire that are not lowered: who is called, or has things read aloud, wants to hear that as well.
+private let sparedRoles: Set = ["Accessibility", "Communication", "Notification"]
+
+/// The volumes, linear, of the streams that play and may be lowered, by their numbers.
+private func playing() throws(NodeError) -> [Int: Double] {
+    guard let program = programPath("pw-dump"), let dump = outputOf([program], within: 2) else {
+        throw NodeError("there is no answer from PipeWire's pw-dump")
+    }
+    // Of what comes and goes meanwhile a second list may follow.
+    let lines = dump.text.split(separator: "\n").drop { $0 != "[" }.prefix { $0 != "]" }
+    guard dump.code == 0, let objects = try? JSON((lines.joined(separator: "\n") + "]").utf8) else {
+        throw NodeError("PipeWire cannot be asked: \(dump.text.prefix { !$0.isNewline })")
+    }
+    var volumes: [Int: Double] = [:]
+    for object in objects.items {
+        guard let id = object["id"]?.integer, let info = object["info"], let facts = info["props"],
+            facts["media.class"]?.string == "Stream/Output/Audio",
+            !sparedRoles.contains(facts["media.role"]?.string ?? ""),
+            let volume = info["params"]?["Props"]?.items.first?["volume"]?.double
+        else { continue }
+        volumes[id] = volume
+    }
+    return volumes
+}
