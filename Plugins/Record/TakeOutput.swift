@@ -40,6 +40,15 @@ final class TakeOutput {
         return done
     }
 
+    /// Adds to the end what a file is complete without. Where there is no room for it the file stays as it is, and nothing
+    /// counts as refused. [worker]
+    func append(_ bytes: [UInt8]) -> Bool {
+        let (known, end) = (code, seek(0, SEEK_END))
+        if write(bytes, bytes.count) == bytes.count { return true }
+        if ftruncate(descriptor, off_t(end)) == 0 { code = known }
+        return false
+    }
+
     /// Reads, as who writes a head again does; how many bytes there were. [worker]
     func read(_ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
         let found = max(0, pread(descriptor, bytes, count, place))

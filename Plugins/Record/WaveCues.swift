@@ -12,7 +12,7 @@ struct WaveCues {
         marks.append((frame, text))
     }
 
-    /// Adds the chunks to a file that is complete without them. [control]
+    /// Adds the chunks to a file that is complete without them; one on a full disk has none. [control]
     func write(to output: TakeOutput) {
         guard !marks.isEmpty else { return }
         var head = [UInt8](repeating: 0, count: 12)
@@ -20,7 +20,7 @@ struct WaveCues {
         guard output.read(&head, 12) == 12 else { return }
         let size = output.seek(0, SEEK_END)
         let chunks = (size % 2 == 0 ? [] : [0]) + chunk("cue ", cues) + chunk("LIST", Array("adtl".utf8) + labels)
-        guard output.write(chunks, chunks.count) == chunks.count else { return }
+        guard output.append(chunks) else { return }
         // Behind "RIFF", or, where that has no room, first in the chunk that an RF64 begins with.
         let length = size + chunks.count - 8
         let isLong = head.starts(with: Array("RF64".utf8))

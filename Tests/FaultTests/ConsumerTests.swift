@@ -151,12 +151,6 @@ struct ConsumerTests {
         server.stop()
     }
 
-    private func fileSize(_ path: String) throws -> Int {
-        var status = stat()
-        try #require(stat(path, &status) == 0)
-        return Int(status.st_size)
-    }
-
     @Test(
         "Another user cannot ask, neither through the closed folder nor past an open one",
         .enabled(if: isRoot && isInstalled("setpriv", "perl"), "needs root, setpriv and perl"))

@@ -60,6 +60,32 @@ import TestSupport
         #expect(states(node) == ["recording", "finished"])
     }
 
+    @Test("A disk that is full before the marks leaves a whole take without them") func marksWithoutRoom() async throws
+    {
+        for name in ["marked.wav", "take.wav"] {
+            let path = scratch.file(name)
+            let most = name == "take.wav" ? try fileSize(scratch.file("marked.wav")) - 10 : 1 << 20
+            // The limit of a file's size refuses what is too much as a full disk does.
+            await #expect(processExitsWith: .success) { [path = path as String, most = most as Int] in
+                signal(SIGXFSZ, SIG_IGN)
+                var limit = rlimit(rlim_cur: rlim_t(most), rlim_max: rlim_t(most))
+                setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+                let node = try NodeHarness(pluginType("record"), ["path": .string(path)])
+                for skipped in [0, 512] {
+                    node.skipped = skipped
+                    _ = node.render(3000, inputs: [noise(3000)])
+                }
+                #expect(try node.perform("finish")["frames"] == .integer(6000))
+                #expect(node.capture.events("record.failed").isEmpty)
+            }
+        }
+        #expect(try marks(scratch.file("marked.wav")) == [3000] && marks(scratch.file("take.wav")) == [])
+        let takes = try ["marked.wav", "take.wav"].map { try SoundFile(scratch.file($0)).samples }
+        #expect(takes[0] == takes[1] && takes[1][0].count == 6000)
+        // Nothing of them is left behind the audio.
+        #expect(try fileSize(scratch.file("take.wav")) < fileSize(scratch.file("marked.wav")) - 40)
+    }
+
     @Test("R7: dropouts in a row interrupt it, and it goes on when they end, unless the user has paused it")
     func run() async throws {
         nonisolated(unsafe) let node = try recorder()

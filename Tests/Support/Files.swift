@@ -94,3 +94,10 @@ public struct SoundFile: Sendable {
         sf_close(file)
     }
 }
+
+/// How many bytes a file has.
+public func fileSize(_ path: String) throws -> Int {
+    var status = stat()
+    try #require(stat(path, &status) == 0)
+    return Int(status.st_size)
+}
