@@ -99,24 +99,26 @@ def test_Fix_stop_in_mid_speech_keeps_what_was_said(run, open_page):
     page, view = opened(host, open_page)
     host.call("do", node="ear", action="start")
 
-    def grows():
-        """Whether an item grows: an ear that is behind does not tell what each of them says so far."""
+    def growing():
+        """The item that grows, if one does: an ear that is behind does not tell what each of them says so far."""
         partial = [event["item"] for event in host.events("transcribe.partial") if event["text"].strip()]
-        return partial and not any(event["item"] == partial[-1] for event in host.events("transcribe.final"))
+        return next((item for item in partial[-1:] if not final(item)), None)
+
+    def final(item):
+        return next((event for event in host.events("transcribe.final") if event["item"] == item), None)
 
     def said():
         heard = len(host.events("transcribe.final"))
         host.call("do", node="voice", action="speak", arguments={"text": "Good morning everybody and good evening and good night to all of you."})
-        eventually("it was heard", lambda: grows() or len(host.events("transcribe.final")) > heard, 60)
-        return grows()
+        eventually("it was heard", lambda: growing() or len(host.events("transcribe.final")) > heard, 60)
+        return growing()
 
-    eventually("something is heard", lambda: grows() or said(), 180)
-    told = len(host.events("transcribe.final"))
+    item = eventually("something is heard", lambda: growing() or said(), 180)
     host.call("do", node="ear", action="stop")
-    final = eventually("a last text", lambda: [e for e in host.events("transcribe.final")[told:] if e["text"].strip()])[-1]
-    eventually("it is kept", lambda: final["text"] in kept(host))
+    last = eventually("a last text", lambda: final(item))
+    eventually("it is kept", lambda: last["text"] in kept(host))
     page.reload()
-    view.locator("#items > li").filter(has_text=final["text"]).wait_for()
+    view.locator("#items > li").filter(has_text=last["text"]).wait_for()
 
 
 def test_V3_what_was_kept_is_shown_by_the_next_run(run, open_page):
