@@ -193,6 +193,36 @@ private func state(level: Float, seed: UInt64) -> PictureState {
         }
     }
 
+    @Test(
+        "W1: The first wave is drawn where its formula says, within half a pixel",
+        arguments: [WaveForm(), WaveForm(frequency: 2.5, density: 4), WaveForm(follows: true)], [Float(0), 1])
+    func drawnWave(form: WaveForm, brightness: Float) {
+        let (width, height, time) = (800, 400, 1.23)
+        let image = WavePicture(form: form).draw(
+            PictureState(level: 1, brightness: brightness, time: time), width: width, height: height)
+        let periods = Double(form.frequency(brightness: brightness))
+        func wave(_ x: Double) -> Double {
+            let arch = 1 - (2 * x / 800 - 1) * (2 * x / 800 - 1)
+            return 200 * (1 + arch * 0.7 * sin(2 * .pi * periods * x / 800 - 15 * time))
+        }
+        var errors: [Double] = []
+        // Where it is far out no other wave is further out; its line is 3.75 pixels thick across its slope.
+        for x in stride(from: 5, to: 795, by: 5) where abs(wave(Double(x) + 0.5) - 200) > 60 {
+            let (center, slope) = (wave(Double(x) + 0.5), wave(Double(x) + 1) - wave(Double(x)))
+            let isAbove = center < 200
+            let column = (0..<height).map { Double(image[x, isAbove ? $0 : height - 1 - $0].rgba.w) }
+            guard let first = column.firstIndex(where: { $0 > 0 }) else {
+                errors.append(.infinity)
+                continue
+            }
+            // The first pixels are painted in part.
+            let edge = Double(first + 3) - column[first..<first + 3].reduce(0, +)
+            let half = 1.875 * (1 + slope * slope).squareRoot()
+            errors.append(abs(edge - (isAbove ? center : 400 - center) + half))
+        }
+        #expect(errors.count > 20 && errors.allSatisfy { $0 < 0.5 }, "\(errors.max() ?? 0)")
+    }
+
     @Test("W2: Five waves, of which two hang upside down, each fainter and thinner than the one before")
     func fiveWaves() {
         #expect(WaveShape.amplitudes == [0.7, 0.4, 0.1, -0.2, -0.5])

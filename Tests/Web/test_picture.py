@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the element draws, pixel by pixel, with a clock that stands still between two looks."""
 
+import math
+
 import pytest
 
 from conftest import state, wait
@@ -203,3 +205,31 @@ def test_T5_level_of_an_element_is_what_is_played(element):
     eventually("the level", lambda: page.evaluate(level) == pytest.approx(0.283, abs=0.01))
     host.call("mute", node="tone")
     eventually("it falls", lambda: page.evaluate(level) < 0.01)
+
+
+@pytest.mark.parametrize("form, band, periods", [
+    ({}, 9, 1.5), ({"frequency": 2.5, "density": 4}, 0, 2.5), ({"follow": True}, 0, 1.5 * 6 ** -0.5), ({"follow": True}, 9, 1.5 * 6 ** 0.5)])
+def test_W1_the_first_wave_is_where_its_formula_says_within_half_a_pixel(easel, form, band, periods):
+    page = easel("wave", 800, 400)
+    page.evaluate("form => face.look('wave', undefined, '#ffffff', form)", form)
+    pass_time(page, 0.4, 1, [0.8 * (at == band) for at in range(10)])
+    now = page.evaluate("drawnAt") / 1000
+
+    def wave(x):
+        return 200 * (1 + (1 - (2 * x / 800 - 1) ** 2) * 0.7 * math.sin(2 * math.pi * periods * x / 800 - 15 * now))
+
+    # Where it is far out no other wave is further out; its line is six pixels thick across its slope.
+    errors = []
+    for x in range(5, 795, 5):
+        center, slope = wave(x + 0.5), wave(x + 1) - wave(x)
+        out = -1 if center < 200 else 1
+        if abs(center - 200) < 60:
+            continue
+        column = page.evaluate("x => column(x)", x)[::out]
+        first = next(at for at, alpha in enumerate(reversed(column)) if alpha > 0)
+        # The last pixels are painted in part.
+        part = sum(list(reversed(column))[first:first + 3]) / 255
+        edge = first + 3 - part
+        edge = 400 - edge if out > 0 else edge
+        errors.append(abs(edge - (center + out * 3 * math.sqrt(1 + slope * slope))))
+    assert len(errors) > 20 and max(errors) < 0.5, (len(errors), max(errors))
