@@ -76,7 +76,8 @@ let package = Package(
         .systemLibrary(name: "CKissfft", path: "Sources/CKissfft", providers: [.apt(["libkissfft-dev"])]),
         // Functions of a dozen instructions, called for every plugin in every block.
         .target(name: "CNode", cSettings: [.unsafeFlags(["-Xclang", "-mframe-pointer=none"])]),
-        .target(name: "CRealtime"),
+        // Optimized in debug builds too: it measures every block of every test.
+        .target(name: "CRealtime", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
         // Loads libjack itself, from the one package or the other.
         .target(name: "CJack"),
         // Loads the engines' libraries itself.

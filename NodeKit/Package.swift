@@ -11,7 +11,7 @@ let package = Package(
     products: [.library(name: "NodeKit", targets: ["NodeKit"])],
     targets: [
         .target(name: "CNode", cSettings: [.unsafeFlags(["-Xclang", "-mframe-pointer=none"])]),
-        .target(name: "CRealtime"),
+        .target(name: "CRealtime", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
         .target(name: "System", dependencies: ["CRealtime"], swiftSettings: strict),
         .target(
             name: "Realtime", dependencies: ["CRealtime"],
