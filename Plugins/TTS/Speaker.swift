@@ -173,8 +173,8 @@ final class Speaker: @unchecked Sendable {
         }
     }
 
-    /// Whether something is heard, or is about to be. [control]
-    var isHeard: Bool { monitor.locked { !isPaused && !clock.isHeld && (quietAt != nil || !unfinished.isEmpty) } }
+    /// Whether something is heard, is about to be, or is held while somebody speaks. [control]
+    var isSpeaking: Bool { monitor.locked { !isPaused && (quietAt != nil || !unfinished.isEmpty) } }
 
     /// Ends the worker. [control]
     func end() {

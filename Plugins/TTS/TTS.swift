@@ -137,7 +137,7 @@ final class TTS: Node {
 
     func poll() {
         speaker.poll()
-        others?.want(speaker.isHeard)
+        others?.want(speaker.isSpeaking)
     }
     func wait(frames: Int) { speaker.wait(frames: frames) }
     var isIdle: Bool { text == nil && speaker.isIdle }

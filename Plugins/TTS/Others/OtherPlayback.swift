@@ -109,6 +109,7 @@ final class OtherPlayback: @unchecked Sendable {
             keeper.undo = mine.mapValues(\.before)
         } catch {
             tell(error)
+            _ = goesOn(for: 1) { !isWanted }
         }
         keeper.end()
     }
