@@ -12,7 +12,7 @@ RELEASE = $(SCRATCH)/release
 
 .DEFAULT_GOAL := help
 .PHONY: help run announce test build debug setup setup-test models install format lint docs pictures contact-sheet bench
-.PHONY: lv2-conformance lv2-example soak soak-voice web-test web-measure web-picture deb deb-test clean
+.PHONY: lv2-conformance lv2-example soak soak-voice web-test web-measure web-picture systems deb deb-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,11 @@ web-measure: build ## measure the web face: clients, processor time, round trips
 	@scripts/setup web
 	@scripts/web-tests --version >/dev/null
 	@VOICEGRAPH=$(RELEASE)/voicegraph .build/web-venv/bin/python Tests/Web/measure.py
+
+systems: debug ## measure the five systems row by row, and print the table; ARGS="O4 R7" for some rows
+	@scripts/setup test web
+	@scripts/web-tests prepare
+	@.build/web-venv/bin/python Tests/Systems/systems.py $(ARGS)
 
 web-picture: debug ## make the picture of the page again: docs/page.png
 	@scripts/setup web
