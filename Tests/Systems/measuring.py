@@ -23,9 +23,11 @@ TALKING_TEXT = "Ladies and gentlemen, the train to Berlin leaves from platform f
 
 def row(name, what):
     """Makes a function a row of the table: it checks, and its checks are the figure and the verdict."""
+
     def add(function):
         ROWS.append((name, what, function))
         return function
+
     return add
 
 
@@ -70,8 +72,12 @@ class Measurement:
     def program(self, *command, environment=None, **given):
         """Another program, which ends with the row."""
         process = subprocess.Popen(
-            command, env=environment or self.environment(), stdout=given.pop("stdout", subprocess.DEVNULL),
-            stderr=subprocess.DEVNULL, **given)
+            command,
+            env=environment or self.environment(),
+            stdout=given.pop("stdout", subprocess.DEVNULL),
+            stderr=subprocess.DEVNULL,
+            **given,
+        )
         self.stack.callback(end, process)
         return process
 
@@ -83,8 +89,15 @@ class Measurement:
 
     def command(self, *arguments, fails=False):
         """Runs a command of voicegraph to its end."""
-        done = subprocess.run([COMMAND, *map(str, arguments)], env=self.environment(), cwd=self.folder,
-                              capture_output=True, text=True, timeout=240, check=False)
+        done = subprocess.run(
+            [COMMAND, *map(str, arguments)],
+            env=self.environment(),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
         assert fails or done.returncode == 0, done.stderr
         return done
 
@@ -122,8 +135,22 @@ class Frames:
     def read(self, kind, bytes_each, *options):
         size = self.width * self.height * bytes_each
         decoder = subprocess.Popen(
-            ["ffmpeg", "-v", "error", *options[:2], "-i", self.film, *options[2:], "-f", "rawvideo", "-pix_fmt", kind, "-"],
-            stdout=subprocess.PIPE)
+            [
+                "ffmpeg",
+                "-v",
+                "error",
+                *options[:2],
+                "-i",
+                self.film,
+                *options[2:],
+                "-f",
+                "rawvideo",
+                "-pix_fmt",
+                kind,
+                "-",
+            ],
+            stdout=subprocess.PIPE,
+        )
         with decoder:
             while len(frame := decoder.stdout.read(size)) == size:
                 yield frame
@@ -136,14 +163,28 @@ class Frames:
         return next(iter(list(self.read("rgb24", 3, "-ss", str(time), "-frames:v", "1"))))
 
     def line(self, frame, y):
-        return frame[y * self.width:(y + 1) * self.width]
+        return frame[y * self.width : (y + 1) * self.width]
 
 
 def write_wav(path, samples, rate=RATE):
     """32-bit float, one channel."""
     data = array.array("f", samples).tobytes()
-    head = struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 3, 1, rate, 4 * rate, 4, 32,
-                       b"data", len(data))
+    head = struct.pack(
+        "<4sI4s4sIHHIIHH4sI",
+        b"RIFF",
+        36 + len(data),
+        b"WAVE",
+        b"fmt ",
+        16,
+        3,
+        1,
+        rate,
+        4 * rate,
+        4,
+        32,
+        b"data",
+        len(data),
+    )
     path.write_bytes(head + data)
 
 
@@ -155,18 +196,20 @@ class Wave:
         at = 12
         self.kinds = []
         while at + 8 <= len(content):
-            kind, size = content[at:at + 4], struct.unpack_from("<I", content, at + 4)[0]
-            body = content[at + 8:at + 8 + size]
+            kind, size = content[at : at + 4], struct.unpack_from("<I", content, at + 4)[0]
+            body = content[at + 8 : at + 8 + size]
             self.kinds.append(kind.decode("latin-1"))
             if kind == b"fmt ":
                 _, self.channels, self.rate, _, _, bits = struct.unpack_from("<HHIIHH", body)
             elif kind == b"cue ":
                 # Where something is missing.
-                self.marks = [struct.unpack_from("<I", body, 4 + 24 * n + 20)[0] for n in range(struct.unpack_from("<I", body)[0])]
+                self.marks = [
+                    struct.unpack_from("<I", body, 4 + 24 * n + 20)[0] for n in range(struct.unpack_from("<I", body)[0])
+                ]
             elif kind == b"data":
                 width = bits // 8
-                whole = array.array("f" if bits == 32 else "h", body[:len(body) // width * width])
-                self.samples = [whole[n::self.channels] for n in range(self.channels)]
+                whole = array.array("f" if bits == 32 else "h", body[: len(body) // width * width])
+                self.samples = [whole[n :: self.channels] for n in range(self.channels)]
             at += 8 + size + size % 2
         self.frames = len(self.samples[0])
 
@@ -201,7 +244,11 @@ def do(host, node, action, **arguments):
 def answer(given):
     """What an answer says was returned, or why it was refused."""
     status, body = given
-    return body.get("results", {}) if status == 200 else body.get("error", {}).get("message", str(body)) if "error" in body else body.get("message", str(body))
+    return (
+        body.get("results", {})
+        if status == 200
+        else body.get("error", {}).get("message", str(body)) if "error" in body else body.get("message", str(body))
+    )
 
 
 def words(value):
@@ -214,4 +261,6 @@ def table(results):
     for name, what, figure, verdict in results:
         print(f"| {name} | {what} | {figure.replace('|', '/')} | {verdict} |")
     verdicts = [verdict for *_, verdict in results]
-    print("\n" + ", ".join(f"{verdicts.count(kind)} {kind}" for kind in ("WORKS", "PARTLY", "FAILS", "not measured here")))
+    print(
+        "\n" + ", ".join(f"{verdicts.count(kind)} {kind}" for kind in ("WORKS", "PARTLY", "FAILS", "not measured here"))
+    )

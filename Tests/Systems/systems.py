@@ -12,8 +12,18 @@ import time
 
 # Where that is allowed all of it runs in a space of its own: what is left of it ends with it, and nobody else's JACK server
 # is in its /dev/shm.
-APART = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
-         'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
+APART = [
+    "unshare",
+    "--mount",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+    "sh",
+    "-c",
+    'mount -t tmpfs tmpfs /dev/shm && exec "$@"',
+    "sh",
+]
 if "VOICEGRAPH_SYSTEMS" not in os.environ:
     os.environ["VOICEGRAPH_SYSTEMS"] = "1"
     if subprocess.run([*APART, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
@@ -23,9 +33,12 @@ import measuring  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 
 import orb  # noqa: E402, F401
+import films  # noqa: E402, F401
 import text  # noqa: E402, F401
 import widget  # noqa: E402, F401
+import bars  # noqa: E402, F401
 import recorder  # noqa: E402, F401
+import interruptions  # noqa: E402, F401
 import wave  # noqa: E402, F401
 
 
@@ -44,15 +57,22 @@ def measure(name, what, function, folder, playwright):
     return name, what, figure, measured.verdict
 
 
+def place(row):
+    """Systems one after another, their rows by number, then what has none."""
+    name = row[0]
+    return "OVTRW".index(name[0]), int(name[1:]) if name[1:].isdigit() else 100
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    measuring.ROWS.sort(key=place)
     wanted = [name.lower() for name in sys.argv[1:]]
     rows = [row for row in measuring.ROWS if not wanted or row[0].lower() in wanted]
     unknown = set(wanted) - {row[0].lower() for row in measuring.ROWS}
     if unknown or not rows:
         sys.exit(f"no such row: {' '.join(sorted(unknown))}; there are {' '.join(row[0] for row in measuring.ROWS)}")
-    with tempfile.TemporaryDirectory(prefix="vgs-") as place, sync_playwright() as playwright:
-        results = [measure(*row, pathlib.Path(place) / str(number), playwright) for number, row in enumerate(rows)]
+    with tempfile.TemporaryDirectory(prefix="vgs-") as folder, sync_playwright() as playwright:
+        results = [measure(*row, pathlib.Path(folder) / str(number), playwright) for number, row in enumerate(rows)]
     measuring.table(results)
     return int(any(verdict == "FAILS" for *_, verdict in results))
 

@@ -34,7 +34,9 @@ def speech(measured):
 
 
 def dictation(measured, autostart=False, keep=False, folder=None):
-    return measured.host(EAR.format(path=speech(measured), autostart=str(autostart).lower(), keep=str(keep).lower()), folder=folder)
+    return measured.host(
+        EAR.format(path=speech(measured), autostart=str(autostart).lower(), keep=str(keep).lower()), folder=folder
+    )
 
 
 def finals(host):
@@ -56,8 +58,10 @@ def toggle(measured):
     first = answer(do(host, "ear", "toggle"))
     again = do(host, "ear", "start")
     second = answer(do(host, "ear", "toggle"))
-    measured.check(f"toggle: listening {first['listening']}, then {second['listening']}; a second start: {answer(again)}",
-                   first["listening"] and not second["listening"] and again[0] != 200)
+    measured.check(
+        f"toggle: listening {first['listening']}, then {second['listening']}; a second start: {answer(again)}",
+        first["listening"] and not second["listening"] and again[0] != 200,
+    )
     page = open_talk(measured, host)
     panel = page.locator("#talk .dictation")
     button = panel.get_by_role("button").first
@@ -73,8 +77,16 @@ def toggle(measured):
 @row("V2", "partial texts and the final one of a person's sentence")
 def partials(measured):
     host = dictation(measured, autostart=True)
-    final = eventually("a final text", lambda: next((event for event in told(host, "transcribe.final") if event["text"].strip()), None), 180)
-    parts = [event["text"] for event in told(host, "transcribe.partial") if event["item"] == final["item"] and event["text"].strip()]
+    final = eventually(
+        "a final text",
+        lambda: next((event for event in told(host, "transcribe.final") if event["text"].strip()), None),
+        180,
+    )
+    parts = [
+        event["text"]
+        for event in told(host, "transcribe.partial")
+        if event["item"] == final["item"] and event["text"].strip()
+    ]
     measured.check(" / ".join(parts) + f", then {final['text']!r}", bool(parts) and "forward" in final["text"].lower())
 
 
@@ -93,30 +105,43 @@ def kept(measured):
     whole = panel.locator(".heard").inner_text().strip()
     save.click()
     eventually("it is kept", lambda: text in host.command("transcripts", "search", text.split()[0]).stdout)
-    measured.check(f"Save is blocked while empty and while it listens; then {whole!r} is kept", all(blocked) and text in whole)
+    measured.check(
+        f"Save is blocked while empty and while it listens; then {whole!r} is kept", all(blocked) and text in whole
+    )
     host.kill()
     added = host.command("transcripts", "add", "Call Anna back.")
     number = added.stdout.split()[-1].strip(".")
     edited = host.command("transcripts", "edit", number, "Call Anna on Monday.")
-    listed = host.command("transcripts", "search", "Anna").stdout + host.command("transcripts", "search", text.split()[0]).stdout
-    measured.check("after kill -9 both are there, the second edited", added.returncode == edited.returncode == 0
-                   and "on Monday" in listed and text in listed)
+    listed = (
+        host.command("transcripts", "search", "Anna").stdout
+        + host.command("transcripts", "search", text.split()[0]).stdout
+    )
+    measured.check(
+        "after kill -9 both are there, the second edited",
+        added.returncode == edited.returncode == 0 and "on Monday" in listed and text in listed,
+    )
     deleted = host.command("transcripts", "delete", "--item", number, "--yes")
     if deleted.returncode:
         measured.check(deleted.stderr.strip().splitlines()[0], False)
     rest = host.command("transcripts", "search", "Anna").stdout
-    measured.check("deleted by its number, the other stays", "Monday" not in rest and text in
-                   host.command("transcripts", "search", text.split()[0]).stdout)
+    measured.check(
+        "deleted by its number, the other stays",
+        "Monday" not in rest and text in host.command("transcripts", "search", text.split()[0]).stdout,
+    )
 
 
 @row("V4", "a microphone that is not there is told at the start, and when somebody asks")
 def microphone(measured):
-    host = measured.host('[graph]\nname = "mic"\nlinks = ["mic -> ear"]\n[node.mic]\ntype = "input"\nconnect = ["nosuch:port"]\n'
-                         '[node.ear]\ntype = "transcribe"\nengine = "pocketsphinx"\n')
+    host = measured.host(
+        '[graph]\nname = "mic"\nlinks = ["mic -> ear"]\n[node.mic]\ntype = "input"\nconnect = ["nosuch:port"]\n'
+        '[node.ear]\ntype = "transcribe"\nengine = "pocketsphinx"\n'
+    )
     event = eventually("it is told", lambda: host.event("input.judged"))
     asked = host.command("ctl", "judge")
-    measured.check(f"verdict {event['verdict']} {event['time']:.1f} s after the start; ctl judge: {asked.stdout.strip().splitlines()[0]}",
-                   event["verdict"] == "unconnected" and "nothing is connected" in asked.stdout)
+    measured.check(
+        f"verdict {event['verdict']} {event['time']:.1f} s after the start; ctl judge: {asked.stdout.strip().splitlines()[0]}",
+        event["verdict"] == "unconnected" and "nothing is connected" in asked.stdout,
+    )
 
 
 @row("V-Fix", "stop in mid-speech keeps the text, equal texts are two, and start works again")
@@ -127,7 +152,11 @@ def fixes(measured):
     stopped = answer(do(host, "ear", "stop"))
     measured.check(f"stop while it hears returns {words(stopped.get('text'))}", bool(stopped.get("text", "").strip()))
     again = do(host, "ear", "start")
-    state = eventually("it listens again", lambda: host.event("transcribe.state")["state"] in ("listening", "hearing") and host.event("transcribe.state")["state"])
+    state = eventually(
+        "it listens again",
+        lambda: host.event("transcribe.state")["state"] in ("listening", "hearing")
+        and host.event("transcribe.state")["state"],
+    )
     measured.check(f"start works at once: {state}", again[0] == 200)
     eventually("two equal texts", lambda: any(finals(host).count(text) > 1 for text in finals(host)), 240)
     same = next(text for text in finals(host) if finals(host).count(text) > 1)
@@ -135,6 +164,9 @@ def fixes(measured):
     sessions = host.look("transcripts")["sessions"]
 
     def items():
-        return [item["id"] for item in host.look("transcript", session=sessions[-1]["id"])["items"] if item["text"] == same]
+        return [
+            item["id"] for item in host.look("transcript", session=sessions[-1]["id"])["items"] if item["text"] == same
+        ]
+
     numbers = eventually("both are kept", lambda: len(items()) > 1 and items())
     measured.check(f"{same!r} is kept as items {', '.join(map(str, numbers))}", len(set(numbers)) > 1)

@@ -19,7 +19,7 @@ def brightest(film, frame):
     """Where the first of the waves is in each column: the brightest, and the middle of what is beside it."""
     points = []
     for x in range(20, film.width - 20, 4):
-        column = frame[x::film.width]
+        column = frame[x :: film.width]
         most = max(column)
         if most < 60:
             continue
@@ -58,6 +58,7 @@ def fit(points, width, height, frequency=1.5):
             x, y = point
             angle = 2 * math.pi * frequency * x / width
             return abs(y - height / 2 - arch(x, width) * (a * math.sin(angle) + b * math.cos(angle)))
+
         distances = sorted(map(far, points))
         error = distances[len(distances) // 2]
         kept = [point for point in points if far(point) < max(3 * error, 1.5)]
@@ -74,21 +75,34 @@ def periods(points, width, height):
 def formula(measured):
     found, errors = [], []
     for frequency in (100, 707, 937.5, 8000):
-        film = measured.film(measured.sound(f"{frequency}.wav", sine(frequency, 0.1, RATE)), "wave", f"{WIDTH}x{HEIGHT}", 40, "--preset", "FFFFFF-FFFFFF")
+        film = measured.film(
+            measured.sound(f"{frequency}.wav", sine(frequency, 0.1, RATE)),
+            "wave",
+            f"{WIDTH}x{HEIGHT}",
+            40,
+            "--preset",
+            "FFFFFF-FFFFFF",
+        )
         frame = list(film.grey())[30]
         found.append(periods(brightest(film, frame), WIDTH, HEIGHT))
         errors.append(curve(film, frame)[2])
-    measured.check("f " + ", ".join(f"{f:.3f}" for f in found) + f" for 1.5; median error {max(errors):.2f} px",
-                   all(abs(f - 1.5) < 0.02 for f in found) and max(errors) < 0.6)
-    film = measured.film(measured.folder / "100.wav", "wave", f"{WIDTH}x{HEIGHT}", 40, "--preset", "FFFFFF-FFFFFF", "--follow")
+    measured.check(
+        "f " + ", ".join(f"{f:.3f}" for f in found) + f" for 1.5; median error {max(errors):.2f} px",
+        all(abs(f - 1.5) < 0.02 for f in found) and max(errors) < 0.6,
+    )
+    film = measured.film(
+        measured.folder / "100.wav", "wave", f"{WIDTH}x{HEIGHT}", 40, "--preset", "FFFFFF-FFFFFF", "--follow"
+    )
     followed = periods(brightest(film, list(film.grey())[30]), WIDTH, HEIGHT)
     measured.check(f"100 Hz with --follow {followed:.2f}", followed < 1.2, partly=True)
     path = measured.sound("loop.wav", at_level(LEVEL, 48 * 1024))
     browser = launch(measured.playwright)
     measured.stack.callback(browser.close)
     for setting, wanted in (("", 1.5), ("frequency = 3\ndensity = 8\n", 3)):
-        host = measured.host(f'[graph]\nname = "wave"\nlinks = ["file -> face"]\n[node.file]\ntype = "file"\nloop = true\n'
-                             f'path = "{path}"\n[node.face]\ntype = "visualizer"\nstyle = "wave"\n{setting}')
+        host = measured.host(
+            f'[graph]\nname = "wave"\nlinks = ["file -> face"]\n[node.file]\ntype = "file"\nloop = true\n'
+            f'path = "{path}"\n[node.face]\ntype = "visualizer"\nstyle = "wave"\n{setting}'
+        )
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(host.link)
         share = eventually(f"a wave of {wanted} periods in the page", lambda: canvas(page, wanted))
@@ -119,7 +133,14 @@ def canvas(page, wanted):
 
 @row("W2", "amplitude, width and opacity of the five waves at a crest of a film")
 def waves(measured):
-    film = measured.film(measured.sound("tone.wav", at_level(LEVEL, 2 * RATE)), "wave", f"{WIDTH}x{HEIGHT}", 40, "--preset", "FFFFFF-FFFFFF")
+    film = measured.film(
+        measured.sound("tone.wav", at_level(LEVEL, 2 * RATE)),
+        "wave",
+        f"{WIDTH}x{HEIGHT}",
+        40,
+        "--preset",
+        "FFFFFF-FFFFFF",
+    )
     best = None
     for frame in list(film.grey())[30:60]:
         amplitude, phase, _ = curve(film, frame)
@@ -140,19 +161,35 @@ def waves(measured):
         found.append((place - HEIGHT / 2) / (LEVEL * HEIGHT / 2 * reach))
         areas.append(area)
     scale = sum(STRENGTHS) / sum(areas)
-    measured.check("amplitudes " + " ".join(f"{value:.3f}" for value in found),
-                   all(abs(a - b) < 0.02 for a, b in zip(found, AMPLITUDES)))
-    measured.check("opacity by width " + " ".join(f"{area * scale:.2f}" for area in areas) + " for " +
-                   " ".join(f"{value:.2f}" for value in STRENGTHS),
-                   all(abs(area * scale - wanted) < 0.12 for area, wanted in zip(areas, STRENGTHS)))
+    measured.check(
+        "amplitudes " + " ".join(f"{value:.3f}" for value in found),
+        all(abs(a - b) < 0.02 for a, b in zip(found, AMPLITUDES)),
+    )
+    measured.check(
+        "opacity by width "
+        + " ".join(f"{area * scale:.2f}" for area in areas)
+        + " for "
+        + " ".join(f"{value:.2f}" for value in STRENGTHS),
+        all(abs(area * scale - wanted) < 0.12 for area, wanted in zip(areas, STRENGTHS)),
+    )
 
 
 @row("W3", "phase and amplitude from frame to frame at 40 frames a second")
 def movement(measured):
-    film = measured.film(measured.sound("tone.wav", at_level(LEVEL, 2 * RATE)), "wave", f"{WIDTH}x{HEIGHT}", 40, "--preset", "FFFFFF-FFFFFF")
+    film = measured.film(
+        measured.sound("tone.wav", at_level(LEVEL, 2 * RATE)),
+        "wave",
+        f"{WIDTH}x{HEIGHT}",
+        40,
+        "--preset",
+        "FFFFFF-FFFFFF",
+    )
     fitted = [curve(film, frame)[:2] for frame in list(film.grey())[30:60]]
     steps = [(after[1] - before[1] + math.pi) % (2 * math.pi) - math.pi for before, after in zip(fitted, fitted[1:])]
     worst = max(abs(step + 0.375) for step in steps)
     measured.check(f"phase {sum(steps) / len(steps):.4f} each 25 ms, +-{worst:.3f}", worst < 0.02)
     high = [amplitude for amplitude, _ in fitted]
-    measured.check(f"amplitude {min(high):.4f} to {max(high):.4f} for {LEVEL}", abs(min(high) - LEVEL) < 0.01 > abs(max(high) - LEVEL))
+    measured.check(
+        f"amplitude {min(high):.4f} to {max(high):.4f} for {LEVEL}",
+        abs(min(high) - LEVEL) < 0.01 > abs(max(high) - LEVEL),
+    )

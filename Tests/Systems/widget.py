@@ -1,76 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The third system: the element <voice-graph> in a page of another origin, in Chromium, and films of its bars."""
+"""The third system: the element <voice-graph> in a page of another origin, in Chromium."""
 
-import functools
-import http.server
 import math
-import threading
 
-from conftest import launch, state, wait
-from measuring import RATE, end, eventually, row, sine
+from conftest import wait
+from element import E, Element
+from measuring import end, eventually, row
 from running import TALKING, Running
-
-PRESETS = {"verdant": ("D3FFA6", "036B5B"), "twilight": ("81B9FF", "371A5E"), "bloom": ("FFD4FE", "FD05F9"),
-           "mystic": ("1F023A", "CA76FF"), "flare": ("FFFFFF", "FC5F00"), "glacier": ("4CE5F2", "005A98")}
-E = "document.querySelector('voice-graph')"
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *given):
-        pass
-
-
-class Element:
-    """A page elsewhere with the element in it, and the run that it belongs to."""
-
-    def __init__(self, measured, attributes="", graph=TALKING, css="", options=()):
-        site = measured.folder / f"site{measured.count}"
-        site.mkdir()
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        measured.stack.callback(server.shutdown)
-        origin = f"http://127.0.0.1:{server.server_port}"
-        self.host = measured.host(graph, "--set", f'web.origins=["{origin}"]', *options)
-        (site / "index.html").write_text(
-            f"""<!doctype html><html lang="en"><title>elsewhere</title><link rel="icon" href="data:,"><style>{css}</style>
-            <script type="module" src="{self.host.url}voice-graph.js"></script>
-            <voice-graph src="{self.host.url}" token="{self.host.token}" {attributes}></voice-graph>""")
-        browser = launch(measured.playwright)
-        measured.stack.callback(browser.close)
-        self.page = browser.new_page(viewport={"width": 1280, "height": 900})
-        self.page.set_default_timeout(60_000)
-        self.asked = []
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("websocket", lambda socket: self.asked.append(socket.url))
-        self.page.goto(origin + "/index.html")
-        self.module = f"import('{self.host.url}voice-graph.js')"
-
-    def part(self, name):
-        return self.page.locator(f"voice-graph [part~={name}]")
-
-    def get(self, what):
-        return self.page.evaluate(f"{E}.{what}")
-
-    def state(self, wanted):
-        state(self.page, wanted)
-        return wanted
-
-    def talk(self, view="transcript"):
-        self.state("collapsed")
-        self.part("launcher").click()
-        self.state("expanded")
-        if view == "transcript":
-            self.part("toggle").click()
-            self.state("transcript")
-
-    def style(self, name, key):
-        return self.part(name).first.evaluate(f"e => getComputedStyle(e).{key}")
 
 
 @row("T1", "states of the element, one after another")
 def states(measured):
     one = Element(measured, 'should-initialize="false"')
-    one.page.evaluate(f"""() => {{ window.states = []; {E}.addEventListener('state', ({{ detail }}) => states.push(detail.state)) }}""")
+    one.page.evaluate(
+        f"""() => {{ window.states = []; {E}.addEventListener('state', ({{ detail }}) => states.push(detail.state)) }}"""
+    )
     first = one.page.locator("voice-graph").get_attribute("data-state")
     one.get("start()")
     one.get("setAttribute('should-initialize', 'true')")
@@ -83,8 +27,11 @@ def states(measured):
         one.part("toggle").click()
         one.state(wanted)
     found = [first, *one.page.evaluate("states")]
-    measured.check(", ".join(found) + f"; at the start {begin[0]}, muted {begin[1]}", begin == ["waiting", False] and found == [
-        "idle", "loading", "collapsed", "connecting", "expanded", "transcript", "expanded"])
+    measured.check(
+        ", ".join(found) + f"; at the start {begin[0]}, muted {begin[1]}",
+        begin == ["waiting", False]
+        and found == ["idle", "loading", "collapsed", "connecting", "expanded", "transcript", "expanded"],
+    )
 
 
 @row("T2", "end, and a host that is killed")
@@ -95,7 +42,9 @@ def ends(measured):
     wait(one.page, f"{E}.transcript.items.length > 1")
     one.part("end").click()
     one.state("collapsed")
-    measured.check(f"end: collapsed with {one.get('transcript.items.length')} items", one.get("transcript.items.length") == 0)
+    measured.check(
+        f"end: collapsed with {one.get('transcript.items.length')} items", one.get("transcript.items.length") == 0
+    )
     one.talk("expanded")
     one.host.kill()
     one.state("error")
@@ -110,13 +59,20 @@ def status(measured):
         one = Element(measured, attributes)
         one.talk("expanded")
         eventually("it rests", lambda: one.part("status").inner_text() == "Idle")
-        one.page.evaluate(f"""() => {{ window.said = []; const s = {E}.shadowRoot.querySelector('[part~=status]')
-          new MutationObserver(() => said.at(-1) !== s.textContent && said.push(s.textContent)).observe(s, {{ childList: true, subtree: true, characterData: true }}) }}""")
+        one.page.evaluate(
+            f"""() => {{ window.said = []; const s = {E}.shadowRoot.querySelector('[part~=status]')
+          new MutationObserver(() => said.at(-1) !== s.textContent && said.push(s.textContent)).observe(s, {{ childList: true, subtree: true, characterData: true }}) }}"""
+        )
         one.get("send('hello')")
         eventually("it answers", lambda: len(one.page.evaluate("said")) > 1 and one.page.evaluate("said")[-1] == "Idle")
         seen.append(one.page.evaluate("said"))
-    measured.check("; ".join(", ".join(labels) for labels in seen), "Speak to interrupt" in seen[0] and "Go on" in seen[1]
-                   and set(seen[0]) <= {"Idle", "Thinking...", "Speak to interrupt"} and set(seen[1]) <= {"Idle", "Wait", "Go on"})
+    measured.check(
+        "; ".join(", ".join(labels) for labels in seen),
+        "Speak to interrupt" in seen[0]
+        and "Go on" in seen[1]
+        and set(seen[0]) <= {"Idle", "Thinking...", "Speak to interrupt"}
+        and set(seen[1]) <= {"Idle", "Wait", "Go on"},
+    )
 
 
 @row("T4", "kinds of errors; Retry, also after a restart of a host that keeps its tokens")
@@ -135,106 +91,17 @@ def errors(measured):
     one.state("error")
     kinds.append(one.get("error.kind"))
     origin = "/".join(one.page.url.split("/")[:3])
-    again = Running(measured.folder / "again", TALKING, "--set", f'web.origins=["{origin}"]', *options, port=one.host.port)
+    again = Running(
+        measured.folder / "again", TALKING, "--set", f'web.origins=["{origin}"]', *options, port=one.host.port
+    )
     measured.stack.callback(end, again.process)
     if one.page.locator("voice-graph").get_attribute("data-state") == "error":
         one.page.evaluate(f"() => {{ {E}.retry() }}")
     wait(one.page, f"['collapsed', 'expanded'].includes({E}.dataset.state)")
-    measured.check(f"kinds {', '.join(kinds)}; the host comes back with the same tokens: {one.get('dataset.state')}",
-                   kinds == ["initialization", "connection"])
-
-
-@row("T5", "exported `smooth`")
-def smoothing(measured):
-    one = Element(measured)
-    values = one.page.evaluate(f"""async () => {{ const {{ smooth }} = await {one.module}
-      let level = 0; return [.25, .25, 0, 0, 0].map(input => level = smooth(level, input)) }}""")
-    measured.check(" ".join(f"{value:g}" for value in values), all(abs(a - b) < 1e-6 for a, b in zip(values, [.9, .99, .396, .1584, .06336])))
-
-
-def bars(film, frame):
-    """First and last column and height, from 0 to 1, of each bar."""
-    found, begin = [], None
-    line = film.line(frame, film.height // 2)
-    for x in range(film.width + 1):
-        there = x < film.width and line[x] > 40
-        if there and begin is None:
-            begin = x
-        elif not there and begin is not None:
-            middle = (begin + x) // 2
-            found.append((begin, x, sum(value > 40 for value in frame[middle::film.width]) / film.height))
-            begin = None
-    return found
-
-
-@row("T6", "films of bars at 640x320 and 60 frames a second, and the element's canvas")
-def capsules(measured):
-    film = measured.film(measured.sound("step.wav", [0.0] * RATE + sine(937.5, 0.5, RATE)), "bars", "640x320", 60, "--preset", "FFFFFF-FFFFFF")
-    frames = list(film.grey())
-    last = bars(film, frames[110])
-    heights = [height for *_, height in last]
-    gaps = [after[0] - before[1] for before, after in zip(last, last[1:])]
-    measured.check(f"{len(last)} bars, gaps {min(gaps)} to {max(gaps)} px of 320, {min(heights):.2f} to {max(heights):.2f} high, "
-                   f"bar {heights.index(max(heights)) + 1} of 937.5 Hz", len(last) == 10 and 7 <= min(gaps) <= max(gaps) <= 9
-                   and abs(min(heights) - 0.2) < 0.01 and abs(max(heights) - 0.8) < 0.01 and sum(height > 0.5 for height in heights) <= 2)
-    place = heights.index(max(heights))
-    track = [bars(film, frame)[place][2] for frame in frames[55:90]]
-    moved = [value for value in track if 0.205 < value < 0.795]
-    measured.check("the bar rises " + " ".join(f"{value:.2f}" for value in moved), 6 <= len(moved) <= 14 and moved == sorted(moved)
-                   and moved[0] < 0.3 and moved[-1] > 0.7)
-    noise = measured.folder / "pink.conf"
-    noise.write_text('[graph]\nname = "pink"\nlinks = ["tone -> out"]\n[node.tone]\ntype = "tone"\nwave = "pink"\n[node.out]\ntype = "output"\nchannels = 1\n')
-    for style in ("bars", "spectrum"):
-        film = measured.film(noise, style, "320x160", 60, "--duration", 2, "--no-numbers")
-        frames = list(film.grey())[30:115]
-        differ = sum(a != b for a, b in zip(frames, frames[1:]))
-        measured.check(f"{style}: {differ} of {len(frames) - 1} frames move", differ > 0.95 * (len(frames) - 1))
-    graph = TALKING.replace("tone -> quiet -> out", "tone -> face").replace('type = "tone"', 'type = "tone"\nfrequency = 937.5\nlevel_db = -6')
-    one = Element(measured, 'mode="bars" visualizer="face"', graph, css="voice-graph { width: 640px; height: 320px; display: block }")
-    found = eventually("ten bars, one of them high", lambda: (got := one.page.evaluate("""() => {
-      const c = document.querySelector('voice-graph').shadowRoot.querySelector('canvas'); if (!c.width) return null
-      const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; const tall = []; let begin = -1
-      for (let x = 0; x <= c.width; x++) { const on = x < c.width && d[4 * ((c.height >> 1) * c.width + x) + 3] > 128
-        if (on && begin < 0) begin = x
-        else if (!on && begin >= 0) { let n = 0; const m = (begin + x) >> 1
-          for (let y = 0; y < c.height; y++) if (d[4 * (y * c.width + m) + 3] > 128) n++
-          tall.push([begin, x, n / c.height]); begin = -1 } }
-      return tall }""")) and len(got) == 10 and max(bar[2] for bar in got) > 0.78 and got)
-    gaps = [after[0] - before[1] for before, after in zip(found, found[1:])]
-    heights = [bar[2] for bar in found]
-    measured.check(f"Chromium: gaps {min(gaps)} to {max(gaps)} px, {min(heights):.2f} to {max(heights):.2f} high, bar {heights.index(max(heights)) + 1}",
-                   heights.index(max(heights)) == place and abs(min(heights) - 0.2) < 0.02)
-
-
-@row("T8", "presets in films and page, case, unknown names, priority, custom properties")
-def presets(measured):
-    path = measured.sound("tone.wav", sine(937.5, 0.5, RATE))
-    worst, figures = 0, []
-    for name, colors in PRESETS.items():
-        film = measured.film(path, "bars", "640x320", 30, "--preset", name)
-        pixels = film.colors(0.9)
-        x = 352
-        rows = [y for y in range(320) if max(pixels[3 * (640 * y + x):][:3]) > 16] if name != "mystic" else list(range(32, 288))
-        for y, color in ((rows[2], colors[0]), (160, colors[1])):
-            found = pixels[3 * (640 * y + x):][:3]
-            worst = max(worst, *(abs(a - b) for a, b in zip(found, bytes.fromhex(color))))
-        figures.append(f"{name} {found.hex().upper()}")
-    measured.check("films: " + " ".join(figures) + f", within {worst}", worst < 24)
-    one = Element(measured, 'preset="flare"', css="voice-graph { --vg-visualizer: glacier; --vg-surface: rgb(1, 2, 3); "
-                  "--vg-transcript-background: rgb(4, 5, 6); --vg-user-bubble-background: rgb(7, 8, 9); --vg-user-bubble-text: rgb(250, 251, 252); "
-                  "--vg-agent-bubble-background: rgb(10, 11, 12); --vg-agent-bubble-text: rgb(240, 241, 242); --vg-input-background: rgb(16, 17, 18); "
-                  "--vg-text-primary: rgb(230, 231, 232); --vg-text-secondary: rgb(220, 221, 222) }")
-    colors = one.page.evaluate(f"async () => {{ const m = await {one.module}; return ['verdant', 'TwiLight', 'bloom', 'mystic', 'flare', 'GlAcIeR', 'nonsense'].map(m.presetColors) }}")
-    wanted = [[f"#{color.lower()}" for color in pair] for pair in [*PRESETS.values(), PRESETS["verdant"]]]
-    measured.check("page: all six in any case, nonsense is verdant", [[color.lower() for color in pair] for pair in colors] == wanted)
-    one.talk()
-    one.get("send('hello')")
-    one.part("agent-bubble").first.wait_for()
-    given = {("card", "backgroundColor"): "1, 2, 3", ("transcript", "backgroundColor"): "4, 5, 6", ("user-bubble", "backgroundColor"): "7, 8, 9",
-             ("user-bubble", "color"): "250, 251, 252", ("agent-bubble", "backgroundColor"): "10, 11, 12", ("agent-bubble", "color"): "240, 241, 242",
-             ("input", "backgroundColor"): "16, 17, 18", ("input", "color"): "230, 231, 232", ("status", "color"): "220, 221, 222"}
-    right = sum(one.style(*place) == f"rgb({color})" for place, color in given.items())
-    measured.check(f"{right} of {len(given)} custom properties arrive", right == len(given))
+    measured.check(
+        f"kinds {', '.join(kinds)}; the host comes back with the same tokens: {one.get('dataset.state')}",
+        kinds == ["initialization", "connection"],
+    )
 
 
 @row("T9", "exported `Transcript`")
@@ -245,15 +112,19 @@ def transcript(measured):
       t.put({{ id: 'a', role: 'user', text: 'one', time: 1 }}); t.put({{ id: 'a', text: 'one two', time: 1 }})
       const again = t.put({{ id: 'a', text: 'one two', time: 1 }}), blank = t.put({{ id: 'c', text: '  ', time: 3 }})
       return [t.items.map(item => item.text), again === undefined, blank === undefined] }}""")
-    measured.check(f"items {found[0]}; a duplicate and a blank give nothing", found == [["one two", "Hello you"], True, True])
+    measured.check(
+        f"items {found[0]}; a duplicate and a blank give nothing", found == [["one two", "Hello you"], True, True]
+    )
 
 
 @row("T10", "`send` of typed texts")
 def typed(measured):
     one = Element(measured)
     one.talk()
-    found = one.page.evaluate(f"""async () => {{ const e = {E}; const blank = await e.send('  '); const sent = e.send('   hello   ')
-      const now = e.transcript.items.map(item => item.text); return [blank, now, await sent] }}""")
+    found = one.page.evaluate(
+        f"""async () => {{ const e = {E}; const blank = await e.send('  '); const sent = e.send('   hello   ')
+      const now = e.transcript.items.map(item => item.text); return [blank, now, await sent] }}"""
+    )
     measured.check(f"blank {found[0]}, at once {found[1]}, sent {found[2]}", found == [False, ["hello"], True])
     one.host.kill()
     one.state("error")
@@ -265,40 +136,63 @@ def typed(measured):
 def icon(measured):
     one = Element(measured, "icon-only")
     one.state("collapsed")
-    box, drawn = one.part("launcher").bounding_box(), one.page.locator("voice-graph [part~=launcher] svg").first.bounding_box()
+    box, drawn = (
+        one.part("launcher").bounding_box(),
+        one.page.locator("voice-graph [part~=launcher] svg").first.bounding_box(),
+    )
     color = one.style("launcher", "backgroundColor")
     one.part("launcher").click()
     one.state("transcript")
     toggle = one.part("toggle").is_visible()
-    measured.check(f"{box['width']:.0f}x{box['height']:.0f}, icon {drawn['width']:.0f}, {color}; straight to transcript, toggle {toggle}",
-                   (round(box["width"]), round(box["height"]), round(drawn["width"]), color, toggle) == (56, 56, 32, "rgb(3, 107, 91)", False))
+    measured.check(
+        f"{box['width']:.0f}x{box['height']:.0f}, icon {drawn['width']:.0f}, {color}; straight to transcript, toggle {toggle}",
+        (round(box["width"]), round(box["height"]), round(drawn["width"]), color, toggle)
+        == (56, 56, 32, "rgb(3, 107, 91)", False),
+    )
     one.host.kill()
     one.state("error")
     hidden = not one.part("retry").is_visible()
-    red = one.part("launcher").evaluate("e => { const s = [...e.querySelectorAll('svg')].find(s => s.getBoundingClientRect().width); return getComputedStyle(s).color }")
+    red = one.part("launcher").evaluate(
+        "e => { const s = [...e.querySelectorAll('svg')].find(s => s.getBoundingClientRect().width); return getComputedStyle(s).color }"
+    )
     one.part("launcher").click()
     measured.check(f"error: icon {red}, a click shows Retry", hidden and one.part("retry").is_visible())
 
 
 @row("T12", "mute, themes, the end of a long list")
 def look(measured):
-    graph = TALKING.replace('"tone -> quiet -> out"', '"mic -> text -> agent"') + '[node.mic]\ntype = "input"\n[node.text]\ntype = "transcribe"\n'
+    graph = (
+        TALKING.replace('"tone -> quiet -> out"', '"mic -> text -> agent"')
+        + '[node.mic]\ntype = "input"\n[node.text]\ntype = "transcribe"\n'
+    )
     one = Element(measured, 'theme="dark"', graph)
     one.talk()
     muted = []
     for wanted in (True, False):
         one.part("mute").click()
         wait(one.page, f"{E}.muted === {str(wanted).lower()}")
-        muted.append(eventually("the host knows", lambda wanted=wanted: next(
-            node for node in one.host.look("nodes")["nodes"] if node["name"] == "mic")["mute"] is wanted))
+        muted.append(
+            eventually(
+                "the host knows",
+                lambda wanted=wanted: next(node for node in one.host.look("nodes")["nodes"] if node["name"] == "mic")[
+                    "mute"
+                ]
+                is wanted,
+            )
+        )
     found = {}
     for theme, scheme in (("dark", "light"), ("light", "dark"), ("system", "dark"), ("system", "light")):
         one.page.emulate_media(color_scheme=scheme)
         one.get(f"setAttribute('theme', '{theme}')")
         found[theme, scheme] = one.style("card", "backgroundColor")
-    measured.check("mute and unmute; light, dark and system in both schemes", all(muted) and found["system", "dark"] == found["dark", "light"]
-                   != found["light", "dark"] == found["system", "light"])
-    one.page.evaluate(f"async () => {{ for (let n = 0; n < 14; n++) await {E}.send('hello number ' + n + '\\nwith more words') }}")
+    measured.check(
+        "mute and unmute; light, dark and system in both schemes",
+        all(muted)
+        and found["system", "dark"] == found["dark", "light"] != found["light", "dark"] == found["system", "light"],
+    )
+    one.page.evaluate(
+        f"async () => {{ for (let n = 0; n < 14; n++) await {E}.send('hello number ' + n + '\\nwith more words') }}"
+    )
     where = f"(l => [l.scrollTop + l.clientHeight, l.scrollHeight])({E}.shadowRoot.querySelector('[part~=transcript]'))"
     wait(one.page, f"(([at, end]) => end > 500 && end - at < 2)({where})")
     at = one.page.evaluate(where)
@@ -320,8 +214,10 @@ def dormant(measured):
     one.talk("expanded")
     one.get("setAttribute('should-initialize', 'false')")
     answered = one.page.evaluate(f"async () => {E}.send('hello')")
-    measured.check(f"dormant: {len(before)} calls, shown {box and box['width'] or 0:.0f} px; later it initializes; false again: {one.get('dataset.state')}",
-                   not before and answered and one.get("dataset.state") == "expanded")
+    measured.check(
+        f"dormant: {len(before)} calls, shown {box and box['width'] or 0:.0f} px; later it initializes; false again: {one.get('dataset.state')}",
+        not before and answered and one.get("dataset.state") == "expanded",
+    )
 
 
 def highest(live):
@@ -333,14 +229,18 @@ def highest(live):
 
 @row("T-Fix", "an end while it connects, and bands that are real")
 def fixes(measured):
-    graph = TALKING.replace("tone -> quiet -> out", "tone -> face").replace('type = "tone"', 'type = "tone"\nfrequency = 937.5')
+    graph = TALKING.replace("tone -> quiet -> out", "tone -> face").replace(
+        'type = "tone"', 'type = "tone"\nfrequency = 937.5'
+    )
     one = Element(measured, graph=graph)
     one.state("collapsed")
     one.page.evaluate(f"(e => {{ e.start(); e.end() }})({E})")
     one.state("collapsed")
     open_streams = len(one.get("streams"))
     one.get("start()")
-    measured.check(f"start and end: collapsed, {open_streams} streams; starts again: {one.state('expanded')}", open_streams == 0)
+    measured.check(
+        f"start and end: collapsed, {open_streams} streams; starts again: {one.state('expanded')}", open_streams == 0
+    )
     live = measured.live(one.host, "face.bands")
     places = []
     for frequency in (100, 937.5, 6000):
@@ -354,13 +254,24 @@ def fixes(measured):
 @row("T-Modifiers", "texts, a logo and the theme, by attributes and by [web]; face, orb, bars, wave as modes")
 def modifiers(measured):
     logo = measured.folder / "logo.svg"
-    logo.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect width="90" height="90"/></svg>')
-    one = Element(measured, options=("--set", 'web.texts={ start = "Ask me" }', "--set", 'web.theme="dark"', "--set", f'web.logo="{logo}"'))
+    logo.write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect width="90" height="90"/></svg>'
+    )
+    one = Element(
+        measured,
+        options=("--set", 'web.texts={ start = "Ask me" }', "--set", 'web.theme="dark"', "--set", f'web.logo="{logo}"'),
+    )
     one.state("collapsed")
-    label = eventually("the text of [web]", lambda: "Ask me" in one.part("launcher").inner_text() and one.part("launcher").inner_text())
-    images = eventually("the logo", lambda: one.page.evaluate(f"{E}.shadowRoot.querySelectorAll('[part~=launcher] img').length"))
+    label = eventually(
+        "the text of [web]", lambda: "Ask me" in one.part("launcher").inner_text() and one.part("launcher").inner_text()
+    )
+    images = eventually(
+        "the logo", lambda: one.page.evaluate(f"{E}.shadowRoot.querySelectorAll('[part~=launcher] img').length")
+    )
     one.get("setAttribute('label-start', 'Talk')")
-    own = eventually("the attribute's", lambda: "Talk" in one.part("launcher").inner_text() and one.part("launcher").inner_text())
+    own = eventually(
+        "the attribute's", lambda: "Talk" in one.part("launcher").inner_text() and one.part("launcher").inner_text()
+    )
     measured.check(f"[web]: {label.strip()!r}, {images} image; label-start: {own.strip()!r}", True)
     one.get("setAttribute('style', 'width: 576px; height: 400px')")
     sizes = []
@@ -368,4 +279,7 @@ def modifiers(measured):
         one.get(f"setAttribute('mode', '{mode}')")
         box = eventually(f"a {mode}", lambda: (box := one.part("canvas").bounding_box()) and box["width"] > 100 and box)
         sizes.append((mode, round(box["width"]), round(box["height"])))
-    measured.check(", ".join(f"{mode} {width}x{height}" for mode, width, height in sizes), all(size[1:] == (576, 400) for size in sizes))
+    measured.check(
+        ", ".join(f"{mode} {width}x{height}" for mode, width, height in sizes),
+        all(size[1:] == (576, 400) for size in sizes),
+    )
