@@ -73,7 +73,8 @@ def capsules(measured):
     )
     noise = measured.folder / "pink.conf"
     noise.write_text(
-        '[graph]\nname = "pink"\nlinks = ["tone -> out"]\n[node.tone]\ntype = "tone"\nwave = "pink"\n[node.out]\ntype = "output"\nchannels = 1\n'
+        '[graph]\nname = "pink"\nlinks = ["tone -> out"]\n[node.tone]\ntype = "tone"\nwave = "pink"\n'
+        '[node.out]\ntype = "output"\nchannels = 1\n'
     )
     for style in ("bars", "spectrum"):
         film = measured.film(noise, style, "320x160", 60, "--duration", 2, "--no-numbers")
@@ -104,7 +105,8 @@ def capsules(measured):
     gaps = [after[0] - before[1] for before, after in zip(found, found[1:])]
     heights = [bar[2] for bar in found]
     measured.check(
-        f"Chromium: gaps {min(gaps)} to {max(gaps)} px, {min(heights):.2f} to {max(heights):.2f} high, bar {heights.index(max(heights)) + 1}",
+        f"Chromium: gaps {min(gaps)} to {max(gaps)} px, {min(heights):.2f} to {max(heights):.2f} high, "
+        f"bar {heights.index(max(heights)) + 1}",
         heights.index(max(heights)) == place and abs(min(heights) - 0.2) < 0.02,
     )
 
@@ -131,12 +133,15 @@ def presets(measured):
         measured,
         'preset="flare"',
         css="voice-graph { --vg-visualizer: glacier; --vg-surface: rgb(1, 2, 3); "
-        "--vg-transcript-background: rgb(4, 5, 6); --vg-user-bubble-background: rgb(7, 8, 9); --vg-user-bubble-text: rgb(250, 251, 252); "
-        "--vg-agent-bubble-background: rgb(10, 11, 12); --vg-agent-bubble-text: rgb(240, 241, 242); --vg-input-background: rgb(16, 17, 18); "
+        "--vg-transcript-background: rgb(4, 5, 6); --vg-user-bubble-background: rgb(7, 8, 9); "
+        "--vg-user-bubble-text: rgb(250, 251, 252); "
+        "--vg-agent-bubble-background: rgb(10, 11, 12); --vg-agent-bubble-text: rgb(240, 241, 242); "
+        "--vg-input-background: rgb(16, 17, 18); "
         "--vg-text-primary: rgb(230, 231, 232); --vg-text-secondary: rgb(220, 221, 222) }",
     )
     colors = one.page.evaluate(
-        f"async () => {{ const m = await {one.module}; return ['verdant', 'TwiLight', 'bloom', 'mystic', 'flare', 'GlAcIeR', 'nonsense'].map(m.presetColors) }}"
+        f"async () => {{ const m = await {one.module}; return ['verdant', 'TwiLight', 'bloom', "
+        "'mystic', 'flare', 'GlAcIeR', 'nonsense'].map(m.presetColors) }"
     )
     wanted = [[f"#{color.lower()}" for color in pair] for pair in [*PRESETS.values(), PRESETS["verdant"]]]
     measured.check(

@@ -28,7 +28,8 @@ class Element:
         origin = f"http://127.0.0.1:{server.server_port}"
         self.host = measured.host(graph, "--set", f'web.origins=["{origin}"]', *options)
         (site / "index.html").write_text(
-            f"""<!doctype html><html lang="en"><title>elsewhere</title><link rel="icon" href="data:,"><style>{css}</style>
+            f"""<!doctype html><html lang="en"><title>elsewhere</title><link rel="icon" href="data:,">
+            <style>{css}</style>
             <script type="module" src="{self.host.url}voice-graph.js"></script>
             <voice-graph src="{self.host.url}" token="{self.host.token}" {attributes}></voice-graph>"""
         )

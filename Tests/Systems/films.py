@@ -112,7 +112,7 @@ def canvas(page):
     """The core's radius as a share of the smaller side of the page's canvas, once it is right."""
     shares = page.evaluate("""() => { const all = document => [...document.querySelectorAll('*')].flatMap(e =>
         [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
-      return all(document).filter(e => e.localName === 'canvas' && e.width > 100 && e.offsetParent !== null).flatMap(c => {
+      return all(document).filter(e => e.localName === 'canvas' && e.width > 100 && e.offsetParent).flatMap(c => {
         let d; try { d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data } catch { return [] }
         const y = c.height >> 1; let last = 0
         for (let x = c.width >> 1; x < c.width; x++) if (d[4 * (y * c.width + x) + 3] > 250) last = x + 1 - c.width / 2

@@ -79,7 +79,8 @@ def level(measured):
     for number, (name, samples) in enumerate(signals.items()):
         path = measured.sound(f"{number}.wav", samples)
         links.append(f'"file{number} -> face{number}"')
-        nodes += f'[node.file{number}]\ntype = "file"\npath = "{path}"\nloop = true\n[node.face{number}]\ntype = "visualizer"\n'
+        nodes += f'[node.file{number}]\ntype = "file"\npath = "{path}"\nloop = true\n'
+        nodes += f'[node.face{number}]\ntype = "visualizer"\n'
     host = measured.host(f'[graph]\nname = "levels"\nlinks = [{", ".join(links)}]\n{nodes}')
     live = measured.live(host)
     live.until(lambda: len(live.levels) > 100)
@@ -163,7 +164,8 @@ def page(measured):
     say.terminate()
     eventually("it is given back", lambda: server.volumes().get("music") == 1, 120)
     measured.check(
-        f"PipeWire: music at {decibels(low['music']):.1f} dB, a notification at {decibels(low['notification']):.1f} dB, "
+        f"PipeWire: music at {decibels(low['music']):.1f} dB, "
+        f"a notification at {decibels(low['notification']):.1f} dB, "
         "both at 0 dB after `say`",
         abs(decibels(low["music"]) + 12) < 0.1 and low["notification"] == 1,
     )

@@ -29,13 +29,15 @@ class PipeWire:
         )
         (folder / "pipewire.conf").write_text(f"""
             context.properties = {{ core.daemon = true core.name = pipewire-0 default.clock.rate = 48000 }}
-            context.spa-libs = {{ audio.convert.* = audioconvert/libspa-audioconvert support.* = support/libspa-support }}
+            context.spa-libs = {{ audio.convert.* = audioconvert/libspa-audioconvert
+              support.* = support/libspa-support }}
             context.modules = [ {modules} ]
             context.objects = [
               {{ factory = metadata args = {{ metadata.name = default }} }}
               {{ factory = spa-node-factory args = {{ factory.name = support.node.driver node.name = Dummy-Driver
                  node.group = pipewire.dummy priority.driver = 20000 }} }}
-              {{ factory = adapter args = {{ factory.name = support.null-audio-sink node.name = room media.class = Audio/Sink
+              {{ factory = adapter args = {{ factory.name = support.null-audio-sink node.name = room
+                 media.class = Audio/Sink
                  object.linger = true audio.position = [ FL FR ] priority.driver = 30000
                  adapter.auto-port-config = {{ mode = dsp monitor = true position = preserve }} }} }} ]""")
         self.environment = dict(measured.environment(), XDG_RUNTIME_DIR=str(folder), PIPEWIRE_RUNTIME_DIR=str(folder))

@@ -231,8 +231,8 @@ def duration(measured):
     found = breaks(take.samples[0])
     measured.check(f"paused: {one:.3f} s, a second later {two:.3f} s", one == two)
     measured.check(
-        f"{len(found)} break, {found[0][0] / RATE:.3f} s before it, {(take.frames - found[0][0]) / RATE:.3f} s after it, "
-        f"{found[0][1] / RATE:.3f} s left out",
+        f"{len(found)} break, {found[0][0] / RATE:.3f} s before it, {(take.frames - found[0][0]) / RATE:.3f} s "
+        f"after it, {found[0][1] / RATE:.3f} s left out",
         len(found) == 1 and abs(found[0][0] / RATE - one) < 0.03 and found[0][1] > RATE,
     )
     measured.check(f"told {result['frames']} frames, in the file {take.frames}", result["frames"] == take.frames)
@@ -258,7 +258,8 @@ def limits(measured):
     do(host, "take", "limit", seconds=1)
     figures.append(ended(2)["frames"])
     measured.check(
-        f"2 s set to 4: {figures[0]} frames; 1 s cleared: goes on ({now:.2f} s); then 1 s: ends at {figures[1] / RATE:.2f} s",
+        f"2 s set to 4: {figures[0]} frames; 1 s cleared: goes on ({now:.2f} s); "
+        f"then 1 s: ends at {figures[1] / RATE:.2f} s",
         figures[0] == 4 * RATE and now >= 1.5 and abs(figures[1] / RATE - now) < 1,
     )
     order = [

@@ -10,8 +10,8 @@ import sys
 import tempfile
 import time
 
-# Where that is allowed all of it runs in a space of its own: what is left of it ends with it, and nobody else's JACK server
-# is in its /dev/shm.
+# Where that is allowed all of it runs in a space of its own: what is left of it ends with it, and nobody else's JACK
+# server is in its /dev/shm.
 APART = [
     "unshare",
     "--mount",

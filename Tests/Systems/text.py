@@ -139,7 +139,8 @@ def microphone(measured):
     event = eventually("it is told", lambda: host.event("input.judged"))
     asked = host.command("ctl", "judge")
     measured.check(
-        f"verdict {event['verdict']} {event['time']:.1f} s after the start; ctl judge: {asked.stdout.strip().splitlines()[0]}",
+        f"verdict {event['verdict']} {event['time']:.1f} s after the start; "
+        f"ctl judge: {asked.stdout.strip().splitlines()[0]}",
         event["verdict"] == "unconnected" and "nothing is connected" in asked.stdout,
     )
 

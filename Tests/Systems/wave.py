@@ -35,7 +35,7 @@ def brightest(film, frame):
 
 
 def curve(film, frame, frequency=1.5):
-    """Amplitude, phase and median error in pixels of the first wave, by least squares; points of other waves are left out."""
+    """Amplitude, phase and median error in pixels of the first wave, by least squares; without other waves' points."""
     return fit(brightest(film, frame), film.width, film.height, frequency)
 
 
@@ -118,7 +118,8 @@ def canvas(page, wanted):
         const context = c.getContext('2d'); if (!context) continue
         const d = context.getImageData(0, 0, c.width, c.height).data; const points = []
         for (let x = 10; x < c.width - 10; x += 4) { let most = 0, at = 0
-          for (let y = 0; y < c.height; y++) { const v = d[4 * (y * c.width + x) + 3]; if (v > most) { most = v; at = y } }
+          for (let y = 0; y < c.height; y++) { const v = d[4 * (y * c.width + x) + 3]
+            if (v > most) { most = v; at = y } }
           let end = at; while (end + 1 < c.height && d[4 * ((end + 1) * c.width + x) + 3] > .85 * most) end++
           if (most > 100) points.push([x + .5, (at + end) / 2 + .5]) }
         if (points.length > 40) return [points, c.width, c.height] }

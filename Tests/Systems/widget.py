@@ -12,9 +12,8 @@ from running import TALKING, Running
 @row("T1", "states of the element, one after another")
 def states(measured):
     one = Element(measured, 'should-initialize="false"')
-    one.page.evaluate(
-        f"""() => {{ window.states = []; {E}.addEventListener('state', ({{ detail }}) => states.push(detail.state)) }}"""
-    )
+    one.page.evaluate(f"""() => {{ window.states = []
+          {E}.addEventListener('state', ({{ detail }}) => states.push(detail.state)) }}""")
     first = one.page.locator("voice-graph").get_attribute("data-state")
     one.get("start()")
     one.get("setAttribute('should-initialize', 'true')")
@@ -59,10 +58,9 @@ def status(measured):
         one = Element(measured, attributes)
         one.talk("expanded")
         eventually("it rests", lambda: one.part("status").inner_text() == "Idle")
-        one.page.evaluate(
-            f"""() => {{ window.said = []; const s = {E}.shadowRoot.querySelector('[part~=status]')
-          new MutationObserver(() => said.at(-1) !== s.textContent && said.push(s.textContent)).observe(s, {{ childList: true, subtree: true, characterData: true }}) }}"""
-        )
+        one.page.evaluate(f"""() => {{ window.said = []; const s = {E}.shadowRoot.querySelector('[part~=status]')
+          new MutationObserver(() => said.at(-1) !== s.textContent && said.push(s.textContent))
+            .observe(s, {{ childList: true, subtree: true, characterData: true }}) }}""")
         one.get("send('hello')")
         eventually("it answers", lambda: len(one.page.evaluate("said")) > 1 and one.page.evaluate("said")[-1] == "Idle")
         seen.append(one.page.evaluate("said"))
@@ -145,7 +143,8 @@ def icon(measured):
     one.state("transcript")
     toggle = one.part("toggle").is_visible()
     measured.check(
-        f"{box['width']:.0f}x{box['height']:.0f}, icon {drawn['width']:.0f}, {color}; straight to transcript, toggle {toggle}",
+        f"{box['width']:.0f}x{box['height']:.0f}, icon {drawn['width']:.0f}, {color}; "
+        f"straight to transcript, toggle {toggle}",
         (round(box["width"]), round(box["height"]), round(drawn["width"]), color, toggle)
         == (56, 56, 32, "rgb(3, 107, 91)", False),
     )
@@ -153,7 +152,7 @@ def icon(measured):
     one.state("error")
     hidden = not one.part("retry").is_visible()
     red = one.part("launcher").evaluate(
-        "e => { const s = [...e.querySelectorAll('svg')].find(s => s.getBoundingClientRect().width); return getComputedStyle(s).color }"
+        """e => getComputedStyle([...e.querySelectorAll('svg')].find(s => s.getBoundingClientRect().width)).color"""
     )
     one.part("launcher").click()
     measured.check(f"error: icon {red}, a click shows Retry", hidden and one.part("retry").is_visible())
@@ -215,7 +214,8 @@ def dormant(measured):
     one.get("setAttribute('should-initialize', 'false')")
     answered = one.page.evaluate(f"async () => {E}.send('hello')")
     measured.check(
-        f"dormant: {len(before)} calls, shown {box and box['width'] or 0:.0f} px; later it initializes; false again: {one.get('dataset.state')}",
+        f"dormant: {len(before)} calls, shown {box and box['width'] or 0:.0f} px; later it initializes; "
+        f"false again: {one.get('dataset.state')}",
         not before and answered and one.get("dataset.state") == "expanded",
     )
 
