@@ -12,9 +12,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Web"))
-import running  # noqa: E402
 from live import Live  # noqa: E402
-from running import COMMAND, ROOT, Running, eventually  # noqa: E402, F401
+from running import COMMAND, Running, eventually  # noqa: E402, F401
 
 RATE = 48000
 ROWS = []
@@ -45,6 +44,7 @@ class Measurement:
 
     def check(self, figure, good, partly=False):
         """A figure that is right or not. With `partly` one that is not leaves the rest of the row standing."""
+        figure = figure.replace(f"{self.folder}/", "")
         self.figures.append(figure if good else f"WRONG: {figure}")
         if not good and self.verdict != "FAILS":
             self.verdict = "PARTLY" if partly else "FAILS"
