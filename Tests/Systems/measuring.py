@@ -244,11 +244,7 @@ def do(host, node, action, **arguments):
 def answer(given):
     """What an answer says was returned, or why it was refused."""
     status, body = given
-    return (
-        body.get("results", {})
-        if status == 200
-        else body.get("error", {}).get("message", str(body)) if "error" in body else body.get("message", str(body))
-    )
+    return body.get("results", {}) if status == 200 else body.get("error", body)["message"]
 
 
 def words(value):

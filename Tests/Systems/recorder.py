@@ -306,7 +306,7 @@ path = "take.wav"
 
 @row("R9", "time of a measurement against a plain loop")
 def speed(measured):
-    measured.say('cannot be measured from outside: see make bench ARGS="--only level"', "not measured here")
+    measured.say('it cannot be measured from outside: see make bench ARGS="--only meter"', "not measured here")
 
 
 @row("R-Shapes", "kinds of errors by HTTP and `ctl`, and modes of a session")
