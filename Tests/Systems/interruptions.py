@@ -50,11 +50,20 @@ def player(measured):
     )
 
 
-def until(host, wanted, count):
+def interrupted(host, reason, known):
+    """Waits until a recording is interrupted for this reason, after the states that are known. On a busy machine dropouts
+    may do so, too."""
+    wanted = f"interrupted: {reason}"
     return eventually(
-        f"{wanted}, not {states(host)}",
-        lambda: len(now := states(host)) >= count and now[-1].startswith(wanted) and now[-1],
+        f"{wanted}, not {states(host)[known:]}",
+        lambda: next((state for state in states(host)[known:] if state.startswith(wanted)), None),
     )
+
+
+def goes_on(host):
+    """Waits until it records again; returns how many states were told."""
+    eventually("it records again", lambda: states(host)[-1] == "recording")
+    return len(states(host))
 
 
 @row("R7", "the source goes and comes; the server hangs, is killed, comes back or not; the user's pause; dropouts")
@@ -67,22 +76,26 @@ def interruptions(measured):
         do(host, "take", "start")
         recorded(host, 1)
         source.end()
-        figures = [until(host, "interrupted", 3)]
+        figures = [interrupted(host, "nothing is connected", 0)]
         source = player(measured)
-        until(host, "recording", 4)
+        known = goes_on(host)
         seconds = recorded(host, 2)
         begin = time.monotonic()
         server.send_signal(signal.SIGSTOP)
-        figures.append(until(host, "interrupted", 5) + f" ({time.monotonic() - begin:.2f} s after SIGSTOP)")
+        figures.append(
+            interrupted(host, "the JACK server hangs", known) + f" ({time.monotonic() - begin:.2f} s after SIGSTOP)"
+        )
         server.send_signal(signal.SIGCONT)
-        until(host, "recording", 6)
+        known = goes_on(host)
         recorded(host, seconds + 1)
         begin = time.monotonic()
         server.kill()
         server.wait()
-        figures.append(until(host, "interrupted", 7) + f" ({time.monotonic() - begin:.2f} s after kill -9)")
+        figures.append(
+            interrupted(host, "the JACK server is gone", known) + f" ({time.monotonic() - begin:.2f} s after kill -9)"
+        )
         server = jackd(measured)
-        until(host, "recording", 8)
+        known = goes_on(host)
         recorded(host, seconds + 2)
         measured.check("; ".join(figures) + "; each time it goes on by itself", True)
         do(host, "take", "pause")
@@ -94,14 +107,15 @@ def interruptions(measured):
         do(host, "take", "resume")
         seconds = recorded(host, seconds + 2.5)
         before = len(told(host, "record.dropped"))
-        # A host that is stopped misses what its source plays.
+        # A host that is stopped misses what its source plays. On a busy machine the source misses cycles as well, which
+        # are told, too, but leave no gap in the ramp.
         for _ in range(4):
             host.process.send_signal(signal.SIGSTOP)
             time.sleep(0.15)
             host.process.send_signal(signal.SIGCONT)
             time.sleep(0.1)
         eventually("dropouts are told", lambda: len(told(host, "record.dropped")) > before)
-        eventually(f"it records again, not {states(host)[-1]}", lambda: states(host)[-1] == "recording")
+        goes_on(host)
         recorded(host, seconds + 1)
         result = answer(do(host, "take", "finish"))
         take = Wave(host.folder / "take.wav")
@@ -109,11 +123,11 @@ def interruptions(measured):
         gaps = breaks(take.samples[0][dropped[0]["at"] - 10 :])
         measured.check(
             f"{len(gaps)} dropouts in a row: {sum(event['frames'] for event in dropped)} frames told, "
-            f"{sum(frames for _, frames in gaps)} missing; {len(take.marks)} marks in the file; states "
-            + ", ".join(state.split(":")[0] for state in states(host)[8:]),
+            f"{sum(frames for _, frames in gaps)} of the source missing; {len(take.marks)} marks in the file; states "
+            + ", ".join(state.split(":")[0] for state in states(host)[known:]),
             take.frames == result["frames"]
             and len(take.marks) >= len(gaps)
-            and abs(sum(event["frames"] for event in dropped) - sum(frames for _, frames in gaps)) <= 1024 * len(gaps),
+            and 0 < sum(frames for _, frames in gaps) <= sum(event["frames"] for event in dropped),
         )
         host.end()
         host = tape(measured, "interruption_limit = 2", microphone, *SERVER)
