@@ -51,8 +51,8 @@ def player(measured):
 
 
 def interrupted(host, reason, known):
-    """Waits until a recording is interrupted for this reason, after the states that are known. On a busy machine dropouts
-    may do so, too."""
+    """Waits until a recording is interrupted for this reason, after the states that are known. On a busy machine
+    dropouts may do so, too."""
     wanted = f"interrupted: {reason}"
     return eventually(
         f"{wanted}, not {states(host)[known:]}",
