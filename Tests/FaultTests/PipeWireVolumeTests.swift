@@ -64,7 +64,6 @@ struct PipeWireVolumeTests {
         try await expect([Self.music: low, "film": 0.7 * low, "late": low], server, "it goes on")
         try await session.done("ctl", "do", "voice", "stop")
         try await expect([Self.music: 1, Self.news: 1, "film": 0.7, "late": 1], server, "it is stopped")
-        #expect(session.count("log") == 0)
         try await session.end()
         for player in players + [late] { player.signal(SIGTERM) }
         try await server.end()

@@ -244,9 +244,11 @@ import TestSupport
     }
 }
 
-/// Whether a thread of this user may have realtime priority.
+/// Whether a thread of this user may have realtime priority here.
 private let canBeRealtime: Bool = {
-    var limit = rlimit()
-    return geteuid() == 0
-        || getrlimit(__rlimit_resource_t(__RLIMIT_RTPRIO.rawValue), &limit) == 0 && limit.rlim_cur > 0
+    var usual = (policy: Int32(0), parameters: sched_param())
+    pthread_getschedparam(pthread_self(), &usual.policy, &usual.parameters)
+    var first = sched_param(sched_priority: 1)
+    guard pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) == 0 else { return false }
+    return pthread_setschedparam(pthread_self(), usual.policy, &usual.parameters) == 0
 }()
