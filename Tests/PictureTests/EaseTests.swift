@@ -21,6 +21,14 @@ import TestSupport
         #expect(ease.view.value(at: 0.15) == 1)
     }
 
+    @Test("O3: What differs by less than anybody sees begins no change anew; small steps add up") func steady() {
+        var ease = LevelEase()
+        for frame in 0..<10 { ease.set(level: 0.54 + Float(frame % 2) * 1e-6, at: Double(frame) / 60) }
+        #expect(abs(ease.view.value(at: 0.15) - 0.54) < 1e-5)
+        for frame in 0..<1000 { ease.set(level: 0.54 + Float(frame) * 1e-5, at: 1 + Double(frame) / 60) }
+        #expect(abs(ease.view.value(at: 19) - 0.55) < 2e-4)
+    }
+
     @Test("O3: The speaking flag takes 600 ms and passes one half in the middle") func speakingFlag() {
         var ease = LevelEase()
         ease.set(speaking: true, at: 0)

@@ -56,9 +56,12 @@ public struct Ease: Sendable, Equatable {
         self.curve = curve
     }
 
-    /// Turns to a target; the same target again changes nothing. NaN is ignored.
+    /// What is measured of a steady sound differs by less; nobody sees it.
+    private static let least = 1e-4
+
+    /// Turns to a target; the same target again changes nothing, or each of a steady sound's would begin anew. NaN is ignored.
     public mutating func go(to value: Double, at time: Double, duration: Double? = nil, curve: Curve? = nil) {
-        guard value != target, !value.isNaN else { return }
+        guard abs(value - target) >= Self.least else { return }
         origin = self.value(at: time)
         target = value
         start = time

@@ -11,7 +11,8 @@ class Ease {
 	end = 0
 
 	go(to, now, span, curve) {
-		if (to !== this.to) Object.assign(this, { from: this.at(now), to, end: now + span, span, curve })
+		// What is measured of a steady sound differs by less, and would begin anew each time.
+		if (Math.abs(to - this.to) >= 1e-4) Object.assign(this, { from: this.at(now), to, end: now + span, span, curve })
 	}
 
 	at(now) {
