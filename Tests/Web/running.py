@@ -94,15 +94,24 @@ class Running:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment, cwd=folder)
         self.lines = []
         self.errors = []
-        for stream, lines in ((self.process.stdout, self.lines), (self.process.stderr, self.errors)):
-            threading.Thread(target=lambda s=stream, l=lines: l.extend(s), daemon=True).start()
+        self.readers = [
+            threading.Thread(target=lines.extend, args=(stream,), daemon=True)
+            for stream, lines in ((self.process.stdout, self.lines), (self.process.stderr, self.errors))]
+        for reader in self.readers:
+            reader.start()
         web = eventually("the run tells its link", lambda: self.event("web") or self.process.poll() is not None)
-        assert self.process.poll() is None, "".join(self.errors)
+        assert self.process.poll() is None, self.said()
         self.url, self.link = web["url"], web["link"]
         self.token = self.link.split("token=")[1]
         # A link for each right.
         self.links = web["links"]
         self.port = int(self.url.split(":")[2].strip("/"))
+
+    def said(self):
+        """All that it wrote as errors; it has ended, which can be known before all of that has been read."""
+        for reader in self.readers:
+            reader.join(10)
+        return "".join(self.errors)
 
     def events(self, name):
         """All of a name so far."""
@@ -164,4 +173,4 @@ class Running:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         code = self.process.wait(30)
-        assert code == 0, "".join(self.errors)
+        assert code == 0, self.said()
