@@ -32,10 +32,20 @@ struct PipeWireVolumeTests {
     }
 
     /// Waits until streams have volumes, of full scale.
-    private func expect(_ wanted: [String: Double], _ server: PipeWire, _ what: String) async throws {
-        try await eventually("\(what): \(wanted)") {
+    private func expect(
+        _ wanted: [String: Double], _ server: PipeWire, _ what: String, _ session: Session? = nil
+    ) async throws {
+        do {
+            try await eventually("\(what): \(wanted)") {
+                let volumes = try await server.volumes()
+                return wanted.allSatisfy { name, volume in volumes[name].map { abs($0 - volume) < 1e-4 } ?? false }
+            }
+        } catch let error as NeverHappened {
             let volumes = try await server.volumes()
-            return wanted.allSatisfy { name, volume in volumes[name].map { abs($0 - volume) < 1e-4 } ?? false }
+            throw NeverHappened(
+                description:
+                    "\(error.description), but \(volumes)\n\(session?.run.lines.filter { $0.contains("lowered") } ?? [])"
+            )
         }
     }
 
@@ -53,17 +63,17 @@ struct PipeWireVolumeTests {
         try await expect([Self.music: 1, Self.news: 1, "film": 0.4], server, "nobody speaks")
         try await speak(session)
         let low = pow(10, -12.0 / 20)
-        try await expect([Self.music: low, Self.news: 1, "film": 0.4 * low], server, "it speaks")
+        try await expect([Self.music: low, Self.news: 1, "film": 0.4 * low], server, "it speaks", session)
         // One that begins meanwhile, and one that somebody else turns.
         let late = try server.player("late")
-        try await expect(["late": low], server, "it still speaks")
+        try await expect(["late": low], server, "it still speaks", session)
         try await server.set("film", 0.7)
         try await session.done("ctl", "do", "voice", "pause")
-        try await expect([Self.music: 1, Self.news: 1, "film": 0.7, "late": 1], server, "it is paused")
+        try await expect([Self.music: 1, Self.news: 1, "film": 0.7, "late": 1], server, "it is paused", session)
         try await session.done("ctl", "do", "voice", "resume")
-        try await expect([Self.music: low, "film": 0.7 * low, "late": low], server, "it goes on")
+        try await expect([Self.music: low, "film": 0.7 * low, "late": low], server, "it goes on", session)
         try await session.done("ctl", "do", "voice", "stop")
-        try await expect([Self.music: 1, Self.news: 1, "film": 0.7, "late": 1], server, "it is stopped")
+        try await expect([Self.music: 1, Self.news: 1, "film": 0.7, "late": 1], server, "it is stopped", session)
         try await session.end()
         for player in players + [late] { player.signal(SIGTERM) }
         try await server.end()
@@ -131,6 +141,10 @@ extension PipeWire {
         let id = try #require(try await streams()[name]).id
         try await runTool(
             ["pw-cli", "set-param", "\(id)", "Props", "{ volume: \(volume) }"], environment: environment)
+        // The stream itself sets it, some time after the tool has ended.
+        try await eventually("\(name) has it") {
+            try await self.streams()[name].map { abs($0.volume - volume) < 1e-4 } == true
+        }
     }
 
     private func streams() async throws -> [String: (id: Int, volume: Double)] {

@@ -143,8 +143,14 @@ final class OtherPlayback: @unchecked Sendable {
 /// Roles of PipeWire that are not lowered: who is called, or has things read aloud, wants to hear that as well.
 private let sparedRoles: Set = ["Accessibility", "Communication", "Notification"]
 
-/// The volumes, linear, of the streams that play and may be lowered, by their numbers.
+/// The volumes, linear, of the streams that play and may be lowered, by their numbers. What a busy machine does not answer is
+/// asked again.
 private func playing() throws(NodeError) -> [Int: Double] {
+    for _ in 0..<2 { if let volumes = try? askedOnce() { return volumes } }
+    return try askedOnce()
+}
+
+private func askedOnce() throws(NodeError) -> [Int: Double] {
     guard let program = programPath("pw-dump"), let dump = outputOf([program], within: 2) else {
         throw NodeError("there is no answer from PipeWire's pw-dump")
     }

@@ -6,13 +6,16 @@ import NodeKit
 /// killed. One at a time for all voices of a user, or one would take what another has lowered for what was before.
 final class VolumeKeeper {
     private let child: StartedChild
-    private var input: Int32
+    private let input: Int32
+    private var output: Int32
+    /// How often it has said that something is done, and how often it will have.
+    private var (done, asked) = (0, 0)
 
     /// What it would give back.
     var undo: [Int: Double] = [:] { didSet { send("undo", undo) } }
 
     private static let script = """
-        trap '' HUP INT TERM
+        trap '' HUP INT PIPE TERM
         put() {
             while [ $# -gt 1 ]; do
                 pw-cli set-param "$1" Props "{ volume: $2 }" >/dev/null 2>&1
@@ -24,7 +27,10 @@ final class VolumeKeeper {
         while read -r word rest; do
             case $word in
                 undo) undo=$rest ;;
-                set) put $rest ;;
+                set)
+                    put $rest
+                    echo done
+                    ;;
             esac
         done
         put $undo
@@ -46,12 +52,11 @@ final class VolumeKeeper {
         ])
         launcher.hasInput = true
         do throws(SystemError) { child = try launcher.start() } catch { throw NodeError(error) }
-        input = child.input
-        var output = child.output
+        (input, output) = (child.input, child.output)
         var said: [UInt8] = []
         while said.last != UInt8(ascii: "\n"), let bytes = takeBytes(from: &output) { said += bytes }
-        if output >= 0 { close(output) }
         if said.starts(with: Array("ready".utf8)) { return }
+        if output >= 0 { close(output) }
         close(input)
         let status = child.wait()
         if status == Self.taken << 8 { return nil }
@@ -59,7 +64,19 @@ final class VolumeKeeper {
         throw NodeError("\(String(cString: folder)) cannot be used: \(line)")
     }
 
-    func set(_ volumes: [Int: Double]) { send("set", volumes) }
+    /// Sets volumes, and waits until that is done, for two seconds at most: what is read before would be taken for what
+    /// somebody else has set.
+    func set(_ volumes: [Int: Double]) {
+        send("set", volumes)
+        asked += 1
+        let deadline = monotonicSeconds() + 2
+        while done < asked, output >= 0 {
+            let rest = deadline - monotonicSeconds()
+            var end = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            guard rest > 0, poll(&end, 1, Int32(rest * 1000) + 1) != 0 else { return }
+            done += takeBytes(from: &output)?.count { $0 == UInt8(ascii: "\n") } ?? 0
+        }
+    }
 
     private func send(_ word: String, _ volumes: [Int: Double]) {
         let line = ([word] + volumes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }).joined(separator: " ")
@@ -76,5 +93,6 @@ final class VolumeKeeper {
     func end() {
         close(input)
         _ = child.wait()
+        if output >= 0 { close(output) }
     }
 }
