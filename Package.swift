@@ -159,7 +159,7 @@ let package = Package(
             ],
             path: "Tests/Support", exclude: ["Environment"], swiftSettings: optimized),
         tests("Realtime", ["Realtime"]),
-        tests("System", ["System"]),
+        tests("System", ["Realtime", "System"]),
         tests("JSON", ["JSON"]),
         tests("ModelStore", ["JSON", "ModelStore", "System"]),
         tests("NodeKit", ["NodeKit"]),

@@ -176,21 +176,6 @@ extension JackDriverTests {
         #expect(scheduling.advice == "")
     }
 
-    @Test("How long a thread ran and waited is known")
-    func threadTimes() throws {
-        #expect(ThreadWatch(thread: 0).times == nil)
-        let works = try SystemThread.run(name: "busy") {
-            let watch = ThreadWatch(thread: vg_thread_id())
-            guard let before = watch.times else { return false }
-            var now = before
-            // Counted when the kernel looks, at a tick or a pause.
-            let deadline = monotonicSeconds() + 10
-            while now.ran < before.ran + 0.02, monotonicSeconds() < deadline { now = watch.times ?? now }
-            return now.ran >= before.ran + 0.02 && now.waited >= before.waited
-        }
-        #expect(works)
-    }
-
     /// Opens a driver, waiting for the name to be free of other tests.
     func chosen(_ request: DriverRequest) async throws -> any Driver {
         var result: (any Driver)?

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Realtime
 import System
 import TestSupport
 
@@ -56,5 +57,35 @@ struct ThreadTests {
     func signals() {
         #expect(signalName(SIGSEGV) == "SIGSEGV")
         #expect(signalName(60) == "signal 60")
+    }
+
+    @Test("How long a thread ran and waited is known")
+    func threadTimes() throws {
+        #expect(ThreadWatch(thread: 0).times == nil)
+        let works = try SystemThread.run(name: "busy") {
+            let watch = ThreadWatch(thread: vg_thread_id())
+            guard let before = watch.times else { return false }
+            var now = before
+            // Counted when the kernel looks, at a tick or a pause.
+            let deadline = monotonicSeconds() + 10
+            while now.ran < before.ran + 0.02, monotonicSeconds() < deadline { now = watch.times ?? now }
+            return now.ran >= before.ran + 0.02 && now.waited >= before.waited
+        }
+        #expect(works)
+    }
+
+    @Test("Whether a thread of another process runs or sleeps is known, and when it has ended")
+    func states() async throws {
+        let launcher = ChildLauncher(["/bin/sh", "-c", "read -r line; while :; do :; done"])
+        var waiting = launcher
+        waiting.hasInput = true
+        let child = try waiting.start()
+        let watch = ThreadWatch(thread: child.process, of: child.process)
+        try await eventually("it sleeps") { !watch.isReady && watch.times != nil }
+        close(child.input)
+        try await eventually("it runs") { watch.isReady }
+        kill(child.process, SIGKILL)
+        _ = child.wait()
+        #expect(!watch.isReady && watch.times == nil)
     }
 }

@@ -52,6 +52,7 @@ final class ChildAudio: @unchecked Sendable {
             worker = try SystemThread(name: "vg-isolated") { [self] in run(instance) }
         } catch { throw NodeError(error) }
         while thread.load(ordering: .acquiring) == 0 { sched_yield() }
+        block.thread.pointee.store(UInt32(bitPattern: thread.load(ordering: .acquiring)), ordering: .releasing)
     }
 
     /// Ends the thread and says that nobody is there. [control]

@@ -81,6 +81,8 @@ final class IsolatedInstance: @unchecked Sendable {
     /// Saving ended the child once: it is not tried again.
     var saveIsDeadly = false
     var failures = 0
+    // By the thread that watches.
+    private var owed = OwedBlock()
     var toldBypassed: UInt64 = 0
     var isLate = false
 
@@ -197,14 +199,20 @@ final class IsolatedInstance: @unchecked Sendable {
     /// Whether the child was processing this node. After its end. [control]
     var wasInside: Bool { withBlock { $0.inside.pointee.load(ordering: .relaxed) != 0 } ?? false }
 
-    /// Whether the child owes a block for longer than `seconds`. [control]
-    func isMissed(seconds: Double) -> Bool {
-        let since = link.pointee.missedSince.load(ordering: .acquiring)
-        guard since != 0, Double(vg_nanoseconds() &- since) * 1e-9 > seconds else { return false }
+    /// Whether the child owes a block that was given up. [control]
+    var owesBlock: Bool {
+        guard link.pointee.missedSince.load(ordering: .acquiring) != 0 else { return false }
         return withBlock { block in
             let response = block.response.pointee.load(ordering: .acquiring)
             return response & SharedBlock.failed == 0 && response != block.request.pointee.load(ordering: .relaxed)
         } ?? false
+    }
+
+    /// For how long it has done so and had a processor to work on it. By the thread that watches.
+    func owedSeconds(_ process: pid_t) -> Double {
+        let thread = withBlock { $0.thread.pointee.load(ordering: .acquiring) } ?? 0
+        return owed.look(
+            since: link.pointee.missedSince.load(ordering: .acquiring), thread: Int32(bitPattern: thread), of: process)
     }
 
     /// Blocks that were asked of the child. [any]

@@ -11,7 +11,7 @@ public struct IsolationPolicy: Sendable, Equatable {
     public var blockShare = 1.0 / 3
     /// How long a block is waited for when nobody listens.
     public var offlineWait = 10.0
-    /// A child that owes a block for so long hangs.
+    /// A child that owes a block for so long hangs, where it had a processor to work on it.
     public var hangTime = 0.15
     /// A child that does not come back from any other call for so long hangs.
     public var patience = 10.0

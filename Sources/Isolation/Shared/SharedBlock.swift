@@ -60,6 +60,8 @@ struct SharedBlock: BitwiseCopyable {
     let response: SharedWord
     /// 1 while the node processes: where the child was when it ended.
     let inside: SharedWord
+    /// The kernel's id of the child's audio thread; 0: there is none yet.
+    let thread: SharedWord
     /// Frames; changes as the node's does.
     let latency: SharedWord
     let cycle: UnsafeMutablePointer<vg_cycle>
@@ -88,6 +90,7 @@ struct SharedBlock: BitwiseCopyable {
         request = plan.next(1)
         response = plan.next(1)
         inside = plan.next(1)
+        thread = plan.next(1)
         latency = plan.next(1)
         cycle = plan.next(1)
         ramps = plan.next(plan.shape.parameters)

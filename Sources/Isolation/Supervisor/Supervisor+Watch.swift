@@ -71,11 +71,12 @@ extension Supervisor {
                 condemn(child, .nonsense)
                 return 0
             }
-            if instance.isMissed(seconds: policy.hangTime) {
+            guard instance.owesBlock else { continue }
+            if instance.owedSeconds(child.process) > policy.hangTime {
                 condemn(child, .hangs(in: "process", seconds: policy.hangTime))
                 return 0
             }
-            if instance.isMissed(seconds: 0) { isTense = true }
+            isTense = true
         }
         if !isTense, monotonicSeconds() >= pulse.nextTelling {
             for instance in instances where tellLate(instance) {
