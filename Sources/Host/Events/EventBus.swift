@@ -31,13 +31,15 @@ public final class EventBus: Sendable {
     public init() {}
 
     /// Subscribes to what `wants` lets through; first come the newest frames and states that there are, once. On a bus that
-    /// has finished, the subscription has ended. `wants` is called with locks held: it only looks at what it is given.
-    /// `series`: as `Subscription.ask` takes them. [any]
+    /// has finished, the subscription has ended; it ends with the first element that `isLast`, wanted or not, which may be one
+    /// that there is. Both are called with locks held: they only look at what they are given. `series`: as `Subscription.ask`
+    /// takes them. [any]
     public func subscribe(
         _ delivery: Delivery, series: Set<String> = [],
-        where wants: @escaping @Sendable (Published) -> Bool = { _ in true }
+        where wants: @escaping @Sendable (Published) -> Bool = { _ in true },
+        until isLast: @escaping @Sendable (Published) -> Bool = { _ in false }
     ) -> Subscription {
-        let subscription = Subscription(delivery, requests, wants)
+        let subscription = Subscription(delivery, requests, wants, until: isLast)
         subscription.ask(for: series)
         let finished = state.withLock { state in
             state.subscribers.removeAll { $0.subscription?.isEnded ?? true }

@@ -49,14 +49,16 @@ public enum Delivery: Sendable, Equatable {
     case lossless
 }
 
-/// One consumer's view of what the graph publishes. Ends when the graph does, after everything kept was read; it is over,
-/// too, when nobody holds it any more. Several readers of one subscription share what it gives: each element goes to one.
+/// One consumer's view of what the graph publishes. Ends when the graph does, or with what its reader named as its end, after
+/// everything kept was read; it is over, too, when nobody holds it any more. Several readers of one subscription share what it
+/// gives: each element goes to one.
 public final class Subscription: AsyncSequence, Sendable {
     /// What it gives.
     public typealias Element = Published
 
     private let delivery: Delivery
     private let wants: @Sendable (Published) -> Bool
+    private let isLast: @Sendable (Published) -> Bool
     /// Series on request that its reader asks for: "bands" of all nodes, "face.bands" of one.
     private let series = Lock<Set<String>>([])
     private let requests: SeriesRequests
@@ -82,11 +84,13 @@ public final class Subscription: AsyncSequence, Sendable {
 
     init(
         _ delivery: Delivery, _ requests: SeriesRequests = SeriesRequests(),
-        _ wants: @escaping @Sendable (Published) -> Bool = { _ in true }
+        _ wants: @escaping @Sendable (Published) -> Bool = { _ in true },
+        until isLast: @escaping @Sendable (Published) -> Bool = { _ in false }
     ) {
         self.delivery = delivery
         self.requests = requests
         self.wants = wants
+        self.isLast = isLast
     }
 
     /// From now on the reader asks for these series on request, and for no others: "bands" of all nodes, "face.bands" of
@@ -147,7 +151,11 @@ public final class Subscription: AsyncSequence, Sendable {
         {
             return
         }
-        guard wants(publication.element) else { return }
+        if wants(publication.element) { keep(publication) }
+        if isLast(publication.element) { cancel() }
+    }
+
+    private func keep(_ publication: Publication) {
         var isAwaited = false
         let waiting = state.withLock { state -> CheckedContinuation<Publication?, Never>? in
             if state.ended { return nil }

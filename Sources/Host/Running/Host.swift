@@ -53,14 +53,16 @@ public actor Host {
         bus.finish()
     }
 
-    /// One consumer's view of what this and every later graph publishes, from now until `close`. Subscribe before
-    /// `run` to miss nothing. `series`: those that are measured only for whoever asks for them, as
+    /// One consumer's view of what this and every later graph publishes, from now until `close`, or until something that
+    /// `isLast`: of a recording the event `record.state` that tells `finished`, which who subscribes after it is given, too.
+    /// Subscribe before `run` to miss nothing. `series`: those that are measured only for whoever asks for them, as
     /// `Subscription.ask` takes them. [any]
     public nonisolated func subscribe(
         _ delivery: Delivery, series: Set<String> = [],
-        where wants: @escaping @Sendable (Published) -> Bool = { _ in true }
+        where wants: @escaping @Sendable (Published) -> Bool = { _ in true },
+        until isLast: @escaping @Sendable (Published) -> Bool = { _ in false }
     ) -> Subscription {
-        bus.subscribe(delivery, series: series, where: wants)
+        bus.subscribe(delivery, series: series, where: wants, until: isLast)
     }
 
     /// Publishes one of `HostEvent.all` for who works for the host, as the archive does. [any]
