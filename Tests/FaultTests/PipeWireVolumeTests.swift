@@ -25,8 +25,11 @@ struct PipeWireVolumeTests {
 
     private static let music = "music", news = "notification"
 
-    private func start(_ server: PipeWire, _ name: String = "first") async throws -> Session {
-        let session = try Session(Self.graph(name), ["--driver", "dummy"], environment: server.environment)
+    private func start(
+        _ server: PipeWire, _ name: String = "first", variables: [String: String] = [:]
+    ) async throws -> Session {
+        let environment = server.environment.merging(variables) { $1 }
+        let session = try Session(Self.graph(name), ["--driver", "dummy"], environment: environment)
         try await session.plays()
         return session
     }
@@ -64,16 +67,16 @@ struct PipeWireVolumeTests {
         try await speak(session)
         let low = pow(10, -12.0 / 20)
         try await expect([Self.music: low, Self.news: 1, "film": 0.4 * low], server, "it speaks", session)
-        // One that begins meanwhile, and one that somebody else turns.
+        // One that begins meanwhile, and one that somebody else turns, nearly to where it was on its way down.
         let late = try server.player("late")
         try await expect(["late": low], server, "it still speaks", session)
-        try await server.set("film", 0.7)
+        try await server.set("film", 0.2)
         try await session.done("ctl", "do", "voice", "pause")
-        try await expect([Self.music: 1, Self.news: 1, "film": 0.7, "late": 1], server, "it is paused", session)
+        try await expect([Self.music: 1, Self.news: 1, "film": 0.2, "late": 1], server, "it is paused", session)
         try await session.done("ctl", "do", "voice", "resume")
-        try await expect([Self.music: low, "film": 0.7 * low, "late": low], server, "it goes on", session)
+        try await expect([Self.music: low, "film": 0.2 * low, "late": low], server, "it goes on", session)
         try await session.done("ctl", "do", "voice", "stop")
-        try await expect([Self.music: 1, Self.news: 1, "film": 0.7, "late": 1], server, "it is stopped", session)
+        try await expect([Self.music: 1, Self.news: 1, "film": 0.2, "late": 1], server, "it is stopped", session)
         try await session.end()
         for player in players + [late] { player.signal(SIGTERM) }
         try await server.end()
@@ -99,6 +102,27 @@ struct PipeWireVolumeTests {
         try await second.done("ctl", "do", "voice", "stop")
         try await expect([Self.music: 1], server, "nobody speaks any more")
         try await second.end()
+        player.signal(SIGTERM)
+        try await server.end()
+    }
+
+    @Test("O5: Volumes are given back where PipeWire takes long to set them", arguments: [false, true])
+    func slow(ends: Bool) async throws {
+        let server = PipeWire(try Scratch())
+        try await server.start()
+        let player = try server.player(Self.music)
+        try await expect([Self.music: 1], server, "nobody speaks")
+        let programs = try Scratch()
+        let path = try programs.write(
+            "pw-cli", "#!/bin/sh\nsleep 1.5\nexec $(PATH=${PATH#*:}; command -v pw-cli) \"$@\"\n")
+        chmod(path, 0o755)
+        let usual = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let session = try await start(server, variables: ["PATH": "\(programs.path):\(usual)"])
+        try await speak(session)
+        try await eventually("it is lowered by the first step") { try await server.volumes()[Self.music] ?? 1 < 0.9 }
+        if ends { try await session.end() } else { try await session.done("ctl", "do", "voice", "stop") }
+        try await expect([Self.music: 1], server, "nobody speaks any more", session)
+        if !ends { try await session.end() }
         player.signal(SIGTERM)
         try await server.end()
     }

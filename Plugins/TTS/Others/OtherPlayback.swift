@@ -25,7 +25,15 @@ final class OtherPlayback: @unchecked Sendable {
     private var lowered: [Int: Lowered] = [:]
 
     private struct Lowered {
-        var before, now: Double
+        var before: Double
+        /// What it was set to.
+        var given: [Double] = []
+
+        /// Whether nobody else has set it since.
+        func isOurs(_ volume: Double) -> Bool {
+            // PipeWire may not have come to the last ones yet. Half is not 6 dB less.
+            ([before] + given).contains { abs($0 - volume) < 5e-4 * before }
+        }
     }
 
     init(_ host: NodeHost) { self.host = host }
@@ -95,23 +103,33 @@ final class OtherPlayback: @unchecked Sendable {
         do throws(NodeError) {
             while monitor.locked({ isWanted && !isEnding }) {
                 let new = try playing().filter { lowered[$0.key] == nil }
-                for (id, volume) in new {
-                    lowered[id] = Lowered(before: volume, now: volume * gain(Self.depth))
-                }
+                for (id, volume) in new { lowered[id] = Lowered(before: volume) }
                 keeper.undo = lowered.mapValues(\.before)
-                fade(new, keeper) { Self.depth * Double($0) / Double(Self.steps) }
+                fade(Set(new.keys), keeper) { Self.depth * Double($0) / Double(Self.steps) }
                 repeat { _ = goesOn(for: 1) { !isWanted } } while isOnlyBetween
             }
-            // Whose volume was changed meanwhile keeps it.
-            let now = try playing()
-            let mine = lowered.filter { id, one in now[id].map { abs($0 - one.now) < 0.01 * one.before } ?? false }
-            fade(mine.mapValues(\.before), keeper) { Self.depth * (1 - Double($0) / Double(Self.steps)) }
-            keeper.undo = mine.mapValues(\.before)
+            let low = try ours(keeper)
+            fade(Set(low.keys), keeper) { Self.depth * (1 - Double($0) / Double(Self.steps)) }
+            // Whoever speaks next must not take what is still low for what was before. What does not come is left to the end.
+            var tries = 0
+            while tries < 20, try !ours(keeper).isEmpty {
+                usleep(Self.step)
+                tries += 1
+            }
+            if tries < 20 { keeper.undo = [:] }
         } catch {
             tell(error)
             _ = goesOn(for: 1) { !isWanted }
         }
         keeper.end()
+    }
+
+    /// Those that are still low. Whose volume was changed meanwhile keeps it, and is not given back either.
+    private func ours(_ keeper: VolumeKeeper) throws(NodeError) -> [Int: Lowered] {
+        let now = try playing()
+        let ours = lowered.filter { id, one in now[id].map(one.isOurs) ?? false }
+        keeper.undo = ours.mapValues(\.before)
+        return ours.filter { id, one in now[id].map { $0 < 0.99 * one.before } ?? false }
     }
 
     /// Whether the speech has just ended: one that follows at once is waited for.
@@ -121,10 +139,18 @@ final class OtherPlayback: @unchecked Sendable {
         return monitor.locked { isWanted && !isEnding }
     }
 
-    private func fade(_ volumes: [Int: Double], _ keeper: VolumeKeeper, decibels: (Int) -> Double) {
-        guard !volumes.isEmpty else { return }
-        for step in 1...Self.steps {
-            keeper.set(volumes.mapValues { $0 * gain(decibels(step)) })
+    /// In steps, or at once where PipeWire takes long for one.
+    private func fade(_ streams: Set<Int>, _ keeper: VolumeKeeper, decibels: (Int) -> Double) {
+        guard !streams.isEmpty else { return }
+        var step = 1
+        while step <= Self.steps {
+            var volumes: [Int: Double] = [:]
+            for id in streams {
+                guard let before = lowered[id]?.before else { continue }
+                volumes[id] = before * gain(decibels(step))
+                lowered[id]?.given.append(before * gain(decibels(step)))
+            }
+            step = keeper.set(volumes) || step == Self.steps ? step + 1 : Self.steps
             usleep(Self.step)
         }
     }

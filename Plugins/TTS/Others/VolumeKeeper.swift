@@ -16,9 +16,10 @@ final class VolumeKeeper {
 
     private static let script = """
         trap '' HUP INT PIPE TERM
+        ask() { timeout 5 pw-cli set-param "$1" Props "{ volume: $2 }" >/dev/null 2>&1; }
         put() {
             while [ $# -gt 1 ]; do
-                pw-cli set-param "$1" Props "{ volume: $2 }" >/dev/null 2>&1
+                ask "$1" "$2" || ask "$1" "$2"
                 shift 2
             done
         }
@@ -33,7 +34,10 @@ final class VolumeKeeper {
                     ;;
             esac
         done
+        [ -z "$undo" ] && exit
         put $undo
+        # The streams set it themselves, and who comes next reads it.
+        sleep 1
         """
     /// How flock ends where somebody else holds the file.
     private static let taken: Int32 = 75
@@ -64,18 +68,18 @@ final class VolumeKeeper {
         throw NodeError("\(String(cString: folder)) cannot be used: \(line)")
     }
 
-    /// Sets volumes, and waits until that is done, for two seconds at most: what is read before would be taken for what
-    /// somebody else has set.
-    func set(_ volumes: [Int: Double]) {
+    /// Sets volumes, and waits until that is done; false: it takes longer than a second.
+    func set(_ volumes: [Int: Double]) -> Bool {
         send("set", volumes)
         asked += 1
-        let deadline = monotonicSeconds() + 2
+        let deadline = monotonicSeconds() + 1
         while done < asked, output >= 0 {
             let rest = deadline - monotonicSeconds()
             var end = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-            guard rest > 0, poll(&end, 1, Int32(rest * 1000) + 1) != 0 else { return }
+            guard rest > 0, poll(&end, 1, Int32(rest * 1000) + 1) != 0 else { return false }
             done += takeBytes(from: &output)?.count { $0 == UInt8(ascii: "\n") } ?? 0
         }
+        return done >= asked
     }
 
     private func send(_ word: String, _ volumes: [Int: Double]) {
