@@ -40,6 +40,31 @@ import TestSupport
         #expect(children.allSatisfy(isGone))
     }
 
+    @Test("A signal while the graph begins leaves a whole recording") func early() async throws {
+        let text = """
+            [graph]
+            name = "early"
+            links = ["tone -> take"]
+            [node.tone]
+            type = "tone"
+            [node.take]
+            type = "record"
+            path = "take.wav"
+
+            """
+        // Where in the start it comes differs from time to time.
+        for round in 1...10 {
+            let folder = try Scratch()
+            let run = try voicegraph("run", folder.write("early.conf", text), "--driver", "dummy", "--json")
+            let part = folder.file("take.part.wav")
+            while run.isRunning, access(part, F_OK) != 0 { usleep(1000) }
+            run.signal(SIGTERM)
+            #expect(try await run.end() == 0, "round \(round): \(run.errors)")
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            #expect(files == ["early.conf", "take.wav"], "round \(round)")
+        }
+    }
+
     @Test("A folder keeps what a plugin is set to from run to run") func stateFolder() async throws {
         let graph = try scratch.write(
             "kept.conf",

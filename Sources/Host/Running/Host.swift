@@ -29,6 +29,7 @@ public actor Host {
     private var loaded: PreparedGraph?
     private(set) var running: RunningGraph?
     private var closed = false
+    private nonisolated let opened = Lock(false)
     /// Where the graph was read from, and with what said on top.
     var source: (path: String, overrides: [String])?
     /// The change that was asked for last; the next one waits for it.
@@ -112,6 +113,7 @@ public actor Host {
             throw HostError(error.description)
         }
         loaded = nil
+        opened.withLock { $0 = true }
         let graph = try RunningGraph.start(prepared, on: driver, releasesCode: wanted.releasesCode)
         running = graph
         history = EditHistory()
@@ -119,6 +121,9 @@ public actor Host {
         Self.judgeInputs(graph)
         graph.judgeOutputs()
     }
+
+    /// Whether `run` has opened a driver, and so what nodes do may have begun: a recording, for one. [any]
+    public nonisolated var hasBegun: Bool { opened.withLock { $0 } }
 
     /// What is measured now; nil unless a graph plays.
     public var status: Status? { running?.status }

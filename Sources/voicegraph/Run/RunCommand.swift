@@ -105,7 +105,7 @@ struct RunCommand: AsyncParsableCommand {
         let face: WebFace
         do {
             // A plugin may keep it waiting already while it is loaded.
-            let waiting = Task.detached { await leave(when: ended) }
+            let waiting = Task.detached { await leave(host, when: ended) }
             defer { waiting.cancel() }
             report(try await host.load(graph.file, overrides: graph.overrides), json: json)
             let graph = await host.description
@@ -254,10 +254,13 @@ struct RunCommand: AsyncParsableCommand {
     }
 }
 
-/// Ends the program when it is told to end before there is a driver: opening one takes as long as its server hangs.
-private func leave(when ended: EndFlag) async {
-    while !ended.isSet {
+/// Ends the program when it is told to end before there is a driver: opening one takes as long as its server hangs. A graph
+/// that has begun ends as it should, unless that takes too long.
+private func leave(_ host: Host, when ended: EndFlag) async {
+    var patience = 10.0
+    while !ended.isSet || host.hasBegun && patience > 0 {
         guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
+        if ended.isSet { patience -= 0.05 }
     }
     guard !Task.isCancelled else { return }
     writeOut("voicegraph: ended before it played\n", to: STDERR_FILENO)
