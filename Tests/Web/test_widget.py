@@ -329,19 +329,60 @@ def test_T12_Fix_the_newest_message_is_shown_unless_somebody_reads_further_up(el
     wait(page, at_end)
 
 
-def test_T12_message_that_comes_in_the_very_frame_of_scrolling_up_does_not_scroll_back(element):
-    page, host = element()
-    where = page.evaluate(f"""async () => {{ const {{ Bubbles }} = await import('{host.url}bubbles.js')
+def lists(page, host, then):
+    """What a page says after 30 messages in a list of 100 px."""
+    return page.evaluate(f"""async () => {{ const {{ Bubbles }} = await import('{host.url}bubbles.js')
         const make = style => document.body.appendChild(Object.assign(document.createElement('div'), {{ style }}))
         const parts = {{ transcript: make('height: 100px; overflow: auto'), newest: make(''), said: make('') }}
         const bubbles = new Bubbles(parts, () => {{}})
         for (let id = 0; id < 30; id++) bubbles.put({{ id, role: 'user', text: 'words', time: id }})
-        const list = parts.transcript
-        const end = list.scrollTop
-        list.scrollTop = 0
-        bubbles.put({{ id: 30, role: 'agent', text: 'more', time: 30 }})
-        return [end > 100, list.scrollTop, parts.newest.hidden] }}""")
+        const list = parts.transcript, end = list.scrollTop
+        const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)))
+        const missing = () => list.scrollHeight - list.scrollTop - list.clientHeight
+        {then} }}""")
+
+
+def test_T12_message_that_comes_in_the_very_frame_of_scrolling_up_does_not_scroll_back(element):
+    page, host = element()
+    where = lists(
+        page,
+        host,
+        """list.scrollTop = 0
+        bubbles.put({ id: 30, role: 'agent', text: 'more', time: 30 })
+        return [end > 100, list.scrollTop, parts.newest.hidden]""",
+    )
     assert where == [True, 0, False]
+
+
+def test_T12_whatever_moves_the_list_but_a_reader_leaves_it_at_its_end(element):
+    page, host = element()
+    missing = lists(
+        page,
+        host,
+        """const found = {}, long = ' a long text'.repeat(200)
+        const look = async (what, change) => { change(); await frame(); await frame()
+            found[what] = [missing(), bubbles.isPinned, parts.newest.hidden] }
+        await frame()
+        // Of a stream of messages the one before the last comes back, and its bubble takes its place again.
+        await look('typed and come back', () => { for (let n = 0; n < 4; n++) bubbles.echo('typed ' + n + long, 30 + n)
+            bubbles.returned('typed 1' + long, 'one', 40)
+            bubbles.returned('typed 2' + long, 'two', 29.5)
+            bubbles.put({ id: 'reply', role: 'agent', text: 'more', time: 50 }) })
+        await look('a shorter list', () => { list.style.height = '30px' })
+        await look('a message, and a shorter list', () => { list.style.height = '100px'
+            bubbles.put({ id: 60, role: 'agent', text: 'more', time: 60 }); list.style.height = '30px' })
+        await look('a taller list', () => { list.style.height = '160px' })
+        await look('a narrower list', () => { list.style.width = '30px' })
+        await look('a bubble that goes', () => bubbles.put({ id: 60, role: 'agent', text: '', time: 60 }))
+        list.scrollTop = 0
+        await frame()
+        await frame()
+        await look('the button, and a message in its frame', () => { parts.newest.click()
+            bubbles.put({ id: 61, role: 'agent', text: long, time: 61 }) })
+        return found""",
+    )
+    assert {what: state for what, state in missing.items() if state[0] >= 2 or state[1:] != [True, True]} == {}
+    assert len(missing) == 7
 
 
 def test_T13_Fix_should_initialize_counts_later_too(element):

@@ -16,14 +16,16 @@ export class Bubbles {
 	/** What was typed here and has not come back yet. */
 	#echoes = []
 	#isPinned = true
-	/** Where the list was scrolled to, as far as is known. */
-	#top = 0
+	/** Where the list was scrolled to, and how tall it and all of it were, as far as is known. */
+	#known = { top: 0 }
 
 	/** `said` is read out by screen readers; `told` takes each item that changed. */
 	constructor({ transcript: list, newest, said }, told) {
 		[this.#list, this.#newest, this.#said, this.#told] = [list, newest, said, told]
 		list.onscroll = () => this.#scrolled()
 		newest.onclick = () => this.follow(true)
+		// What appears beside the list takes of its height.
+		new ResizeObserver(() => this.follow(this.#isPinned)).observe(list)
 	}
 
 	/** Whether the newest bubble is in sight. */
@@ -62,15 +64,19 @@ export class Bubbles {
 		const item = this.transcript.retime(echo.id, id, time)
 		this.#elements.set(id, this.#elements.get(echo.id))
 		this.#elements.delete(echo.id)
-		this.#place(item)
+		this.#change(() => this.#place(item))
 	}
 
 	/** Takes a text as a transcript does; what is no news is not read out. */
 	put(given, isNews = true) {
 		const item = this.transcript.put(given)
 		if (!item) return
-		// Whoever scrolls up is heard of a frame later.
-		if (this.#list.scrollTop < this.#top) this.#scrolled()
+		this.#change(() => this.#show(item))
+		if (!item.isGone && item.role === 'agent' && isNews) this.#announce(item)
+		this.#told({ ...item })
+	}
+
+	#show(item) {
 		let bubble = this.#elements.get(item.id)
 		if (!bubble) {
 			bubble = h('li')
@@ -80,12 +86,17 @@ export class Bubbles {
 		bubble.className = `${item.role} ${item.state}`
 		bubble.part = `bubble ${item.role}-bubble`
 		bubble.textContent = item.text
-		if (item.isGone) {
-			bubble.remove()
-			this.#elements.delete(item.id)
-		} else if (item.role === 'agent' && isNews) this.#announce(item)
+		if (!item.isGone) return
+		bubble.remove()
+		this.#elements.delete(item.id)
+	}
+
+	/** Changes the list, which stays at its end if that was in sight: a browser moves it while bubbles move. */
+	#change(change) {
+		// Whoever scrolls up is heard of a frame later.
+		if (this.#list.scrollTop < this.#known.top) this.#scrolled()
+		change()
 		this.follow(this.#isPinned)
-		this.#told({ ...item })
 	}
 
 	/** Puts a bubble where its item is in the transcript. */
@@ -97,8 +108,9 @@ export class Bubbles {
 
 	follow(isWanted) {
 		if (!isWanted) return
+		this.#newest.hidden = this.#isPinned = true
 		this.#list.scrollTop = 1e9
-		this.#top = this.#list.scrollTop
+		this.#known = this.#view
 	}
 
 	/** Tells a screen reader whole sentences, once each: one is whole when the next one has begun. */
@@ -109,8 +121,16 @@ export class Bubbles {
 	}
 
 	#scrolled() {
-		const { scrollHeight, scrollTop, clientHeight } = this.#list
-		this.#top = scrollTop
-		this.#newest.hidden = this.#isPinned = scrollHeight - scrollTop - clientHeight < 48
+		const now = this.#view
+		// A list of another size was moved by the browser, not by somebody who reads.
+		const isResized = now.all !== this.#known.all || now.shown !== this.#known.shown
+		if (this.#isPinned && isResized) return this.follow(true)
+		this.#known = now
+		this.#newest.hidden = this.#isPinned = now.all - now.top - now.shown < 48
+	}
+
+	get #view() {
+		const { scrollTop: top, scrollHeight: all, clientHeight: shown } = this.#list
+		return { top, all, shown }
 	}
 }
