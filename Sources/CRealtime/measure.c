@@ -4,6 +4,7 @@
 #pragma STDC FP_CONTRACT OFF
 
 typedef float eight __attribute__((ext_vector_type(8), aligned(4), may_alias));
+typedef float four __attribute__((ext_vector_type(4)));
 typedef uint32_t eight_bits __attribute__((ext_vector_type(8), aligned(4), may_alias));
 
 /* A comparison passes over a NaN, so the peak alone would hide it. The sum cannot: no sum of squares is NaN unless a sample
@@ -33,7 +34,9 @@ static inline __attribute__((always_inline)) vg_measured measure(const float *sa
   eight low = peaks[0] > peaks[1] ? peaks[0] : peaks[1], high = peaks[2] > peaks[3] ? peaks[2] : peaks[3];
   eight most = low > high ? low : high;
   float sum = ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
-  float peak = __builtin_reduce_max(most);
+  four half = most.lo > most.hi ? most.lo : most.hi;
+  half = half > half.zwxy ? half : half.zwxy;
+  float peak = half.x > half.y ? half.x : half.y;
 #pragma clang loop unroll(disable) vectorize(disable)
   for (; left != 0; left--, samples++) {
     float magnitude = __builtin_fabsf(*samples);
