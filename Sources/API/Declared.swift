@@ -31,16 +31,11 @@ extension HostCall {
         },
         HostCall(
             "types", "the types of nodes that can be added", change: false, right: .owner,
-            results: [Field("types", VG_LIST, "name, doc, settings, parameters and ports of each")]
+            results: [Field("types", VG_LIST, "of each all that `describe --json` tells, and its name")]
         ) { host, _ in
             let catalog = host.nodeTypes
-            let types = catalog.names.compactMap { catalog.descriptor($0) }.map { type in
-                SettingValue.table([
-                    "name": .string(type.name), "doc": .string(type.summary),
-                    "settings": .list(type.settings.map { .table($0.values) }),
-                    "parameters": .list(type.layout.parameters.map { .table($0.values) }),
-                    "ports": .list(type.layout.ports.map(\.fields)),
-                ])
+            let types = catalog.names.compactMap { name in
+                catalog.descriptor(name).map { SettingValue.table($0.values.merging(["name": .string(name)]) { $1 }) }
             }
             return [("types", .list(types))]
         },

@@ -179,8 +179,3 @@ extension Settings {
     /// An argument that was checked to be there.
     func text(_ key: String) -> String { string(key) ?? "" }
 }
-
-extension SettingValue {
-    /// A float by its own digits: 0.1, not 0.10000000149.
-    init(_ value: Float) { self = .number(Double(value.description) ?? Double(value)) }
-}

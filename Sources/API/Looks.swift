@@ -190,19 +190,7 @@ extension HostCall {
             }
         return .table([
             "from": .string(from.name), "output": .string(from.ports[link.fromPort].symbol), "to": .string(to.name),
-            "input": .string(input), "kind": .string(kindName(link.portKind)), "gain": SettingValue(link.gain),
+            "input": .string(input), "kind": .string(link.portKind.name), "gain": SettingValue(link.gain),
         ])
     }
-}
-
-extension Port {
-    /// Its symbol, what it carries, and whether something goes in there.
-    var fields: SettingValue {
-        .table(["symbol": .string(symbol), "kind": .string(kindName(kind)), "input": .bool(direction == VG_INPUT)])
-    }
-}
-
-extension ParameterState {
-    /// All that is declared of the parameter, and its value.
-    public var values: [String: SettingValue] { parameter.values.merging(["value": SettingValue(value)]) { $1 } }
 }

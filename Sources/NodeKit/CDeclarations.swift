@@ -21,19 +21,7 @@ struct CLayout {
     let c: vg_layout
 
     init(_ layout: Layout) {
-        let ports = layout.ports.map {
-            vg_port(
-                symbol: immortal($0.symbol), doc: immortal($0.doc), kind: $0.kind, direction: $0.direction,
-                bus: $0.bus.map { immortal($0) }, default_value: $0.defaultValue, takes: $0.takes)
-        }
-        let parameters = layout.parameters.map {
-            vg_parameter(
-                key: immortal($0.key), doc: immortal($0.doc), unit: immortal($0.unit), minimum: $0.range.lowerBound,
-                maximum: $0.range.upperBound, default_value: $0.defaultValue, scale: $0.scale, flags: $0.flags,
-                label: $0.label.isEmpty ? nil : immortal($0.label),
-                points: immortalList($0.points.map { vg_point(label: immortal($0.label), value: $0.value) }))
-        }
-        c = vg_layout(ports: immortalList(ports), parameters: immortalList(parameters))
+        c = vg_layout(ports: layout.ports.c, parameters: layout.parameters.c)
     }
 
     func free() {
@@ -56,8 +44,29 @@ struct CLayout {
     }
 }
 
+extension Port {
+    package var c: vg_port {
+        vg_port(
+            symbol: immortal(symbol), doc: immortal(doc), kind: kind, direction: direction,
+            bus: bus.map { immortal($0) }, default_value: defaultValue, takes: takes)
+    }
+}
+
+extension Parameter {
+    package var c: vg_parameter {
+        vg_parameter(
+            key: immortal(key), doc: immortal(doc), unit: immortal(unit), minimum: range.lowerBound,
+            maximum: range.upperBound, default_value: defaultValue, scale: scale, flags: flags,
+            label: label.isEmpty ? nil : immortal(label), points: points.c)
+    }
+}
+
+extension Parameter.Point {
+    package var c: vg_point { vg_point(label: immortal(label), value: value) }
+}
+
 extension Setting {
-    var c: vg_setting {
+    package var c: vg_setting {
         vg_setting(
             key: immortal(key), doc: immortal(doc), kind: kind, required: required,
             default_text: defaultText.map { immortal($0) }, minimum: range?.lowerBound ?? 0,
@@ -68,16 +77,16 @@ extension Setting {
 }
 
 extension Field {
-    var c: vg_field {
+    package var c: vg_field {
         vg_field(name: immortal(name), doc: immortal(doc), kind: kind, unit: unit.map { immortal($0) })
     }
 }
 
 extension Action {
-    var c: vg_action {
+    package var c: vg_action {
         vg_action(
-            name: immortal(name), doc: immortal(doc), arguments: immortalList(arguments.map(\.c)),
-            results: immortalList(results.map(\.c)),
+            name: immortal(name), doc: immortal(doc), arguments: arguments.c,
+            results: results.c,
             flags: UInt32(
                 (isUrgent ? VG_ACTION_URGENT : 0) | (isLasting ? VG_ACTION_LASTING : 0)
                     | (isPublic ? VG_ACTION_PUBLIC : 0)))
@@ -85,15 +94,15 @@ extension Action {
 }
 
 extension EventType {
-    var c: vg_event_type {
+    package var c: vg_event_type {
         vg_event_type(
-            name: immortal(name), doc: immortal(doc), fields: immortalList(fields.map(\.c)),
+            name: immortal(name), doc: immortal(doc), fields: fields.c,
             flags: UInt32((isRetained ? VG_EVENT_RETAINED : 0) | (isPublic ? VG_EVENT_PUBLIC : 0)) | (role?.flags ?? 0))
     }
 }
 
 extension Series {
-    var c: vg_series {
+    package var c: vg_series {
         vg_series(
             name: immortal(name), doc: immortal(doc), unit: immortal(unit), rate: rate, width: UInt32(clamping: width),
             flags: UInt32(isOnRequest ? VG_SERIES_ON_REQUEST : 0))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNode
-import Glibc
 
 /// What a result or an event carries under a name; see `vg_field`.
 public struct Field: Sendable, Equatable {
@@ -23,7 +22,7 @@ public struct Field: Sendable, Equatable {
 }
 
 /// Something that can be done to a node besides turning its parameters; see `vg_action`.
-public struct Action: Sendable {
+public struct Action: Sendable, Equatable {
     /// What it is called by.
     public var name: String
     /// One line for `voicegraph describe`.
@@ -211,22 +210,6 @@ public enum Health: Sendable, Equatable {
         case .ok: "ok"
         case .degraded: "degraded"
         case .failed: "failed"
-        }
-    }
-}
-
-/// The elements of a list in C, each as this version knows it: what its author did not know yet is zero. Empty when the
-/// list makes no sense. [any]
-public func elements<Element: BitwiseCopyable>(of list: vg_list, as type: Element.Type) -> [Element] {
-    guard let items = list.items, list.count > 0, list.size > 0 else { return [] }
-    let known = min(Int(list.size), MemoryLayout<Element>.size)
-    return (0..<Int(list.count)).map { index in
-        withUnsafeTemporaryAllocation(of: Element.self, capacity: 1) { memory in
-            let bytes = UnsafeMutableRawBufferPointer(memory)
-            bytes.initializeMemory(as: UInt8.self, repeating: 0)
-            // In bounds: `known` is at most the size of either.
-            memcpy(bytes.baseAddress!, items + index * Int(list.size), known)
-            return memory[0]
         }
     }
 }

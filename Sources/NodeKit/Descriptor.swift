@@ -2,7 +2,7 @@
 import CNode
 
 /// One port of a node; see `vg_port` for what each kind carries.
-public struct Port: Sendable {
+public struct Port: Sendable, Equatable {
     /// The name that links use.
     public var symbol: String
     /// One line for `voicegraph describe`.
@@ -46,7 +46,7 @@ public struct Port: Sendable {
 }
 
 /// A float that is turned while the graph runs; see `vg_parameter`.
-public struct Parameter: Sendable {
+public struct Parameter: Sendable, Equatable {
     /// The name used in the file and by `--set`.
     public var key: String
     /// One line for `voicegraph describe`.
@@ -98,7 +98,7 @@ public struct Parameter: Sendable {
 }
 
 /// Something fixed when the node is created, unless it is live, or an argument of an action; see `vg_setting`.
-public struct Setting: Sendable {
+public struct Setting: Sendable, Equatable {
     /// The name used in the file.
     public var key: String
     /// One line for `voicegraph describe`.
@@ -170,7 +170,7 @@ extension Parameter {
 }
 
 /// The ports and parameters of a node.
-public struct Layout: Sendable {
+public struct Layout: Sendable, Equatable {
     /// In the order in which the processor sees them.
     public var ports: [Port]
     /// In the order in which the processor sees them.

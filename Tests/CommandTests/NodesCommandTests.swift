@@ -57,6 +57,12 @@ private func finished(_ arguments: String...) throws -> (code: Int32, output: St
         let json = try finished("describe", "tts", "--json")
         let object = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
         #expect((object["settings"] as? [[String: Any]])?.contains { $0["key"] as? String == "voice" } == true)
+        let lines = try finished("nodes", "--json").output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        let mute = try #require(lines.first { $0["type"] as? String == "mute" })
+        #expect((mute["parameters"] as? [[String: Any]])?.first?["flags"] as? [String] == ["toggle", "abrupt"])
+        #expect((mute["settings"] as? [[String: Any]])?.first?["live"] as? Bool == false)
         let wrong = try finished("describe", "tremmolo")
         #expect(wrong.code == 1 && wrong.errors.contains("did you mean 'tremolo'?"))
     }

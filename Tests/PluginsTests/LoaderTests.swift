@@ -3,6 +3,7 @@ import Foundation
 import Graph
 import Host
 import NodeKit
+import Synchronization
 import TestSupport
 
 @Suite struct LoaderTests {
@@ -14,12 +15,37 @@ import TestSupport
         #expect(plugin.failures.isEmpty)
     }
 
+    @Test("A plugin that was built when structs were shorter plays, and what it did not know is not read")
+    func olderPlugin() throws {
+        let scratch = try Scratch()
+        let plugin = try PluginLoader.load(buildFixture("older", in: scratch))
+        #expect(plugin.failures.isEmpty)
+        let type = try #require(plugin.types.first)
+        let told = Mutex<[(name: String, position: UInt64, isSilent: Bool)]>([])
+        var services = NodeServices()
+        services.publish = { event in
+            let (name, position) = (String(cString: event.pointee.name), event.pointee.position)
+            let isSilent = event.pointee.isSilent
+            told.withLock { $0.append((name, position, isSilent)) }
+        }
+        let node = try NodeInstance(type: type, name: "old", settings: Settings(), services: services)
+        #expect(node.ports.map(\.symbol) == ["text"] && node.ports.map(\.takes) == [0])
+        try node.prepare(Preparation(rate: 48000, maxBlock: 64))
+        node.activate()
+        node.poll()
+        node.deactivate()
+        #expect(!node.wantsPoll)
+        #expect(told.withLock { $0.map(\.name) } == ["begun"])
+        #expect(told.withLock { $0.allSatisfy { $0.position == 0 && !$0.isSilent } })
+    }
+
     @Test(
         "A broken plugin is refused with its reason",
         arguments: [
             ("wrong-abi", "has ABI version 77, the host has 2"),
             ("wrong-type-abi", "node type 0 has ABI version 99, the host has 2"),
             ("small-size", "says that its description has 8 bytes, too few"),
+            ("too-old", "node type 0 says that it has 168 bytes, too few"),
             ("missing-symbol", "exports no vg_plugin_entry"),
             ("null-entry", "refuses this host, which has ABI version 2"),
             ("no-types", "offers no node types"),

@@ -91,10 +91,82 @@ def test_every_node_has_a_slider_for_each_parameter_and_a_button_for_each_action
     actions = host.look("actions")["actions"]
     for given in host.look("nodes")["nodes"]:
         card = view.locator(f"article[aria-label='{given['name']}']")
-        names = card.locator("input[type=range]").evaluate_all("all => all.map(e => e.ariaLabel)")
+        names = card.locator("input[type=range], input[role=switch], .field > select[aria-label]").evaluate_all("all => all.map(e => e.ariaLabel)")
         assert names == [f"{parameter['key']} of {given['name']}" for parameter in given["parameters"]]
         buttons = card.locator("form button").evaluate_all("all => all.map(e => e.textContent)")
         assert buttons == [action["name"] for action in actions if action["node"] == given["name"]]
+
+
+TURNED = """
+[graph]
+name = "turned"
+links = ["tone -> leslie -> silence -> out"]
+[node.tone]
+type = "tone"
+[node.leslie]
+type = "lv2"
+plugin = "http://drobilla.net/plugins/mda/Leslie"
+[node.silence]
+type = "mute"
+channels = 2
+[node.out]
+type = "output"
+"""
+
+
+def test_a_toggle_is_a_switch_and_an_enumeration_a_choice(opened):
+    page, view, host = opened(TURNED, "Nodes")
+
+    def value(name, parameter):
+        return host.look("get", node=name, parameter=parameter)["value"]
+
+    switch = view.get_by_role("switch", name="muted of silence")
+    assert switch.is_checked() is False
+    switch.check()
+    eventually("it is muted", lambda: value("silence", "muted") == 1)
+    host.call("set", node="silence", parameter="muted", value=False)
+    wait(page, "!document.querySelector('[aria-label=\"muted of silence\"]').checked")
+    mode = view.get_by_role("combobox", name="mode of leslie")
+    assert mode.locator("option").all_inner_texts() == ["Stop", "Slow", "Fast"]
+    assert mode.evaluate("e => e.selectedOptions[0].label") == "Slow"
+    mode.select_option("Fast")
+    eventually("it is fast", lambda: value("leslie", "mode") == 1)
+    mode.press("Backspace")
+    eventually("its default", lambda: value("leslie", "mode") == 0.5)
+    # All others of it are numbers.
+    assert view.get_by_role("article", name="leslie").get_by_role("slider").count() == len(
+        next(node for node in host.look("nodes")["nodes"] if node["name"] == "leslie")["parameters"]
+    ) - 1
+    assert page.get_by_role("alert").count() == 0
+
+
+def test_whole_numbers_and_triggers_are_turned_as_what_they_are(opened):
+    page, view, host = opened(TONE, "Nodes")
+    asked = page.evaluate(f"""async () => {{ const {{ turner }} = await import('{host.url}parameters.js')
+        const asked = []
+        const app = {{ call: async (name, given) => (asked.push([given.parameter, given.value]), {{ value: given.value }}) }}
+        const add = (key, flags, more) => {{
+            const made = turner(app, 'node', {{ key, flags, minimum: 0, maximum: 127, default: 0, value: 0, unit: '', doc: '',
+                scale: 'linear', ...more }})
+            document.body.append(made.element)
+            return made.element.querySelector('input, select, button') }}
+        const move = (input, value) => {{ input.value = value; input.dispatchEvent(new Event('input')) }}
+        const wait = () => new Promise(done => setTimeout(done))
+        const program = add('program', ['stepped'], {{ points: [{{ label: 'Piano', value: 3 }}] }})
+        move(program, 0.503)
+        await wait()
+        move(program, 3 / 127)
+        const texts = [program.ariaValueText]
+        await wait()
+        add('tap', ['trigger', 'toggle'], {{ maximum: 1 }}).click()
+        const fine = add('fine', [], {{ maximum: 20000.55 }})
+        move(fine, 1)
+        await wait()
+        const between = add('between', ['stepped'], {{ maximum: 1, value: 0.25, default: 0.25,
+            points: [{{ label: 'Off', value: 0 }}, {{ label: 'On', value: 1 }}] }})
+        return [asked, texts, between.tagName, between.value]
+    }}""")
+    assert asked == [[["program", 64], ["program", 3], ["tap", 1], ["fine", 20000]], ["Piano"], "SELECT", "0.25"]
 
 
 def test_what_an_action_returns_and_what_it_refuses_is_told(opened):

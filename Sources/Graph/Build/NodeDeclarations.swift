@@ -15,10 +15,11 @@ public final class NodeDeclarations: Sendable {
 
     /// Reads what a type declares. [control]
     public init(_ type: UnsafePointer<vg_node_type>) {
-        settings = readSettings(type.pointee.settings)
-        actions = readActions(type.pointee.actions)
-        events = readEvents(type.pointee.events)
-        series = readSeries(type.pointee.series)
+        // A plugin's were checked when it was loaded.
+        settings = [Setting](type.pointee.settings)
+        actions = [Action](type.pointee.actions)
+        events = [EventType](type.pointee.events)
+        series = [Series](type.pointee.series)
     }
 
     /// An action by name; what there is not is told with what there is.
@@ -48,40 +49,6 @@ public final class NodeDeclarations: Sendable {
         try checkValues([key: value], against: [setting], of: "", noun: "setting")
     }
 }
-
-/// The elements that make sense: a plugin's are checked when it is loaded.
-func readSettings(_ list: vg_list) -> [Setting] {
-    elements(of: list, as: vg_setting.self).compactMap { Setting($0) }
-}
-
-private func readFields(_ list: vg_list) -> [Field] {
-    elements(of: list, as: vg_field.self).compactMap { Field($0) }
-}
-
-func readActions(_ list: vg_list) -> [Action] {
-    elements(of: list, as: vg_action.self).compactMap { Action($0) }
-}
-
-func readEvents(_ list: vg_list) -> [EventType] {
-    elements(of: list, as: vg_event_type.self).compactMap { c in
-        guard let name = c.name else { return nil }
-        return EventType(
-            String(cString: name), text(c.doc), fields: readFields(c.fields),
-            retained: c.flags & UInt32(VG_EVENT_RETAINED) != 0, role: EventRole(flags: c.flags),
-            public: c.flags & UInt32(VG_EVENT_PUBLIC) != 0)
-    }
-}
-
-func readSeries(_ list: vg_list) -> [Series] {
-    elements(of: list, as: vg_series.self).compactMap { c in
-        guard let name = c.name else { return nil }
-        return Series(
-            String(cString: name), text(c.doc), unit: text(c.unit), rate: c.rate, width: Int(c.width),
-            onRequest: c.flags & UInt32(VG_SERIES_ON_REQUEST) != 0)
-    }
-}
-
-private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
 
 extension vg_list {
     /// Whether it can be read: nothing, or so many structs of some size.

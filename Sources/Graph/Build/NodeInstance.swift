@@ -324,10 +324,7 @@ func readPorts(_ layout: vg_layout) throws(NodeError) -> [Port] {
         guard port.kind.rawValue <= VG_MESSAGE_PORT.rawValue, port.direction.rawValue <= VG_OUTPUT.rawValue else {
             throw NodeError("port \(String(cString: symbol)) has an unknown kind or direction")
         }
-        result.append(
-            Port(
-                port.kind, port.direction, String(cString: symbol), doc: port.doc.map { String(cString: $0) } ?? "",
-                bus: port.bus.map { String(cString: $0) }, defaultValue: port.default_value, takes: Int(port.takes)))
+        if let port = Port(port) { result.append(port) }
     }
     return result
 }
@@ -343,20 +340,10 @@ func readParameters(_ layout: vg_layout) throws(NodeError) -> [Parameter] {
         guard parameter.minimum <= parameter.maximum else {
             throw NodeError("parameter \(String(cString: key)) has an empty range")
         }
-        result.append(
-            Parameter(
-                String(cString: key), parameter.doc.map { String(cString: $0) } ?? "",
-                parameter.minimum...parameter.maximum, default: parameter.default_value,
-                unit: parameter.unit.map { String(cString: $0) } ?? "", scale: parameter.scale,
-                flags: Int(parameter.flags), label: parameter.label.map { String(cString: $0) } ?? "",
-                points: try readPoints(parameter.points, of: String(cString: key))))
+        guard parameter.points.count <= saneCount, parameter.points.isSane else {
+            throw NodeError("parameter \(String(cString: key)) declares impossible points")
+        }
+        if let parameter = Parameter(parameter) { result.append(parameter) }
     }
     return result
-}
-
-private func readPoints(_ list: vg_list, of key: String) throws(NodeError) -> [Parameter.Point] {
-    guard list.count <= saneCount, list.isSane else { throw NodeError("parameter \(key) declares impossible points") }
-    return elements(of: list, as: vg_point.self).compactMap { point in
-        point.label.map { Parameter.Point(String(cString: $0), point.value) }
-    }
 }

@@ -94,13 +94,16 @@ final class HostMemory {
             if let text { ServicesBox.of(handle).log?(level, String(cString: text)) }
         }
         host.pointee.publish = { handle, event in
-            if let event { ServicesBox.of(handle).publish?(event) }
+            guard let event, let publish = ServicesBox.of(handle).publish else { return }
+            withUnsafePointer(to: known(event, size: event.pointee.size)) { publish($0) }
         }
         host.pointee.publish_frame = { handle, frame in
-            if let frame { ServicesBox.of(handle).publishFrame?(frame) }
+            guard let frame, let publishFrame = ServicesBox.of(handle).publishFrame else { return }
+            withUnsafePointer(to: known(frame, size: frame.pointee.size)) { publishFrame($0) }
         }
         host.pointee.publish_audio = { handle, audio in
-            if let audio { ServicesBox.of(handle).publishAudio?(audio) }
+            guard let audio, let publishAudio = ServicesBox.of(handle).publishAudio else { return }
+            withUnsafePointer(to: known(audio, size: audio.pointee.size)) { publishAudio($0) }
         }
         host.pointee.health = { handle, health, reason in
             ServicesBox.of(handle).health?(Health(health, reason.map { String(cString: $0) } ?? ""))
@@ -110,7 +113,7 @@ final class HostMemory {
         }
         host.pointee.send = { handle, port, message in
             guard let message, let send = ServicesBox.of(handle).send else { return false }
-            return send(Int(port), Message(message.pointee))
+            return send(Int(port), Message(known(message, size: message.pointee.size)))
         }
         host.pointee.set_parameter = { handle, parameter, value, atOnce, position in
             ServicesBox.setParameter(handle)?(Int(parameter), value, atOnce, position) ?? false

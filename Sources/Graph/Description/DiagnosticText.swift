@@ -32,14 +32,7 @@ func listing(_ names: some Collection<String>) -> String {
 }
 
 /// A port's kind in words.
-public func kindName(_ kind: vg_port_kind) -> String {
-    switch kind {
-    case VG_AUDIO_PORT: "audio"
-    case VG_CONTROL_PORT: "control"
-    case VG_MIDI_PORT: "midi"
-    default: "message"
-    }
-}
+public func kindName(_ kind: vg_port_kind) -> String { kind.name }
 
 extension Endpoint {
     /// Where the node's name stands; the whole end if its text has escapes.

@@ -9,7 +9,7 @@ extension GraphDescription {
         var keysOfType: [String: Set<String>] = [:]
         for node in nodes {
             if let catalog, keysOfType[node.type] == nil, let type = catalog.types[node.type]?.type {
-                let declared = readSettings(type.pointee.settings).filter { $0.reach == .variable }
+                let declared = [Setting](type.pointee.settings).filter { $0.reach == .variable }
                 keysOfType[node.type] = Set(declared.map(\.key))
             }
             for (key, entry) in node.entries where key.hasSuffix("_env") || keysOfType[node.type]?.contains(key) == true

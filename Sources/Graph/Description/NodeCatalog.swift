@@ -108,7 +108,7 @@ public struct NodeCatalog: @unchecked Sendable {
 
     /// The usable types of which something can be kept, sorted.
     var keepable: [String] {
-        types.filter { readEvents($0.value.type.pointee.events).contains { $0.role != nil } }.keys.sorted()
+        types.filter { [EventType]($0.value.type.pointee.events).contains { $0.role != nil } }.keys.sorted()
     }
 
     /// Every known name, sorted.
@@ -129,7 +129,7 @@ extension NodeDescriptor {
         }
         self.init(
             text(c.name), text(c.summary), doc: text(c.doc), ports: ports, parameters: parameters,
-            settings: readSettings(c.settings), actions: readActions(c.actions), events: readEvents(c.events),
-            series: readSeries(c.series), flags: Int(c.flags), process: c.process, absorb: c.absorb)
+            settings: [Setting](c.settings), actions: [Action](c.actions), events: [EventType](c.events),
+            series: [Series](c.series), flags: Int(c.flags), process: c.process, absorb: c.absorb)
     }
 }

@@ -9,7 +9,7 @@ struct SettingsCheck {
     /// The keys whose values were refused, of the node checked last.
     private(set) var faulty: Set<String> = []
 
-    init(_ type: vg_node_type) { self.init(readSettings(type.settings)) }
+    init(_ type: vg_node_type) { self.init([Setting](type.settings)) }
 
     init(_ settings: [Setting]) {
         self.settings = settings

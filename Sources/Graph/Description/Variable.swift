@@ -53,7 +53,7 @@ extension GraphDescription {
     public mutating func readVariables(_ catalog: NodeCatalog) {
         for index in nodes.indices where nodes[index].entries.values.contains(where: \.hasVariable) {
             guard let type = catalog.types[nodes[index].type]?.type else { continue }
-            nodes[index].readVariables(readSettings(type.pointee.settings))
+            nodes[index].readVariables([Setting](type.pointee.settings))
         }
     }
 }

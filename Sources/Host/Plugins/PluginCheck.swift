@@ -18,10 +18,11 @@ func checkNodeType(
         throw NodeTypeFault(
             reason: "node type \(index) has ABI version \(pointer.pointee.abi), the host has \(VG_ABI_VERSION)")
     }
-    guard Int(pointer.pointee.size) >= MemoryLayout<vg_node_type>.size else {
-        throw NodeTypeFault(reason: "node type \(index) says that it has \(pointer.pointee.size) bytes, too few")
+    let size = pointer.pointee.size
+    guard let least = MemoryLayout<vg_node_type>.offset(of: \.activate), Int(size) >= least else {
+        throw NodeTypeFault(reason: "node type \(index) says that it has \(size) bytes, too few")
     }
-    let type = pointer.pointee
+    let type = known(pointer, size: size)
     guard let name = type.name else { throw NodeTypeFault(reason: "node type \(index) has no name") }
     let text = String(cString: name)
     guard isTypeName(text) else {
@@ -52,7 +53,11 @@ func checkNodeType(
     } catch {
         throw NodeTypeFault(type: text, reason: "node type \(text): \(error.reason)")
     }
-    return pointer
+    if Int(size) >= MemoryLayout<vg_node_type>.size { return pointer }
+    // It lives as long as the plugin, which stays loaded.
+    let whole = UnsafeMutablePointer<vg_node_type>.allocate(capacity: 1)
+    whole.initialize(to: type)
+    return UnsafePointer(whole)
 }
 
 /// Whether a graph file may use this as a type: lower-case letters, digits and '-', a letter first. [any]

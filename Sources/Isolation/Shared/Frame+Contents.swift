@@ -5,33 +5,7 @@ import NodeKit
 // What is said in frames, beyond values.
 
 extension FrameWriter {
-    mutating func put(_ layout: Layout) {
-        put(UInt32(layout.ports.count))
-        for port in layout.ports {
-            put(port.symbol)
-            put(port.doc)
-            put(port.kind.rawValue)
-            put(port.direction.rawValue)
-            put(UInt8(port.bus == nil ? 0 : 1))
-            if let bus = port.bus { put(bus) }
-            put(port.defaultValue)
-        }
-        put(UInt32(layout.parameters.count))
-        for parameter in layout.parameters {
-            put(parameter.key)
-            put(parameter.doc)
-            put(parameter.unit)
-            for value in [parameter.range.lowerBound, parameter.range.upperBound, parameter.defaultValue] { put(value) }
-            put(parameter.scale.rawValue)
-            put(parameter.flags)
-            put(parameter.label)
-            put(UInt32(parameter.points.count))
-            for point in parameter.points {
-                put(point.label)
-                put(point.value)
-            }
-        }
-    }
+    mutating func put(_ layout: Layout) { put(.table(layout.values)) }
 
     mutating func put(_ message: Message) {
         switch message.content {
@@ -100,31 +74,7 @@ extension FrameWriter {
 }
 
 extension FrameReader {
-    mutating func layout() -> Layout {
-        var layout = Layout()
-        for _ in 0..<count() {
-            let (symbol, doc) = (text(), text())
-            let kind = vg_port_kind(rawValue: number())
-            let direction = vg_direction(rawValue: number())
-            let bus: String? = number(UInt8.self) == 0 ? nil : text()
-            layout.ports.append(Port(kind, direction, symbol, doc: doc, bus: bus, defaultValue: number()))
-        }
-        for _ in 0..<count() {
-            let (key, doc, unit) = (text(), text(), text())
-            let (low, high, start): (Float, Float, Float) = (number(), number(), number())
-            let scale = vg_scale(rawValue: number())
-            let flags: UInt32 = number()
-            let label = text()
-            var points: [Parameter.Point] = []
-            for _ in 0..<count() { points.append(Parameter.Point(text(), number())) }
-            guard low <= high else { continue }
-            layout.parameters.append(
-                Parameter(
-                    key, doc, low...high, default: start, unit: unit, scale: scale, flags: Int(flags), label: label,
-                    points: points))
-        }
-        return layout
-    }
+    mutating func layout() -> Layout { Layout(table()) }
 
     mutating func message() -> Message {
         let content: Message.Content =

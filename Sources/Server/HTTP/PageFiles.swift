@@ -30,6 +30,7 @@ enum PageFiles {
         "/live.js": File(script, PackageResources.live_js),
         "/look.js": File(script, PackageResources.look_js),
         "/nodes.js": File(script, PackageResources.nodes_js),
+        "/parameters.js": File(script, PackageResources.parameters_js),
         "/parts.js": File(script, PackageResources.parts_js),
         "/problems.js": File(script, PackageResources.problems_js),
         "/recall.js": File(script, PackageResources.recall_js),

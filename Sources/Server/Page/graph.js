@@ -54,9 +54,9 @@ export function graph(app) {
 		const type = choice('type', types.map(({ name }) => name))
 		const settings = h('div')
 		type.onchange = () => {
-			const { doc, settings: all } = types.find(({ name }) => name === type.lastChild.value)
+			const { summary, settings: all } = types.find(({ name }) => name === type.lastChild.value)
 			const fields = isNeeded => all.filter(({ required }) => required === isNeeded).map(field)
-			settings.replaceChildren(h('p', {}, doc), ...fields(true),
+			settings.replaceChildren(h('p', {}, summary), ...fields(true),
 				h('details', {}, h('summary', {}, 'Settings'), ...fields(false)))
 		}
 		type.onchange()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Meters of all nodes, and every node with what can be turned, set and done.
 import { h } from './dom.js'
+import { turner } from './parameters.js'
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)')
 const decibels = level => 20 * Math.log10(level)
@@ -123,43 +124,6 @@ export function meters(app) {
 	}
 }
 
-/** A slider for a parameter; a double click and Backspace set it back. */
-function slider(app, node, parameter) {
-	const { key, minimum: low, maximum: high, unit, doc, scale = unit === 'Hz' ? 'logarithmic' : '' } = parameter
-	const isRatio = scale === 'logarithmic' && low > 0
-	const place = value => (isRatio ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low))
-	const output = h('output')
-	const input = h('input', { type: 'range', max: 1, step: 0.002, 'aria-label': `${key} of ${node}`, title: doc })
-	let wanted
-	let isBusy = false
-	function show(value) {
-		input.value = place(value)
-		output.value = input.ariaValueText = `${Number(value.toPrecision(4))} ${unit}`
-	}
-	// One call at a time; what was turned meanwhile goes with the next one.
-	async function set(value) {
-		show(wanted = value)
-		if (isBusy) return
-		isBusy = true
-		while (wanted !== undefined) {
-			const value = Number(wanted.toPrecision(4))
-			wanted = undefined
-			parameter.value = (await app.call('set', { node, parameter: key, value }))?.value ?? parameter.value
-		}
-		isBusy = false
-		show(parameter.value)
-	}
-	const reset = () => input.disabled || set(parameter.default)
-	input.oninput = () => set(isRatio ? low * (high / low) ** input.value : low + (high - low) * input.value)
-	input.ondblclick = reset
-	input.onkeydown = ({ key }) => void (key === 'Backspace' && reset())
-	show(parameter.value)
-	return {
-		element: h('label', { class: 'slider' }, key, output, input),
-		update: value => isBusy || input.matches(':active') || show(value),
-	}
-}
-
 export function nodes(app) {
 	const { find, live } = app
 	const cards = new Map()
@@ -183,7 +147,7 @@ export function nodes(app) {
 			return button
 		})
 		const more = (text, list) => list.length && h('details', {}, h('summary', {}, text), ...list)
-		const sliders = parameters.map(parameter => slider(app, name, parameter))
+		const turners = parameters.map(parameter => turner(app, name, parameter))
 		const fields = settings.map(setting => {
 			const label = field(setting)
 			label.lastChild.onchange = ({ target }) => target.reportValidity() &&
@@ -192,7 +156,7 @@ export function nodes(app) {
 		})
 		const element = h('article', { class: 'panel', 'aria-label': name },
 			h('div', { class: 'head' }, h('h2', {}, name), h('small', {}, type)), degraded && h('p', { class: 'bad' }, degraded),
-			...sliders.map(({ element }) => element), more('Settings', fields),
+			...turners.map(({ element }) => element), more('Settings', fields),
 			more('Actions', actions.map(given => action(name, given))),
 			h('div', { class: 'row' }, ...toggles,
 				app.button('Remove', `Remove ${name}?`, () => app.call('remove', { node: name }))))
@@ -200,7 +164,7 @@ export function nodes(app) {
 			input.disabled = !live.may(input.className === 'bad' ? 'owner' : 'operator')
 		}
 		return { element, update({ parameters, bypass, mute }) {
-			parameters.forEach(({ value }, i) => sliders[i]?.update(value))
+			parameters.forEach(({ value }, i) => turners[i]?.update(value))
 			;[bypass, mute].forEach((isOn, i) => (toggles[i].ariaPressed = isOn))
 		} }
 	}

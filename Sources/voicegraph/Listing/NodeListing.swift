@@ -54,20 +54,19 @@ public enum NodeListing {
         return text
     }
 
-    /// All types for programs: one JSON object a line. [any]
+    /// All types for programs: one JSON object a line, with all that those declare which can be had. [any]
     public static func json(_ catalog: NodeCatalog) -> String {
         catalog.names.map { name in
-            var fields: [(String, String)] = [("type", JSONText.string(name))]
+            var values: [String: SettingValue] = ["type": .string(name)]
             if let entry = catalog.types[name] {
-                fields.append(("available", "true"))
-                fields.append(("origin", JSONText.string(entry.origin)))
-                fields.append(("summary", JSONText.string(catalog.descriptor(name)?.summary ?? "")))
+                values["summary"] = .string("")
+                values.merge(catalog.descriptor(name)?.values ?? [:]) { $1 }
+                values.merge(["available": .bool(true), "origin": .string(entry.origin)]) { $1 }
             } else if let why = catalog.unavailable[name] {
-                fields.append(("available", "false"))
-                fields.append(("reason", JSONText.string(why.reason)))
-                fields.append(("package", JSONText.string(why.package)))
+                values["available"] = .bool(false)
+                (values["reason"], values["package"]) = (.string(why.reason), .string(why.package))
             }
-            return JSONText.object(fields) + "\n"
+            return JSON(.table(values)).text + "\n"
         }.joined()
     }
 
@@ -110,46 +109,7 @@ public enum NodeListing {
 
     /// Everything about one type, for programs: one JSON object. [any]
     public static func json(_ type: NodeDescriptor, origin: String) -> String {
-        let ports = type.layout.ports.map {
-            JSONText.object([
-                ("symbol", JSONText.string($0.symbol)), ("kind", JSONText.string(kindName($0.kind))),
-                ("direction", JSONText.string($0.direction == VG_INPUT ? "in" : "out")),
-                ("bus", $0.bus.map(JSONText.string) ?? "null"), ("doc", JSONText.string($0.doc)),
-            ])
-        }
-        let parameters = type.layout.parameters.map {
-            JSONText.object([
-                ("key", JSONText.string($0.key)), ("minimum", number(Double($0.range.lowerBound))),
-                ("maximum", number(Double($0.range.upperBound))), ("default", number(Double($0.defaultValue))),
-                ("unit", JSONText.string($0.unit)), ("scale", JSONText.string(scaleName($0.scale))),
-                ("doc", JSONText.string($0.doc)),
-            ])
-        }
-        let settings = type.settings.map {
-            JSONText.object([
-                ("key", JSONText.string($0.key)), ("kind", JSONText.string(kindName($0.kind))),
-                ("required", $0.required ? "true" : "false"),
-                ("default", $0.defaultText.map(JSONText.string) ?? "null"),
-                ("minimum", $0.range.map { number($0.lowerBound) } ?? "null"),
-                ("maximum", $0.range.map { number($0.upperBound) } ?? "null"),
-                ("unit", $0.unit.map(JSONText.string) ?? "null"),
-                ("choices", "[" + $0.choices.map(JSONText.string).joined(separator: ",") + "]"),
-                ("doc", JSONText.string($0.doc)),
-            ])
-        }
-        return JSONText.object([
-            ("type", JSONText.string(type.name)), ("summary", JSONText.string(type.summary)),
-            ("doc", JSONText.string(type.doc)),
-            ("origin", JSONText.string(origin)), ("ports", "[" + ports.joined(separator: ",") + "]"),
-            ("parameters", "[" + parameters.joined(separator: ",") + "]"),
-            ("settings", "[" + settings.joined(separator: ",") + "]"),
-            ("actions", list(type.actions.map(\.values))), ("events", list(type.events.map(\.values))),
-            ("series", list(type.series.map(\.values))),
-        ]) + "\n"
-    }
-
-    private static func list(_ items: [[String: SettingValue]]) -> String {
-        JSON(.list(items.map(SettingValue.table))).text
+        JSON(.table(type.values.merging(["origin": .string(origin)]) { $1 })).text + "\n"
     }
 
     /// What an action returns, by name.

@@ -4,10 +4,8 @@ import Graph
 import Host
 import NodeKit
 
-func kindName(_ kind: vg_setting_kind) -> String { kind.name }
-
 func kind(_ port: Port) -> String {
-    kindName(port.kind) + (port.direction == VG_INPUT ? " in" : " out") + (port.bus.map { ", bus \($0)" } ?? "")
+    port.kind.name + (port.direction == VG_INPUT ? " in" : " out") + (port.bus.map { ", bus \($0)" } ?? "")
 }
 
 func range(_ parameter: Parameter) -> String {
@@ -20,7 +18,7 @@ func range(_ parameter: Parameter) -> String {
 }
 
 func range(_ setting: Setting) -> String {
-    var text = setting.choices.isEmpty ? kindName(setting.kind) : setting.choices.joined(separator: " | ")
+    var text = setting.choices.isEmpty ? setting.kind.name : setting.choices.joined(separator: " | ")
     if let range = setting.range { text += " \(number(range.lowerBound)) to \(number(range.upperBound))" }
     if let unit = setting.unit, !unit.isEmpty { text += " \(unit)" }
     if setting.required { return text + ", required" }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A sound node type without ports, and a plugin around it: each fixture breaks one thing. */
+#include <stddef.h>
 #include <voicegraph/node.h>
 
 static int instance;
@@ -14,6 +15,10 @@ static inline void *prepare(void *node, const vg_preparation *preparation, vg_er
   return node;
 }
 
+/* The same of a type that was built when the struct ended before `END`. */
+#define OLDER_TYPE(NAME, END)                                                                                 \
+  .abi = VG_ABI_VERSION, .size = offsetof(vg_node_type, END), .name = NAME, .summary = "made for a test", \
+  .destroy = destroy, .prepare = prepare
 #define SOUND_TYPE(NAME)                                                                          \
   .abi = VG_ABI_VERSION, .size = sizeof(vg_node_type), .name = NAME, .summary = "made for a test", \
   .create = create, .destroy = destroy, .prepare = prepare

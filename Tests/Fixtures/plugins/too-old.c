@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A type that ends before what every type must have. */
+#include "common.h"
+
+static const vg_node_type type = {OLDER_TYPE("too-old", prepare), .create = create};
+static const vg_node_type *const types[] = {&type};
+static const vg_plugin plugin = {SOUND_PLUGIN, .types = types, .type_count = 1};
+EXPORT(&plugin)
