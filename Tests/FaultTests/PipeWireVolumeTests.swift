@@ -106,23 +106,51 @@ struct PipeWireVolumeTests {
         try await server.end()
     }
 
-    @Test("O5: Volumes are given back where PipeWire takes long to set them", arguments: [false, true])
-    func slow(ends: Bool) async throws {
+    /// What is wrong with PipeWire, and what ends a speech there.
+    enum Trouble: CaseIterable {
+        /// Each volume takes its time: a speech is stopped, or before anything is lowered, or the host ends.
+        case slowStop, slowStopAtOnce, slowEnd
+        /// What plays is left out of an answer or two.
+        case forgetfulStop
+
+        /// A program in front of PipeWire's. It tells by a file that it was asked.
+        var program: String { self == .forgetfulStop ? "pw-dump" : "pw-cli" }
+        var script: String {
+            let real = "exec $(PATH=${PATH#*:}; command -v \(program)) \"$@\"\n"
+            return switch self {
+            case .slowStop, .slowEnd: "sleep 1.5\n" + real
+            case .slowStopAtOnce: "touch \"$0.asked\"\nsleep 3\n" + real
+            case .forgetfulStop:
+                "for drop in \"$0.drop1\" \"$0.drop2\"; do\n  rm \"$drop\" 2>/dev/null && echo '[\n]' && exit\ndone\n" + real
+            }
+        }
+    }
+
+    @Test(
+        "O5: Volumes are given back where PipeWire takes long to set them, or leaves out what plays",
+        arguments: Trouble.allCases)
+    func busy(_ trouble: Trouble) async throws {
         let server = PipeWire(try Scratch())
         try await server.start()
         let player = try server.player(Self.music)
         try await expect([Self.music: 1], server, "nobody speaks")
         let programs = try Scratch()
-        let path = try programs.write(
-            "pw-cli", "#!/bin/sh\nsleep 1.5\nexec $(PATH=${PATH#*:}; command -v pw-cli) \"$@\"\n")
+        let path = try programs.write(trouble.program, "#!/bin/sh\n" + trouble.script)
         chmod(path, 0o755)
         let usual = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let session = try await start(server, variables: ["PATH": "\(programs.path):\(usual)"])
         try await speak(session)
-        try await eventually("it is lowered by the first step") { try await server.volumes()[Self.music] ?? 1 < 0.9 }
-        if ends { try await session.end() } else { try await session.done("ctl", "do", "voice", "stop") }
+        if trouble == .slowStopAtOnce {
+            try await eventually("it is about to be lowered") { access(path + ".asked", F_OK) == 0 }
+        } else {
+            try await eventually("it is lowered") { try await server.volumes()[Self.music] ?? 1 < 0.9 }
+        }
+        if trouble == .forgetfulStop { for count in 1...2 { _ = try programs.write("pw-dump.drop\(count)", "") } }
+        if trouble == .slowEnd { try await session.end() } else { try await session.done("ctl", "do", "voice", "stop") }
         try await expect([Self.music: 1], server, "nobody speaks any more", session)
-        if !ends { try await session.end() }
+        if trouble != .slowEnd { try await session.end() }
+        // And not for a moment only.
+        try await expect([Self.music: 1], server, "the host is gone")
         player.signal(SIGTERM)
         try await server.end()
     }

@@ -28,6 +28,11 @@ final class OtherPlayback: @unchecked Sendable {
         var before: Double
         /// What it was set to.
         var given: [Double] = []
+        /// How often in a row it was not among those that play: a busy PipeWire may leave one out.
+        var missed = 0
+
+        /// Whether it plays no more.
+        var isGone: Bool { missed >= 3 }
 
         /// Whether nobody else has set it since.
         func isOurs(_ volume: Double) -> Bool {
@@ -108,11 +113,14 @@ final class OtherPlayback: @unchecked Sendable {
                 fade(Set(new.keys), keeper) { Self.depth * Double($0) / Double(Self.steps) }
                 repeat { _ = goesOn(for: 1) { !isWanted } } while isOnlyBetween
             }
-            let low = try ours(keeper)
-            fade(Set(low.keys), keeper) { Self.depth * (1 - Double($0) / Double(Self.steps)) }
+            // What is still to be set would come after whatever is read before.
+            guard keeper.settles(within: 10) else { return keeper.end() }
+            try look(keeper)
+            fade(Set(lowered.keys), keeper) { Self.depth * (1 - Double($0) / Double(Self.steps)) }
             // Whoever speaks next must not take what is still low for what was before. What does not come is left to the end.
+            guard keeper.settles(within: 10) else { return keeper.end() }
             var tries = 0
-            while tries < 20, try !ours(keeper).isEmpty {
+            while tries < 20, try !look(keeper) {
                 usleep(Self.step)
                 tries += 1
             }
@@ -124,12 +132,17 @@ final class OtherPlayback: @unchecked Sendable {
         keeper.end()
     }
 
-    /// Those that are still low. Whose volume was changed meanwhile keeps it, and is not given back either.
-    private func ours(_ keeper: VolumeKeeper) throws(NodeError) -> [Int: Lowered] {
+    /// Forgets those whose volume was changed meanwhile, which keep it, and those that are gone; whether all others are as
+    /// before.
+    @discardableResult private func look(_ keeper: VolumeKeeper) throws(NodeError) -> Bool {
         let now = try playing()
-        let ours = lowered.filter { id, one in now[id].map(one.isOurs) ?? false }
-        keeper.undo = ours.mapValues(\.before)
-        return ours.filter { id, one in now[id].map { $0 < 0.99 * one.before } ?? false }
+        for (id, one) in lowered {
+            lowered[id]?.missed = now[id] == nil ? one.missed + 1 : 0
+            if let volume = now[id], !one.isOurs(volume) { lowered[id] = nil }
+        }
+        lowered = lowered.filter { !$1.isGone }
+        keeper.undo = lowered.mapValues(\.before)
+        return lowered.allSatisfy { id, one in now[id].map { $0 > 0.99 * one.before } ?? false }
     }
 
     /// Whether the speech has just ended: one that follows at once is waited for.

@@ -72,7 +72,12 @@ final class VolumeKeeper {
     func set(_ volumes: [Int: Double]) -> Bool {
         send("set", volumes)
         asked += 1
-        let deadline = monotonicSeconds() + 1
+        return settles(within: 1)
+    }
+
+    /// Waits until all that was to be set is set; false: it takes longer than so many seconds.
+    func settles(within seconds: Double) -> Bool {
+        let deadline = monotonicSeconds() + seconds
         while done < asked, output >= 0 {
             let rest = deadline - monotonicSeconds()
             var end = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
