@@ -121,7 +121,8 @@ struct PipeWireVolumeTests {
             case .slowStop, .slowEnd: "sleep 1.5\n" + real
             case .slowStopAtOnce: "touch \"$0.asked\"\nsleep 3\n" + real
             case .forgetfulStop:
-                "for drop in \"$0.drop1\" \"$0.drop2\"; do\n  rm \"$drop\" 2>/dev/null && echo '[\n]' && exit\ndone\n" + real
+                "for drop in \"$0.drop1\" \"$0.drop2\"; do\n  rm \"$drop\" 2>/dev/null && echo '[\n]' && exit\ndone\n"
+                    + real
             }
         }
     }
