@@ -85,8 +85,7 @@ extension Field {
 extension Action {
     package var c: vg_action {
         vg_action(
-            name: immortal(name), doc: immortal(doc), arguments: arguments.c,
-            results: results.c,
+            name: immortal(name), doc: immortal(doc), arguments: arguments.c, results: results.c,
             flags: UInt32(
                 (isUrgent ? VG_ACTION_URGENT : 0) | (isLasting ? VG_ACTION_LASTING : 0)
                     | (isPublic ? VG_ACTION_PUBLIC : 0)))

@@ -29,10 +29,10 @@ public func makeNodeType<N: Node>(
     c.doc = immortal(descriptor.doc)
     c.flags = descriptor.flags
     c.default_layout = CLayout(descriptor.layout).c
-    c.settings = immortalList(descriptor.settings.map(\.c))
-    c.actions = immortalList(descriptor.actions.map(\.c))
-    c.events = immortalList(descriptor.events.map(\.c))
-    c.series = immortalList(descriptor.series.map(\.c))
+    c.settings = descriptor.settings.c
+    c.actions = descriptor.actions.c
+    c.events = descriptor.events.c
+    c.series = descriptor.series.c
     c.process = descriptor.process
     c.absorb = descriptor.absorb
     c.create = { type, host, settings, error in

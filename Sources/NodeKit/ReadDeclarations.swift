@@ -101,8 +101,7 @@ extension Parameter {
         guard let key = c.key, c.minimum <= c.maximum else { return nil }
         self.init(
             String(cString: key), text(c.doc), c.minimum...c.maximum, default: c.default_value, unit: text(c.unit),
-            scale: c.scale, flags: Int(c.flags), label: text(c.label),
-            points: [Point](c.points))
+            scale: c.scale, flags: Int(c.flags), label: text(c.label), points: [Point](c.points))
     }
 }
 

@@ -27,7 +27,8 @@ function setter(app, node, parameter, show) {
 /** A button: what a trigger is set to holds for a moment only. */
 function trigger(app, node, { key, minimum, maximum, default: rest, doc }) {
 	const press = () => app.call('set', { node, parameter: key, value: rest === maximum ? minimum : maximum })
-	return { element: h('div', { class: 'row' }, h('button', { title: doc, 'aria-label': `${key} of ${node}`, onclick: press }, key)), update() {} }
+	const button = h('button', { title: doc, 'aria-label': `${key} of ${node}`, onclick: press }, key)
+	return { element: h('div', { class: 'row' }, button), update() {} }
 }
 
 function toggle(app, node, parameter) {
