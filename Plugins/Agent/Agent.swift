@@ -18,7 +18,7 @@ final class Agent: Node {
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
         backend = try Backends.make(settings, host, Tools(settings, host))
-        conversation = Conversation(host: host, options: AgentOptions(settings), clock: clock)
+        conversation = try Conversation(host: host, options: AgentOptions(settings), clock: clock)
     }
 
     deinit {
@@ -59,7 +59,7 @@ final class Agent: Node {
     func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
         var item: UInt64?
         switch action {
-        case "send": item = try conversation.send(arguments.string("text") ?? "")
+        case "send": item = try conversation.send(arguments[Self.text])
         case "interrupt": item = conversation.interrupt()
         case "retry": item = try conversation.retry()
         default: conversation.forget()

@@ -39,13 +39,15 @@ enum AgentEvent {
                 Field("item", VG_INTEGER, "of what was said; of what was typed, the agent's own"), text,
                 Field("typed", VG_BOOL, "whether it was typed"),
                 Field("replaced", VG_BOOL, "whether it takes the place of an earlier text of this item"),
-            ]),
+            ],
+            // What was said is shown by whoever has heard it.
+            says: "[{typed?}typed: {text}]"),
         EventType(
             typed, "the user has typed something; what was said is told by whoever heard it",
             fields: [
                 Field("item", VG_INTEGER, "the agent's own"), Field("text", VG_STRING, "what was typed"),
                 Field("speaker", VG_STRING, "who typed, as the setting `user` says"),
-            ], role: .text(.whole)),
+            ], role: .text(.whole), says: ""),
         EventType(
             partial, "a reply so far",
             fields: [
@@ -64,7 +66,7 @@ enum AgentEvent {
             fields: [
                 Field("item", VG_INTEGER, "of what was said"), text,
                 Field("reason", VG_STRING, "blank, backchannel, duplicate, or in words"),
-            ]),
+            ], says: "not answered ({reason}): {text}"),
         EventType(
             failed, "something the user said could not be answered, or not to the end",
             fields: [item, userItem, kind, error, reason]),
@@ -75,6 +77,6 @@ enum AgentEvent {
                 Field("arguments", VG_TABLE, "what it was given"),
                 Field("results", VG_TABLE, "what came of it; not there: it was not done"),
                 Field("error", VG_STRING, "why it was not done"),
-            ]),
+            ], says: "did {action}[, which failed: {error}]"),
     ]
 }

@@ -3,6 +3,27 @@ import NodeKit
 
 /// The settings that are not those of one backend.
 struct AgentOptions: Sendable {
+    static let historyTurns = Key.integer(
+        "history_turns", "how many of the user's items are remembered", default: 20, in: 1...1000)
+    static let historyCharacters = Key.integer(
+        "history_characters", "how much is remembered in all, in bytes of UTF-8", default: 16000,
+        in: 100...10_000_000)
+    static let longestAnswer = Key.integer(
+        "longest_answer", "a reply that is longer, in bytes of UTF-8, fails", default: 100_000, in: 100...10_000_000)
+    static let backchannel = Key.texts(
+        "backchannel", "what interrupts nothing when it is all that is said",
+        default: ["mhm", "mm-hmm", "uh-huh", "hm", "yeah", "ok", "okay"])
+    static let user = Key.text("user", "who types, for whoever keeps what was said", default: "you")
+    static let undone = Key.text(
+        "say_failed",
+        "what is said, with the reason behind it, when an action fails and the reply does not say so; empty: nothing",
+        default: "That did not work")
+    static let thinkingLabel = Key.text("label_thinking", "the label of the state thinking", default: "Thinking...")
+    static let waitingLabel = Key.text(
+        "label_waiting", "the label of the state waiting", default: "Speak to interrupt")
+    static let watchdog = Key.number(
+        "watchdog", "by how much a state may outlive what it tells of", default: 10, in: 0.1...600, unit: "s")
+
     let historyTurns: Int
     let historyCharacters: Int
     let longestAnswer: Int
@@ -17,19 +38,16 @@ struct AgentOptions: Sendable {
     /// Seconds by which a state may outlive what it tells of.
     let watchdog: Double
 
-    init(_ settings: Settings) {
-        historyTurns = settings.integer("history_turns") ?? 20
-        historyCharacters = settings.integer("history_characters") ?? 16000
-        longestAnswer = settings.integer("longest_answer") ?? 100_000
-        let given = settings.values["backchannel"] == nil ? Self.usual : settings.strings("backchannel")
-        backchannel = Set(given.map { SpokenWord.words(of: $0).map(\.plain).joined(separator: " ") })
-        user = settings.string("user") ?? "you"
-        thinkingLabel = settings.string("label_thinking") ?? "Thinking..."
-        waitingLabel = settings.string("label_waiting") ?? "Speak to interrupt"
-        undone = settings.string("say_failed") ?? Self.usualUndone
-        watchdog = settings.number("watchdog") ?? 10
+    init(_ settings: Settings) throws(NodeError) {
+        historyTurns = try settings[Self.historyTurns]
+        historyCharacters = try settings[Self.historyCharacters]
+        longestAnswer = try settings[Self.longestAnswer]
+        backchannel = Set(
+            try settings[Self.backchannel].map { SpokenWord.words(of: $0).map(\.plain).joined(separator: " ") })
+        user = try settings[Self.user]
+        thinkingLabel = try settings[Self.thinkingLabel]
+        waitingLabel = try settings[Self.waitingLabel]
+        undone = try settings[Self.undone]
+        watchdog = try settings[Self.watchdog]
     }
-
-    static let usualUndone = "That did not work"
-    static let usual = ["mhm", "mm-hmm", "uh-huh", "hm", "yeah", "ok", "okay"]
 }

@@ -162,7 +162,10 @@ extension vg_speex {
         let library: Library
         do throws(NodeError) {
             library = try Library(["libspeexdsp.so.1"], package: "libspeexdsp1")
-        } catch { throw NodeError(error.message, hint: error.hint + ", or engine = \"kalman\"", key: "engine") }
+        } catch {
+            throw NodeError(
+                error.message, hint: error.hint + ", or engine = \"kalman\"", key: EchoSettings.engine.name)
+        }
         var functions = vg_speex()
         functions.echo_state_init = try library.function("speex_echo_state_init")
         functions.echo_state_destroy = try library.function("speex_echo_state_destroy")

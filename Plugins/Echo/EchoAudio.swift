@@ -78,7 +78,8 @@ final class EchoAudio {
             canceller = vg_echo_create(rate, Int32(tail), nil)
         }
         guard let canceller else {
-            throw NodeError("no memory for an echo of \(tail) frames", hint: "a shorter one", key: "tail_ms")
+            throw NodeError(
+                "no memory for an echo of \(tail) frames", hint: "a shorter one", key: EchoSettings.tail.name)
         }
         let frame = Int(vg_echo_frame(rate))
         var length = 1

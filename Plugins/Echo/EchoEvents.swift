@@ -23,6 +23,8 @@ enum EchoEvent {
                 Field("state", VG_STRING, "idle: the reference is silent; learning; cancelling: the echo is known"),
                 Field("engine", VG_STRING, "kalman, speex or webrtc"),
             ], retained: true),
-        EventType(changed, "the way of the echo is another than before, and is learnt anew"),
+        EventType(
+            changed, "the way of the echo is another than before, and is learnt anew",
+            says: "the way from the loudspeaker has changed; it is learnt anew"),
     ]
 }

@@ -6,110 +6,82 @@ import Synchronization
 
 /// What takes the echo away, as the setting `engine` names it.
 enum EchoEngine: String, CaseIterable {
+    /// The best of them. It learns faster than speexdsp's, leaves more of a second talker than either, and needs no
+    /// library: kalman.
+    case auto
     /// A Kalman filter of this plugin's own.
     case kalman
     /// The filter of speexdsp.
     case speex
     /// The canceller of WebRTC.
     case webrtc
-
-    /// What `auto` stands for. It learns faster than speexdsp's, leaves more of a second talker than either, and needs no
-    /// library.
-    static let best = EchoEngine.kalman
 }
 
 /// The settings of the node, which are checked beyond what their kinds say.
 struct EchoSettings {
-    /// Settings that may be changed while it plays.
-    enum Live: String {
-        case delay = "delay_ms"
-        case suppression
-        case noise = "noise_suppression"
-        case gain = "gain_control"
-    }
+    static let engine = Key.choice("engine", "what learns the echo: auto is kalman", default: EchoEngine.auto)
+    static let tail = Key.number(
+        "tail_ms", "how long the echo of a click lasts, with its delay", default: 250, in: 20...1000, unit: "ms")
+    private static let channels = Key.integer(
+        "reference_channels", "channels of what is heard; two are mixed", default: 1, in: 1...2)
+    private static let delay = Key.number(
+        "delay_ms", "how much later than is known the echo comes; rather less than it is, or it cannot be taken away",
+        default: 0, in: -1000...1000, unit: "ms", live: true)
+    private static let suppression = Key.value(
+        "suppression", "dB by which what the filter leaves of the echo is lowered at most; false: not at all",
+        default: .integer(40), live: true)
+    private static let noise = Key.value(
+        "noise_suppression", "dB by which steady noise is lowered; false: not at all", default: .bool(false),
+        live: true)
+    private static let gain = Key.value(
+        "gain_control", "dBFS (root mean square) that speech is brought to; false: it stays as it is",
+        default: .bool(false), live: true)
 
-    static let declared = [
-        Setting(
-            "engine", VG_SET_STRING, "what learns the echo: auto is kalman", default: "\"auto\"",
-            choices: ["auto"] + EchoEngine.allCases.map(\.rawValue)),
-        Setting(
-            "reference_channels", VG_SET_INTEGER, "channels of what is heard; two are mixed", default: "1",
-            range: 1...2),
-        Setting(
-            "tail_ms", VG_SET_NUMBER, "how long the echo of a click lasts, with its delay", default: "250",
-            range: 20...1000, unit: "ms"),
-        Setting(
-            Live.delay.rawValue, VG_SET_NUMBER,
-            "how much later than is known the echo comes; rather less than it is, or it cannot be taken away",
-            default: "0", range: -1000...1000, unit: "ms", live: true),
-        Setting(
-            Live.suppression.rawValue, VG_SET_VALUE,
-            "dB by which what the filter leaves of the echo is lowered at most; false: not at all", default: "40",
-            live: true),
-        Setting(
-            Live.noise.rawValue, VG_SET_VALUE, "dB by which steady noise is lowered; false: not at all",
-            default: "false", live: true),
-        Setting(
-            Live.gain.rawValue, VG_SET_VALUE,
-            "dBFS (root mean square) that speech is brought to; false: it stays as it is",
-            default: "false", live: true),
-    ]
+    static let declared: [any SettingDeclaration] = [engine, channels, tail, delay, suppression, noise, gain]
 
+    /// Never `auto`.
     let engine: EchoEngine
     let channels: Int
     /// Seconds.
     let tail: Double
     /// Milliseconds.
     var delay: Double
-    var tuning: vg_echo_tuning
+    var tuning = vg_echo_tuning()
 
     init(_ settings: Settings) throws(NodeError) {
-        let name = settings.string("engine") ?? "auto"
-        guard let engine = name == "auto" ? .best : EchoEngine(rawValue: name) else {
-            let names = EchoEngine.allCases.map(\.rawValue).joined(separator: ", ")
-            throw NodeError("there is no engine \"\(name)\"", hint: "use auto, \(names)", key: "engine")
-        }
-        self.engine = engine
-        channels = Int(try Self.number(settings, "reference_channels", 1...2, 1))
-        tail = try Self.number(settings, "tail_ms", 20...1000, 250) / 1000
-        delay = try Self.number(settings, Live.delay.rawValue, -1000...1000, 0)
-        tuning = vg_echo_tuning(suppression: Self.linear(-40), noise: 1, target: 0)
-        for key in [Live.suppression, .noise, .gain] {
-            if let value = settings.values[key.rawValue] { try change(key.rawValue, to: value) }
+        let wanted = try settings[Self.engine]
+        engine = wanted == .auto ? .kalman : wanted
+        channels = try settings[Self.channels]
+        tail = try settings[Self.tail] / 1000
+        delay = try settings[Self.delay]
+        for key in [Self.suppression, Self.noise, Self.gain] {
+            if let value = try settings[key] { try change(key.name, to: value) }
         }
     }
 
     /// Changes a live setting.
-    mutating func change(_ key: String, to value: SettingValue) throws(NodeError) {
-        guard let key = Live(rawValue: key) else { return }
-        switch key {
-        case .delay: delay = try Self.number(Settings([key.rawValue: value]), key.rawValue, -1000...1000, 0)
-        case .suppression:
-            tuning.suppression = try Self.number(value, key, 1...80, "dB").map { Self.linear(-$0) } ?? 1
-        case .noise: tuning.noise = try Self.number(value, key, 1...40, "dB").map { Self.linear(-$0) } ?? 1
-        case .gain: tuning.target = try Self.number(value, key, -50 ... -6, "dBFS").map { Self.linear($0) } ?? 0
+    mutating func change(_ setting: String, to value: SettingValue) throws(NodeError) {
+        switch setting {
+        case Self.delay.name: delay = try Self.delay.value(of: value)
+        case Self.suppression.name:
+            tuning.suppression = try Self.number(value, Self.suppression, 1...80, "dB").map { Self.linear(-$0) } ?? 1
+        case Self.noise.name:
+            tuning.noise = try Self.number(value, Self.noise, 1...40, "dB").map { Self.linear(-$0) } ?? 1
+        case Self.gain.name:
+            tuning.target = try Self.number(value, Self.gain, -50 ... -6, "dBFS").map { Self.linear($0) } ?? 0
+        default: break
         }
-    }
-
-    /// A number in a range, which the host has checked if it is one that checks.
-    private static func number(
-        _ settings: Settings, _ key: String, _ range: ClosedRange<Double>, _ usual: Double
-    ) throws(NodeError) -> Double {
-        let number = settings.number(key) ?? usual
-        if range.contains(number) { return number }
-        let (low, high) = (Int(range.lowerBound), Int(range.upperBound))
-        throw NodeError("\(key) must be from \(low) to \(high)", key: key)
     }
 
     /// A number in a range, or nil for false.
     private static func number(
-        _ value: SettingValue, _ key: Live, _ range: ClosedRange<Double>, _ unit: String
+        _ value: SettingValue, _ key: Key<SettingValue?>, _ range: ClosedRange<Double>, _ unit: String
     ) throws(NodeError) -> Double? {
         if value == .bool(false) { return nil }
-        if let number = Settings(["": value]).number(""), range.contains(number) { return number }
+        if let number = Settings([key.name: value]).number(key.name), range.contains(number) { return number }
         let (low, high) = (Int(range.lowerBound), Int(range.upperBound))
         throw NodeError(
-            "\(key.rawValue) must be false or a number of \(unit)", hint: "\(low) to \(high)", key: key.rawValue)
+            "\(key.name) must be false or a number of \(unit)", hint: "\(low) to \(high)", key: key.name)
     }
 
     private static func linear(_ decibels: Double) -> Float { Float(pow(10, decibels / 20)) }

@@ -82,7 +82,8 @@ final class EchoWorker: @unchecked Sendable {
         }
         if let result { return result }
         throw NodeError(
-            reason, hint: "apt install libwebrtc-audio-processing1, or engine = \"kalman\"", key: "engine")
+            reason, hint: "apt install libwebrtc-audio-processing1, or engine = \"kalman\"",
+            key: EchoSettings.engine.name)
     }
 
     /// Begins, unless somebody calls `work`. [control]

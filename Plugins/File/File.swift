@@ -12,37 +12,38 @@ final class File: Node {
             resampled. `start` and `end` choose a part of it, also for `loop`, to the frame.
             """,
         ports: Port.audio(VG_OUTPUT, channels: 1),
-        settings: [
-            Setting("path", VG_SET_PATH, "what to play: WAV, FLAC, OGG, MP3, AIFF, ...", required: true),
-            Setting("loop", VG_SET_BOOL, "starts again at the end", default: "false"),
-            Setting("start", VG_SET_NUMBER, "where in the file to begin", default: "0", range: 0...1e6, unit: "s"),
-            Setting("end", VG_SET_NUMBER, "where in the file to end; unset: its end", range: 0...1e6, unit: "s"),
-            Setting("channels", VG_SET_INTEGER, "outputs, whatever the file has", range: 1...64),
-        ],
+        settings: [path, loop, start, end, channels],
         actions: [
             Action(
                 "seek", "go on at another place, from `start` to `end`; what is heard falls and rises within 20 ms",
-                arguments: [
-                    Setting(
-                        "position", VG_SET_NUMBER, "in the file", required: true, range: 0...1e6, unit: "s")
-                ])
+                arguments: [position])
         ],
         events: [
-            EventType("file.started", "the first frame is heard", fields: [Field("path", VG_STRING, "the file")]),
+            EventType(
+                "file.started", "the first frame is heard", fields: [Field("path", VG_STRING, "the file")],
+                says: "playing {path}"),
             EventType(
                 "file.finished", "the last frame was heard",
                 fields: [
                     Field("path", VG_STRING, "the file"),
                     Field("frames", VG_INTEGER, "played since the beginning, or the last `seek`", unit: "frames"),
-                ]),
+                ], ends: .played, says: "played {path}"),
             EventType(
                 "file.failed", "the rest of the file cannot be read",
                 fields: [Field("path", VG_STRING, "the file"), Field("reason", VG_STRING, "why")]),
             EventType(
                 "file.gap", "silence had to be played because the file was not read in time",
-                fields: [Field("frames", VG_INTEGER, "of silence", unit: "frames")]),
+                fields: [Field("frames", VG_INTEGER, "of silence", unit: "frames")],
+                says: "{frames:frame} of silence: the file was not read in time"),
         ],
         process: fileProcess)
+
+    static let path = Key.path("path", "what to play: WAV, FLAC, OGG, MP3, AIFF, ...").required()
+    private static let loop = Key.flag("loop", "starts again at the end", default: false)
+    static let start = Key.number("start", "where in the file to begin", default: 0, in: 0...1e6, unit: "s")
+    static let end = Key.number("end", "where in the file to end; unset: its end", in: 0...1e6, unit: "s")
+    private static let channels = Key.integer("channels", "outputs, whatever the file has", in: 1...64)
+    static let position = Key.number("position", "in the file", in: 0...1e6, unit: "s").required()
 
     struct Processor: BitwiseCopyable {
         let player: PlaybackPlayer
@@ -61,10 +62,9 @@ final class File: Node {
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
-        let path = host.resolve(settings.string("path") ?? "")
-        let part = FilePart(
-            start: settings.number("start") ?? 0, end: settings.number("end"), loops: settings.bool("loop") ?? false)
-        file = try PlayedFile(path: path, part: part, channels: settings.integer("channels"))
+        let path = try host.resolve(settings[Self.path])
+        let part = try FilePart(start: settings[Self.start], end: settings[Self.end], loops: settings[Self.loop])
+        file = try PlayedFile(path: path, part: part, channels: settings[Self.channels])
         reader = FileReader(file)
         layout = Layout(ports: Port.audio(VG_OUTPUT, channels: file.channels))
     }
@@ -118,7 +118,7 @@ final class File: Node {
     }
 
     func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
-        try reader.seek(to: arguments.number("position") ?? 0)
+        try reader.seek(to: arguments[Self.position])
         told.finished = false
         if hasFailed { host.health(.ok) }
         hasFailed = false

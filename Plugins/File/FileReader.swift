@@ -71,7 +71,7 @@ final class FileReader: @unchecked Sendable {
                 hint: last == .max
                     ? "it is played from \(first) s on"
                     : "it is played from \(first) to \(secondsText(Double(last) / file.rate)) s",
-                key: "position")
+                key: File.position.name)
         }
         // Offline what falls is waited for, as what is played is: how far the worker is must not be heard.
         if isOffline, let pipe { wait(frames: pipe.player.fadeFrames) }

@@ -43,14 +43,15 @@ final class PlayedFile {
         var facts = stat()
         // A pipe or a device could keep whoever opens it waiting for ever.
         if stat(path, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG {
-            throw NodeError("cannot read \(path): it is not a file", hint: hint, key: "path")
+            throw NodeError("cannot read \(path): it is not a file", hint: hint, key: File.path.name)
         }
         var info = SF_INFO()
         let head = SoundHead(path: path)
         let isStreamed = head.map { $0.format == .riff && $0.claimed == nil } ?? false
         streamed = isStreamed ? head.flatMap { StreamedWave(path: path, head: $0) } : nil
         guard let file = streamed.map({ $0.open(&info) }) ?? sf_open(path, Int32(SFM_READ), &info) else {
-            throw NodeError("cannot read \(path): \(String(cString: sf_strerror(nil)))", hint: hint, key: "path")
+            throw NodeError(
+                "cannot read \(path): \(String(cString: sf_strerror(nil)))", hint: hint, key: File.path.name)
         }
         let rate = Double(info.samplerate)
         length = info.frames > 0 && info.frames < Int64(1) << 48 ? info.frames : nil
@@ -190,14 +191,14 @@ extension FilePart {
         if let length, first > 0, first >= length {
             throw NodeError(
                 "start = \(secondsText(start)) s is not before the end of \(path)\(known)",
-                hint: "let it start earlier", key: "start")
+                hint: "let it start earlier", key: File.start.name)
         }
         guard let end else { return first..<Int64.max }
         let last = Int64((end * rate).rounded())
         guard last > first else {
             throw NodeError(
                 "nothing of \(path) is from start = \(secondsText(start)) s to end = \(secondsText(end)) s\(known)",
-                hint: "let it end later than it starts", key: "end")
+                hint: "let it end later than it starts", key: File.end.name)
         }
         return first..<last
     }

@@ -19,21 +19,24 @@ final class Turn: Node {
             Port(VG_CONTROL_PORT, VG_INPUT, "speech", doc: "above 0.5 while somebody speaks, as vad.speech"),
             Port(VG_CONTROL_PORT, VG_OUTPUT, "turn", doc: "1 from the first word to the end of the turn, else 0"),
         ],
-        settings: [
-            Setting(
-                "model", VG_SET_STRING, "what judges: the model if it is installed, the model, or silence alone",
-                default: "\"auto\"", choices: ["auto", "smart-turn", "none"]),
-            Setting(
-                "threshold", VG_SET_NUMBER, "probability from which the model says yes", default: "0.5",
-                range: 0.05...0.99),
-            Setting(
-                "silence_ms", VG_SET_NUMBER, "without the model: silence that ends a turn", default: "600",
-                range: 0...10000, unit: "ms"),
-            Setting(
-                "max_silence_ms", VG_SET_NUMBER, "with the model: silence that ends a turn at last", default: "2500",
-                range: 0...30000, unit: "ms"),
-        ],
+        settings: [model, threshold, silence, longestSilence],
         events: TurnEvent.types, flags: VG_IN_PLACE, process: turnProcess)
+
+    private static let model = Key.choice(
+        "model", "what judges: the model if it is installed, the model, or silence alone", default: Judge.auto)
+    private static let threshold = Key.number(
+        "threshold", "probability from which the model says yes", default: 0.5, in: 0.05...0.99)
+    private static let silence = Key.number(
+        "silence_ms", "without the model: silence that ends a turn", default: 600, in: 0...10000, unit: "ms")
+    private static let longestSilence = Key.number(
+        "max_silence_ms", "with the model: silence that ends a turn at last", default: 2500, in: 0...30000,
+        unit: "ms")
+
+    private enum Judge: String, CaseIterable {
+        case auto
+        case model = "smart-turn"
+        case silence = "none"
+    }
 
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
@@ -64,12 +67,11 @@ final class Turn: Node {
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
-        let wanted = settings.string("model") ?? "auto"
+        let wanted = try settings[Self.model]
         let isThere = TurnModel.isInstalled(in: host.modelFolder)
-        model = wanted == "smart-turn" || (wanted == "auto" && isThere) ? try TurnModel(models: host.modelFolder) : nil
-        threshold = settings.number("threshold") ?? 0.5
-        let silence = model == nil ? settings.number("silence_ms") ?? 600 : settings.number("max_silence_ms") ?? 2500
-        patience = silence / 1000
+        model = wanted == .model || (wanted == .auto && isThere) ? try TurnModel(models: host.modelFolder) : nil
+        threshold = try settings[Self.threshold]
+        patience = try settings[model == nil ? Self.silence : Self.longestSilence] / 1000
         hasTurn.initialize(to: Atomic(0))
     }
 
@@ -188,14 +190,14 @@ enum TurnEvent {
     private static let probability = Field("probability", VG_NUMBER, "that the speaker has finished")
 
     static let types = [
-        EventType(started, "a speaker begins"),
-        EventType(asked, "speech ended, and the model was asked", fields: [probability]),
+        EventType(started, "a speaker begins", says: ""),
+        EventType(asked, "speech ended, and the model was asked", fields: [probability], says: ""),
         EventType(
             ended, "the speaker has finished",
             fields: [
                 Field("reason", VG_STRING, "finished: it sounds so; silence: nothing came any more"),
                 Field("seconds", VG_NUMBER, "how long the turn was", unit: "s"), probability,
-            ]),
+            ], says: ""),
         EventType(
             state, "whether a speaker has the turn", fields: [Field("turn", VG_BOOL, "whether one has")],
             retained: true),

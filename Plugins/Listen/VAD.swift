@@ -20,25 +20,21 @@ final class VAD: Node {
             Port(VG_CONTROL_PORT, VG_OUTPUT, "speech", doc: "1 while somebody speaks, else 0"),
             Port(VG_CONTROL_PORT, VG_OUTPUT, "probability", doc: "of speech in the last window, 0 to 1"),
         ],
-        settings: [
-            Setting("detector", VG_SET_STRING, "what tells", default: "\"auto\"", choices: detectorNames),
-            Setting(
-                "threshold", VG_SET_NUMBER, "probability from which a window holds speech", default: "0.5",
-                range: 0.2...0.95, live: true),
-            Setting(
-                "min_speech_ms", VG_SET_NUMBER, "what is shorter is no speech", default: "90", range: 0...2000,
-                unit: "ms", live: true),
-            Setting(
-                "min_silence_ms", VG_SET_NUMBER, "how long a pause is the end", default: "160", range: 0...10000,
-                unit: "ms", live: true),
-            Setting(
-                "mute_release_ms", VG_SET_NUMBER,
-                "how long nothing is speech after `mute` fell: what was played is heard later, and dies away",
-                default: "250", range: 0...10000, unit: "ms", live: true),
-        ],
+        settings: [DetectorChoice.key, threshold, shortest, pause, muteRelease],
         events: VADEvent.types,
         series: [Series("probability", "of speech, in each window", rate: 30, width: 1)],
         flags: VG_IN_PLACE, process: vadProcess)
+
+    private static let threshold = Key.number(
+        "threshold", "probability from which a window holds speech", default: 0.5, in: 0.2...0.95, live: true)
+    private static let shortest = Key.number(
+        "min_speech_ms", "what is shorter is no speech", default: 90, in: 0...2000, unit: "ms", live: true)
+    private static let pause = Key.number(
+        "min_silence_ms", "how long a pause is the end", default: 160, in: 0...10000, unit: "ms", live: true)
+    private static let muteRelease = Key.number(
+        "mute_release_ms",
+        "how long nothing is speech after `mute` fell: what was played is heard later, and dies away",
+        default: 250, in: 0...10000, unit: "ms", live: true)
 
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
@@ -62,11 +58,11 @@ final class VAD: Node {
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
-        shortest = settings.number("min_speech_ms") ?? 90
-        pause = settings.number("min_silence_ms") ?? 160
-        muteRelease = settings.number("mute_release_ms") ?? 250
-        detector = try makeDetector(settings.string("detector") ?? "auto", host: host)
-        gate.threshold = Float(settings.number("threshold") ?? 0.5)
+        shortest = try settings[Self.shortest]
+        pause = try settings[Self.pause]
+        muteRelease = try settings[Self.muteRelease]
+        gate.threshold = Float(try settings[Self.threshold])
+        detector = try makeDetector(settings[DetectorChoice.key], host: host)
         outputs.initialize(to: SpeechOutputs())
     }
 
@@ -92,12 +88,11 @@ final class VAD: Node {
     func activate() { tell(isSpeaking: false, at: nil) }
 
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
-        let number = Settings([setting: value]).number(setting) ?? 0
         switch setting {
-        case "threshold": gate.threshold = Float(number)
-        case "min_speech_ms": shortest = number
-        case "mute_release_ms": muteRelease = number
-        default: pause = number
+        case Self.threshold.name: gate.threshold = Float(try Self.threshold.value(of: value))
+        case Self.shortest.name: shortest = try Self.shortest.value(of: value)
+        case Self.muteRelease.name: muteRelease = try Self.muteRelease.value(of: value)
+        default: pause = try Self.pause.value(of: value)
         }
         tune()
     }
@@ -209,10 +204,10 @@ enum VADEvent {
     static let state = "vad.state"
 
     static let types = [
-        EventType(started, "somebody begins to speak; the position is that of the first word"),
+        EventType(started, "somebody begins to speak; the position is that of the first word", says: ""),
         EventType(
             ended, "nobody speaks any more; the position is that of the pause",
-            fields: [Field("seconds", VG_NUMBER, "how long somebody spoke", unit: "s")]),
+            fields: [Field("seconds", VG_NUMBER, "how long somebody spoke", unit: "s")], says: ""),
         EventType(
             state, "whether somebody speaks",
             fields: [

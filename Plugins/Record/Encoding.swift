@@ -7,41 +7,34 @@ import NodeKit
 struct Encoding {
     /// What the settings ask for; nil: what is usual for the format.
     struct Wishes {
+        static let bits = Key.integer("bits", "of a sample: 16, 24 or 32 (.wav), 16 or 24 (.flac)", in: 16...32)
+        static let isFloat = Key.flag(
+            "float", "samples of a .wav are floats, and nothing is clipped; unset: those of 32 bits are")
+        static let dither = Key.choice(
+            "dither", "noise that takes the place of what rounding to integers would add", default: Dither.Kind.tpdf)
+        static let quality = Key.number(
+            "quality", "of .ogg, from the smallest to the best; of .flac, from the fastest to the smallest", in: 0...1)
+        static let rate = Key.number("rate", "of the file; unset: that of the audio", in: 4000...384_000, unit: "Hz")
+        static let channels = Key.integer(
+            "file_channels", "of the file: 1, the mean of all, or as many as come", in: 1...64)
+
         var bits: Int?
         /// Whether samples are floats; nil: as is usual for the bits.
         var isFloat: Bool?
-        var dither: Dither.Kind?
+        var dither: Dither.Kind
         var quality: Double?
         /// Hz of the file; nil: that of the audio.
         var rate: Double?
         /// Of the file; nil: those of the audio.
         var channels: Int?
 
-        /// The settings that ask for it.
-        static let settings = [
-            Setting("bits", VG_SET_INTEGER, "of a sample: 16, 24 or 32 (.wav), 16 or 24 (.flac)", range: 16...32),
-            Setting(
-                "float", VG_SET_BOOL,
-                "samples of a .wav are floats, and nothing is clipped; unset: those of 32 bits are"),
-            Setting(
-                "dither", VG_SET_STRING, "noise that takes the place of what rounding to integers would add",
-                default: "\"tpdf\"", choices: Dither.Kind.allCases.map(\.rawValue)),
-            Setting(
-                "quality", VG_SET_NUMBER,
-                "of .ogg, from the smallest to the best; of .flac, from the fastest to the smallest",
-                range: 0...1),
-            Setting("rate", VG_SET_NUMBER, "of the file; unset: that of the audio", range: 4000...384_000, unit: "Hz"),
-            Setting(
-                "file_channels", VG_SET_INTEGER, "of the file: 1, the mean of all, or as many as come", range: 1...64),
-        ]
-
-        init(_ settings: Settings) {
-            bits = settings.integer("bits")
-            isFloat = settings.bool("float")
-            dither = settings.string("dither").flatMap(Dither.Kind.init)
-            quality = settings.number("quality")
-            rate = settings.number("rate")
-            channels = settings.integer("file_channels")
+        init(_ settings: Settings) throws(NodeError) {
+            bits = try settings[Self.bits]
+            isFloat = try settings[Self.isFloat]
+            dither = try settings[Self.dither]
+            quality = try settings[Self.quality]
+            rate = try settings[Self.rate]
+            channels = try settings[Self.channels]
         }
     }
 
@@ -68,13 +61,16 @@ struct Encoding {
             let bits = wishes.bits ?? (wishes.isFloat == false ? 24 : 32)
             let isFloat = wishes.isFloat ?? (bits == 32)
             if isFloat, bits != 32 {
-                throw NodeError("floats have 32 bits, not \(bits)", hint: "leave out bits or float", key: "float")
+                throw NodeError(
+                    "floats have 32 bits, not \(bits)", hint: "leave out bits or float", key: Wishes.isFloat.name)
             }
             let integers = [16: SF_FORMAT_PCM_16, 24: SF_FORMAT_PCM_24, 32: SF_FORMAT_PCM_32]
             guard let sample = isFloat ? SF_FORMAT_FLOAT : integers[bits] else {
                 throw Self.unknown(bits, "WAV", "16, 24 or 32")
             }
-            if quality != nil { throw NodeError("WAV has no quality", hint: "use bits, or .ogg", key: "quality") }
+            if quality != nil {
+                throw NodeError("WAV has no quality", hint: "use bits, or .ogg", key: Wishes.quality.name)
+            }
             // RF64 is what WAV becomes beyond 4 GiB (EBU Tech 3306); until then libsndfile writes a WAV's head.
             format = Int32(SF_FORMAT_RF64 | sample)
             self.bits = isFloat ? nil : bits
@@ -83,29 +79,34 @@ struct Encoding {
             let sample = [16: SF_FORMAT_PCM_16, 24: SF_FORMAT_PCM_24][bits]
             guard let sample else { throw Self.unknown(bits, "FLAC", "16 or 24") }
             if channels > 8 {
-                throw NodeError("FLAC holds 8 channels, not \(channels)", hint: "end it in .wav", key: "channels")
+                throw NodeError(
+                    "FLAC holds 8 channels, not \(channels)", hint: "end it in .wav", key: Record.channels.name)
             }
             format = Int32(SF_FORMAT_FLAC | sample)
             self.bits = bits
         } else if name.hasSuffix(".ogg") || name.hasSuffix(".opus") {
-            if wishes.bits != nil { throw NodeError("OGG has no bits", hint: "use quality, or .flac", key: "bits") }
+            if wishes.bits != nil {
+                throw NodeError("OGG has no bits", hint: "use quality, or .flac", key: Wishes.bits.name)
+            }
             let isOpus = name.hasSuffix(".opus")
             format = Int32(SF_FORMAT_OGG | (isOpus ? SF_FORMAT_OPUS : SF_FORMAT_VORBIS))
             bits = nil
             if isOpus { rates = [8000, 12000, 16000, 24000, 48000] }
         } else {
             throw NodeError(
-                "cannot tell the format of \(path)", hint: "end it in .wav, .flac, .ogg or .opus", key: "path")
+                "cannot tell the format of \(path)", hint: "end it in .wav, .flac, .ogg or .opus",
+                key: Record.path.name)
         }
         if wishes.isFloat == true, !hasLength {
-            throw NodeError("only WAV has floats", hint: "take out float, or end it in .wav", key: "float")
+            throw NodeError(
+                "only WAV has floats", hint: "take out float, or end it in .wav", key: Wishes.isFloat.name)
         }
         // A float has fewer bits than 32: there is nothing to round.
-        dither = bits == 32 ? .none : wishes.dither ?? .tpdf
+        dither = bits == 32 ? .none : wishes.dither
         if let wanted = wishes.rate, let rates, !rates.contains(Int(wanted)) {
             throw NodeError(
                 "Opus has no \(Int(wanted)) Hz", hint: "use \(rates.map(String.init).joined(separator: ", "))",
-                key: "rate")
+                key: Wishes.rate.name)
         }
     }
 
@@ -117,7 +118,7 @@ struct Encoding {
     }
 
     private static func unknown(_ bits: Int, _ format: String, _ known: String) -> NodeError {
-        NodeError("\(format) has no samples of \(bits) bits here", hint: "use \(known)", key: "bits")
+        NodeError("\(format) has no samples of \(bits) bits here", hint: "use \(known)", key: Wishes.bits.name)
     }
 
     /// Begins a file of it. `stamp`: when its first frame is recorded; nil: it is rendered, and the same in every run.

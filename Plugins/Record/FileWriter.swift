@@ -1,43 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// How recordings are made, as settings say.
-struct RecordOptions: Sendable {
-    let overwrites: Bool
-    /// Whether subscribers get what is recorded.
-    let publishes: Bool
-    /// Seconds of what came before a recording begins that it has.
-    let preroll: Double
-    /// Seconds and bytes after which the next file begins; nil: never.
-    let longest: Double?
-    let largest: Int?
-    /// Seconds for which it may be interrupted; nil: for ever.
-    let interruption: Double?
-    /// Whether silence takes the place of what is missing.
-    let fills: Bool
-    /// Frames of a block that subscribers get.
-    let publishedBlock: Int
-
-    /// Seconds that a file has at least.
-    private static let shortest = 0.01
-
-    init(_ settings: Settings) throws(NodeError) {
-        overwrites = settings.bool("overwrite") ?? false
-        publishes = settings.bool("publish") ?? false
-        preroll = settings.number("preroll") ?? 0
-        longest = settings.number("split").flatMap { $0 > 0 ? $0 : nil }
-        if let longest, longest < Self.shortest {
-            throw NodeError(
-                "cannot make files of \(longest) s", hint: "use \(Self.shortest) s or more, or 0 for one file",
-                key: "split")
-        }
-        interruption = settings.number("interruption_limit").flatMap { $0 > 0 ? $0 : nil }
-        fills = settings.bool("fill") ?? false
-        publishedBlock = settings.integer("publish_frames") ?? 1024
-        largest = settings.number("split_size").flatMap { $0 > 0 ? Int($0 * 1_000_000) : nil }
-    }
-}
-
 /// Moves frames from a pipe to files, one recording after the other, on a thread of its own, and keeps the file readable
 /// all the time. Control calls come one after another.
 final class FileWriter: @unchecked Sendable {

@@ -16,55 +16,14 @@ final class Record: Node {
             """,
         ports: Port.audio(VG_INPUT, channels: 1),
         settings: [
-            Setting(
-                "path", VG_SET_STRING, "file to write; {date}, {time} and %Y... are filled in", required: true,
-                names: .file),
-            Setting(
-                "descriptor", VG_SET_INTEGER,
-                "an open file of this process, in a render: it gets a stream in WAV format, and `path` is what it is called",
-                range: 0...1_048_576, names: .file),
-            Setting("channels", VG_SET_INTEGER, "audio channels", default: "1", range: 1...64),
-            Setting("overwrite", VG_SET_BOOL, "replaces an existing file", default: "false"),
-            Setting("autostart", VG_SET_BOOL, "records from the first block on, not from `start`", default: "true"),
-            Setting("limit", VG_SET_NUMBER, "ends the recording; 0: never", default: "0", range: 0...1e9, unit: "s"),
-            Setting(
-                "publish", VG_SET_BOOL, "gives out what is recorded as audio too, for programs that subscribe to it",
-                default: "false"),
-            Setting(
-                "publish_frames", VG_SET_INTEGER, "of a block of that audio, which has rate and channels of the file",
-                default: "1024", range: 16...65_536, unit: "frames"),
-            Setting(
-                "interruption_limit", VG_SET_NUMBER,
-                "ends a recording to which nothing has come for so long; 0: it waits", default: "0", range: 0...1e9,
-                unit: "s"),
-            Setting(
-                "fill", VG_SET_BOOL, "silence takes the place of what is missing, so that the file keeps the time",
-                default: "false"),
-            Setting(
-                "preroll", VG_SET_NUMBER, "of what came before `start`, a recording has so much", default: "0",
-                range: 0...600, unit: "s"),
-            Setting(
-                "split", VG_SET_NUMBER, "the next file begins after so long; 0: never", default: "0", range: 0...1e9,
-                unit: "s"),
-            Setting(
-                "split_size", VG_SET_NUMBER, "the next file begins when this one is so large; 0: never", default: "0",
-                range: 0...1e9, unit: "MB"),
-            Setting(
-                "stamp", VG_SET_BOOL, "a .wav says when it was recorded (broadcast wave), unless it is rendered",
-                default: "true"),
-        ] + Encoding.Wishes.settings,
+            path, stream, channels, RecordOptions.overwrite, autostart, limit, RecordOptions.publish,
+            RecordOptions.publishFrames, RecordOptions.interruptionLimit, RecordOptions.fill, RecordOptions.preroll,
+            RecordOptions.split, RecordOptions.splitSize, stamp, Encoding.Wishes.bits, Encoding.Wishes.isFloat,
+            Encoding.Wishes.dither, Encoding.Wishes.quality, Encoding.Wishes.rate, Encoding.Wishes.channels,
+        ],
         actions: [
             Action(
-                "start", "begin a recording",
-                arguments: [
-                    Setting("path", VG_SET_STRING, "another file than that of the settings", names: .file),
-                    Setting("skip", VG_SET_INTEGER, "left out at the start", range: 0...1e12, unit: "frames"),
-                    Setting(
-                        "hold", VG_SET_INTEGER, "kept back at the end, in memory, so that `finish` can cut it",
-                        range: 0...33_554_432, unit: "frames"),
-                    Setting(
-                        "limit", VG_SET_NUMBER, "another limit than that of the settings", range: 0...1e9, unit: "s"),
-                ],
+                "start", "begin a recording", arguments: [otherPath, skip, hold, otherLimit],
                 results: [Field("path", VG_STRING, "the file")]),
             Action("pause", "leave out what comes, until `resume`"),
             Action("resume", "go on after a pause"),
@@ -72,19 +31,12 @@ final class Record: Node {
             Action("discard", "end the recording and throw its file away"),
             Action(
                 "limit", "let the recording end after so much of it, pauses left out; without `seconds`: never",
-                arguments: [
-                    Setting("seconds", VG_SET_NUMBER, "from its beginning", range: 0...1e9, unit: "s")
-                ]),
+                arguments: [seconds]),
             Action(
                 "levels", "the newest levels, and how much is recorded",
                 results: RecordEvent.levelFields),
             Action(
-                "finish", "end the recording and complete its file",
-                arguments: [
-                    Setting(
-                        "frames", VG_SET_INTEGER, "cut what is kept back so that the file has so many",
-                        range: 0...1e15, unit: "frames")
-                ], results: Take.declared),
+                "finish", "end the recording and complete its file", arguments: [frames], results: Take.declared),
         ],
         events: RecordEvent.types,
         series: [
@@ -92,6 +44,29 @@ final class Record: Node {
             Series("seconds", "recorded so far, pauses left out", unit: "s", rate: 10, width: 1),
         ],
         process: recordProcess)
+
+    static let path = Key.text("path", "file to write; {date}, {time} and %Y... are filled in", names: .file)
+        .required()
+    static let stream = Key.integer(
+        "descriptor",
+        "an open file of this process, in a render: it gets a stream in WAV format, and `path` is what it is called",
+        in: 0...1_048_576, names: .file)
+    static let channels = Key.integer("channels", "audio channels", default: 1, in: 1...64)
+    private static let autostart = Key.flag(
+        "autostart", "records from the first block on, not from `start`", default: true)
+    private static let limit = Key.number("limit", "ends the recording; 0: never", default: 0, in: 0...1e9, unit: "s")
+    private static let stamp = Key.flag(
+        "stamp", "a .wav says when it was recorded (broadcast wave), unless it is rendered", default: true)
+
+    private static let otherPath = Key.text("path", "another file than that of the settings", names: .file)
+    private static let otherLimit = Key.number(
+        "limit", "another limit than that of the settings", in: 0...1e9, unit: "s")
+    private static let skip = Key.integer("skip", "left out at the start", in: 0...1_000_000_000_000, unit: "frames")
+    private static let hold = Key.integer(
+        "hold", "kept back at the end, in memory, so that `finish` can cut it", in: 0...33_554_432, unit: "frames")
+    private static let seconds = Key.number("seconds", "from its beginning", in: 0...1e9, unit: "s")
+    private static let frames = Key.integer(
+        "frames", "cut what is kept back so that the file has so many", in: 0...1_000_000_000_000_000, unit: "frames")
 
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
@@ -110,19 +85,19 @@ final class Record: Node {
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
-        channels = settings.integer("channels") ?? 1
-        startsItself = settings.bool("autostart") ?? true
-        wishes = Encoding.Wishes(settings)
-        let path = settings.string("path") ?? ""
-        let stream = settings.integer("descriptor").map { Int32(clamping: $0) }
+        channels = try settings[Self.channels]
+        startsItself = try settings[Self.autostart]
+        wishes = try Encoding.Wishes(settings)
+        let path = try settings[Self.path]
+        let stream = try settings[Self.stream].map { Int32(clamping: $0) }
         let options = try RecordOptions(settings)
         if stream != nil, options.longest != nil || options.largest != nil {
-            throw NodeError("a stream has no next file", hint: "take out split and split_size", key: "descriptor")
+            throw NodeError("a stream has no next file", hint: "take out split and split_size", key: Self.stream.name)
         }
         target = try RecordTarget(
             stream == nil ? host.resolve(path) : path, wishes, channels: channels, stream: stream)
-        isStamped = settings.bool("stamp") ?? true
-        limit = Self.limit(settings.number("limit"))
+        isStamped = try settings[Self.stamp]
+        limit = try settings[Self.limit].unlessZero
         writer = FileWriter(channels: channels, options: options, host: host)
         layout = Layout(ports: Port.audio(VG_INPUT, channels: channels))
     }
@@ -130,12 +105,10 @@ final class Record: Node {
     /// A host that goes away without `finish` leaves a complete file too.
     deinit { finish() }
 
-    /// 0 stands for none.
-    private static func limit(_ seconds: Double?) -> Double? { seconds.flatMap { $0 > 0 ? $0 : nil } }
-
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         if target.stream != nil, !preparation.offline {
-            throw NodeError("writes to an open file in a render only", hint: "take out descriptor", key: "descriptor")
+            throw NodeError(
+                "writes to an open file in a render only", hint: "take out descriptor", key: Self.stream.name)
         }
         // What is rendered is the same in every run.
         target.isStamped = isStamped && !preparation.offline
@@ -161,27 +134,27 @@ final class Record: Node {
     func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
         switch action {
         case "start":
-            let path = arguments.string("path").map(host.resolve)
+            let path = try arguments[Self.otherPath].map(host.resolve)
             var target = target
             if let path {
                 target = try RecordTarget(path, wishes, channels: channels)
                 target.isStamped = self.target.isStamped
             }
-            target.skip = max(0, arguments.integer("skip") ?? 0)
-            target.hold = max(0, arguments.integer("hold") ?? 0)
-            try writer.start(target, limit: arguments.number("limit").map(Self.limit) ?? limit)
+            target.skip = try arguments[Self.skip] ?? 0
+            target.hold = try arguments[Self.hold] ?? 0
+            try writer.start(target, limit: arguments[Self.otherLimit].map(\.unlessZero) ?? limit)
             call.put("path", .string(writer.path ?? ""))
         case "pause": try writer.pause()
         case "resume": try writer.proceed()
         case "discard": try writer.discard()
-        case "limit": try writer.set(limit: arguments.number("seconds"))
+        case "limit": try writer.set(limit: arguments[Self.seconds])
         case VG_ACTION_SOURCE:
             writer.follow(
                 source: arguments.bool("there") ?? true, comes: arguments.bool("comes") ?? true,
                 arguments.string("reason") ?? "")
         case "levels": for (name, value) in writer.levels { call.put(name, value) }
         default:
-            for (name, value) in try writer.finish(after: arguments.integer("frames")).fields { call.put(name, value) }
+            for (name, value) in try writer.finish(after: arguments[Self.frames]).fields { call.put(name, value) }
         }
     }
 

@@ -60,8 +60,10 @@ enum RecordEvent {
                 path, Field("place", VG_STRING, "what the file is called until it is complete"),
                 Field("rate", VG_NUMBER, "of the file", unit: "Hz"),
                 Field("channels", VG_INTEGER, "of the file"),
-            ], role: .take(.partial)),
-        EventType(finished, "a recording is complete", fields: Take.declared, role: .take(.whole)),
+            ], role: .take(.partial), says: "recording to {path}"),
+        EventType(
+            finished, "a recording is complete", fields: Take.declared, role: .take(.whole),
+            says: "recorded [{seconds:time} to ]{path}[, true peak {true_peak:1} dBTP][, {loudness:1} LUFS]"),
         EventType(
             dropped, "audio is missing: it was lost, or none came",
             fields: [
@@ -75,16 +77,18 @@ enum RecordEvent {
                     "disk (too slow), dropout (somebody was too late) or interruption (nothing came, or could be heard)"
                 ),
                 reason,
-            ]),
+            ], says: "{seconds:3} s are missing of the recording: [{reason}|they were lost]"),
         EventType(
             clipped, "what came was beyond full scale where it became integers",
             fields: [
                 Field("samples", VG_INTEGER, "since the last time"), Field("total", VG_INTEGER, "of this recording"),
-            ]),
-        EventType(discarded, "a recording was thrown away", fields: [path, frames], role: .take(.withdrawn)),
+            ], says: "{samples:sample} clipped: louder than the file can hold"),
+        EventType(
+            discarded, "a recording was thrown away", fields: [path, frames], role: .take(.withdrawn),
+            says: "thrown away: {path}"),
         EventType(
             limit, "the recording is as long as it may be, and ends",
-            fields: [Field("seconds", VG_NUMBER, "of it, pauses left out", unit: "s")]),
+            fields: [Field("seconds", VG_NUMBER, "of it, pauses left out", unit: "s")], says: "the limit is reached"),
         EventType(levels, "each second: what is recorded", fields: levelFields, retained: true),
         EventType(
             failed, "a recording ended, because the disk refused it",

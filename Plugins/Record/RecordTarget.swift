@@ -25,7 +25,7 @@ struct RecordTarget {
         if own != channels, own != 1, channels != 1 {
             throw NodeError(
                 "cannot make \(own) channels of \(channels)", hint: "1, which is their mean, or \(channels)",
-                key: "file_channels")
+                key: Encoding.Wishes.channels.name)
         }
         encoding = try Encoding(stream == nil ? path : ".wav", wishes, channels: own)
         rate = wishes.rate
@@ -34,7 +34,7 @@ struct RecordTarget {
         template = path
         if let stream {
             guard [O_WRONLY, O_RDWR].contains(fcntl(stream, F_GETFL) & O_ACCMODE) else {
-                throw NodeError("the file \(stream) is not open for writing", key: "descriptor")
+                throw NodeError("the file \(stream) is not open for writing", key: Record.stream.name)
             }
             return
         }
@@ -42,10 +42,11 @@ struct RecordTarget {
         if access(folder.isEmpty ? "/" : folder, W_OK) != 0 {
             throw NodeError(
                 "cannot write to the folder \(folder): \(String(cString: strerror(errno)))",
-                hint: "make it with mkdir -p, or choose another", key: "path")
+                hint: "make it with mkdir -p, or choose another", key: Record.path.name)
         }
         if path.hasSuffix("/") || stamped(path, at: 0) == nil {
-            throw NodeError("\(path) is no name of a file", hint: "name one, such as takes/%Y-%m-%d.wav", key: "path")
+            throw NodeError(
+                "\(path) is no name of a file", hint: "name one, such as takes/%Y-%m-%d.wav", key: Record.path.name)
         }
     }
 

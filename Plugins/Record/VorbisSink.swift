@@ -27,7 +27,8 @@ final class VorbisSink: SampleSink {
             for memory in [UnsafeMutableRawPointer(info), .init(coder), .init(block), .init(stream)] {
                 memory.deallocate()
             }
-            throw NodeError("Vorbis has no \(channels) channels at \(Int(rate)) Hz", hint: "use .flac", key: "path")
+            throw NodeError(
+                "Vorbis has no \(channels) channels at \(Int(rate)) Hz", hint: "use .flac", key: Record.path.name)
         }
         vorbis_analysis_init(coder, info)
         vorbis_block_init(coder, block)

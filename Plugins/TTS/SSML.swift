@@ -8,12 +8,14 @@ enum SSML: Sendable, Equatable {
     case always, never
 
     /// What a setting or an argument says.
-    init(_ value: SettingValue) throws(NodeError) {
+    init(_ value: SettingValue?) throws(NodeError) {
         switch value {
-        case .bool(true), .string("true"): self = .always
-        case .bool(false), .string("false"): self = .never
-        case .string("auto"): self = .auto
-        default: throw NodeError("ssml is neither true nor false", hint: "give true, false or \"auto\"", key: "ssml")
+        case .bool(true)?, .string("true")?: self = .always
+        case .bool(false)?, .string("false")?: self = .never
+        case .string("auto")?: self = .auto
+        default:
+            throw NodeError(
+                "ssml is neither true nor false", hint: "give true, false or \"auto\"", key: TTS.ssml.name)
         }
     }
 

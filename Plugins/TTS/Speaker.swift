@@ -115,17 +115,18 @@ final class Speaker: @unchecked Sendable {
             let code = String(part.scalar.value, radix: 16, uppercase: true)
             throw NodeError(
                 "this is no text: character \(part.place + 1) is U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code)",
-                hint: "give text in UTF-8", key: "text")
+                hint: "give text in UTF-8", key: TTS.text.name)
         }
         guard isMarkup else { return }
         if !engine.abilities.takesMarkup {
             throw NodeError(
                 "\(type(of: engine).name) does not understand SSML",
                 hint: "give engine = \"\(EspeakEngine.name)\", or ssml = false to have it read as it stands",
-                key: "ssml")
+                key: TTS.ssml.name)
         }
         if let fault = markupFault(in: text) {
-            throw NodeError("the SSML is broken: \(fault)", hint: "correct it, or give ssml = false", key: "text")
+            throw NodeError(
+                "the SSML is broken: \(fault)", hint: "correct it, or give ssml = false", key: TTS.text.name)
         }
     }
 

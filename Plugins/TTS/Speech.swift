@@ -79,21 +79,27 @@ enum SpeechEvent {
     }
 
     static let types = [
-        EventType(started, "the first sample of a text is heard", fields: [item, text]),
-        EventType(sentence, "a sentence is heard", fields: part("sentence"), public: true),
-        EventType(word, "a word is heard, by an engine that tells words", fields: part("word"), public: true),
-        EventType(finished, "the last sample of a text was heard", fields: [item, text]),
+        EventType(started, "the first sample of a text is heard", fields: [item, text], says: "speaking"),
+        EventType(sentence, "a sentence is heard", fields: part("sentence"), public: true, says: ""),
+        EventType(
+            word, "a word is heard, by an engine that tells words", fields: part("word"), public: true, says: ""),
+        EventType(
+            finished, "the last sample of a text was heard", fields: [item, text], ends: .heard,
+            says: "finished speaking"),
         EventType(
             synthesized, "the last sample of a text was made",
-            fields: [item, text, Field("frames", VG_INTEGER, "how long it is", unit: "frames")]),
+            fields: [item, text, Field("frames", VG_INTEGER, "how long it is", unit: "frames")], says: "speech prepared"
+        ),
         EventType(
-            stopped, "a text was cut short or skipped, or given up before it was heard", fields: [item, text, heard]),
+            stopped, "a text was cut short or skipped, or given up before it was heard", fields: [item, text, heard],
+            says: "stopped speaking"),
         EventType(
             failed, "a text could not be spoken, or not to its end",
             fields: [item, text, heard, Field("reason", VG_STRING, "why")]),
         EventType(
             gap, "silence had to be played because the voice was not made in time",
-            fields: [Field("frames", VG_INTEGER, "how long", unit: "frames")]),
+            fields: [Field("frames", VG_INTEGER, "how long", unit: "frames")],
+            says: "the voice was late: {frames:frame} of silence"),
         EventType(
             state, "whether a text is being heard",
             fields: [

@@ -30,16 +30,16 @@ final class TTS: Node {
         let mode = SpeakerMode()
         engine = try VoiceEngines.make(settings, host) { mode.isOffline }
         speaker = Speaker(host: host, engine: engine, mode: mode)
-        queue = settings.bool("queue") ?? false
-        holdAfter = settings.number("hold_after_ms") ?? 0
-        holdRelease = settings.number("hold_release_ms") ?? 500
-        others = settings.bool("duck_others") ?? false ? OtherPlayback(host) : nil
-        text = settings.string("text").map(trimmed)
+        queue = try settings[Self.queue]
+        holdAfter = try settings[Self.holdAfter]
+        holdRelease = try settings[Self.holdRelease]
+        others = try settings[Self.duckOthers] ? OtherPlayback(host) : nil
+        text = try trimmed(settings[Self.text])
         if text?.isEmpty == true { text = nil }
         // What an engine needs is found missing here. Whether espeak-ng has voices is not looked at: that costs 20 ms.
         if engine is EspeakEngine {
             try EspeakLibrary.require()
-        } else if settings.string("voice") == nil, settings.string("language") == nil {
+        } else if !settings.gives(Self.voice), !settings.gives(Self.language) {
             _ = try engine.voices()
         }
         try voice.change(as: settings, engine, host)
@@ -98,12 +98,12 @@ final class TTS: Node {
         case "skip": put(try speaker.skip(), call)
         case "pause": try speaker.setPaused(true)
         case "resume": try speaker.setPaused(false)
-        case "voices": putVoices(arguments, call)
+        case "voices": try putVoices(arguments, call)
         default:
             var voice = voice
             try voice.change(as: arguments, engine, host)
-            let queued = arguments.string("mode").map { $0 == "queue" } ?? queue
-            let item = try speaker.speak(arguments.string("text") ?? "", voice: voice, queued: queued)
+            let queued = try arguments[Self.mode].map { $0 == .queue } ?? queue
+            let item = try speaker.speak(arguments[Self.spoken], voice: voice, queued: queued)
             text = nil
             call.put("item", .integer(Int64(clamping: item)))
         }
@@ -114,9 +114,9 @@ final class TTS: Node {
         call.put("heard", .integer(Int64(speech.heard)))
     }
 
-    private func putVoices(_ arguments: Settings, _ call: ActionCall) {
-        let language = arguments.string("language")
-        let (voices, problems) = VoiceEngines.voices(of: arguments.string("engine"), in: host.modelFolder)
+    private func putVoices(_ arguments: Settings, _ call: ActionCall) throws(NodeError) {
+        let language = try arguments[Self.listedLanguage]
+        let (voices, problems) = try VoiceEngines.voices(of: arguments[Self.listedEngine], in: host.modelFolder)
         let wanted = language.map { [$0] + VoiceEngines.tags(of: $0) }
         let tables = voices.filter { voice, _ in
             wanted.map { $0.contains { speaks(voice.language, $0) } } ?? true
@@ -131,7 +131,7 @@ final class TTS: Node {
 
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
         let settings = Settings([setting: value])
-        queue = settings.bool("queue") ?? queue
+        queue = try settings[Self.queue.optional()] ?? queue
         try voice.change(as: settings, engine, host)
     }
 
@@ -147,23 +147,25 @@ extension Voice {
     /// Changes as far as settings or arguments say so; nothing has changed if that cannot be.
     mutating func change(as settings: Settings, _ engine: any VoiceEngine, _ host: NodeHost) throws(NodeError) {
         var changed = self
-        if let ssml = settings.values["ssml"] { changed.ssml = try SSML(ssml) }
-        if let rate = settings.number("rate") {
+        if let ssml = try settings[TTS.ssml.optional()] { changed.ssml = try SSML(ssml) }
+        if let rate = try settings[TTS.rate.optional()] {
             guard let words = wordsPerMinute(rate) else {
                 throw NodeError(
                     "rate \(rate) is neither words per minute nor a factor", hint: "give 80 to 450, or 0.46 to 2.57",
-                    key: "rate")
+                    key: TTS.rate.name)
             }
             changed.rate = words
         }
-        changed.pitch = settings.integer("pitch") ?? changed.pitch
-        if changed.pitch != 50, !engine.abilities.setsPitch {
+        changed.pitch = try settings[TTS.pitch.optional()] ?? changed.pitch
+        if changed.pitch != Voice().pitch, !engine.abilities.setsPitch {
             throw NodeError(
-                "the pitch of \(type(of: engine).name)'s voices cannot be set", hint: "leave it at 50", key: "pitch")
+                "the pitch of \(type(of: engine).name)'s voices cannot be set", hint: "leave it at 50",
+                key: TTS.pitch.name)
         }
-        changed.volume = settings.integer("volume") ?? changed.volume
-        if let name = settings.string("voice") ?? settings.string("language") {
-            try changed.choose(name, isLanguage: settings.string("voice") == nil, engine, host)
+        changed.volume = try settings[TTS.volume.optional()] ?? changed.volume
+        let (voice, language) = try (settings[TTS.voice], settings[TTS.language])
+        if let name = voice ?? language {
+            try changed.choose(name, isLanguage: voice == nil, engine, host)
         }
         self = changed
     }
@@ -178,7 +180,8 @@ extension Voice {
         let (found, instead): (String, String?)
         do throws(NodeError) { (found, instead) = try engine.find(given) } catch {
             throw NodeError(
-                error.message, hint: error.hint, key: isLanguage && !error.key.isEmpty ? "language" : error.key)
+                error.message, hint: error.hint,
+                key: isLanguage && !error.key.isEmpty ? TTS.language.name : error.key)
         }
         if let instead {
             host.log(VG_LOG_INFO, "\(type(of: engine).name) has no voice for \"\(given)\" itself; \(instead) speaks")

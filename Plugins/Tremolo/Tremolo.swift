@@ -10,12 +10,21 @@ final class Tremolo: Node {
     static let descriptor = NodeDescriptor(
         "tremolo", "moves the level up and down",
         ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
-        parameters: [
-            Parameter("rate_hz", "how often", 0.05...40, default: 5, unit: "Hz", scale: VG_LOGARITHMIC),
-            Parameter("depth", "how far down: 1 is silence", 0...1, default: 0.5),
-        ],
-        settings: [Setting("channels", VG_SET_INTEGER, "audio channels", default: "1", range: 1...64)],
-        flags: VG_IN_PLACE, process: tremoloProcess)
+        parameters: Knob.all, settings: [channels], flags: VG_IN_PLACE, process: tremoloProcess)
+
+    private static let channels = Key.integer("channels", "audio channels", default: 1, in: 1...64)
+
+    /// What may be turned while it plays.
+    enum Knob: Int, ParameterList {
+        case rate, depth
+
+        var parameter: Parameter {
+            switch self {
+            case .rate: Parameter("rate_hz", "how often", 0.05...40, default: 5, unit: "Hz", scale: VG_LOGARITHMIC)
+            case .depth: Parameter("depth", "how far down: 1 is silence", 0...1, default: 0.5)
+            }
+        }
+    }
 
     /// What the audio thread needs, and nothing that counts references: the compiler refuses it otherwise.
     struct Processor: BitwiseCopyable {
@@ -27,10 +36,10 @@ final class Tremolo: Node {
     let layout: Layout
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        let channels = settings.integer("channels") ?? 1
+        let channels = try settings[Self.channels]
         layout = Layout(
             ports: Port.audio(VG_INPUT, channels: channels) + Port.audio(VG_OUTPUT, channels: channels),
-            parameters: Self.descriptor.layout.parameters)
+            parameters: Knob.all)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor() }
@@ -40,8 +49,8 @@ final class Tremolo: Node {
 @_noLocks
 private func tremoloProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: Tremolo.Processor.self)
-    let rate = io.parameter(0)
-    let depth = io.parameter(1)
+    let rate = io[Tremolo.Knob.rate]
+    let depth = io[Tremolo.Knob.depth]
     var phase = state.pointee.phase
     for channel in 0..<io.outputCount {
         let input = io.input(channel)

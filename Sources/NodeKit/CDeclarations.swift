@@ -96,7 +96,9 @@ extension EventType {
     package var c: vg_event_type {
         vg_event_type(
             name: immortal(name), doc: immortal(doc), fields: fields.c,
-            flags: UInt32((isRetained ? VG_EVENT_RETAINED : 0) | (isPublic ? VG_EVENT_PUBLIC : 0)) | (role?.flags ?? 0))
+            flags: UInt32((isRetained ? VG_EVENT_RETAINED : 0) | (isPublic ? VG_EVENT_PUBLIC : 0)) | (role?.flags ?? 0)
+                | (end?.flags ?? 0),
+            sentence: sentence.map(immortal))
     }
 }
 

@@ -40,12 +40,13 @@ public struct Action: Sendable, Equatable {
 
     /// Describes an action.
     public init(
-        _ name: String, _ doc: String, arguments: [Setting] = [], results: [Field] = [], urgent isUrgent: Bool = false,
+        _ name: String, _ doc: String, arguments: [any SettingDeclaration] = [], results: [Field] = [],
+        urgent isUrgent: Bool = false,
         lasting isLasting: Bool = false, public isPublic: Bool = false
     ) {
         self.name = name
         self.doc = doc
-        self.arguments = arguments
+        self.arguments = arguments.map(\.setting)
         self.results = results
         self.isUrgent = isUrgent
         self.isLasting = isLasting
@@ -129,6 +130,21 @@ public enum EventRole: Sendable, Equatable {
     }
 }
 
+/// That what a node had to play by itself has ended; see `VG_EVENT_END`.
+public enum SourceEnd: Sendable, Equatable {
+    /// At the event's frame the last of it left the node.
+    case played
+    /// At the event's frame the last of it was heard, behind all that is late in the graph.
+    case heard
+
+    init?(flags: UInt32) {
+        if flags & UInt32(VG_EVENT_END) == 0 { return nil }
+        self = flags & UInt32(VG_EVENT_HEARD) != 0 ? .heard : .played
+    }
+
+    var flags: UInt32 { UInt32(self == .heard ? VG_EVENT_END | VG_EVENT_HEARD : VG_EVENT_END) }
+}
+
 /// Something that a node publishes now and then; see `vg_event_type`.
 public struct EventType: Sendable, Equatable {
     /// "speech.started".
@@ -141,19 +157,26 @@ public struct EventType: Sendable, Equatable {
     public var isRetained: Bool
     /// What it is for whoever keeps things; nil: nothing.
     public var role: EventRole?
+    /// Whether it tells that what the node had to play by itself has ended.
+    public var end: SourceEnd?
     /// Whether it belongs to talking with the graph, so that visitors of its page are told it: every text does.
     public var isPublic: Bool
+    /// What it says to people, in the form of `vg_event_type.sentence`; nil: its name and fields, or the text that it tells;
+    /// empty: nothing.
+    public var sentence: String?
 
     /// Describes an event.
     public init(
         _ name: String, _ doc: String, fields: [Field] = [], retained isRetained: Bool = false, role: EventRole? = nil,
-        public isPublic: Bool = false
+        ends end: SourceEnd? = nil, public isPublic: Bool = false, says sentence: String? = nil
     ) {
         self.name = name
         self.doc = doc
         self.fields = fields
         self.isRetained = isRetained
         self.role = role
+        self.end = end
+        self.sentence = sentence
         if case .text = role { self.isPublic = true } else { self.isPublic = isPublic }
     }
 }

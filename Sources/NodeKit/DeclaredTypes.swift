@@ -73,7 +73,15 @@ extension EventType: Declared {
             guard case .string(let subject) = values["role"], case .string(let name) = values["stage"] else { return }
             event.role = EventRole.Stage(name: name).flatMap { EventRole(subject, $0) }
         },
+        .value("end", \.end, write: { $0.map { .string($0.name) } }) {
+            if case .string(let name) = $0 { SourceEnd(name: name) } else { nil }
+        },
+        .text("sentence", \.sentence),
     ]
+}
+
+extension SourceEnd: Worded {
+    package static let words: [(value: SourceEnd, name: String)] = [(.played, "played"), (.heard, "heard")]
 }
 
 extension EventRole {

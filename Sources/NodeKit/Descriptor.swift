@@ -212,14 +212,15 @@ public struct NodeDescriptor: Sendable {
     /// whatever could block the audio thread.
     public init(
         _ name: String, _ summary: String, doc: String = "", ports: [Port] = [], parameters: [Parameter] = [],
-        settings: [Setting] = [], actions: [Action] = [], events: [EventType] = [], series: [Series] = [],
+        settings: [any SettingDeclaration] = [], actions: [Action] = [], events: [EventType] = [],
+        series: [Series] = [],
         flags: Int = 0, process: vg_process_function? = nil, absorb: vg_process_function? = nil
     ) {
         self.name = name
         self.summary = summary
         self.doc = doc
         self.layout = Layout(ports: ports, parameters: parameters)
-        self.settings = settings
+        self.settings = settings.map(\.setting)
         self.actions = actions
         self.events = events
         self.series = series

@@ -38,3 +38,24 @@ package func secondsText(_ seconds: Double) -> String {
     let rounded = (seconds * 1000).rounded() / 1000
     return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int(rounded))" : "\(rounded)"
 }
+
+/// A number with a given count of decimals, without a locale.
+package func fixed(_ value: Double, _ decimals: Int) -> String {
+    guard value.isFinite else { return "-" }
+    var scale = 1.0
+    for _ in 0..<decimals { scale *= 10 }
+    let scaled = (value * scale).rounded()
+    guard abs(scaled) < 1e15 else { return "-" }
+    let digits = String(Int64(abs(scaled)))
+    let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits
+    let sign = scaled < 0 ? "-" : ""
+    return decimals == 0 ? sign + padded : sign + padded.dropLast(decimals) + "." + padded.suffix(decimals)
+}
+
+/// Seconds as m:ss or h:mm:ss.
+package func clock(_ seconds: Double) -> String {
+    let total = seconds.isFinite ? Int(min(max(seconds, 0), 1e9)) : 0
+    func two(_ value: Int) -> String { value < 10 ? "0\(value)" : String(value) }
+    let (hours, minutes) = (total / 3600, total / 60 % 60)
+    return hours > 0 ? "\(hours):\(two(minutes)):\(two(total % 60))" : "\(minutes):\(two(total % 60))"
+}

@@ -4,39 +4,10 @@ import NodeKit
 /// More channels than this are taken for a slip of the pen.
 let channelRange = 1...64
 
-extension Setting {
+extension Key where Value == Int {
     /// The `channels` setting of a node.
-    static func channels(_ doc: String = "audio channels in and out", default count: Int = 1) -> Setting {
-        Setting(
-            "channels", VG_SET_INTEGER, doc, default: "\(count)",
-            range: Double(channelRange.lowerBound)...Double(channelRange.upperBound))
-    }
-}
-
-extension Settings {
-    /// The `channels` setting. Checked again because not every host reads files.
-    func channels(default count: Int = 1) throws(NodeError) -> Int {
-        try whole("channels", default: count, in: channelRange)
-    }
-
-    /// A whole number within `range`.
-    func whole(_ key: String, default number: Int, in range: ClosedRange<Int>) throws(NodeError) -> Int {
-        let value = integer(key) ?? number
-        guard range.contains(value) else {
-            throw NodeError(
-                "\(key) is \(value)", hint: "use \(range.lowerBound) to \(range.upperBound)", key: key)
-        }
-        return value
-    }
-
-    /// A finite number within `range`.
-    func finite(_ key: String, default number: Double, in range: ClosedRange<Double>) throws(NodeError) -> Double {
-        let value = self.number(key) ?? number
-        guard range.contains(value) else {  // not for NaN either
-            throw NodeError(
-                "\(key) is \(value)", hint: "use \(range.lowerBound) to \(range.upperBound)", key: key)
-        }
-        return value
+    static func channels(_ doc: String = "audio channels in and out", default count: Int = 1) -> Key {
+        .integer("channels", doc, default: count, in: channelRange)
     }
 }
 

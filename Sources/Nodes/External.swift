@@ -4,10 +4,10 @@ import NodeKit
 // The four nodes at the edge of the graph. They have no processing of their own: the driver fills or takes their
 // buffers, and keeps the connections that `connect` names.
 
-private func connectSetting(_ what: String, _ example: String) -> Setting {
-    Setting(
-        "connect", VG_SET_STRINGS,
-        "\(what) to connect to whenever they appear: names or globs, in order; \(example)", default: "[]")
+/// The driver reads it, the nodes do not.
+private func connectSetting(_ what: String, _ example: String) -> Key<[String]> {
+    .texts(
+        "connect", "\(what) to connect to whenever they appear: names or globs, in order; \(example)", default: [])
 }
 
 /// Audio from outside: a microphone, another program, or the files of an offline run.
@@ -17,16 +17,14 @@ final class Input: Node {
         "input", "audio from outside: a microphone or another program",
         doc: "Offline it reads the file given with --input, or silence.",
         ports: Port.audio(VG_OUTPUT, channels: 1, doc: "what comes in"),
-        settings: [
-            .channels("audio channels, each a port that other programs can connect to"),
-            connectSetting("ports", "for example \"system:capture_1\""),
-        ],
-        flags: VG_EXTERNAL)
+        settings: [channels, connectSetting("ports", "for example \"system:capture_1\"")], flags: VG_EXTERNAL)
+
+    private static let channels = Key.channels("audio channels, each a port that other programs can connect to")
 
     let layout: Layout
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        layout = Layout(ports: Port.audio(VG_OUTPUT, channels: try settings.channels(), doc: "what comes in"))
+        layout = Layout(ports: Port.audio(VG_OUTPUT, channels: try settings[Self.channels], doc: "what comes in"))
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> NoProcessor { NoProcessor() }
@@ -39,16 +37,15 @@ final class Output: Node {
         "output", "audio to the outside: loudspeakers or another program",
         doc: "Offline it is what is written to the file.",
         ports: Port.audio(VG_INPUT, channels: 2, doc: "what goes out"),
-        settings: [
-            .channels("audio channels, each a port that other programs can connect to", default: 2),
-            connectSetting("ports", "for example \"system:playback_*\""),
-        ],
-        flags: VG_EXTERNAL)
+        settings: [channels, connectSetting("ports", "for example \"system:playback_*\"")], flags: VG_EXTERNAL)
+
+    private static let channels = Key.channels(
+        "audio channels, each a port that other programs can connect to", default: 2)
 
     let layout: Layout
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        layout = Layout(ports: Port.audio(VG_INPUT, channels: try settings.channels(default: 2), doc: "what goes out"))
+        layout = Layout(ports: Port.audio(VG_INPUT, channels: try settings[Self.channels], doc: "what goes out"))
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> NoProcessor { NoProcessor() }

@@ -19,7 +19,7 @@ struct Dictation: Sendable {
     /// Takes an event of the node.
     mutating func take(_ event: Event) {
         if event.name == "transcribe.state" { state = event.text("state") ?? state }
-        guard let number = event.integer("item"), event.name == "transcribe.cancelled" || event.isText else { return }
+        guard let number = event.integer("item"), event.textStage != nil else { return }
         let text = event.text("text") ?? ""
         let place = items.lastIndex { $0.number == number }
         if text.allSatisfy(\.isWhitespace) {

@@ -47,7 +47,7 @@ struct FaceKeys: Sendable {
 
 extension FaceState {
     /// Does what a key says, on the screen that is shown; returns what is left for the host.
-    mutating func press(_ key: Key, on canvas: Canvas?) -> FaceCommand? {
+    mutating func press(_ key: KeyPress, on canvas: Canvas?) -> FaceCommand? {
         if keys.line != nil { return write(key) }
         if keys.showsHelp, !key.quits {
             keys.showsHelp = false
@@ -83,7 +83,7 @@ extension FaceState {
     }
 
     /// A line that is being written: Enter ends it, Escape leaves it.
-    private mutating func write(_ key: Key) -> FaceCommand? {
+    private mutating func write(_ key: KeyPress) -> FaceCommand? {
         switch key {
         case .text(let letter): keys.line?.append(letter)
         case .erase: if keys.line?.isEmpty == false { keys.line?.removeLast() }
@@ -100,7 +100,7 @@ extension FaceState {
     }
 
     /// Does what a key says while the log is read; false: it says nothing of it.
-    private mutating func scroll(_ key: Key) -> Bool {
+    private mutating func scroll(_ key: KeyPress) -> Bool {
         switch key {
         case .up, .text("k"): log.scroll(-1, first: keys.page)
         case .down, .text("j"): log.scroll(1, first: keys.page)

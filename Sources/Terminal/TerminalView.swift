@@ -191,7 +191,7 @@ public final class TerminalView: DeviceView {
             guard let text = eventText(event), failed || !event.name.hasPrefix("speech.") else { return }
             let level = event.text("level") ?? (failed ? "error" : event.name == "dropout" ? "warning" : "")
             // A text that grows is one line.
-            let isText = event.isPartialText || event.isWholeText
+            let isText = event.textStage != nil
             inner.state.log.note(
                 text, level == "error" ? .error : level == "warning" ? .warning : .plain,
                 key: isText ? "\(node) \(event.integer("item") ?? 0)" : nil, at: inner.state.status.time)
@@ -199,7 +199,7 @@ public final class TerminalView: DeviceView {
     }
 
     /// Takes keys; what they ask of the host comes out of `commands`. [any]
-    public func press(_ keys: [Key], at time: Double) -> Bool {
+    public func press(_ keys: [KeyPress], at time: Double) -> Bool {
         inner.withLock { inner in
             inner.changedAt = time
             for key in keys {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Host
+import NodeKit
 import System
 
 /// The screen of `voicegraph top`. All calls may come from any thread.

@@ -60,36 +60,16 @@ extension Series {
     }
 }
 
-extension Setting {
+extension Key where Value == Int {
     /// The `channels` setting.
-    static func webChannels(_ count: Int) -> Setting {
-        Setting("channels", VG_SET_INTEGER, "audio channels", default: "\(count)", range: 1...8)
-    }
-
-    /// The `buffer_ms` setting.
-    static func webBuffer(_ doc: String) -> Setting {
-        Setting("buffer_ms", VG_SET_NUMBER, doc, range: 5...500, unit: "ms")
+    static func webChannels(default count: Int) -> Key {
+        .integer("channels", "audio channels", default: count, in: WebStreams.channels)
     }
 }
 
-extension Settings {
-    /// The `channels` setting. Checked again because not every host reads files.
-    func webChannels(default count: Int) throws(NodeError) -> Int {
-        let channels = integer("channels") ?? count
-        guard WebStreams.channels.contains(channels) else {
-            throw NodeError("channels is \(channels)", hint: "use 1 to 8", key: "channels")
-        }
-        return channels
-    }
-
-    /// The `buffer_ms` setting in seconds; nil: it is not given.
-    func webBuffer() throws(NodeError) -> Double? {
-        guard let buffer = number("buffer_ms") else { return nil }
-        guard (5...500).contains(buffer) else {  // not for NaN either
-            throw NodeError("buffer_ms is \(buffer)", hint: "use 5 to 500", key: "buffer_ms")
-        }
-        return buffer / 1000
-    }
+extension Key where Value == Double? {
+    /// The `buffer_ms` setting.
+    static func webBuffer(_ doc: String) -> Key { .number("buffer_ms", doc, in: 5...500, unit: "ms") }
 }
 
 extension NodeHost {

@@ -41,24 +41,23 @@ private func takes(in folder: String) -> [String] {
         "A mode records as it comes, or without rumble, even and below -1 dBTP",
         arguments: ["measurement", "voice", "spoken"])
     func modes(mode: String) async throws {
-        let server = try await Jackd.start()
-        defer { server.stop() }
         // A second each of rumble, of a quiet tone and of a loud one.
         let played = [(30.0, 0.3), (1000, 0.02), (1000, 0.98)].flatMap { frequency, amplitude in
             Signal.sine(frequency, rate: 48_000, frames: 48_000, amplitude: amplitude)
         }
-        let player = try JackPeer("player", server: server, plays: [played])
-        let run = try record(
-            scratch.file("take.wav"), "--limit", "5s", "--from", "player:out_1", "--mode", mode, server: server)
-        try await eventually("it is connected") { !player.connections(of: "player:out_1").isEmpty }
-        player.play()
-        #expect(try await run.end() == 0, "\(run.errors)")
-        let take = try SoundFile(scratch.file("take.wav")).samples[0]
-        let start = try #require(take.firstIndex { abs($0) > 0.001 })
         if mode == "measurement" {
-            let heard = take[take.firstIndex { $0 != 0 }!...].prefix(140_000)
-            return #expect(Signal.difference(heard, played.drop { $0 == 0 }.prefix(heard.count)) == 0)
+            // On a busy machine a block may come too late, which is told.
+            for attempt in 1...4 {
+                let (take, isLate) = try await recorded(played, mode)
+                let heard = take[take.firstIndex { $0 != 0 }!...].prefix(140_000)
+                let difference = Signal.difference(heard, played.drop { $0 == 0 }.prefix(heard.count))
+                if difference != 0, isLate, attempt < 4 { continue }
+                #expect(difference == 0)
+                return
+            }
         }
+        let (take, _) = try await recorded(played, mode)
+        let start = try #require(take.firstIndex { abs($0) > 0.001 })
         // Of sines, in dBFS of their peaks, while nothing changes.
         let levels = (0..<3).map { part in
             let heard = take[(start + part * 48_000 + 24_000)..<(start + part * 48_000 + 40_800)]
@@ -68,6 +67,21 @@ private func takes(in folder: String) -> [String] {
         #expect(levels[0] < -35, "rumble is at \(levels[0]) dBFS of -10.5")
         #expect(levels[2] - levels[1] < 24, "\(levels) were 33.8 dB apart")
         #expect(levels[1] > -34 && peak <= 0.892 && peak > 0.2, "\(levels) \(peak)")
+    }
+
+    /// What is recorded of what is played, and whether somebody was late meanwhile.
+    private func recorded(_ played: [Float], _ mode: String) async throws -> (take: [Float], isLate: Bool) {
+        let server = try await Jackd.start()
+        defer { server.stop() }
+        let file = scratch.file("\(mode)-\(UUID()).wav")
+        let player = try JackPeer("player", server: server, plays: [played])
+        let run = try record(
+            file, "--limit", "5s", "--from", "player:out_1", "--mode", mode, "--json", server: server)
+        try await eventually("it is connected") { !player.connections(of: "player:out_1").isEmpty }
+        player.play()
+        #expect(try await run.end() == 0, "\(run.errors)")
+        let isLate = run.lines.contains { $0.contains(/"event":"(xrun|dropout|record.dropped)"/) }
+        return (try SoundFile(file).samples[0], isLate)
     }
 
     @Test("What it has recorded is in the list of takes") func listed() async throws {

@@ -118,7 +118,15 @@ final class Session: Sendable {
     /// Asks for the status.
     func status() async throws -> RunStatus {
         let program = try Program([Program.voicegraph, "status", "--json"] + client, environment: environment)
-        guard try await program.end() == 0 else { throw NeverHappened(description: program.errors + run.errors) }
+        guard try await program.end() == 0 else {
+            let folder = scratch.path + "/voicegraph"
+            let there = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            throw NeverHappened(
+                description: """
+                    \(program.errors)\(run.errors)the run \(run.isRunning ? "goes on" : "has ended"), has printed \
+                    \(run.lines.suffix(3)), and in \(folder) there is \(there)
+                    """)
+        }
         return try RunStatus(program.output)
     }
 

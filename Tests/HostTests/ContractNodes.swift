@@ -31,7 +31,9 @@ final class Agent: Node {
             Action("refuse", "refuse"),
         ],
         events: [
-            EventType("said", "something was said", fields: [Field("text", VG_STRING, "what")]),
+            EventType(
+                "said", "something was said",
+                fields: [Field("text", VG_STRING, "what"), Field("time", VG_STRING, "a name that every event has")]),
             EventType("mood", "how it is", fields: [Field("mood", VG_STRING, "its mood")], retained: true),
         ])
 

@@ -24,7 +24,9 @@ final class Relay: Node {
             Setting("fails", VG_SET_BOOL, "whether it cannot be prepared"),
         ],
         events: [
-            EventType("received", "a message came", fields: [Field("text", VG_STRING, "it")]),
+            EventType(
+                "received", "a message came",
+                fields: [Field("text", VG_STRING, "it"), Field("port", VG_INTEGER, "where")]),
             EventType("burst", "messages were sent", fields: [Field("taken", VG_INTEGER, "those that were taken")]),
         ], process: nothing)
 

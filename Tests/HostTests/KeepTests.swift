@@ -130,7 +130,7 @@ import TestSupport
                 name: strdup(event.name), doc: strdup(""),
                 fields: vg_list(
                     items: list, count: UInt32(fields.count), size: UInt32(MemoryLayout<vg_field>.stride)),
-                flags: UInt32(flags) | (event.role?.flags ?? 0))
+                flags: UInt32(flags) | (event.role?.flags ?? 0), sentence: nil)
             return roleFault(of: c)
         }
         let (item, text) = (Field("item", VG_INTEGER, ""), Field("text", VG_STRING, ""))

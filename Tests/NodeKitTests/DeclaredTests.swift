@@ -22,7 +22,8 @@ enum Declarations {
     static let action = Action(
         "stop", "ends it", arguments: [setting], results: [field], urgent: true, lasting: true, public: true)
     static let event = EventType(
-        "speech.ended", "it ended", fields: [field], retained: true, role: .take(.withdrawn), public: true)
+        "speech.ended", "it ended", fields: [field], retained: true, role: .take(.withdrawn), ends: .heard,
+        public: true, says: "it is over")
     static let series = Series("rms", "its mean", unit: "dBFS", rate: 12.5, width: 3, onRequest: true)
     static let layout = Layout(ports: [port], parameters: [parameter])
 }

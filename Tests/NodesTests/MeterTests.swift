@@ -103,7 +103,7 @@ extension NodeCapture {
     @Test("Unknown ballistics are refused") func unknownBallistics() throws {
         let error = #expect(throws: NodeError.self) { try NodeHarness(type("meter"), ["ballistics": .string("x")]) }
         #expect(error?.key == "ballistics")
-        #expect(error?.hint == "use peak, vu, ppm1, ppm2, k12, k14, k20")
+        #expect(error?.hint == "use peak, vu, ppm1, ppm2, k12, k14 or k20")
     }
 
     /// What the needle of the first channel shows, frame by frame.
@@ -208,6 +208,6 @@ extension NodeCapture {
     @Test("An unknown style is refused") func unknownStyle() throws {
         let error = #expect(throws: NodeError.self) { try NodeHarness(type("visualizer"), ["style": .string("cube")]) }
         #expect(error?.key == "style")
-        #expect(error?.hint == "use orb, bars, wave, spectrum, spectrogram, scope, goniometer, meter, loudness")
+        #expect(error?.hint == "use orb, bars, wave, spectrum, spectrogram, scope, goniometer, meter or loudness")
     }
 }

@@ -166,7 +166,7 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
     @Test(
         "Bytes become keys; q, Ctrl-C and Ctrl-D quit",
         arguments: [
-            ("q", [Key.text("q")], true), ("Q", [.text("Q")], true), ("\u{3}", [.control("c")], true),
+            ("q", [KeyPress.text("q")], true), ("Q", [.text("Q")], true), ("\u{3}", [.control("c")], true),
             ("ab", [.text("a"), .text("b")], false), ("\u{1B}[q", [], false), ("\u{1B}Oq", [], false),
             ("\u{1B}[1;5A\u{1B}[A\u{1B}OBq", [.up, .down, .text("q")], true), ("\u{1B}", [.escape], false),
             ("", [], false),
@@ -177,8 +177,8 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
             ("\u{1B}[<64;300;1M\u{1B}[<69;1;1M", [.wheel(-1, x: 299, y: 0), .wheel(1, x: 0, y: 0)], false),
             ("\u{1B}[<2;5;3M\u{1B}[<32;5;3M\u{1B}[<0;0;3M\u{1B}[<0;3M\u{1B}[<;;Mq", [.text("q")], true),
             ("\u{1B}[M #!q", [.click(x: 2, y: 0), .text("q")], true), ("\u{1B}[M qq", [.click(x: 80, y: 80)], false),
-        ] as [(String, [Key], Bool)])
-    func keysOfBytes(bytes: String, expected: [Key], quits: Bool) {
+        ] as [(String, [KeyPress], Bool)])
+    func keysOfBytes(bytes: String, expected: [KeyPress], quits: Bool) {
         let found = keys(Array(bytes.utf8))
         #expect(found == expected && found.contains(where: \.quits) == quits)
     }

@@ -7,7 +7,7 @@ import TestSupport
 @testable import Terminal
 
 /// What keys do on the screen, and what they ask of the host.
-@Suite struct KeyTests {
+@Suite(.timeLimit(.minutes(2))) struct KeyTests {
     private let view: TerminalView
 
     init() {
@@ -20,7 +20,7 @@ import TestSupport
     }
 
     /// What comes of keys, in order.
-    private func commands(_ keys: [Key], _ count: Int) async -> [FaceCommand] {
+    private func commands(_ keys: [KeyPress], _ count: Int) async -> [FaceCommand] {
         #expect(!view.press(keys, at: 10))
         var commands: [FaceCommand] = []
         var iterator = view.commands.makeAsyncIterator()
@@ -55,7 +55,7 @@ import TestSupport
     }
 
     @Test("A line is written, and spoken with Enter, not with Escape") func say() async {
-        let hello: [Key] = "Hellä q".map { Key.text($0) }
+        let hello: [KeyPress] = "Hellä q".map { KeyPress.text($0) }
         #expect(await commands([.text("t")] + hello + [.erase, .erase, .enter], 1) == [.say("Hellä")])
         #expect(!view.press([.text("t")] + hello, at: 10))
         #expect(screen().contains("say: Hellä q▏"))
@@ -84,7 +84,7 @@ import TestSupport
         async
     {
         func tell(_ name: String, _ fields: [String: SettingValue]) {
-            view.update(event: Event("transcribe." + name, node: "ear", fields: fields), at: 10)
+            view.update(event: declared(Event("transcribe." + name, node: "ear", fields: fields)), at: 10)
         }
         #expect(await commands([.text("w"), .text("d")], 1) == [.perform("ear", "toggle")])
         #expect(screen().contains("nothing was dictated"))
@@ -118,7 +118,8 @@ import TestSupport
             view.update(graph: graph, at: 10)
         }
         view.update(
-            event: Event("transcribe.final", node: "ear", fields: ["item": .integer(1), "text": .string("anna")]),
+            event: declared(
+                Event("transcribe.final", node: "ear", fields: ["item": .integer(1), "text": .string("anna")])),
             at: 10)
         offer(true, true)
         #expect(await commands([.text("w"), .text("d")], 1) == [.perform("ear", "toggle")])

@@ -114,7 +114,7 @@ import Testing
     @Test("The mouse chooses nodes, opens the log and the list of keys, and changes pictures") func mouse() async throws
     {
         let view = self.view
-        func command(_ key: Key) async -> FaceCommand? {
+        func command(_ key: KeyPress) async -> FaceCommand? {
             #expect(!view.press([key], at: 10))
             var iterator = view.commands.makeAsyncIterator()
             return await iterator.next()

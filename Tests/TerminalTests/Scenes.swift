@@ -2,6 +2,7 @@
 import Foundation
 import Graph
 import Host
+import NodeKit
 
 @testable import Terminal
 
@@ -68,4 +69,17 @@ func scene(
 func look(_ bytes: [UInt8], _ name: String) throws {
     guard let folder = ProcessInfo.processInfo.environment["VOICEGRAPH_LOOK"] else { return }
     try Data(bytes).write(to: URL(fileURLWithPath: folder).appendingPathComponent(name))
+}
+
+/// All types of events there are, by their names.
+private let eventTypes: [String: EventType] = {
+    let catalog = NodeRegistry(search: .standard()).fullCatalog()
+    let ofNodes = catalog.types.keys.sorted().flatMap { catalog.descriptor($0)?.events ?? [] }
+    return Dictionary((HostEvent.all + ofNodes).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+}()
+
+/// An event as it is published, with its type.
+func declared(_ event: Event) -> Event {
+    guard let type = eventTypes[event.name] else { return event }
+    return Event(type, node: event.node, time: event.time, fields: event.fields)
 }

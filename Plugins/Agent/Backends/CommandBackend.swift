@@ -5,7 +5,14 @@ import NodeKit
 /// Answers with what a program writes: one that runs as long as the node, where a blank line ends a reply, or one for each
 /// turn.
 final class CommandBackend: Backend {
-    static let name = "command"
+    static let command = Key.texts(
+        "command",
+        "of the backend command: a program and its arguments, or a line for the shell; it reads what was said from "
+            + "its standard input, a line each, and writes lines", names: .program)
+    static let perTurn = Key.flag(
+        "per_turn", "run the command once for each item; else once, and a blank line ends a reply", default: false)
+    static let timeLimit = Key.number(
+        "time_limit", "how long the command may take for a reply", default: 30, in: 0.1...3600, unit: "s")
 
     private let host: NodeHost
     private let command: [String]
@@ -19,9 +26,10 @@ final class CommandBackend: Backend {
     init(_ settings: Settings, _ host: NodeHost) throws(NodeError) {
         self.host = host
         command = try settings.command(
-            for: "the backend \"command\"", hint: "as in command = [\"./answer\", \"--short\"]", host: host)
-        perTurn = settings.bool("per_turn") ?? false
-        limit = settings.number("time_limit") ?? 30
+            Self.command, for: "the backend \"command\"", hint: "as in command = [\"./answer\", \"--short\"]",
+            host: host)
+        perTurn = try settings[Self.perTurn]
+        limit = try settings[Self.timeLimit]
     }
 
     func forget() { drop() }

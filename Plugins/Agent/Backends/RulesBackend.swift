@@ -3,6 +3,9 @@ import NodeKit
 
 /// Answers by rules: the first one that matches, its replies in turn.
 final class RulesBackend: Backend {
+    static let rules = Key.path(
+        "rules", "of the backend rules: a file of patterns and replies; without it a few are there")
+
     private let rules: [Rule]
     /// How often each rule has answered.
     private var turns: [Int]
@@ -10,7 +13,7 @@ final class RulesBackend: Backend {
 
     init(_ settings: Settings, _ host: NodeHost, _ tools: Tools) throws(NodeError) {
         self.tools = tools
-        if let path = settings.string("rules") {
+        if let path = try settings[Self.rules] {
             rules = try RuleFile.read(host.resolve(path))
         } else {
             rules = try RuleFile.rules(RuleFile.builtIn, path: "built-in rules")
@@ -22,7 +25,7 @@ final class RulesBackend: Backend {
         if names.count > tools.allowed.count {
             throw NodeError(
                 "the rules name the action \(names[tools.allowed.count]), which the file does not allow",
-                hint: "allow = [\(names.map { "\"\($0)\"" }.joined(separator: ", "))]", key: "allow")
+                hint: "allow = [\(names.map { "\"\($0)\"" }.joined(separator: ", "))]", key: Tools.allow.name)
         }
     }
 

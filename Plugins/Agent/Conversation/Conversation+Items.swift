@@ -121,7 +121,7 @@ extension Conversation {
     /// Takes what was typed. [control]
     func send(_ text: String) throws(NodeError) -> UInt64 {
         let fault = monitor.locked { () -> NodeError? in
-            if trimmed(text).isEmpty { return NodeError("there is nothing to send", key: "text") }
+            if trimmed(text).isEmpty { return NodeError("there is nothing to send", key: Agent.text.name) }
             if isEnding { return NodeError("the graph has ended") }
             guard let failure, failure.kind != .other else { return nil }
             return NodeError(

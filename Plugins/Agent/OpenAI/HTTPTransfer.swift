@@ -48,7 +48,7 @@ final class HTTPTransfer {
         defer { for line in lines { free(line) } }
         let pointers = lines.map { UnsafePointer($0) } + [nil]
         guard let post = vg_http_post(client.http, url, pointers, body, body.count) else {
-            throw NodeError("'\(url)' is no address", key: "url")
+            throw NodeError("'\(url)' is no address", key: ChatOptions.url.name)
         }
         self.post = post
     }

@@ -4,7 +4,6 @@ import NodeKit
 
 /// Answers with what a language model says, at an endpoint for chat completions that streams.
 final class OpenAIBackend: Backend {
-    static let name = "openai"
     /// No server makes anybody wait longer than this, in seconds, whatever it says.
     private static let longestWait = 30.0
 

@@ -4,29 +4,34 @@ import NodeKit
 
 /// A key that nobody may see: it goes into one header of requests, and is struck out of whatever else is told.
 struct SecretKey {
+    static let variable = Key.text("key_env", "the variable that holds the key", names: .variable)
+    static let file = Key.text(
+        "key_file", "the file that holds the key; nobody else may read it", names: .file)
+
     private let text: String
 
     /// From the variable or the file that the settings name; nil: no key is needed.
     init?(_ settings: Settings, _ host: NodeHost) throws(NodeError) {
-        switch (settings.string("key_env"), settings.string("key_file")) {
+        switch try (settings[Self.variable], settings[Self.file]) {
         case (nil, nil): return nil
-        case (_?, _?): throw NodeError("give key_env or key_file, not both", key: "key_file")
+        case (_?, _?): throw NodeError("give key_env or key_file, not both", key: Self.file.name)
         case (let name?, nil):
             // Who wrote the key itself, or "${NAME}", must not read it in an error.
             guard Self.isVariable(name) else {
                 throw NodeError(
                     "key_env is no name of a variable",
                     hint: "give the variable's name, as in \"LLM_KEY\", not its value",
-                    key: "key_env")
+                    key: Self.variable.name)
             }
             guard let value = getenv(name).map({ trimmed(String(cString: $0)) }), !value.isEmpty else {
-                throw NodeError("the variable \(name) is not set", hint: "it holds the key", key: "key_env")
+                throw NodeError(
+                    "the variable \(name) is not set", hint: "it holds the key", key: Self.variable.name)
             }
             text = value
         case (nil, let path?): text = try Self.read(host.resolve(path))
         }
         guard text.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-            let name = settings.string("key_env") == nil ? "key_file" : "key_env"
+            let name = settings.gives(Self.variable) ? Self.variable.name : Self.file.name
             throw NodeError("what \(name) names is no key: it has spaces or other characters", key: name)
         }
     }
@@ -46,20 +51,21 @@ struct SecretKey {
     private static func read(_ path: String) throws(NodeError) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
-            throw NodeError("cannot read \(path): \(String(cString: strerror(errno)))", key: "key_file")
+            throw NodeError("cannot read \(path): \(String(cString: strerror(errno)))", key: Self.file.name)
         }
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw NodeError("\(path) is no file", key: "key_file")
+            throw NodeError("\(path) is no file", key: Self.file.name)
         }
         if status.st_mode & 0o077 != 0 {
-            throw NodeError("others may read \(path), which holds a key", hint: "chmod 600 \(path)", key: "key_file")
+            throw NodeError(
+                "others may read \(path), which holds a key", hint: "chmod 600 \(path)", key: Self.file.name)
         }
         var bytes = [UInt8](repeating: 0, count: 8192)
         let count = Glibc.read(file, &bytes, bytes.count)
         let text = trimmed(String(decoding: bytes[..<max(0, count)], as: UTF8.self))
-        if text.isEmpty { throw NodeError("\(path) is empty", hint: "it holds the key", key: "key_file") }
+        if text.isEmpty { throw NodeError("\(path) is empty", hint: "it holds the key", key: Self.file.name) }
         return text
     }
 

@@ -21,20 +21,24 @@ enum RuleFile {
 
     private static func contents(_ path: String) throws(NodeError) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else {
-            throw NodeError("cannot read \(path): \(String(cString: strerror(errno)))", key: "rules")
-        }
+        guard file >= 0 else { throw unread(path) }
         defer { close(file) }
         var result: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65536)
         while result.count <= largest {
             let count = Glibc.read(file, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
-            if count < 0 { throw NodeError("cannot read \(path): \(String(cString: strerror(errno)))", key: "rules") }
+            if count < 0 { throw unread(path) }
             if count == 0 { return result }
             result += piece[..<count]
         }
-        throw NodeError("\(path) has more than \(largest >> 20) MB", hint: "a file of rules is a text", key: "rules")
+        throw NodeError(
+            "\(path) has more than \(largest >> 20) MB", hint: "a file of rules is a text",
+            key: RulesBackend.rules.name)
+    }
+
+    private static func unread(_ path: String) -> NodeError {
+        NodeError("cannot read \(path): \(String(cString: strerror(errno)))", key: RulesBackend.rules.name)
     }
 
     /// Reads the lines.
@@ -69,7 +73,7 @@ enum RuleFile {
         guard let last = result.last else {
             throw NodeError(
                 "\(path) has no rule", hint: "a pattern at the margin, below it replies with spaces before them",
-                key: "rules")
+                key: RulesBackend.rules.name)
         }
         if last.replies.isEmpty {
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -80,7 +84,7 @@ enum RuleFile {
     }
 
     private static func fault(_ path: String, _ line: Int, _ column: Int, _ message: String) -> NodeError {
-        NodeError("\(path):\(line):\(column): \(message)", key: "rules")
+        NodeError("\(path):\(line):\(column): \(message)", key: RulesBackend.rules.name)
     }
 
     /// What it says without a file.

@@ -8,6 +8,11 @@ final class Tools: Sendable {
     static let mostCalls = 16
     static let mostRounds = 5
 
+    static let allow = Key.texts(
+        "allow", "actions of other nodes that replies may name or a model may ask for, as NODE.ACTION", default: [])
+    static let actionTime = Key.number(
+        "action_time", "how long such an action may take", default: 10, in: 0.1...3600, unit: "s")
+
     /// One of them.
     struct Tool: Sendable {
         var node: String
@@ -26,15 +31,17 @@ final class Tools: Sendable {
 
     init(_ settings: Settings, _ host: NodeHost) throws(NodeError) {
         self.host = host
-        limit = settings.number("action_time") ?? 10
+        limit = try settings[Self.actionTime]
         var allowed: [Tool] = []
-        for name in settings.strings("allow") {
+        for name in try settings[Self.allow] {
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-                throw NodeError("'\(shortened(name))' is no NODE.ACTION", hint: "as in lamp.set", key: "allow")
+                throw NodeError(
+                    "'\(shortened(name))' is no NODE.ACTION", hint: "as in lamp.set", key: Self.allow.name)
             }
             if parts[0] == host.nodeName {
-                throw NodeError("the agent cannot call itself", hint: "leave out \(shortened(name))", key: "allow")
+                throw NodeError(
+                    "the agent cannot call itself", hint: "leave out \(shortened(name))", key: Self.allow.name)
             }
             allowed.append(Tool(node: String(parts[0]), action: String(parts[1])))
         }

@@ -19,25 +19,27 @@ protocol SpeechDetector: AnyObject {
 /// Hz of everything that listens to speech.
 let speechRate = 16000.0
 
-/// The names of what detects speech, as the setting `detector` takes them.
-let detectorNames = ["auto", "silero", "webrtc"]
+/// What detects speech, as the setting `detector` takes it.
+enum DetectorChoice: String, CaseIterable {
+    case auto, silero, webrtc
+
+    /// The setting; each node says what it is for.
+    static let key = Key.choice("detector", "what tells", default: DetectorChoice.auto)
+}
 
 /// Makes a detector: Silero's model where it is installed, or the one of WebRTC, unless one is named. [control]
-func makeDetector(_ name: String, host: NodeHost) throws(NodeError) -> any SpeechDetector {
+func makeDetector(_ choice: DetectorChoice, host: NodeHost) throws(NodeError) -> any SpeechDetector {
     let models = host.modelFolder
-    switch name {
-    case "silero": return try SileroDetector(models: models)
-    case "webrtc": return try WebRTCDetector()
-    case "auto":
+    switch choice {
+    case .silero: return try SileroDetector(models: models)
+    case .webrtc: return try WebRTCDetector()
+    case .auto:
         let isThere = [SileroDetector.model, OnnxRuntime.model].allSatisfy { ModelFolder.isInstalled($0, in: models) }
         if isThere { return try SileroDetector(models: models) }
         do throws(NodeError) { return try WebRTCDetector() } catch {
             throw NodeError(
                 error.message, hint: error.hint + ", or voicegraph models install \(SileroDetector.model)",
-                key: "detector")
+                key: DetectorChoice.key.name)
         }
-    default:
-        throw NodeError(
-            "there is no detector \"\(name)\"", hint: "use \(detectorNames.joined(separator: ", "))", key: "detector")
     }
 }

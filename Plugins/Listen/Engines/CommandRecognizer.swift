@@ -7,14 +7,21 @@ import NodeKit
 final class CommandRecognizer: Recognizer {
     /// What to run.
     struct Command: Sendable {
+        static let line = Key.texts(
+            "command",
+            "reads WAV (16-bit mono, 16 kHz) and writes text: a line for the shell, or a program and its arguments",
+            names: .program)
+        static let limit = Key.number(
+            "time_limit", "how long the command may take for an item", default: 30, in: 0.1...3600, unit: "s")
+
         let arguments: [String]
         /// Seconds that it may take for one segment.
         let limit: Double
 
         init(_ settings: Settings, host: NodeHost) throws(NodeError) {
             arguments = try settings.command(
-                for: "the engine \"command\"", hint: "a program that reads WAV and writes text", host: host)
-            limit = settings.number("time_limit") ?? 30
+                Self.line, for: "the engine \"command\"", hint: "a program that reads WAV and writes text", host: host)
+            limit = try settings[Self.limit]
         }
     }
 
@@ -58,8 +65,9 @@ final class CommandRecognizer: Recognizer {
         case .aborted: throw AbortFlag.error
         case .late:
             throw NodeError(
-                "the command took more than \(command.limit) s and was ended", hint: "see `time_limit`", key: "command")
-        case .tooLong: throw NodeError("the command wrote more than 1 MiB and was ended", key: "command")
+                "the command took more than \(command.limit) s and was ended", hint: "see `\(Command.limit.name)`",
+                key: Command.line.name)
+        case .tooLong: throw NodeError("the command wrote more than 1 MiB and was ended", key: Command.line.name)
         case nil: break
         }
         // As wait(2) packs it: the signal below, the exit code above.
@@ -68,7 +76,7 @@ final class CommandRecognizer: Recognizer {
             let said = String(decoding: talk.errors, as: UTF8.self).split(separator: "\n").last.map { ": \($0)" } ?? ""
             throw NodeError(
                 (signal != 0 ? "the command was ended by \(signalName(signal))" : "the command ended with \(code)")
-                    + shortened(said), key: "command")
+                    + shortened(said), key: Command.line.name)
         }
         let words = String(decoding: talk.output, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         return Recognition(text: words.joined(separator: " "))

@@ -12,13 +12,15 @@ struct MoonshineChoice: Sendable {
     let models: String
 
     /// Looks whether the model is there. [control]
-    init(_ settings: Settings, language: String, models: String) throws(NodeError) {
-        guard language.lowercased().hasPrefix("en") || settings.string("model") != nil else {
+    init(_ settings: Settings, models: String) throws(NodeError) {
+        let language = try settings[RecognizerChoice.language]
+        let name = try settings[RecognizerChoice.model]
+        guard language.lowercased().hasPrefix("en") || name != nil else {
             throw NodeError(
                 "the model \(Self.model) knows English only, not \(language)",
-                hint: "name another `model`, or another `engine`", key: "language")
+                hint: "name another `model`, or another `engine`", key: RecognizerChoice.language.name)
         }
-        folder = try ModelFolder(settings.string("model") ?? Self.model, in: models)
+        folder = try ModelFolder(name ?? Self.model, in: models)
         _ = try ModelFolder(OnnxRuntime.model, in: models)
         self.models = models
     }

@@ -14,9 +14,10 @@ struct PocketSphinxModel: Sendable {
     let language: String?
 
     /// Finds the model of a language, or in the folder that the setting `model` names. [control]
-    init(_ settings: Settings, language name: String, host: NodeHost) throws(NodeError) {
+    init(_ settings: Settings, host: NodeHost) throws(NodeError) {
+        let name = try settings[RecognizerChoice.language]
         let tag = name.lowercased().replacing("_", with: "-")
-        let given = settings.string("model").map(host.resolve)
+        let given = try settings[RecognizerChoice.model].map(host.resolve)
         let folder = given ?? "\(Self.installed)/\(tag == "en" ? "en-us" : tag)"
         let files = listing(folder)
         let acoustic = ([folder] + files.map { "\(folder)/\($0)" }).first { access("\($0)/mdef", R_OK) == 0 }
@@ -25,12 +26,12 @@ struct PocketSphinxModel: Sendable {
             if given != nil {
                 throw NodeError(
                     "\(folder) has no model of PocketSphinx",
-                    hint: "it needs a folder with `mdef`, and a .dict file", key: "model")
+                    hint: "it needs a folder with `mdef`, and a .dict file", key: RecognizerChoice.model.name)
             }
             throw NodeError(
                 "PocketSphinx has no model for \(name)",
                 hint: tag.hasPrefix("en") ? PocketSphinxLibrary.cure : "give `model`, a folder with one",
-                key: "language")
+                key: RecognizerChoice.language.name)
         }
         self.acoustic = acoustic
         self.dictionary = "\(folder)/\(dictionary)"
@@ -64,29 +65,43 @@ enum PocketSphinxSearch: Sendable {
     case grammar(String)
     case phrases([String], threshold: Double)
 
+    static let keyphrases = Key.texts("keyphrases", "pocketsphinx hears only these phrases")
+    static let threshold = Key.number(
+        "threshold", "how unlike a keyphrase may be", default: 1e-20, in: 1e-50...1)
+    static let grammarFile = Key.path("grammar", "a JSGF file; pocketsphinx hears only what it allows")
+
+    /// Whether settings ask for phrases or a grammar.
+    static func isAsked(by settings: Settings) throws(NodeError) -> Bool {
+        try !settings[keyphrases].isEmpty || settings.gives(grammarFile)
+    }
+
     /// Of a node that transcribes: phrases, a grammar, or what the model's language has. [control]
     init(_ settings: Settings, model: PocketSphinxModel, host: NodeHost) throws(NodeError) {
-        let phrases = settings.strings("keyphrases")
-        if !phrases.isEmpty {
-            guard settings.string("grammar") == nil else {
-                throw NodeError("keyphrases and a grammar exclude each other", key: "grammar")
+        let grammar = try settings[Self.grammarFile]
+        if try !settings[Self.keyphrases].isEmpty {
+            guard grammar == nil else {
+                throw NodeError("keyphrases and a grammar exclude each other", key: Self.grammarFile.name)
             }
-            try self.init(phrases, threshold: settings.number("threshold") ?? 1e-20, key: "keyphrases", model: model)
-        } else if let grammar = settings.string("grammar") {
+            try self.init(phrases: Self.keyphrases, settings, model: model)
+        } else if let grammar {
             self = .grammar(host.resolve(grammar))
         } else if let language = model.language {
             self = .language(language)
         } else {
-            throw NodeError("the model has no language model", hint: "give keyphrases or a grammar", key: "model")
+            throw NodeError(
+                "the model has no language model", hint: "give keyphrases or a grammar",
+                key: RecognizerChoice.model.name)
         }
     }
 
-    /// Phrases, of words that the model knows. [control]
-    init(_ phrases: [String], threshold: Double, key: String, model: PocketSphinxModel) throws(NodeError) {
-        let phrases = phrases.map { $0.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ") }
-        if phrases.isEmpty || phrases.contains("") { throw NodeError("a phrase is empty", key: key) }
-        try model.require(phrases.flatMap { $0.split(separator: " ").map(String.init) }, key: key)
-        self = .phrases(phrases, threshold: threshold)
+    /// The phrases that a setting gives, of words that the model knows. [control]
+    init(phrases key: Key<[String]>, _ settings: Settings, model: PocketSphinxModel) throws(NodeError) {
+        let phrases = try settings[key].map {
+            $0.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        }
+        if phrases.isEmpty || phrases.contains("") { throw NodeError("a phrase is empty", key: key.name) }
+        try model.require(phrases.flatMap { $0.split(separator: " ").map(String.init) }, key: key.name)
+        self = .phrases(phrases, threshold: try settings[Self.threshold])
     }
 
     /// Makes a decoder that searches for it. [worker]
@@ -95,7 +110,8 @@ enum PocketSphinxSearch: Sendable {
         case .language(let path): return try PocketSphinx(model.options + ["-lm", path])
         case .grammar(let path):
             do throws(NodeError) { return try PocketSphinx(model.options + ["-jsgf", path]) } catch {
-                throw NodeError("\(path): \(error.message)", hint: "it must be a JSGF grammar", key: "grammar")
+                throw NodeError(
+                    "\(path): \(error.message)", hint: "it must be a JSGF grammar", key: Self.grammarFile.name)
             }
         case .phrases(let phrases, let threshold):
             // The library reads such a list from a file only.

@@ -53,64 +53,69 @@ final class AbortFlag: Sendable {
 /// An engine that settings name and whose parts are there; it is not loaded yet.
 struct RecognizerChoice: @unchecked Sendable {
     // Sendable: what `load` holds are texts, numbers, and a flag for any thread.
+
+    static let engine = Key.choice(
+        "engine", "what recognizes; auto: moonshine where it is installed, else pocketsphinx", default: Engine.auto)
+    static let model = Key.text(
+        "model", "another model: the name of one for moonshine, a folder for pocketsphinx", names: .file)
+    static let language = Key.text("language", "what is spoken", default: "en-US")
+
+    /// The values of the setting `engine`.
+    enum Engine: String, CaseIterable {
+        case auto, moonshine, pocketsphinx, command
+    }
+
     /// "moonshine", "pocketsphinx" or "command".
     let name: String
     /// Reads what it needs, which may take a second. [worker]
     let load: () throws(NodeError) -> any Recognizer
 
-    /// The values of the setting `engine`.
-    static let names = ["auto", "moonshine", "pocketsphinx", "command"]
-
     /// Finds the engine that settings ask for, and looks whether its parts are there. [control]
     init(_ settings: Settings, host: NodeHost, abort: AbortFlag) throws(NodeError) {
-        let language = settings.string("language") ?? "en-US"
-        switch Self.engine(settings, host: host) {
-        case "moonshine":
-            let choice = try MoonshineChoice(settings, language: language, models: host.modelFolder)
-            name = "moonshine"
+        let engine = try Self.find(settings, host: host)
+        name = engine.rawValue
+        switch engine {
+        case .moonshine:
+            let choice = try MoonshineChoice(settings, models: host.modelFolder)
             load = { () throws(NodeError) in try Moonshine(choice, abort: abort) }
-        case "command":
+        case .command:
             let command = try CommandRecognizer.Command(settings, host: host)
-            name = "command"
             load = { () throws(NodeError) in CommandRecognizer(command, abort: abort) }
-        default:
-            let (model, search) = try Self.pocketSphinx(settings, language: language, host: host)
-            name = "pocketsphinx"
+        case .pocketsphinx, .auto:
+            let (model, search) = try Self.pocketSphinx(settings, host: host)
             load = { () throws(NodeError) in try PocketSphinxRecognizer(model, search) }
         }
     }
 
     /// The parts of PocketSphinx. Where they are missing and no engine was asked for, the hint names the other one as well.
     private static func pocketSphinx(
-        _ settings: Settings, language: String, host: NodeHost
+        _ settings: Settings, host: NodeHost
     ) throws(NodeError) -> (PocketSphinxModel, PocketSphinxSearch) {
+        let (wanted, isSearch) = (try settings[engine], try PocketSphinxSearch.isAsked(by: settings))
         do throws(NodeError) {
-            let model = try PocketSphinxModel(settings, language: language, host: host)
+            let model = try PocketSphinxModel(settings, host: host)
             let search = try PocketSphinxSearch(settings, model: model, host: host)
             _ = try PocketSphinxLibrary.load()
             return (model, search)
         } catch {
             var error = error
-            let isOpen = ["auto", nil].contains(settings.string("engine")) && !isSearch(settings)
-            if isOpen, error.hint == PocketSphinxLibrary.cure {
+            if wanted == .auto, !isSearch, error.hint == PocketSphinxLibrary.cure {
                 error.hint += ", or voicegraph models install \(MoonshineChoice.model)"
             }
             throw error
         }
     }
 
-    private static func isSearch(_ settings: Settings) -> Bool {
-        !settings.strings("keyphrases").isEmpty || settings.string("grammar") != nil
-    }
-
-    private static func engine(_ settings: Settings, host: NodeHost) -> String {
-        let name = settings.string("engine") ?? "auto"
-        if name != "auto" { return name }
-        if !settings.strings("command").isEmpty { return "command" }
-        let language = settings.string("language")?.lowercased() ?? "en"
+    /// What `auto` stands for here, or the engine that is named.
+    private static func find(_ settings: Settings, host: NodeHost) throws(NodeError) -> Engine {
+        let wanted = try settings[engine]
+        if wanted != .auto { return wanted }
+        if try !settings[CommandRecognizer.Command.line].isEmpty { return .command }
+        let isSearch = try PocketSphinxSearch.isAsked(by: settings)
+        let isEnglish = try settings[language].lowercased().hasPrefix("en")
         let isInstalled = [MoonshineChoice.model, OnnxRuntime.model].allSatisfy {
             ModelFolder.isInstalled($0, in: host.modelFolder)
         }
-        return isInstalled && !isSearch(settings) && language.hasPrefix("en") ? "moonshine" : "pocketsphinx"
+        return isInstalled && !isSearch && isEnglish ? .moonshine : .pocketsphinx
     }
 }

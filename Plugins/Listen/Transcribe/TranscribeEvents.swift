@@ -32,17 +32,20 @@ enum TranscribeEvent {
                     "where the engine knows them: tables with text, start and end in seconds, and confidence"),
                 Field("confidence", VG_NUMBER, "0 to 1, where the engine knows it"),
             ], role: .text(.whole)),
-        EventType(cancelled, "an item was given up", fields: [item], role: .text(.withdrawn)),
+        EventType(
+            cancelled, "an item was given up", fields: [item], role: .text(.withdrawn),
+            says: "what was said last is not transcribed"),
         EventType(failed, "an item could not be recognized", fields: [item, reason]),
         EventType(
             behind, "how far recognition is behind the audio, when that becomes a second more, or nothing again",
-            fields: [Field("seconds", VG_NUMBER, "how far", unit: "s")]),
+            fields: [Field("seconds", VG_NUMBER, "how far", unit: "s")],
+            says: "[{seconds:1} s behind what is said|no more behind what is said]"),
         EventType(
             dropped, "audio was not listened to, because recognition was too far behind",
             fields: [
                 Field("frames", VG_INTEGER, "since the last time", unit: "frames"),
                 Field("total", VG_INTEGER, "since the node began", unit: "frames"),
-            ]),
+            ], says: "{frames:frame} not listened to: too far behind"),
         EventType(
             state, "what it does",
             fields: [
@@ -62,6 +65,42 @@ enum TranscribeState: String {
 
 /// How the node listens, as its settings say.
 struct TranscribeOptions: Sendable {
+    private static let partials = Key.value(
+        "partials", "whether there are partial texts, or the seconds between them", default: .number(usualInterval))
+    private static let silence = Key.number(
+        "silence", "how long a pause ends an item", default: 0.6, in: 0.1...10, unit: "s")
+    private static let longest = Key.number(
+        "max_segment",
+        "how long an item may be; it is cut where it is quietest near its end, and goes on as the next",
+        default: 15, in: 2...30, unit: "s")
+    private static let gated = Key.flag(
+        "gated", "listens only while the control input `gate` is above 0.5, and each time is an item", default: false)
+    private static let behind = Key.choice(
+        "behind",
+        "what happens when recognition is `max_behind` seconds behind: what comes is heard as "
+            + "far as there is room, or all that waits is dropped", default: Behind.catchUp)
+    private static let mostBehind = Key.number(
+        "max_behind", "how far it may be behind", default: 30, in: 1...600, unit: "s")
+    private static let autostart = Key.flag(
+        "autostart", "listens from the first block on, not from `start`", default: true)
+
+    static let settings: [any SettingDeclaration] = [
+        RecognizerChoice.engine, RecognizerChoice.model, RecognizerChoice.language, partials, silence, longest, gated,
+        DetectorChoice.key.described("what tells speech from other sound, without `gated`"), behind, mostBehind,
+        autostart, PocketSphinxSearch.keyphrases, PocketSphinxSearch.threshold, PocketSphinxSearch.grammarFile,
+        CommandRecognizer.Command.line, CommandRecognizer.Command.limit,
+    ]
+
+    private enum Behind: String, CaseIterable {
+        case catchUp = "catch up"
+        case drop
+    }
+
+    /// Seconds between partial texts, unless the file gives others.
+    private static let usualInterval = 0.4
+    /// Seconds of speech that are an item at least.
+    static let shortest = 0.09
+
     /// Whether it listens only while the control `gate` is above 0.5.
     let isGated: Bool
     /// Seconds between partial texts; nil: there are none.
@@ -75,72 +114,29 @@ struct TranscribeOptions: Sendable {
     /// Seconds that it may be behind.
     let mostBehind: Double
     let startsItself: Bool
-    let detector: String
+    let detector: DetectorChoice
 
     /// Seconds that an item has before what began it.
     var preroll: Double { isGated ? 0.5 : 0.3 }
-    /// Seconds of speech that are an item at least.
-    static let shortest = 0.09
 
     init(_ settings: Settings) throws(NodeError) {
-        isGated = settings.bool("gated") ?? false
-        switch settings.values["partials"] {
-        case .bool(let isOn): partials = isOn ? 0.4 : nil
-        case nil: partials = 0.4
-        default:
-            guard let seconds = settings.number("partials"), (0.1...60).contains(seconds) else {
-                throw NodeError(
-                    "partials must be true, false or the seconds between them", hint: "0.1 to 60", key: "partials")
-            }
-            partials = seconds
-        }
-        longest = settings.number("max_segment") ?? 15
-        silence = settings.number("silence") ?? 0.6
-        drops = settings.string("behind") == "drop"
-        mostBehind = settings.number("max_behind") ?? 30
-        startsItself = settings.bool("autostart") ?? true
-        detector = settings.string("detector") ?? "auto"
+        isGated = try settings[Self.gated]
+        partials = try Self.interval(settings[Self.partials] ?? .bool(true))
+        longest = try settings[Self.longest]
+        silence = try settings[Self.silence]
+        drops = try settings[Self.behind] == .drop
+        mostBehind = try settings[Self.mostBehind]
+        startsItself = try settings[Self.autostart]
+        detector = try settings[DetectorChoice.key]
     }
 
-    static let settings = [
-        Setting(
-            "engine", VG_SET_STRING, "what recognizes; auto: moonshine where it is installed, else pocketsphinx",
-            default: "\"auto\"", choices: RecognizerChoice.names),
-        Setting(
-            "model", VG_SET_STRING, "another model: the name of one for moonshine, a folder for pocketsphinx",
-            names: .file),
-        Setting("language", VG_SET_STRING, "what is spoken", default: "\"en-US\""),
-        Setting(
-            "partials", VG_SET_VALUE, "whether there are partial texts, or the seconds between them", default: "0.4"),
-        Setting(
-            "silence", VG_SET_NUMBER, "how long a pause ends an item", default: "0.6", range: 0.1...10, unit: "s"),
-        Setting(
-            "max_segment", VG_SET_NUMBER,
-            "how long an item may be; it is cut where it is quietest near its end, and goes on as the next",
-            default: "15", range: 2...30, unit: "s"),
-        Setting(
-            "gated", VG_SET_BOOL, "listens only while the control input `gate` is above 0.5, and each time is an item",
-            default: "false"),
-        Setting(
-            "detector", VG_SET_STRING, "what tells speech from other sound, without `gated`", default: "\"auto\"",
-            choices: detectorNames),
-        Setting(
-            "behind", VG_SET_STRING,
-            "what happens when recognition is `max_behind` seconds behind: what comes is heard as "
-                + "far as there is room, or all that waits is dropped", default: "\"catch up\"",
-            choices: ["catch up", "drop"]),
-        Setting(
-            "max_behind", VG_SET_NUMBER, "how far it may be behind", default: "30", range: 1...600, unit: "s"),
-        Setting("autostart", VG_SET_BOOL, "listens from the first block on, not from `start`", default: "true"),
-        Setting("keyphrases", VG_SET_STRINGS, "pocketsphinx hears only these phrases"),
-        Setting("threshold", VG_SET_NUMBER, "how unlike a keyphrase may be", default: "1e-20", range: 1e-50...1),
-        Setting("grammar", VG_SET_PATH, "a JSGF file; pocketsphinx hears only what it allows"),
-        Setting(
-            "command", VG_SET_STRINGS,
-            "reads WAV (16-bit mono, 16 kHz) and writes text: a line for the shell, or a program and its arguments",
-            names: .program),
-        Setting(
-            "time_limit", VG_SET_NUMBER, "how long the command may take for an item", default: "30", range: 0.1...3600,
-            unit: "s"),
-    ]
+    /// The seconds between partial texts; nil: there are none.
+    private static func interval(_ given: SettingValue) throws(NodeError) -> Double? {
+        if case .bool(let isOn) = given { return isOn ? usualInterval : nil }
+        if let seconds = Settings([partials.name: given]).number(partials.name), (0.1...60).contains(seconds) {
+            return seconds
+        }
+        throw NodeError(
+            "partials must be true, false or the seconds between them", hint: "0.1 to 60", key: partials.name)
+    }
 }

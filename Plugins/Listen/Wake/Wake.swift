@@ -21,20 +21,21 @@ final class Wake: Node {
                 defaultValue: 1),
         ],
         settings: [
-            Setting("phrase", VG_SET_STRINGS, "what opens the gate; several may", required: true),
-            Setting(
-                "threshold", VG_SET_NUMBER,
-                "how unlike a phrase may be: 1e-10 for short ones, down to 1e-50 for long ones", default: "1e-20",
-                range: 1e-50...1),
-            Setting("seconds", VG_SET_NUMBER, "how long it stays open", default: "8", range: 0.1...3600, unit: "s"),
-            Setting("until_turn", VG_SET_BOOL, "stays open until `turn` falls", default: "false"),
-            Setting("language", VG_SET_STRING, "what is spoken", default: "\"en-US\""),
-            Setting("model", VG_SET_STRING, "a folder with another model of PocketSphinx", names: .file),
+            phrase,
+            PocketSphinxSearch.threshold.described(
+                "how unlike a phrase may be: 1e-10 for short ones, down to 1e-50 for long ones"),
+            seconds, untilTurn, RecognizerChoice.language,
+            RecognizerChoice.model.described("a folder with another model of PocketSphinx"),
         ],
         actions: [
             Action("open", "open the gate, as the phrase does"), Action("close", "close the gate", urgent: true),
         ],
         events: WakeEvent.types, process: wakeProcess, absorb: wakeAbsorb)
+
+    private static let phrase = Key.someTexts("phrase", "what opens the gate; several may")
+    private static let seconds = Key.number(
+        "seconds", "how long it stays open", default: 8, in: 0.1...3600, unit: "s")
+    private static let untilTurn = Key.flag("until_turn", "stays open until `turn` falls", default: false)
 
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
@@ -60,11 +61,10 @@ final class Wake: Node {
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
-        seconds = settings.number("seconds") ?? 8
-        untilTurn = settings.bool("until_turn") ?? false
-        let model = try PocketSphinxModel(settings, language: settings.string("language") ?? "en-US", host: host)
-        let search = try PocketSphinxSearch(
-            settings.strings("phrase"), threshold: settings.number("threshold") ?? 1e-20, key: "phrase", model: model)
+        seconds = try settings[Self.seconds]
+        untilTurn = try settings[Self.untilTurn]
+        let model = try PocketSphinxModel(settings, host: host)
+        let search = try PocketSphinxSearch(phrases: Self.phrase, settings, model: model)
         _ = try PocketSphinxLibrary.load()
         gate.initialize(to: WakeGate())
         let listener = WakeListener(host: host, model: model, search: search, gate: gate, seconds: seconds)
@@ -142,7 +142,7 @@ enum WakeEvent {
             fields: [
                 Field("phrase", VG_STRING, "which one"), Field("start", VG_NUMBER, "when it begins", unit: "s"),
                 Field("end", VG_NUMBER, "when it ends", unit: "s"),
-            ]),
+            ], says: "heard \"{phrase}\""),
         EventType(
             state, "whether the gate is open", fields: [Field("open", VG_BOOL, "whether it is")], retained: true),
     ]

@@ -6,6 +6,12 @@ import NodeKit
 /// sentence. What is wanted of the voice stands in its variables.
 struct CommandEngine: VoiceEngine {
     static let name = "command"
+    static let command = Key.texts(
+        "command",
+        "of the engine command: a program and its arguments, or a line for the shell; it reads a text from its "
+            + "standard input and writes a WAV file to its standard output, once a sentence", names: .program)
+    static let timeLimit = Key.number(
+        "time_limit", "how long the command may take for a sentence", default: 30, in: 0.1...3600, unit: "s")
 
     let abilities = EngineAbilities(
         cut: .sentences, tellsWords: false, takesMarkup: true, setsPitch: true, volume: 0)
@@ -16,8 +22,9 @@ struct CommandEngine: VoiceEngine {
 
     init(_ settings: Settings, _ host: NodeHost) throws(NodeError) {
         command = try settings.command(
-            for: "the engine \"command\"", hint: "as in command = [\"espeak-ng\", \"--stdout\"]", host: host)
-        limit = settings.number("time_limit") ?? 30
+            Self.command, for: "the engine \"command\"", hint: "as in command = [\"espeak-ng\", \"--stdout\"]",
+            host: host)
+        limit = try settings[Self.timeLimit]
     }
 
     func find(_ voice: String) throws(NodeError) -> (name: String, instead: String?) { (voice, nil) }

@@ -59,7 +59,7 @@ struct EspeakVoices {
         throw NodeError(
             "espeak-ng has no variant called \"\(parts[1])\"",
             hint: suggestion(String(parts[1]), among: known) ?? "there are m1 to m8, f1 to f5, whisper and others",
-            key: "voice")
+            key: TTS.voice.name)
     }
 
     /// "de_CH.UTF-8" as "de-ch"; empty: it cannot be a tag.
@@ -75,7 +75,7 @@ struct EspeakVoices {
             "espeak-ng has no voice called \"\(voice)\"",
             hint: suggestion(voice, among: known)
                 ?? "give a language as in en, de-AT or pt-BR, or a voice that `voicegraph voices` lists",
-            key: "voice")
+            key: TTS.voice.name)
     }
 
     /// All voices, or those of a kind.

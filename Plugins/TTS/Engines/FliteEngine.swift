@@ -20,7 +20,8 @@ struct FliteEngine: VoiceEngine {
         let known = Self.voices.joined(separator: ", ")
         throw NodeError(
             "flite has no voice called \"\(voice)\"",
-            hint: suggestion(voice, among: Self.voices) ?? "it speaks English; its voices are \(known)", key: "voice")
+            hint: suggestion(voice, among: Self.voices) ?? "it speaks English; its voices are \(known)",
+            key: TTS.voice.name)
     }
 
     func voices() throws(NodeError) -> [KnownVoice] {

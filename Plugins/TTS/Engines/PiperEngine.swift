@@ -51,7 +51,7 @@ struct PiperEngine: VoiceEngine {
         let names = known.map { "\($0.name) (\($0.language))" }.joined(separator: ", ")
         throw NodeError(
             "piper has no voice called \"\(voice)\"",
-            hint: suggestion(voice, among: known.map(\.name)) ?? "installed: \(names)", key: "voice")
+            hint: suggestion(voice, among: known.map(\.name)) ?? "installed: \(names)", key: TTS.voice.name)
     }
 
     func voices() throws(NodeError) -> [KnownVoice] {

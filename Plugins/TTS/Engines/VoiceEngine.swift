@@ -76,11 +76,17 @@ enum VoiceEngines {
     /// The one that sounds best of those that are there.
     static let auto = "auto"
 
+    static let engine = Key.text(
+        "engine",
+        "what speaks; piper needs models (`voicegraph models install piper-joe onnxruntime`); auto: piper where a "
+            + "voice of it speaks the language, else espeak-ng",
+        default: EspeakEngine.name, choices: names + [auto])
+
     /// Makes the engine that the settings name. Cheap: what it needs is loaded when it is used. [control]
     static func make(_ settings: Settings, _ host: NodeHost, offline: @escaping @Sendable () -> Bool)
         throws(NodeError) -> any VoiceEngine
     {
-        switch settings.string("engine") ?? EspeakEngine.name {
+        switch try settings[engine] {
         case FliteEngine.name: return FliteEngine()
         case PiperEngine.name: return PiperEngine(models: host.modelFolder, isOffline: offline)
         case CommandEngine.name: return try CommandEngine(settings, host)
@@ -91,11 +97,11 @@ enum VoiceEngines {
 
     /// A trained voice where one speaks what is wanted, as it is wanted; else espeak-ng, or without that flite. [control]
     private static func best(for settings: Settings, _ trained: PiperEngine) throws(NodeError) -> any VoiceEngine {
-        let isMarkup = try SSML(settings.values["ssml"] ?? .string("auto")).isMarkup(settings.string("text") ?? "")
-        let wanted = settings.string("voice") ?? settings.string("language") ?? "en"
-        if !isMarkup, settings.integer("pitch") ?? 50 == 50, let found = try? trained.find(wanted),
-            found.instead == nil,
-            trained.canSpeak
+        let isMarkup = try SSML(settings[TTS.ssml]).isMarkup(settings[TTS.text])
+        let (voice, language) = try (settings[TTS.voice], settings[TTS.language])
+        let wanted = voice ?? language ?? "en"
+        if !isMarkup, try settings[TTS.pitch] == Voice().pitch, let found = try? trained.find(wanted),
+            found.instead == nil, trained.canSpeak
         {
             return trained.speaking(found.name)
         }

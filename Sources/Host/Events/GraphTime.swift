@@ -63,9 +63,7 @@ final class GraphTime: Sendable {
         _ kind: EventType, node: String? = nil, at position: UInt64? = nil, fields: [String: SettingValue] = [:]
     ) -> Event {
         let time = position.map(seconds(at:)) ?? now
-        return Event(
-            kind.name, node: node, time: time, wallTime: wallTime(at: time), fields: fields,
-            retained: kind.isRetained, public: kind.isPublic)
+        return Event(kind, node: node, time: time, wallTime: wallTime(at: time), fields: fields)
     }
 }
 

@@ -6,15 +6,17 @@ public enum HostEvent {
     private static let reason = Field("reason", VG_STRING, "why")
 
     /// A run begins; the first line of `run --json`.
-    public static let running = EventType("running", "the graph plays; the status stands beside it")
+    public static let running = EventType(
+        "running", "the graph plays; the status stands beside it", says: "")
     /// Once a second.
-    public static let status = EventType("status", "what is measured, once a second")
+    public static let status = EventType("status", "what is measured, once a second", says: "")
     /// A run has ended.
     public static let finished = EventType("finished", "the graph has ended; what was measured stands beside it")
     /// A node's health has changed.
     public static let health = EventType(
         "health", "how a node is has changed",
-        fields: [Field("state", VG_STRING, "ok, degraded or failed"), reason], retained: true)
+        fields: [Field("state", VG_STRING, "ok, degraded or failed"), reason], retained: true,
+        says: "[{reason?}{state}: {reason}|well again]")
     /// A guard has closed behind a node.
     public static let silenced = EventType(
         "node.silenced", "a node is silenced because of what it gives",
@@ -22,11 +24,12 @@ public enum HostEvent {
     /// It is open again.
     public static let heard = EventType(
         "node.heard", "a node that was silenced is heard again",
-        fields: [reason, Field("blocks", VG_INTEGER, "blocks like that so far")])
+        fields: [reason, Field("blocks", VG_INTEGER, "blocks like that so far")], says: "heard again")
     /// An output is too loud.
     public static let clipped = EventType(
         "output.clipped", "an output is beyond full scale, where sound cards clip; told once a second",
-        fields: [Field("peak", VG_NUMBER, "since the last time", unit: "dBFS")])
+        fields: [Field("peak", VG_NUMBER, "since the last time", unit: "dBFS")],
+        says: "too loud: [+{peak:1} dB above full scale|above full scale]")
     /// An input was listened to.
     public static let judged = EventType(
         "input.judged", "what comes from an input: told at the start, and whenever somebody asks",
@@ -37,15 +40,16 @@ public enum HostEvent {
         fields: [
             Field("text", VG_STRING, "the line"), Field("level", VG_STRING, "debug, info, warning or error"),
             Field("value", VG_NUMBER, "a number with it, from the audio thread"),
-        ])
+        ], says: "{text}")
     /// A processor's latency has changed.
     public static let latency = EventType(
         "latency", "a node is later or less late than before",
-        fields: [Field("value", VG_NUMBER, "by how much", unit: "frames")])
+        fields: [Field("value", VG_NUMBER, "by how much", unit: "frames")], says: "its latency has changed")
     /// An inbox was full.
     public static let refused = EventType(
         "messages.refused", "messages for a node were refused because its inbox was full",
-        fields: [Field("count", VG_INTEGER, "how many since the last time")])
+        fields: [Field("count", VG_INTEGER, "how many since the last time")],
+        says: "{count:message} refused: more wait than it can take")
     /// A change is heard.
     public static let changed = EventType(
         "graph.changed", "the graph has changed",
@@ -67,8 +71,9 @@ public enum HostEvent {
     public static let failed = EventType("failed", "the graph cannot do what it should", fields: [reason])
     /// A subscriber was too slow.
     public static let eventsLost = EventType(
-        "events.lost", "events were lost because this reader was slow", fields: [Field("count", VG_INTEGER, "how many")]
-    )
+        "events.lost", "events were lost because this reader was slow",
+        fields: [Field("count", VG_INTEGER, "how many")],
+        says: "{count:event} lost: they came faster than they were read")
 
     /// Browsers can look.
     public static let web = EventType(
@@ -78,7 +83,8 @@ public enum HostEvent {
             Field("link", VG_STRING, "the same with the owner's token, which lets whoever has it in"),
             Field("links", VG_TABLE, "such a link for each right: visitor, operator, owner"),
             Field("remote", VG_BOOL, "whether other machines reach it"),
-        ], retained: true)
+        ], retained: true,
+        says: "browsers[{remote?}, those of other machines too, and nothing is encrypted]: {link}")
     /// How the archive is.
     public static let archive = EventType(
         "archive.state", "how what is to be kept is kept",
@@ -92,7 +98,8 @@ public enum HostEvent {
     /// An archive was not usable.
     public static let archiveSetAside = EventType(
         "archive.set-aside", "the archive could not be used and has another name now; a new one was begun",
-        fields: [Field("path", VG_STRING, "what it is called now"), reason])
+        fields: [Field("path", VG_STRING, "what it is called now"), reason],
+        says: "the archive could not be used: {reason}; it is called {path} now, and a new one was begun")
 
     // The driver.
 
@@ -104,13 +111,16 @@ public enum HostEvent {
             Field("block", VG_INTEGER, "the new one", unit: "frames"),
         ], retained: true)
     /// No more cycles come.
-    public static let stalled = EventType("stalled", "the server has stopped calling")
+    public static let stalled = EventType(
+        "stalled", "the server has stopped calling", says: "the server has stopped calling")
     /// Cycles come again.
-    public static let resumed = EventType("resumed", "the server calls again")
+    public static let resumed = EventType("resumed", "the server calls again", says: "the server calls again")
     /// The server is gone.
     public static let serverLost = EventType("server.lost", "the JACK server is gone", fields: [reason])
     /// The server is back.
-    public static let serverBack = EventType("server.back", "the JACK server is back, and so are the connections")
+    public static let serverBack = EventType(
+        "server.back", "the JACK server is back, and so are the connections",
+        says: "the server is back, and so are the connections")
     /// The server that was waited for is there.
     public static let serverFound = EventType(
         "server.found", "a server that was not there at the start is played through now",
@@ -119,31 +129,38 @@ public enum HostEvent {
             Field("client", VG_STRING, "the name of the graph's client there"),
         ])
     /// The client was thrown out.
-    public static let reactivated = EventType("reactivated", "the server had stopped calling us, and was made to again")
+    public static let reactivated = EventType(
+        "reactivated", "the server had stopped calling us, and was made to again",
+        says: "the server had stopped calling, and was made to call again")
     /// A connection was made.
     public static let connected = EventType(
         "connected", "a connection was made",
-        fields: [Field("from", VG_STRING, "the source"), Field("to", VG_STRING, "the target")])
+        fields: [Field("from", VG_STRING, "the source"), Field("to", VG_STRING, "the target")],
+        says: "connected: {from} to {to}")
     /// A connection was not made.
     public static let connectionRefused = EventType(
         "connection.refused", "the server did not make a connection that the graph wants",
-        fields: [Field("from", VG_STRING, "the source"), Field("to", VG_STRING, "the target"), reason])
+        fields: [Field("from", VG_STRING, "the source"), Field("to", VG_STRING, "the target"), reason],
+        says: "not connected: {from} to {to}: {reason}")
     /// MIDI was lost.
     public static let midiLost = EventType(
         "midi.lost", "MIDI events were lost, since more came in a block than a buffer holds; told once a second",
-        fields: [Field("count", VG_INTEGER, "events since the last time")])
+        fields: [Field("count", VG_INTEGER, "events since the last time")],
+        says: "{count:MIDI event} lost: more came than a block can hold")
     /// An input has nothing to hear any more.
     public static let sourceLost = EventType(
-        "source.lost", "nothing is connected to an input any more, as when a microphone is unplugged")
+        "source.lost", "nothing is connected to an input any more, as when a microphone is unplugged",
+        says: "nothing is connected to it any more")
     /// It has again.
-    public static let sourceBack = EventType("source.back", "something is connected to that input again")
+    public static let sourceBack = EventType(
+        "source.back", "something is connected to that input again", says: "something is connected to it again")
     /// What the server reported.
     public static let xrun = EventType(
         "xrun", "the server reports a dropout",
         fields: [
             Field("delay", VG_NUMBER, "as the server tells it", unit: "s"),
             Field("cause", VG_STRING, "see dropout"),
-        ])
+        ], says: "")
     /// What was found out about it.
     public static let dropout = EventType(
         "dropout", "audio was late",

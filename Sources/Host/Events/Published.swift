@@ -141,6 +141,8 @@ public struct Event: Sendable, Equatable {
     var isSilent = false
     /// Whether visitors of the graph's page are told it.
     public var isPublic: Bool
+    /// How it is declared; nil: not at all.
+    public var type: EventType?
     /// What is to be kept of it; nil: nobody asked for that.
     public var keeping: Keeping?
 
@@ -156,6 +158,17 @@ public struct Event: Sendable, Equatable {
         self.fields = fields
         self.isRetained = isRetained
         self.isPublic = isPublic
+    }
+
+    /// An event as its type declares it.
+    public init(
+        _ type: EventType, node: String? = nil, time: Double = 0, wallTime: Double = 0,
+        fields: [String: SettingValue] = [:]
+    ) {
+        self.init(
+            type.name, node: node, time: time, wallTime: wallTime, fields: fields, retained: type.isRetained,
+            public: type.isPublic)
+        self.type = type
     }
 
     /// An event of a node that says `keep`.

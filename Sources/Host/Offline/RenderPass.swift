@@ -42,7 +42,7 @@ final class RenderPass {
         latency = running.engine.schedule?.arrival(at: Render.recorder) ?? 0
         events = running.bus.subscribe(.lossless) {
             if case .event(let event) = $0 {
-                event.name.hasSuffix(".finished") || event.node == Render.recorder && event.name == "record.failed"
+                event.node == Render.recorder ? event.type?.role == .take(.whole) : event.type?.end != nil
             } else {
                 false
             }
@@ -103,11 +103,10 @@ final class RenderPass {
     private func readEvents() {
         while case .event(let event)? = events.poll() {
             if event.node != Render.recorder {
-                // Speech is told when it is heard, behind all that is late.
-                let late = event.name.hasPrefix("speech.") ? 0 : latency
+                let late = event.type?.end == .heard ? 0 : latency
                 sourceEnd = max(sourceEnd, Int((event.time * render.rate).rounded()) + late)
-            } else if event.name == "record.failed" {
-                failure = event.text("reason") ?? "the file could not be written"
+            } else if let reason = event.text("reason") {
+                failure = reason
                 rest = event.text("place")
             }
         }

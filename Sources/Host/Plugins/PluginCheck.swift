@@ -167,7 +167,18 @@ private func check(events: vg_list) throws(Fault) {
             throw Fault("its event \(name) has a name of the host's own")
         }
         try check(fields: event.fields, of: "the event \(name)")
-        if let fault = roleFault(of: event) { throw Fault(fault) }
+        if let fault = roleFault(of: event) ?? sentenceFault(of: event) { throw Fault(fault) }
+    }
+}
+
+/// What is wrong with what an event says to people; nil: nothing.
+private func sentenceFault(of event: vg_event_type) -> String? {
+    guard let type = EventType(event), let text = type.sentence else { return nil }
+    do throws(Sentence.Fault) {
+        let unknown = try Sentence(text).names.subtracting(type.fields.map(\.name)).sorted()
+        return unknown.isEmpty ? nil : "the sentence of its event \(type.name) has an unknown field \(unknown[0])"
+    } catch {
+        return "the sentence of its event \(type.name) \(error.reason)"
     }
 }
 

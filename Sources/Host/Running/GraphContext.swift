@@ -55,23 +55,10 @@ final class GraphContext: Sendable {
                         HostEvent.log, node: name,
                         fields: ["text": .string(text), "level": .string(levels[level.rawValue] ?? "info")])))
         }
-        let declared = Dictionary(type.events.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        let undeclared = Lock<Set<String>>([])
+        let declared = DeclaredEvents(type.events)
         services.publish = { [self, log = services.log] event in
             let event = event.pointee
-            let key = event.name.map { String(cString: $0) } ?? ""
-            guard let kind = declared[key] else {
-                // Told once: it is a mistake of the type, and may come in every block.
-                if undeclared.withLock({ $0.count < 64 && $0.insert(key).inserted }) {
-                    log?(VG_LOG_WARNING, "publishes '\(key)', which its type does not declare: it is left out")
-                }
-                return
-            }
-            var fields: [String: SettingValue] = [:]
-            let count = event.fields == nil ? 0 : Int(event.field_count)
-            for entry in UnsafeBufferPointer(start: event.fields, count: count) {
-                if let key = entry.key { fields[String(cString: key)] = SettingValue(entry.value) }
-            }
+            guard let (kind, fields) = declared.read(event, warn: { log?(VG_LOG_WARNING, $0) }) else { return }
             var told = time.event(
                 kind, node: name, at: event.position == 0 ? nil : event.position, fields: fields)
             told.isSilent = event.isSilent

@@ -26,7 +26,7 @@ public final class Isolator: Sendable {
     }
 
     /// What is told of every isolated node, besides what its type declares.
-    private static let events = [
+    static let events = [
         EventType(
             "plugin.failed", "its process ended, or was ended because the node hung or gave no audio",
             fields: [
@@ -41,12 +41,12 @@ public final class Isolator: Sendable {
             fields: [
                 Field("plugin", VG_STRING, "the plugin"),
                 Field("restarts", VG_INTEGER, "how often its process was started again"),
-            ]),
+            ], says: "[the plugin {plugin}|its plugin] runs again"),
         EventType(
             "plugin.late", "blocks went past it because it did not answer in time",
             fields: [
                 Field("plugin", VG_STRING, "the plugin"), Field("blocks", VG_INTEGER, "blocks since the last time"),
-            ]),
+            ], says: "{blocks:block} went past it: [the plugin {plugin}|its plugin] did not answer in time"),
     ]
 
     private struct Key: Hashable {

@@ -14,21 +14,7 @@ final class LV2Node: Node {
             ports the bus cv. Control inputs are parameters, control outputs control ports, and atom ports for MIDI \
             midi ports. While it plays, presets are loaded without a click, and properties are set and asked for.
             """,
-        settings: [
-            Setting(
-                "plugin", VG_SET_STRING, "URI, or unique name: the URI's last part or the plugin's own, any capitals",
-                required: true),
-            Setting(
-                "params", VG_SET_TABLE,
-                "port symbol or label -> number, boolean or label of a scale point; property -> path, text or number",
-                names: .file),
-            Setting("preset", VG_SET_STRING, "label or URI of a preset, applied before params"),
-            Setting("trust", VG_SET_BOOL, "run the plugin without having tried it in a process of its own"),
-            Setting(
-                "state", VG_SET_PATH,
-                "saved state: Turtle file, or folder with state.ttl; applied after preset. A folder is saved to as well"
-            ),
-        ],
+        settings: [plugin.required(), params, preset, trust, state],
         actions: [
             .preset, .property,
             Action(
@@ -46,8 +32,22 @@ final class LV2Node: Node {
                     Field("key", VG_STRING, "the last part of its URI"), Field("uri", VG_STRING, "what it is known by"),
                     Field("label", VG_STRING, "what people call it"),
                     Field("value", VG_ANY, "what it is now"),
-                ])
+                ], says: "[{label}|{key}|a property] is {value} now")
         ], process: vg_foreign_process)
+
+    private static let plugin = Key.text(
+        "plugin", "URI, or unique name: the URI's last part or the plugin's own, any capitals")
+    private static let params = Setting(
+        "params", VG_SET_TABLE,
+        "port symbol or label -> number, boolean or label of a scale point; property -> path, text or number",
+        names: .file)
+    private static let preset = Key.text("preset", "label or URI of a preset, applied before params")
+    private static let trust = Key.flag("trust", "run the plugin without having tried it in a process of its own")
+    private static let state = Key.path(
+        "state",
+        "saved state: Turtle file, or folder with state.ttl; applied after preset. A folder is saved to as well")
+    /// Not for files: whoever makes the node anew after a crash gives it, with what it held.
+    private static let resumes = Key.flag("resumes", "state is newer than what else is given", default: false)
 
     /// Made once: types live as long as the process.
     fileprivate static let type = NodeTypePointer(makeNodeType(LV2Node.self))
@@ -73,20 +73,20 @@ final class LV2Node: Node {
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
         world = .shared
-        guard let plugin = settings.string("plugin"), !plugin.isEmpty else {
-            throw NodeError("plugin is missing", hint: "the URI or the name of an LV2 plugin", key: "plugin")
+        guard let plugin = try settings[Self.plugin], !plugin.isEmpty else {
+            throw NodeError("plugin is missing", hint: "the URI or the name of an LV2 plugin", key: Self.plugin.name)
         }
         info = try PluginInfo(world, uri: try world.resolve(plugin))
         for line in info.messages.prefix(8) { host.log(VG_LOG_WARNING, "\(info.bundle): \(line)") }
         try Features.check(info)
         try info.checkBinary()
         ports = try PortLayout(info)
-        if settings.bool("trust") != true, let fault = PluginScan.shared.fault(of: info) { throw fault }
+        if try settings[Self.trust] != true, let fault = PluginScan.shared.fault(of: info) { throw fault }
 
         var states: [PluginState] = []
         if info.wantsDefaultState, let state = PluginState.defaultState(of: info.uri, world) { states.append(state) }
-        if let preset = settings.string("preset") { states.append(try .preset(preset, of: info, world)) }
-        if let path = settings.string("state").map(host.resolve) {
+        if let preset = try settings[Self.preset] { states.append(try .preset(preset, of: info, world)) }
+        if let path = try settings[Self.state].map(host.resolve) {
             if PluginState.isEmptyFolder(path) {
                 host.log(VG_LOG_INFO, "\(path) holds no state yet")
             } else {
@@ -109,9 +109,9 @@ final class LV2Node: Node {
             host.log(
                 VG_LOG_WARNING, "the preset or state has \(key) outside of its range, \(bounds): it is \(value)")
         }
-        let given = try givenValues(settings.table("params") ?? [:], info, ports, resolve: host.resolve)
+        let given = try givenValues(settings.table(Self.params.key) ?? [:], info, ports, resolve: host.resolve)
         // Where a state goes on after a crash, it holds what became of them.
-        let resumes = settings.bool("resumes") == true
+        let resumes = try settings[Self.resumes]
         for (index, value) in given.parameters {
             if !layout.parameters[index].isTrigger {
                 layout.parameters[index].start(at: value)

@@ -13,38 +13,32 @@ final class Meter: Node {
             + "alignment level of EBU R 68, or -12, -14 and -20. On the scale of the BBC 0 dB is PPM 4, and a mark is 4 "
             + "dB.",
         ports: ports(channels: 1, hasNeedle: false),
-        settings: [
-            .channels(),
-            Setting(
-                "ballistics", VG_SET_STRING, "adds a needle that moves as a standard asks", default: "\"peak\"",
-                choices: ballistics),
-            Setting(
-                "reference", VG_SET_NUMBER, "the peak of a sine at which the needle shows 0", range: -60...0,
-                unit: "dBFS"),
-            Setting(
-                "series_rate", VG_SET_INTEGER,
-                "how often the series come that are measured on request: 60, 30, 20 or 10 times", default: "60",
-                range: 10...60, unit: "Hz", live: true),
-            Setting(
-                "report", VG_SET_BOOL, "measures all the time what the action report tells", default: "false"),
-        ],
+        settings: [channels, ballistics, reference, seriesRate, reports],
         actions: [
             Action("reset", "begin the report anew"),
             Action(
                 "report", "loudness, true peak and clips since the start, the last change of rate, or reset",
-                arguments: [
-                    Setting(
-                        "frames", VG_SET_INTEGER,
-                        "how many were to be measured: up to a second of silence that came last is left out",
-                        range: 0...1e15)
-                ],
-                results: MeterReport.declared),
+                arguments: [frames], results: MeterReport.declared),
         ],
         series: ownSeries + .analysis, flags: VG_IN_PLACE, process: meterProcess)
 
     private static let ownSeries: [Series] =
         .levels + [Series("needle", "what the needle of each channel shows, above reference", unit: "dB", rate: 60)]
-    private static let ballistics = ["peak"] + Needle.Kind.allCases.map(\.rawValue)
+    private static let channels = Key.channels()
+    private static let ballistics = Key.text(
+        "ballistics", "adds a needle that moves as a standard asks", default: noNeedle,
+        choices: [noNeedle] + Needle.Kind.allCases.map(\.rawValue))
+    private static let reference = Key.number(
+        "reference", "the peak of a sine at which the needle shows 0", in: -60...0, unit: "dBFS")
+    private static let seriesRate = Key.integer(
+        "series_rate", "how often the series come that are measured on request: 60, 30, 20 or 10 times", default: 60,
+        in: 10...60, unit: "Hz", live: true)
+    private static let reports = Key.flag(
+        "report", "measures all the time what the action report tells", default: false)
+    private static let frames = Key.integer(
+        "frames", "how many were to be measured: up to a second of silence that came last is left out",
+        in: 0...1_000_000_000_000_000)
+    private static let noNeedle = "peak"
 
     struct Processor: BitwiseCopyable {
         var levels: LevelPublisher.Processor
@@ -57,38 +51,32 @@ final class Meter: Node {
     private let reference: Double
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        let channels = try settings.channels()
-        let name = settings.string("ballistics") ?? "peak"
-        let needle = Needle.Kind(rawValue: name)
-        guard needle != nil || name == "peak" else {
-            throw NodeError(
-                "has no ballistics \"\(name)\"", hint: "use " + Self.ballistics.joined(separator: ", "),
-                key: "ballistics")
-        }
-        guard needle != nil || settings.values["reference"] == nil else {
+        let channels = try settings[Self.channels]
+        let needle = Needle.Kind(rawValue: try settings[Self.ballistics])
+        guard needle != nil || !settings.gives(Self.reference) else {
             throw NodeError(
                 "has no needle that a reference is for", hint: "set ballistics to vu, ppm2, k20 or another",
-                key: "reference")
+                key: Self.reference.name)
         }
-        reference = try settings.finite("reference", default: needle?.reference ?? 0, in: -60...0)
+        reference = try settings[Self.reference] ?? needle?.reference ?? 0
         layout = Layout(ports: Self.ports(channels: channels, hasNeedle: needle != nil))
         levels = LevelPublisher(
             channels: channels, host: host, analysis: Self.ownSeries.count, needle: needle, reference: reference,
-            reports: settings.bool("report") ?? false)
-        levels.analyzer.step = try Self.step(settings.whole("series_rate", default: 60, in: 10...60))
+            reports: try settings[Self.reports])
+        levels.analyzer.step = try Self.step(settings[Self.seriesRate])
     }
 
     /// 60ths of a second of each frame.
     private static func step(_ rate: Int) throws(NodeError) -> Int {
         guard let step = Analyzer.steps.first(where: { 60 / $0 == rate }) else {
             throw NodeError(
-                "has no series \(rate) times a second", hint: "use 60, 30, 20 or 10", key: "series_rate")
+                "has no series \(rate) times a second", hint: "use 60, 30, 20 or 10", key: seriesRate.name)
         }
         return step
     }
 
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
-        levels.analyzer.step = try Self.step(Settings([setting: value]).whole("series_rate", default: 60, in: 10...60))
+        levels.analyzer.step = try Self.step(Self.seriesRate.value(of: value))
     }
 
     /// What it shows can move anything: the loudest of all channels, of the last 60th of a second.
@@ -118,7 +106,9 @@ final class Meter: Node {
         }
         switch action {
         case "reset": levels.analyzer.resetReport()
-        default: for (name, value) in report.fields(frames: arguments.integer("frames")) { call.put(name, value) }
+        default:
+            let frames = try arguments[Self.frames]
+            for (name, value) in report.fields(frames: frames) { call.put(name, value) }
         }
     }
 }

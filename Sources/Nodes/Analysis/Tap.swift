@@ -11,20 +11,20 @@ final class Tap: Node {
         "tap", "lets audio through and publishes it for recorders, transcribers and the like",
         doc: "Short blocks go out together: nobody gets more than about 120 pieces of audio a second.",
         ports: Layout.unchanged(channels: 1).ports,
-        settings: [
-            .channels(),
-            Setting(
-                "buffer", VG_SET_NUMBER, "audio held until it is taken", default: "2.0", range: 0.05...60, unit: "s"),
-        ],
+        settings: [channels, buffer],
         events: [
             EventType(
                 "tap.dropped", "audio was lost, because nobody took it in time",
                 fields: [
                     Field("frames", VG_INTEGER, "since the last time", unit: "frames"),
                     Field("total", VG_INTEGER, "since the start", unit: "frames"),
-                ])
+                ], says: "{frames:frame} lost: nobody took them in time")
         ],
         flags: VG_IN_PLACE, process: tapProcess)
+
+    private static let channels = Key.channels()
+    private static let buffer = Key.number(
+        "buffer", "audio held until it is taken", default: 2, in: 0.05...60, unit: "s")
 
     struct Processor: BitwiseCopyable {
         var pipe: CapturePipe.Writer
@@ -39,8 +39,8 @@ final class Tap: Node {
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
-        channels = try settings.channels()
-        buffer = try settings.finite("buffer", default: 2, in: 0.05...60)
+        channels = try settings[Self.channels]
+        buffer = try settings[Self.buffer]
         layout = .unchanged(channels: channels)
     }
 

@@ -12,33 +12,46 @@ final class Compressor: Node {
         doc: "All channels get the gain that the loudest of them asks for. A sine of 0 dBFS peak has a level of 0 dBFS "
             + "for the peak detector and of -3 dBFS for the RMS detector. Times are time constants: 63 % of the way. "
             + "With sidechain_channels it listens to the inputs of the bus sidechain and not to its own. The series leaves makeup out.",
-        ports: layout(channels: 1, sideChain: 0).ports, parameters: parameters,
-        settings: [
-            .channels(),
-            Setting(
-                "sidechain_channels", VG_SET_INTEGER, "inputs that it listens to in place of its own; 0: none",
-                default: "0", range: 0...64),
-            Setting(
-                "detector", VG_SET_STRING, "what counts as the level", default: "\"rms\"", choices: detectors),
-            Setting(
-                "rms_ms", VG_SET_NUMBER, "time constant of the mean square of the RMS detector", default: "10.0",
-                range: 0...1000, unit: "ms"),
-            .lookAhead(default: 0),
-        ],
+        ports: layout(channels: 1, sideChain: 0).ports, parameters: Knob.all,
+        settings: [channels, sideChain, detector, rms, lookAhead],
         series: .gainReduction, flags: VG_IN_PLACE, process: compressorProcess)
 
-    private static let detectors = ["peak", "rms"]
-    private static let parameters = [
-        Parameter(
-            "threshold_db", "level above which it makes quieter", -80...0, default: -18, unit: "dB", scale: VG_DECIBEL),
-        Parameter(
-            "ratio", "decibels above the threshold for each of which one remains", 1...100, default: 4,
-            scale: VG_LOGARITHMIC),
-        Parameter("knee_db", "width of the bend around the threshold; 0 is a corner", 0...24, default: 6, unit: "dB"),
-        Parameter("attack_ms", "time constant of getting quieter", 0...2000, default: 20, unit: "ms"),
-        Parameter("release_ms", "time constant of getting louder again", 0...5000, default: 100, unit: "ms"),
-        Parameter("makeup_db", "gain of the result", -60...60, default: 0, unit: "dB", scale: VG_DECIBEL),
-    ]
+    private static let channels = Key.channels()
+    private static let sideChain = Key.integer(
+        "sidechain_channels", "inputs that it listens to in place of its own; 0: none", default: 0, in: 0...64)
+    private static let detector = Key.choice("detector", "what counts as the level", default: Detector.rms)
+    private static let rms = Key.number(
+        "rms_ms", "time constant of the mean square of the RMS detector", default: 10, in: 0...1000, unit: "ms")
+    private static let lookAhead = Key.lookAhead(default: 0)
+
+    private enum Detector: String, CaseIterable {
+        case peak, rms
+    }
+
+    fileprivate enum Knob: Int, ParameterList {
+        case threshold, ratio, knee, attack, release, makeup
+
+        var parameter: Parameter {
+            switch self {
+            case .threshold:
+                Parameter(
+                    "threshold_db", "level above which it makes quieter", -80...0, default: -18, unit: "dB",
+                    scale: VG_DECIBEL)
+            case .ratio:
+                Parameter(
+                    "ratio", "decibels above the threshold for each of which one remains", 1...100, default: 4,
+                    scale: VG_LOGARITHMIC)
+            case .knee:
+                Parameter(
+                    "knee_db", "width of the bend around the threshold; 0 is a corner", 0...24, default: 6, unit: "dB")
+            case .attack: Parameter("attack_ms", "time constant of getting quieter", 0...2000, default: 20, unit: "ms")
+            case .release:
+                Parameter("release_ms", "time constant of getting louder again", 0...5000, default: 100, unit: "ms")
+            case .makeup:
+                Parameter("makeup_db", "gain of the result", -60...60, default: 0, unit: "dB", scale: VG_DECIBEL)
+            }
+        }
+    }
 
     struct Processor: BitwiseCopyable {
         var rate: Double
@@ -70,15 +83,11 @@ final class Compressor: Node {
     private let reduction: ReductionPublisher
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        channels = try settings.channels()
-        sideChain = try settings.whole("sidechain_channels", default: 0, in: 0...64)
-        let name = settings.string("detector") ?? "rms"
-        if !Self.detectors.contains(name) {
-            throw NodeError("has no detector \"\(name)\"", hint: "use peak or rms", key: "detector")
-        }
-        let averaging = try settings.finite("rms_ms", default: 10, in: 0...1000)
-        rms = name == "rms" ? averaging : nil
-        lookAhead = try settings.lookAhead(default: 0)
+        channels = try settings[Self.channels]
+        sideChain = try settings[Self.sideChain]
+        let averaging = try settings[Self.rms]
+        rms = try settings[Self.detector] == .rms ? averaging : nil
+        lookAhead = try settings[Self.lookAhead]
         layout = Self.layout(channels: channels, sideChain: sideChain)
         detector = LevelDetectorMemory(channels: sideChain > 0 ? sideChain : channels)
         reduction = ReductionPublisher(host: host, scale: .decibels)
@@ -104,32 +113,25 @@ final class Compressor: Node {
                 VG_AUDIO_PORT, VG_INPUT, sideChain == 1 ? "sidechain" : "sidechain_\($0 + 1)",
                 doc: sideChain == 1 ? "what it listens to" : "what it listens to, channel \($0 + 1)", bus: "sidechain")
         }
-        return Layout(ports: main.ports.prefix(outputs) + key + main.ports.suffix(outputs), parameters: parameters)
+        return Layout(ports: main.ports.prefix(outputs) + key + main.ports.suffix(outputs), parameters: Knob.all)
     }
 }
 
-extension Setting {
+extension Key where Value == Double {
     /// How far a processor hears ahead.
-    static func lookAhead(default milliseconds: Double) -> Setting {
-        Setting(
-            "lookahead_ms", VG_SET_NUMBER, "how early the gain begins to move; the sound is as much later",
-            default: "\(milliseconds)", range: 0...50, unit: "ms")
-    }
-}
-
-extension Settings {
-    /// How far a processor hears ahead, in milliseconds.
-    func lookAhead(default milliseconds: Double) throws(NodeError) -> Double {
-        try finite("lookahead_ms", default: milliseconds, in: 0...50)
+    static func lookAhead(default milliseconds: Double, in range: ClosedRange<Double> = 0...50) -> Key {
+        .number(
+            "lookahead_ms", "how early the gain begins to move; the sound is as much later", default: milliseconds,
+            in: range, unit: "ms")
     }
 }
 
 /// Computes what follows from the parameters at a frame, where they have moved. [audio]
 @_noLocks
 private func tune(_ state: inout Compressor.Processor, _ io: BlockIO, _ frame: Int) {
-    let (threshold, ratio) = (io.parameter(0)[frame: frame], io.parameter(1)[frame: frame])
-    let (knee, makeup) = (io.parameter(2)[frame: frame], io.parameter(5)[frame: frame])
-    let (attack, release) = (io.parameter(3)[frame: frame], io.parameter(4)[frame: frame])
+    let (threshold, ratio) = (io[Compressor.Knob.threshold][frame: frame], io[Compressor.Knob.ratio][frame: frame])
+    let (knee, makeup) = (io[Compressor.Knob.knee][frame: frame], io[Compressor.Knob.makeup][frame: frame])
+    let (attack, release) = (io[Compressor.Knob.attack][frame: frame], io[Compressor.Knob.release][frame: frame])
     if threshold != state.threshold || ratio != state.ratio || knee != state.knee {
         (state.threshold, state.ratio, state.knee) = (threshold, ratio, knee)
         state.computer = GainComputer(threshold: threshold, ratio: ratio, knee: knee)

@@ -12,30 +12,42 @@ final class Deesser: Node {
         "deesser", "makes hissing consonants quieter",
         doc: "All channels get the gain that the loudest of them asks for, by the peaks of what lies above frequency. "
             + "Times are time constants: 63 % of the way.",
-        ports: Layout.through(channels: 1).ports, parameters: parameters,
-        settings: [
-            .channels(),
-            Setting(
-                "mode", VG_SET_STRING, "what is made quieter: the band above frequency (split) or everything (wide)",
-                default: "\"split\"", choices: modes),
-        ],
+        ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels, mode],
         series: .gainReduction, flags: VG_IN_PLACE, process: deesserProcess)
 
-    private static let modes = ["split", "wide"]
-    private static let parameters = [
-        Parameter(
-            "frequency", "where the band begins; at most 0.45 of the rate is used", 1000...20000, default: 6000,
-            unit: "Hz", scale: VG_LOGARITHMIC),
-        Parameter(
-            "threshold_db", "peak level of the band above which it works", -80...0, default: -30, unit: "dB",
-            scale: VG_DECIBEL),
-        Parameter(
-            "ratio", "decibels above the threshold for each of which one remains", 1...100, default: 4,
-            scale: VG_LOGARITHMIC),
-        Parameter("range_db", "gain at which it stops to get quieter", -60...0, default: -12, unit: "dB"),
-        Parameter("attack_ms", "time constant of getting quieter", 0...500, default: 1, unit: "ms"),
-        Parameter("release_ms", "time constant of getting louder again", 0...2000, default: 50, unit: "ms"),
-    ]
+    private static let channels = Key.channels()
+    private static let mode = Key.choice(
+        "mode", "what is made quieter: the band above frequency (split) or everything (wide)", default: Mode.split)
+
+    private enum Mode: String, CaseIterable {
+        case split, wide
+    }
+
+    fileprivate enum Knob: Int, ParameterList {
+        case frequency, threshold, ratio, range, attack, release
+
+        var parameter: Parameter {
+            switch self {
+            case .frequency:
+                Parameter(
+                    "frequency", "where the band begins; at most 0.45 of the rate is used", 1000...20000, default: 6000,
+                    unit: "Hz", scale: VG_LOGARITHMIC)
+            case .threshold:
+                Parameter(
+                    "threshold_db", "peak level of the band above which it works", -80...0, default: -30, unit: "dB",
+                    scale: VG_DECIBEL)
+            case .ratio:
+                Parameter(
+                    "ratio", "decibels above the threshold for each of which one remains", 1...100, default: 4,
+                    scale: VG_LOGARITHMIC)
+            case .range:
+                Parameter("range_db", "gain at which it stops to get quieter", -60...0, default: -12, unit: "dB")
+            case .attack: Parameter("attack_ms", "time constant of getting quieter", 0...500, default: 1, unit: "ms")
+            case .release:
+                Parameter("release_ms", "time constant of getting louder again", 0...2000, default: 50, unit: "ms")
+            }
+        }
+    }
 
     struct Processor: BitwiseCopyable {
         var rate: Double
@@ -70,14 +82,10 @@ final class Deesser: Node {
     private let reduction: ReductionPublisher
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        let channels = try settings.channels()
-        let mode = settings.string("mode") ?? "split"
-        if !Self.modes.contains(mode) {
-            throw NodeError("has no mode \"\(mode)\"", hint: "use split or wide", key: "mode")
-        }
-        isWide = mode == "wide"
+        let channels = try settings[Self.channels]
+        isWide = try settings[Self.mode] == .wide
         self.channels = channels
-        layout = .through(channels: channels, parameters: Self.parameters)
+        layout = .through(channels: channels, parameters: Knob.all)
         bands = .allocate(capacity: channels)
         bands.initialize(repeating: BandSplit(), count: channels)
         parts = .allocate(capacity: channels)
@@ -105,9 +113,9 @@ final class Deesser: Node {
 /// Computes what follows from the parameters at a frame, where they have moved. [audio]
 @_noLocks
 private func tune(_ state: inout Deesser.Processor, _ io: BlockIO, _ frame: Int) {
-    let (frequency, threshold) = (io.parameter(0)[frame: frame], io.parameter(1)[frame: frame])
-    let (ratio, range) = (io.parameter(2)[frame: frame], io.parameter(3)[frame: frame])
-    let (attack, release) = (io.parameter(4)[frame: frame], io.parameter(5)[frame: frame])
+    let (frequency, threshold) = (io[Deesser.Knob.frequency][frame: frame], io[Deesser.Knob.threshold][frame: frame])
+    let (ratio, range) = (io[Deesser.Knob.ratio][frame: frame], io[Deesser.Knob.range][frame: frame])
+    let (attack, release) = (io[Deesser.Knob.attack][frame: frame], io[Deesser.Knob.release][frame: frame])
     state.most = Double(-range)
     if frequency != state.frequency {
         state.frequency = frequency

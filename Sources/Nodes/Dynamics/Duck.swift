@@ -14,21 +14,31 @@ final class Duck: Node {
             0.5, as vad.speech is; then for the hold time. Link what is to be heard to `key`. Attack and release are \
             the times of the whole way. All channels move together.
             """,
-        ports: layout(channels: 1, keys: 1).ports, parameters: parameters,
-        settings: [
-            .channels(),
-            Setting("key_channels", VG_SET_INTEGER, "inputs that it listens to", default: "1", range: 0...64),
-        ],
+        ports: layout(channels: 1, keys: 1).ports, parameters: Knob.all, settings: [channels, keys],
         series: .gainReduction, flags: VG_IN_PLACE, process: duckProcess)
 
-    private static let parameters = [
-        Parameter(
-            "depth_db", "gain while something else sounds", -120...0, default: -15, unit: "dB", scale: VG_DECIBEL),
-        Parameter("threshold_db", "peak level of the key that lowers it", -100...0, default: -45, unit: "dB"),
-        Parameter("attack_ms", "time until it is down", 1...5000, default: 80, unit: "ms"),
-        Parameter("hold_ms", "how long it stays down after the last loud sample", 0...10000, default: 500, unit: "ms"),
-        Parameter("release_ms", "time until it is up again", 1...20000, default: 600, unit: "ms"),
-    ]
+    private static let channels = Key.channels()
+    private static let keys = Key.integer("key_channels", "inputs that it listens to", default: 1, in: 0...64)
+
+    fileprivate enum Knob: Int, ParameterList {
+        case depth, threshold, attack, hold, release
+
+        var parameter: Parameter {
+            switch self {
+            case .depth:
+                Parameter(
+                    "depth_db", "gain while something else sounds", -120...0, default: -15, unit: "dB",
+                    scale: VG_DECIBEL)
+            case .threshold:
+                Parameter("threshold_db", "peak level of the key that lowers it", -100...0, default: -45, unit: "dB")
+            case .attack: Parameter("attack_ms", "time until it is down", 1...5000, default: 80, unit: "ms")
+            case .hold:
+                Parameter(
+                    "hold_ms", "how long it stays down after the last loud sample", 0...10000, default: 500, unit: "ms")
+            case .release: Parameter("release_ms", "time until it is up again", 1...20000, default: 600, unit: "ms")
+            }
+        }
+    }
 
     struct Processor: BitwiseCopyable {
         var rate: Double
@@ -50,8 +60,8 @@ final class Duck: Node {
     private let reduction: ReductionPublisher
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        channels = try settings.channels()
-        keys = try settings.whole("key_channels", default: 1, in: 0...64)
+        channels = try settings[Self.channels]
+        keys = try settings[Self.keys]
         layout = Self.layout(channels: channels, keys: keys)
         reduction = ReductionPublisher(host: host, scale: .decibels)
     }
@@ -64,7 +74,7 @@ final class Duck: Node {
     func poll() { reduction.poll() }
 
     private static func layout(channels: Int, keys: Int) -> Layout {
-        var layout = Layout.through(channels: channels, parameters: parameters)
+        var layout = Layout.through(channels: channels, parameters: Knob.all)
         let key = (0..<keys).map {
             Port(
                 VG_AUDIO_PORT, VG_INPUT, keys == 1 ? "key" : "key_\($0 + 1)",
@@ -99,19 +109,19 @@ private func duckProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycl
     for frame in 0..<frames {
         var isDown = isTold
         if hears, !isDown {
-            let threshold = amplitude(Double(io.parameter(1)[frame: frame]))
+            let threshold = amplitude(Double(io[Duck.Knob.threshold][frame: frame]))
             for key in keys where magnitude(io.input(key)[frame]) >= threshold { isDown = true }
         }
         if isDown {
-            state.holding = Int(Double(io.parameter(3)[frame: frame]) * state.rate / 1000 + 0.5)
+            state.holding = Int(Double(io[Duck.Knob.hold][frame: frame]) * state.rate / 1000 + 0.5)
         } else if state.holding > 0 {
             state.holding -= 1
             isDown = true
         }
-        let time = Double(io.parameter(isDown ? 2 : 4)[frame: frame])
+        let time = Double(io[isDown ? Duck.Knob.attack : Duck.Knob.release][frame: frame])
         let step = 1000 / (time * state.rate)
         state.place = isDown ? min(1, state.place + step) : max(0, state.place - step)
-        let depth = io.parameter(0)[frame: frame]
+        let depth = io[Duck.Knob.depth][frame: frame]
         if state.known != (state.place, depth) {
             state.known = (state.place, depth)
             state.decibels = Double(depth) * raisedCosine(state.place)

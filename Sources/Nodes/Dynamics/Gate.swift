@@ -13,21 +13,35 @@ final class Gate: Node {
         doc: "All channels open and close together, by the magnitude of their samples. hold_ms should be longer than "
             + "half a period of the lowest sound: a sine is quiet at every zero. Attack and release are time constants: "
             + "63 % of the way.",
-        ports: Layout.through(channels: 1).ports, parameters: parameters, settings: [.channels()],
+        ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels],
         series: .gainReduction, flags: VG_IN_PLACE, process: gateProcess)
 
-    private static let parameters = [
-        Parameter("threshold_db", "peak level that opens it", -100...0, default: -45, unit: "dB", scale: VG_DECIBEL),
-        Parameter(
-            "hysteresis_db", "how far below the threshold the level must fall until it closes", 0...40, default: 6,
-            unit: "dB"),
-        Parameter("attack_ms", "time constant of opening", 0...2000, default: 1, unit: "ms"),
-        Parameter("hold_ms", "how long it stays open after the last loud sample", 0...5000, default: 100, unit: "ms"),
-        Parameter("release_ms", "time constant of closing", 0...5000, default: 100, unit: "ms"),
-        Parameter(
-            "range_db", "gain while it is closed; -120 is silence", closedDB...0, default: -60, unit: "dB",
-            scale: VG_DECIBEL),
-    ]
+    private static let channels = Key.channels()
+
+    fileprivate enum Knob: Int, ParameterList {
+        case threshold, hysteresis, attack, hold, release, range
+
+        var parameter: Parameter {
+            switch self {
+            case .threshold:
+                Parameter(
+                    "threshold_db", "peak level that opens it", -100...0, default: -45, unit: "dB", scale: VG_DECIBEL)
+            case .hysteresis:
+                Parameter(
+                    "hysteresis_db", "how far below the threshold the level must fall until it closes", 0...40,
+                    default: 6, unit: "dB")
+            case .attack: Parameter("attack_ms", "time constant of opening", 0...2000, default: 1, unit: "ms")
+            case .hold:
+                Parameter(
+                    "hold_ms", "how long it stays open after the last loud sample", 0...5000, default: 100, unit: "ms")
+            case .release: Parameter("release_ms", "time constant of closing", 0...5000, default: 100, unit: "ms")
+            case .range:
+                Parameter(
+                    "range_db", "gain while it is closed; -120 is silence", closedDB...0, default: -60, unit: "dB",
+                    scale: VG_DECIBEL)
+            }
+        }
+    }
 
     struct Processor: BitwiseCopyable {
         var rate: Double
@@ -56,7 +70,7 @@ final class Gate: Node {
     private let reduction: ReductionPublisher
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        layout = .through(channels: try settings.channels(), parameters: Self.parameters)
+        layout = .through(channels: try settings[Self.channels], parameters: Knob.all)
         reduction = ReductionPublisher(host: host, scale: .oneMinusGain)
     }
 
@@ -73,10 +87,10 @@ private let closedDB: Float = -120
 /// Computes what follows from the parameters at a frame, where they have moved. [audio]
 @_noLocks
 private func tune(_ state: inout Gate.Processor, _ io: BlockIO, _ frame: Int) {
-    let (threshold, hysteresis) = (io.parameter(0)[frame: frame], io.parameter(1)[frame: frame])
-    let (attack, release) = (io.parameter(2)[frame: frame], io.parameter(4)[frame: frame])
-    let range = io.parameter(5)[frame: frame]
-    state.hold = Int(Double(io.parameter(3)[frame: frame]) * state.rate / 1000 + 0.5)
+    let (threshold, hysteresis) = (io[Gate.Knob.threshold][frame: frame], io[Gate.Knob.hysteresis][frame: frame])
+    let (attack, release) = (io[Gate.Knob.attack][frame: frame], io[Gate.Knob.release][frame: frame])
+    let range = io[Gate.Knob.range][frame: frame]
+    state.hold = Int(Double(io[Gate.Knob.hold][frame: frame]) * state.rate / 1000 + 0.5)
     if threshold != state.threshold || hysteresis != state.hysteresis {
         (state.threshold, state.hysteresis) = (threshold, hysteresis)
         state.opening = amplitude(Double(threshold))

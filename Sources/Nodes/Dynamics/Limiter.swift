@@ -13,24 +13,29 @@ final class Limiter: Node {
         "limiter", "keeps the true peak below a ceiling",
         doc: "All channels get the gain that the loudest of them asks for. What stays 0.15 dB below the ceiling passes "
             + "unchanged. The sound is later by lookahead_ms and 35 frames; the host makes up for it.",
-        ports: Layout.through(channels: 1).ports, parameters: parameters,
-        settings: [
-            .channels(),
-            Setting(
-                "lookahead_ms", VG_SET_NUMBER, "how early the gain begins to fall; at least 16 frames", default: "5.0",
-                range: 0.1...50,
-                unit: "ms"),
-        ],
+        ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels, lookAhead],
         series: .gainReduction, flags: VG_IN_PLACE, process: limiterProcess)
 
     /// Frames of the shortest look-ahead: a gain that moves faster would make peaks of its own.
     private static let shortest = 16
-    private static let parameters = [
-        Parameter(
-            "ceiling_db", "true peak that is not exceeded, in dBTP", -40...0, default: -1, unit: "dB",
-            scale: VG_DECIBEL),
-        Parameter("release_ms", "time constant of getting louder again", 1...5000, default: 100, unit: "ms"),
-    ]
+    private static let channels = Key.channels()
+    private static let lookAhead = Key.number(
+        "lookahead_ms", "how early the gain begins to fall; at least 16 frames", default: 5, in: 0.1...50, unit: "ms")
+
+    fileprivate enum Knob: Int, ParameterList {
+        case ceiling, release
+
+        var parameter: Parameter {
+            switch self {
+            case .ceiling:
+                Parameter(
+                    "ceiling_db", "true peak that is not exceeded, in dBTP", -40...0, default: -1, unit: "dB",
+                    scale: VG_DECIBEL)
+            case .release:
+                Parameter("release_ms", "time constant of getting louder again", 1...5000, default: 100, unit: "ms")
+            }
+        }
+    }
 
     struct Processor: BitwiseCopyable {
         var rate: Double
@@ -57,9 +62,9 @@ final class Limiter: Node {
     private var envelope: PeakEnvelopeMemory?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        channels = try settings.channels()
-        milliseconds = try settings.finite("lookahead_ms", default: 5, in: 0.1...50)
-        layout = .through(channels: channels, parameters: Self.parameters)
+        channels = try settings[Self.channels]
+        milliseconds = try settings[Self.lookAhead]
+        layout = .through(channels: channels, parameters: Knob.all)
         reduction = ReductionPublisher(host: host, scale: .oneMinusGain)
     }
 
@@ -81,7 +86,7 @@ final class Limiter: Node {
 /// Computes what follows from the parameters at a frame, where they have moved. [audio]
 @_noLocks
 private func tune(_ state: inout Limiter.Processor, _ io: BlockIO, _ frame: Int) {
-    let (ceiling, release) = (io.parameter(0)[frame: frame], io.parameter(1)[frame: frame])
+    let (ceiling, release) = (io[Limiter.Knob.ceiling][frame: frame], io[Limiter.Knob.release][frame: frame])
     if ceiling != state.ceilingDB {
         state.ceilingDB = ceiling
         state.limit = Float(amplitude(Double(ceiling) - 0.15))

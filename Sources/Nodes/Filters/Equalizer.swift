@@ -11,15 +11,13 @@ final class Equalizer: Node {
             + "shelves, bandN_gain_db. kinds = [\"lowshelf\", \"peak\", \"highshelf\"] makes three bands. The bands' "
             + "default frequencies divide the range of hearing evenly; ten bands are an octave apart, 31.25 Hz to 16 kHz.",
         ports: Layout.through(channels: 1, output: "the input, equalized").ports,
-        parameters: parameters(defaultKinds),
-        settings: [
-            Setting(
-                "bands", VG_SET_INTEGER, "how many; as many as kinds says, else 5", range: 1...Double(mostBands)),
-            Setting(
-                "kinds", VG_SET_STRINGS, "the response of each band; peak without it", choices: FilterKind.names),
-            .channels(),
-        ],
+        parameters: parameters(defaultKinds), settings: [bands, kinds, channels],
         flags: VG_IN_PLACE, process: filterChainProcess)
+
+    private static let bands = Key.integer("bands", "how many; as many as kinds says, else 5", in: 1...mostBands)
+    private static let kinds = Key.texts(
+        "kinds", "the response of each band; peak without it", choices: FilterKind.allCases.map(\.rawValue))
+    private static let channels = Key.channels()
 
     private static let mostBands = 32
     private static let defaultKinds = [FilterKind](repeating: .peak, count: 5)
@@ -28,8 +26,8 @@ final class Equalizer: Node {
     private let chain: FilterChain
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        let kinds = try Self.kinds(settings)
-        let channels = try settings.channels()
+        let kinds = try Self.given(settings)
+        let channels = try settings[Self.channels]
         layout = .through(
             channels: channels, output: "the input, equalized", parameters: Self.parameters(kinds))
         chain = FilterChain(kinds.map { FilterChain.Description(kind: $0) }, channels: channels)
@@ -37,24 +35,20 @@ final class Equalizer: Node {
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> FilterChain.Processor { chain.prepare(preparation) }
 
-    private static func kinds(_ settings: Settings) throws(NodeError) -> [FilterKind] {
-        guard settings.values["kinds"] != nil else {
-            let count = try settings.whole("bands", default: defaultKinds.count, in: 1...mostBands)
-            return Array(repeating: .peak, count: count)
+    /// The response of each band.
+    private static func given(_ settings: Settings) throws(NodeError) -> [FilterKind] {
+        let count = try settings[bands]
+        guard settings.gives(kinds) else { return Array(repeating: .peak, count: count ?? defaultKinds.count) }
+        let given = try settings[kinds].compactMap(FilterKind.init)
+        guard (1...mostBands).contains(given.count) else {
+            throw NodeError("kinds names \(given.count) bands", hint: "name 1 to \(mostBands)", key: kinds.name)
         }
-        var kinds: [FilterKind] = []
-        for name in settings.strings("kinds") { kinds.append(try filterKind(name, key: "kinds")) }
-        guard (1...mostBands).contains(kinds.count) else {
-            throw NodeError("kinds names \(kinds.count) bands", hint: "name 1 to \(mostBands)", key: "kinds")
-        }
-        let count = try settings.whole("bands", default: kinds.count, in: 1...mostBands)
-        guard count == kinds.count else {
+        if let count, count != given.count {
             throw NodeError(
-                "there are \(count) bands, but kinds names \(kinds.count)",
-                hint: "name one for each band, or leave out bands",
-                key: "kinds")
+                "there are \(count) bands, but kinds names \(given.count)",
+                hint: "name one for each band, or leave out bands", key: kinds.name)
         }
-        return kinds
+        return given
     }
 
     private static func parameters(_ kinds: [FilterKind]) -> [Parameter] {

@@ -14,29 +14,27 @@ final class Filter: Node {
             + "as 0.",
         ports: Layout.through(channels: 1, output: "the input, filtered").ports,
         parameters: FilterChain.parameters(.peak, frequency: 1000),
-        settings: [
-            Setting("kind", VG_SET_STRING, "the response", required: true, choices: FilterKind.names),
-            Setting(
-                "slope", VG_SET_INTEGER, "of lowpass and highpass, per octave: 12, 24, 36 or 48", default: "12",
-                range: 12...48, unit: "dB"),
-            .channels(),
-        ],
-        flags: VG_IN_PLACE, process: filterChainProcess)
+        settings: [kind.optional().required(), slope, channels], flags: VG_IN_PLACE, process: filterChainProcess)
+
+    /// Files must say it; who makes a node without any setting gets one that changes nothing.
+    private static let kind = Key.choice("kind", "the response", default: FilterKind.peak)
+    private static let slope = Key.integer(
+        "slope", "of lowpass and highpass, per octave: 12, 24, 36 or 48", default: 12, in: 12...48, unit: "dB")
+    private static let channels = Key.channels()
 
     let layout: Layout
     private let chain: FilterChain
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        // Files must say the kind; who makes a node without any setting gets one that changes nothing.
-        let kind = try filterKind(settings.string("kind") ?? "peak", key: "kind")
-        let slope = try settings.whole("slope", default: 12, in: 12...48)
+        let kind = try settings[Self.kind]
+        let slope = try settings[Self.slope]
         guard slope % 12 == 0 else {
-            throw NodeError("slope is \(slope)", hint: "use 12, 24, 36 or 48", key: "slope")
+            throw NodeError("slope is \(slope)", hint: "use 12, 24, 36 or 48", key: Self.slope.name)
         }
         guard slope == 12 || kind == .lowpass || kind == .highpass else {
-            throw NodeError("a \(kind) has no slope", hint: "only lowpass and highpass have", key: "slope")
+            throw NodeError("a \(kind) has no slope", hint: "only lowpass and highpass have", key: Self.slope.name)
         }
-        let channels = try settings.channels()
+        let channels = try settings[Self.channels]
         layout = .through(
             channels: channels, output: "the input, filtered",
             parameters: FilterChain.parameters(kind, frequency: 1000))
@@ -44,13 +42,4 @@ final class Filter: Node {
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> FilterChain.Processor { chain.prepare(preparation) }
-}
-
-/// The kind that a setting names.
-func filterKind(_ name: String, key: String) throws(NodeError) -> FilterKind {
-    guard let kind = FilterKind(name: name) else {
-        throw NodeError(
-            "there is no filter \"\(name)\"", hint: "use " + FilterKind.names.joined(separator: ", "), key: key)
-    }
-    return kind
 }

@@ -2,16 +2,8 @@
 import NodeKit
 
 /// The responses of the Audio EQ Cookbook (Robert Bristow-Johnson; W3C Note, 2021). The band pass has a peak of 0 dB.
-enum FilterKind: UInt8, BitwiseCopyable, CaseIterable {
+enum FilterKind: String, BitwiseCopyable, CaseIterable {
     case lowpass, highpass, lowshelf, highshelf, peak, notch, bandpass, allpass
-
-    /// As a file says them.
-    static let names = allCases.map { "\($0)" }
-
-    init?(name: String) {
-        guard let kind = Self.allCases.first(where: { "\($0)" == name }) else { return nil }
-        self = kind
-    }
 
     /// Whether it has a gain of its own.
     var hasGain: Bool { self == .peak || self == .lowshelf || self == .highshelf }

@@ -18,35 +18,41 @@ final class Tone: Node {
             each has its own.
             """,
         ports: Port.audio(VG_OUTPUT, channels: 1, doc: "the signal"),
-        parameters: [
-            Parameter(
-                "frequency", "of sine, square, saw and triangle; silent beyond half the rate", 0.1...96000,
-                default: 440, unit: "Hz", scale: VG_LOGARITHMIC),
-            Parameter(
-                "level_db", "peak level in dBFS; -120 and below is silence", silenceDB...0, default: -20, unit: "dB",
-                scale: VG_DECIBEL),
-        ],
-        settings: [
-            Setting("wave", VG_SET_STRING, "the kind of signal", default: "\"sine\"", choices: Tone.waves),
-            .channels("audio channels out"),
-            Setting("start", VG_SET_NUMBER, "where a sweep begins", default: "20.0", range: 0.1...96000, unit: "Hz"),
-            Setting("end", VG_SET_NUMBER, "where a sweep ends", default: "20000.0", range: 0.1...96000, unit: "Hz"),
-            Setting("seconds", VG_SET_NUMBER, "how long a sweep takes", default: "10.0", range: 0.01...3600, unit: "s"),
-            Setting(
-                "repeat", VG_SET_BOOL, "whether a sweep begins again; if not, it fades in its last 5 ms",
-                default: "true"
-            ),
-            Setting(
-                "period", VG_SET_NUMBER, "from impulse to impulse; the first is at once", default: "1.0",
-                range: 0.0001...3600, unit: "s"),
-            Setting("seed", VG_SET_INTEGER, "of noise and pink: another seed, another noise", default: "1"),
-        ],
+        parameters: Knob.all, settings: [wave, channels, start, end, seconds, repeats, period, seed],
         process: toneProcess)
 
-    enum Wave: UInt8, BitwiseCopyable { case sine, square, saw, triangle, sweep, noise, pink, impulse, silence }
-    private static let waves = [
-        "sine", "square", "saw", "triangle", "sweep", "noise", "pink", "impulse", "silence",
-    ]
+    private static let wave = Key.choice("wave", "the kind of signal", default: Wave.sine)
+    private static let channels = Key.channels("audio channels out")
+    private static let start = Key.number("start", "where a sweep begins", default: 20, in: 0.1...96000, unit: "Hz")
+    private static let end = Key.number("end", "where a sweep ends", default: 20000, in: 0.1...96000, unit: "Hz")
+    private static let seconds = Key.number(
+        "seconds", "how long a sweep takes", default: 10, in: 0.01...3600, unit: "s")
+    private static let repeats = Key.flag(
+        "repeat", "whether a sweep begins again; if not, it fades in its last 5 ms", default: true)
+    private static let period = Key.number(
+        "period", "from impulse to impulse; the first is at once", default: 1, in: 0.0001...3600, unit: "s")
+    private static let seed = Key.integer("seed", "of noise and pink: another seed, another noise", default: 1)
+
+    enum Wave: String, CaseIterable, BitwiseCopyable {
+        case sine, square, saw, triangle, sweep, noise, pink, impulse, silence
+    }
+
+    fileprivate enum Knob: Int, ParameterList {
+        case frequency, level
+
+        var parameter: Parameter {
+            switch self {
+            case .frequency:
+                Parameter(
+                    "frequency", "of sine, square, saw and triangle; silent beyond half the rate", 0.1...96000,
+                    default: 440, unit: "Hz", scale: VG_LOGARITHMIC)
+            case .level:
+                Parameter(
+                    "level_db", "peak level in dBFS; -120 and below is silence", silenceDB...0, default: -20,
+                    unit: "dB", scale: VG_DECIBEL)
+            }
+        }
+    }
 
     struct Processor: BitwiseCopyable {
         var wave: Wave
@@ -80,20 +86,16 @@ final class Tone: Node {
     private var pink: PinkMemory?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        let name = settings.string("wave") ?? "sine"
-        guard let index = Self.waves.firstIndex(of: name), let wave = Wave(rawValue: UInt8(index)) else {
-            throw NodeError("has no wave \"\(name)\"", hint: "use " + Self.waves.joined(separator: ", "), key: "wave")
-        }
-        self.wave = wave
-        start = try settings.finite("start", default: 20, in: 0.1...96000)
-        end = try settings.finite("end", default: 20000, in: 0.1...96000)
-        seconds = try settings.finite("seconds", default: 10, in: 0.01...3600)
-        period = try settings.finite("period", default: 1, in: 0.0001...3600)
-        repeats = settings.bool("repeat") ?? true
-        seed = settings.integer("seed") ?? 1
+        wave = try settings[Self.wave]
+        start = try settings[Self.start]
+        end = try settings[Self.end]
+        seconds = try settings[Self.seconds]
+        period = try settings[Self.period]
+        repeats = try settings[Self.repeats]
+        seed = try settings[Self.seed]
         layout = Layout(
-            ports: Port.audio(VG_OUTPUT, channels: try settings.channels(), doc: "the signal"),
-            parameters: Self.descriptor.layout.parameters)
+            ports: Port.audio(VG_OUTPUT, channels: try settings[Self.channels], doc: "the signal"),
+            parameters: Knob.all)
         playing.value = wave == .sweep && !repeats ? 1 : 0
     }
 
@@ -123,7 +125,7 @@ final class Tone: Node {
 private func toneProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: Tone.Processor.self)
     let frames = cycle.frames
-    let gain = blockGain(io.parameter(1), &state.pointee.gain, frames)
+    let gain = blockGain(io[Tone.Knob.level], &state.pointee.gain, frames)
     let output = io.output(0)
     var isSilent = gain.isZero
     switch state.pointee.wave {
@@ -155,7 +157,7 @@ private func toneProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycl
 private func periodic(
     _ state: UnsafeMutablePointer<Tone.Processor>, _ io: BlockIO, _ output: UnsafeMutablePointer<Float>, _ cycle: Cycle
 ) -> Bool {
-    let ramp = io.parameter(0)
+    let ramp = io[Tone.Knob.frequency]
     let rate = cycle.pointee.rate
     let wave = state.pointee.wave
     var (phase, step) = (state.pointee.phase, state.pointee.step)

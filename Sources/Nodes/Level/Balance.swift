@@ -14,8 +14,15 @@ final class Balance: Node {
             Port(VG_AUDIO_PORT, VG_OUTPUT, "out_1", doc: "the left side, quieter to the right of the centre"),
             Port(VG_AUDIO_PORT, VG_OUTPUT, "out_2", doc: "the right side, quieter to the left of the centre"),
         ],
-        parameters: [Parameter("position", "-1 is left only, 0 both, 1 right only", -1...1, default: 0)],
-        flags: VG_IN_PLACE | VG_LIGHT, process: balanceProcess)
+        parameters: Knob.all, flags: VG_IN_PLACE | VG_LIGHT, process: balanceProcess)
+
+    fileprivate enum Knob: Int, ParameterList {
+        case position
+
+        var parameter: Parameter {
+            Parameter("position", "-1 is left only, 0 both, 1 right only", -1...1, default: 0)
+        }
+    }
 
     struct Processor: BitwiseCopyable {
         /// Where it is on the way from one position to another.
@@ -30,7 +37,7 @@ final class Balance: Node {
 @_noLocks
 private func balanceProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let frames = cycle.frames
-    let ramp = io.parameter(0)
+    let ramp = io[Balance.Knob.position]
     let state = memory.assumingMemoryBound(to: Balance.Processor.self)
     let curve = state.pointee.heard.move(ramp, from: Double(ramp.pointee.value), to: Double(ramp.target), frames)
     let moved = ramp.isSteady ? 0 : min(Int(ramp.pointee.start) + Int(ramp.pointee.frames), frames)

@@ -13,22 +13,24 @@ final class Downmix: Node {
             + "C + 0.7071 Ls and R + 0.7071 C + 0.7071 Rs. Mono: 0.7071 L + 0.7071 R + C + 0.5 Ls + 0.5 Rs. LFE is left "
             + "out unless lfe_db says how loud it shall be. What is loud in all channels may exceed full scale; "
             + "normalize = true makes everything quieter so that it cannot.",
-        ports: ports(from: 6, to: 2),
-        settings: [
-            Setting("from", VG_SET_STRING, "what comes in", default: "\"5.1\"", choices: Array(inputs.keys).sorted()),
-            Setting(
-                "to", VG_SET_STRING, "what goes out; from stereo always mono", default: "\"stereo\"",
-                choices: ["stereo", "mono"]),
-            Setting(
-                "lfe_db", VG_SET_NUMBER, "level of the LFE channel in each output; -120 and below is none",
-                default: "-120.0", range: -120...10, unit: "dB"),
-            Setting(
-                "normalize", VG_SET_BOOL, "whether the factors of each output are scaled to a sum of 1",
-                default: "false"),
-        ],
-        flags: VG_IN_PLACE, process: downmixProcess)
+        ports: ports(from: 6, to: 2), settings: [from, to, lfe, normalize], flags: VG_IN_PLACE, process: downmixProcess)
 
-    private static let inputs = ["5.1": 6, "stereo": 2]
+    private static let from = Key.choice("from", "what comes in", default: Source.surround)
+    private static let to = Key.choice("to", "what goes out; from stereo always mono", default: Target.stereo)
+    private static let lfe = Key.number(
+        "lfe_db", "level of the LFE channel in each output; -120 and below is none", default: -120, in: -120...10,
+        unit: "dB")
+    private static let normalize = Key.flag(
+        "normalize", "whether the factors of each output are scaled to a sum of 1", default: false)
+
+    private enum Source: String, CaseIterable {
+        case surround = "5.1"
+        case stereo
+    }
+
+    private enum Target: String, CaseIterable {
+        case stereo, mono
+    }
 
     struct Processor: BitwiseCopyable {
         /// Of each input in the first output, then in the second.
@@ -39,23 +41,19 @@ final class Downmix: Node {
     private let factors: UnsafeMutablePointer<Float>
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        let from = settings.string("from") ?? "5.1"
-        guard let inputs = Self.inputs[from] else {
-            throw NodeError("cannot mix from \"\(from)\"", hint: "use 5.1 or stereo", key: "from")
+        let inputs = try settings[Self.from] == .surround ? 6 : 2
+        let target = try settings[Self.to]
+        let outputs = target == .mono || (inputs == 2 && !settings.gives(Self.to)) ? 1 : 2
+        guard outputs < inputs else {
+            throw NodeError("stereo is stereo already", hint: "use mono", key: Self.to.name)
         }
-        let to = settings.string("to") ?? (inputs == 2 ? "mono" : "stereo")
-        guard to == "mono" || to == "stereo" else {
-            throw NodeError("cannot mix to \"\(to)\"", hint: "use stereo or mono", key: "to")
-        }
-        let outputs = to == "mono" ? 1 : 2
-        guard outputs < inputs else { throw NodeError("stereo is stereo already", hint: "use mono", key: "to") }
-        let decibels = try settings.finite("lfe_db", default: -120, in: -120...10)
-        guard inputs == 6 || settings.values["lfe_db"] == nil else {
-            throw NodeError("stereo has no LFE channel", hint: "leave out lfe_db", key: "lfe_db")
+        let decibels = try settings[Self.lfe]
+        guard inputs == 6 || !settings.gives(Self.lfe) else {
+            throw NodeError("stereo has no LFE channel", hint: "leave out lfe_db", key: Self.lfe.name)
         }
         let lfe = decibels <= Double(silenceDB) ? 0 : pow(10, decibels / 20)
         var table = Self.table(inputs, outputs, lfe)
-        if settings.bool("normalize") ?? false {
+        if try settings[Self.normalize] {
             table = table.map { row in row.map { $0 / row.reduce(0, +) } }
         }
         let flat = table.flatMap { $0.map { Float($0) } }

@@ -7,9 +7,16 @@ final class Gain: Node {
     static let descriptor = NodeDescriptor(
         "gain", "louder or quieter",
         doc: "Multiplies every channel by gain_db. A change is a ramp that is even in decibels.",
-        ports: Layout.through(channels: 1).ports,
-        parameters: [gainParameter("gain_db", "gain of all channels; -120 and below is silence")],
-        settings: [.channels()], flags: VG_IN_PLACE | VG_LIGHT, process: gainProcess)
+        ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels],
+        flags: VG_IN_PLACE | VG_LIGHT, process: gainProcess)
+
+    private static let channels = Key.channels()
+
+    fileprivate enum Knob: Int, ParameterList {
+        case gain
+
+        var parameter: Parameter { gainParameter("gain_db", "gain of all channels; -120 and below is silence") }
+    }
 
     struct Processor: BitwiseCopyable {
         var gain = GainCache()
@@ -18,7 +25,7 @@ final class Gain: Node {
     let layout: Layout
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        layout = .through(channels: try settings.channels(), parameters: Self.descriptor.layout.parameters)
+        layout = .through(channels: try settings[Self.channels], parameters: Knob.all)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor() }
@@ -28,7 +35,7 @@ final class Gain: Node {
 private func gainProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: Gain.Processor.self)
     let frames = cycle.frames
-    let gain = blockGain(io.parameter(0), &state.pointee.gain, frames)
+    let gain = blockGain(io[Gain.Knob.gain], &state.pointee.gain, frames)
     for channel in 0..<io.outputCount {
         applyGain(gain, io.input(channel), io.output(channel), frames)
         if gain.isZero || io.isSilent(input: channel) { io.markSilent(output: channel) }

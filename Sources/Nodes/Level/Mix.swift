@@ -11,11 +11,10 @@ final class Mix: Node {
         "mix", "adds several inputs, each with its own gain",
         doc: "Links to the node itself add up in input 1; links to in_2, in_3, ... reach the other inputs.",
         ports: ports(inputs: 2, channels: 1), parameters: parameters(inputs: 2),
-        settings: [
-            Setting("inputs", VG_SET_INTEGER, "inputs that have a gain of their own", default: "2", range: 1...64),
-            .channels("audio channels of each input and of the output"),
-        ],
-        flags: VG_IN_PLACE, process: mixProcess)
+        settings: [inputs, channels], flags: VG_IN_PLACE, process: mixProcess)
+
+    private static let inputs = Key.integer("inputs", "inputs that have a gain of their own", default: 2, in: 1...64)
+    private static let channels = Key.channels("audio channels of each input and of the output")
 
     struct Processor: BitwiseCopyable {
         /// One per input; owned by the node.
@@ -28,8 +27,8 @@ final class Mix: Node {
     private let gains: UnsafeMutablePointer<GainCache>
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        inputs = try settings.whole("inputs", default: 2, in: 1...64)
-        let channels = try settings.channels()
+        inputs = try settings[Self.inputs]
+        let channels = try settings[Self.channels]
         layout = Layout(
             ports: Self.ports(inputs: inputs, channels: channels), parameters: Self.parameters(inputs: inputs))
         gains = .allocate(capacity: inputs)

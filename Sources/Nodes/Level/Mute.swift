@@ -8,12 +8,19 @@ final class Mute: Node {
     static let descriptor = NodeDescriptor(
         "mute", "silences its channels without a click",
         doc: "Fades out and in over 10 ms. Muted, the outputs are exactly 0.",
-        ports: Layout.through(channels: 1).ports,
-        parameters: [
+        ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels],
+        flags: VG_IN_PLACE | VG_LIGHT, process: muteProcess)
+
+    private static let channels = Key.channels()
+
+    fileprivate enum Knob: Int, ParameterList {
+        case muted
+
+        var parameter: Parameter {
             Parameter(
                 "muted", "1 silences, 0 lets through", 0...1, default: 0, flags: VG_PARAM_TOGGLE | VG_PARAM_ABRUPT)
-        ],
-        settings: [.channels()], flags: VG_IN_PLACE | VG_LIGHT, process: muteProcess)
+        }
+    }
 
     struct Processor: BitwiseCopyable {
         /// Frames that a whole fade takes.
@@ -25,7 +32,7 @@ final class Mute: Node {
     let layout: Layout
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        layout = .through(channels: try settings.channels(), parameters: Self.descriptor.layout.parameters)
+        layout = .through(channels: try settings[Self.channels], parameters: Knob.all)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
@@ -37,7 +44,7 @@ final class Mute: Node {
 private func muteProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: Mute.Processor.self)
     let frames = cycle.frames
-    let ramp = io.parameter(0)
+    let ramp = io[Mute.Knob.muted]
     let change = min(Int(ramp.pointee.start) + Int(ramp.pointee.frames), frames)
     let wasClosed = change == 0 || fade(state, io, 0..<change, muted: ramp.pointee.value >= 0.5)
     let isClosed = change == frames || fade(state, io, change..<frames, muted: ramp.target >= 0.5)

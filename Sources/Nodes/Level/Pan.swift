@@ -15,15 +15,21 @@ final class Pan: Node {
             Port(VG_AUDIO_PORT, VG_OUTPUT, "left", doc: "the left side"),
             Port(VG_AUDIO_PORT, VG_OUTPUT, "right", doc: "the right side"),
         ],
-        parameters: [Parameter("position", "-1 is left, 0 the centre, 1 right", -1...1, default: 0)],
-        settings: [
-            Setting(
-                "law", VG_SET_STRING, "level of each side in the centre", default: "\"-3dB\"", choices: laws)
-        ],
-        flags: VG_IN_PLACE | VG_LIGHT, process: panProcess)
+        parameters: Knob.all, settings: [law], flags: VG_IN_PLACE | VG_LIGHT, process: panProcess)
 
-    enum Law: UInt8, BitwiseCopyable { case power, between, sum }
-    private static let laws = ["-3dB", "-4.5dB", "-6dB"]
+    private static let law = Key.choice("law", "level of each side in the centre", default: Law.power)
+
+    enum Law: String, CaseIterable, BitwiseCopyable {
+        case power = "-3dB"
+        case between = "-4.5dB"
+        case sum = "-6dB"
+    }
+
+    fileprivate enum Knob: Int, ParameterList {
+        case position
+
+        var parameter: Parameter { Parameter("position", "-1 is left, 0 the centre, 1 right", -1...1, default: 0) }
+    }
 
     struct Processor: BitwiseCopyable {
         var law: Law
@@ -38,11 +44,7 @@ final class Pan: Node {
     private let law: Law
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        let name = settings.string("law") ?? "-3dB"
-        guard let index = Self.laws.firstIndex(of: name), let law = Law(rawValue: UInt8(index)) else {
-            throw NodeError("has no law \"\(name)\"", hint: "use " + Self.laws.joined(separator: ", "), key: "law")
-        }
-        self.law = law
+        law = try settings[Self.law]
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor(law: law) }
@@ -53,7 +55,7 @@ private func panProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle
     let state = memory.assumingMemoryBound(to: Pan.Processor.self)
     let (input, left, right) = (io.input(0), io.output(0), io.output(1))
     let frames = cycle.frames
-    let ramp = io.parameter(0)
+    let ramp = io[Pan.Knob.position]
     let position = min(max(ramp.target, -1), 1)
     let law = state.pointee.law
     let curve = state.pointee.heard.move(ramp, from: Double(ramp.pointee.value), to: Double(position), frames)

@@ -9,8 +9,10 @@ final class Polarity: Node {
         "polarity", "inverts the polarity of channels",
         doc: "Multiplies by -1 each channel whose parameter is 1; a change takes 10 ms and does not click. One channel "
             + "has the parameter inverted, several have inverted_1, inverted_2, ...",
-        ports: Layout.through(channels: 1).ports, parameters: parameters(channels: 1), settings: [.channels()],
+        ports: Layout.through(channels: 1).ports, parameters: parameters(channels: 1), settings: [channels],
         flags: VG_IN_PLACE | VG_LIGHT, process: polarityProcess)
+
+    private static let channels = Key.channels()
 
     struct Processor: BitwiseCopyable {
         /// Of each channel: frames into a change, 0 is upright, `fade` inverted; -1 before the first block.
@@ -24,7 +26,7 @@ final class Polarity: Node {
     private let channels: Int
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        channels = try settings.channels()
+        channels = try settings[Self.channels]
         layout = .through(channels: channels, parameters: Self.parameters(channels: channels))
         places = .allocate(capacity: channels)
     }

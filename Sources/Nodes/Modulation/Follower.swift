@@ -15,24 +15,35 @@ final class Follower: Node {
             + "its output to a parameter, and give offset and depth in the unit of that. attack and release are time "
             + "constants: after that time 63 % of a step are done; 0 is at once. Of several channels the loudest counts "
             + "(peak) or their mean power (rms). Infinite samples and NaN count as 0.",
-        ports: ports(channels: 1),
-        parameters: [
-            Parameter("attack", "time constant of the rise", 0...2000, default: 10, unit: "ms"),
-            Parameter("release", "time constant of the fall", 0...5000, default: 100, unit: "ms"),
-            Parameter("depth", "what the level is multiplied by", -96000...96000, default: 1),
-            Parameter("offset", "what is added", -96000...96000, default: 0),
-        ],
-        settings: [
-            Setting(
-                "detector", VG_SET_STRING, "what the level is", default: "\"peak\"", choices: ["peak", "rms"]),
-            Setting(
-                "window", VG_SET_NUMBER, "time constant of the mean of rms", default: "10.0", range: 0.1...5000,
-                unit: "ms"),
-            Setting(
-                "scale", VG_SET_STRING, "of the level", default: "\"linear\"", choices: ["linear", "db"]),
-            .channels("audio channels in, measured together"),
-        ],
+        ports: ports(channels: 1), parameters: Knob.all, settings: [detector, window, scale, channels],
         process: followerProcess)
+
+    private static let detector = Key.choice("detector", "what the level is", default: Detector.peak)
+    private static let window = Key.number(
+        "window", "time constant of the mean of rms", default: 10, in: 0.1...5000, unit: "ms")
+    private static let scale = Key.choice("scale", "of the level", default: Scale.linear)
+    private static let channels = Key.channels("audio channels in, measured together")
+
+    private enum Detector: String, CaseIterable {
+        case peak, rms
+    }
+
+    private enum Scale: String, CaseIterable {
+        case linear, db
+    }
+
+    fileprivate enum Knob: Int, ParameterList {
+        case attack, release, depth, offset
+
+        var parameter: Parameter {
+            switch self {
+            case .attack: Parameter("attack", "time constant of the rise", 0...2000, default: 10, unit: "ms")
+            case .release: Parameter("release", "time constant of the fall", 0...5000, default: 100, unit: "ms")
+            case .depth: Parameter("depth", "what the level is multiplied by", -96000...96000, default: 1)
+            case .offset: Parameter("offset", "what is added", -96000...96000, default: 0)
+            }
+        }
+    }
 
     struct Processor: BitwiseCopyable {
         var isRMS: Bool
@@ -50,18 +61,10 @@ final class Follower: Node {
     private let window: Double
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        let (detector, scale) = (settings.string("detector") ?? "peak", settings.string("scale") ?? "linear")
-        guard ["peak", "rms"].contains(detector) else {
-            throw NodeError("has no detector \"\(detector)\"", hint: "use peak or rms", key: "detector")
-        }
-        guard ["linear", "db"].contains(scale) else {
-            throw NodeError("has no scale \"\(scale)\"", hint: "use linear or db", key: "scale")
-        }
-        isRMS = detector == "rms"
-        isDecibels = scale == "db"
-        window = try settings.finite("window", default: 10, in: 0.1...5000)
-        layout = Layout(
-            ports: Self.ports(channels: try settings.channels()), parameters: Self.descriptor.layout.parameters)
+        isRMS = try settings[Self.detector] == .rms
+        isDecibels = try settings[Self.scale] == .db
+        window = try settings[Self.window]
+        layout = Layout(ports: Self.ports(channels: try settings[Self.channels]), parameters: Knob.all)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
@@ -95,7 +98,7 @@ struct SmoothingCache: BitwiseCopyable {
 private func followerProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
     let state = memory.assumingMemoryBound(to: Follower.Processor.self)
     let (frames, rate) = (cycle.frames, cycle.pointee.rate)
-    let (attack, release) = (io.parameter(0), io.parameter(1))
+    let (attack, release) = (io[Follower.Knob.attack], io[Follower.Knob.release])
     var (mean, level) = (state.pointee.mean, state.pointee.level)
     if !isSilent(io) || level != 0 || mean != 0 {
         for frame in 0..<frames {
@@ -115,7 +118,7 @@ private func followerProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: 
         (state.pointee.level, state.pointee.mean) = (level, mean)
     }
     let shown = state.pointee.isDecibels ? level > 1e-6 ? 20 * Double(vg_log10(Float(level))) : -120 : level
-    let (depth, offset) = (io.parameter(2)[frame: frames], io.parameter(3)[frame: frames])
+    let (depth, offset) = (io[Follower.Knob.depth][frame: frames], io[Follower.Knob.offset][frame: frames])
     io.setControl(0, Float(Double(offset) + Double(depth) * shown))
 }
 

@@ -13,25 +13,32 @@ final class LFO: Node {
             + "offset and depth in the unit of that. With beats, a cycle lasts that many beats of the transport while "
             + "its tempo is known, and begins with the beats while it rolls.",
         ports: [Port(VG_CONTROL_PORT, VG_OUTPUT, "out", doc: "the value at the end of each block")],
-        parameters: [
-            Parameter("rate", "cycles a second", 0.001...100, default: 1, unit: "Hz", scale: VG_LOGARITHMIC),
-            Parameter("depth", "how far it moves to each side of offset", -96000...96000, default: 1),
-            Parameter("offset", "the middle", -96000...96000, default: 0),
-            Parameter("phase", "how far ahead in its cycle it is", 0...360, default: 0, unit: "degrees"),
-        ],
-        settings: [
-            Setting("wave", VG_SET_STRING, "the form of a cycle", default: "\"sine\"", choices: LFO.waves),
-            Setting(
-                "beats", VG_SET_NUMBER, "beats of the transport that a cycle lasts; 0: it follows rate", default: "0",
-                range: 0...1024),
-            Setting("seed", VG_SET_INTEGER, "of random: another seed, other values", default: "1"),
-        ],
-        process: lfoProcess)
+        parameters: Knob.all, settings: [wave, beats, seed], process: lfoProcess)
+
+    private static let wave = Key.choice("wave", "the form of a cycle", default: Wave.sine)
+    private static let beats = Key.number(
+        "beats", "beats of the transport that a cycle lasts; 0: it follows rate", default: 0, in: 0...1024)
+    private static let seed = Key.integer("seed", "of random: another seed, other values", default: 1)
 
     /// Sine and triangle begin at 0 and rise, saw rises from -1 to 1, square begins at 1, random has a new value each
     /// cycle.
-    enum Wave: UInt8, BitwiseCopyable { case sine, triangle, saw, square, random }
-    private static let waves = ["sine", "triangle", "saw", "square", "random"]
+    enum Wave: String, CaseIterable, BitwiseCopyable {
+        case sine, triangle, saw, square, random
+    }
+
+    fileprivate enum Knob: Int, ParameterList {
+        case rate, depth, offset, phase
+
+        var parameter: Parameter {
+            switch self {
+            case .rate:
+                Parameter("rate", "cycles a second", 0.001...100, default: 1, unit: "Hz", scale: VG_LOGARITHMIC)
+            case .depth: Parameter("depth", "how far it moves to each side of offset", -96000...96000, default: 1)
+            case .offset: Parameter("offset", "the middle", -96000...96000, default: 0)
+            case .phase: Parameter("phase", "how far ahead in its cycle it is", 0...360, default: 0, unit: "degrees")
+            }
+        }
+    }
 
     struct Processor: BitwiseCopyable {
         var wave: Wave
@@ -45,13 +52,9 @@ final class LFO: Node {
     private let seed: Int
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        let name = settings.string("wave") ?? "sine"
-        guard let index = Self.waves.firstIndex(of: name), let wave = Wave(rawValue: UInt8(index)) else {
-            throw NodeError("has no wave \"\(name)\"", hint: "use " + Self.waves.joined(separator: ", "), key: "wave")
-        }
-        self.wave = wave
-        beats = try settings.finite("beats", default: 0, in: 0...1024)
-        seed = settings.integer("seed") ?? 1
+        wave = try settings[Self.wave]
+        beats = try settings[Self.beats]
+        seed = try settings[Self.seed]
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
@@ -96,7 +99,7 @@ private func lfoProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle
             state.pointee.time.advance(CycleTime.units(perFrame), times: frames)
         }
     } else {
-        let rate = io.parameter(0)
+        let rate = io[LFO.Knob.rate]
         let moved = rate.isSteady ? 0 : min(Int(rate.pointee.start) + Int(rate.pointee.frames), frames)
         for frame in 0..<moved {
             state.pointee.time.advance(CycleTime.units(Double(rate[frame: frame]) / cycle.pointee.rate), times: 1)
@@ -105,10 +108,11 @@ private func lfoProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle
         state.pointee.time.advance(step, times: frames - moved)
     }
     var time = state.pointee.time
-    let ahead = Double(io.parameter(3)[frame: frames]) / 360
+    let ahead = Double(io[LFO.Knob.phase][frame: frames]) / 360
     time.advance(CycleTime.units(ahead - vg_floor64(ahead)), times: 1)
     let value = wave(state.pointee.wave, time, state.pointee.seed)
-    io.setControl(0, Float(Double(io.parameter(2)[frame: frames]) + Double(io.parameter(1)[frame: frames]) * value))
+    let (depth, offset) = (io[LFO.Knob.depth][frame: frames], io[LFO.Knob.offset][frame: frames])
+    io.setControl(0, Float(Double(offset) + Double(depth) * value))
 }
 
 /// From -1 to 1. [audio]

@@ -18,16 +18,7 @@ final class Switch: Node {
             Port(VG_CONTROL_PORT, VG_OUTPUT, "on", doc: "1 while it is on, else 0"),
             Port(VG_CONTROL_PORT, VG_OUTPUT, "off", doc: "1 while it is off, else 0", bus: "off", defaultValue: 1),
         ],
-        settings: [
-            Setting(
-                "mode", VG_SET_STRING, "on while it is held, or on and off in turn", default: "\"hold\"",
-                choices: ["hold", "toggle"]),
-            Setting("on", VG_SET_BOOL, "how it begins", default: "false"),
-            Setting("note", VG_SET_INTEGER, "the MIDI note that presses it; every one without it", range: 0...127),
-            Setting(
-                "controller", VG_SET_INTEGER, "a MIDI controller that presses it from 64 on, as the pedal 64",
-                range: 0...119),
-        ],
+        settings: [mode, on, note, controller],
         actions: [
             Action("press", "turn it on, or with mode = \"toggle\" over"),
             Action("release", "turn it off, unless mode is \"toggle\""),
@@ -39,6 +30,16 @@ final class Switch: Node {
         ],
         flags: VG_LIGHT, process: switchProcess)
     private static let stateEvent = "switch.state"
+
+    private static let mode = Key.choice("mode", "on while it is held, or on and off in turn", default: Mode.hold)
+    private static let on = Key.flag("on", "how it begins", default: false)
+    private static let note = Key.integer("note", "the MIDI note that presses it; every one without it", in: 0...127)
+    private static let controller = Key.integer(
+        "controller", "a MIDI controller that presses it from 64 on, as the pedal 64", in: 0...119)
+
+    private enum Mode: String, CaseIterable {
+        case hold, toggle
+    }
 
     struct Shared: ~Copyable {
         let isOn: Atomic<Bool>
@@ -73,16 +74,19 @@ final class Switch: Node {
     private let host: NodeHost
     private let toggles: Bool
     private let note, controller: Int
-    private let shared = AudioMemory.make(Shared.self)
+    private let shared: UnsafeMutablePointer<Shared>
     private var told = -1
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         self.host = host
-        toggles = settings.string("mode") == "toggle"
-        controller = settings.integer("controller") ?? -1
+        toggles = try settings[Self.mode] == .toggle
+        controller = try settings[Self.controller] ?? -1
         // A controller alone: then notes do not press it.
-        note = settings.integer("note") ?? (controller < 0 ? -1 : .max)
-        shared.initialize(to: Shared(settings.bool("on") ?? false))
+        note = try settings[Self.note] ?? (controller < 0 ? -1 : .max)
+        let isOn = try settings[Self.on]
+        // Not before the last of what may fail.
+        shared = AudioMemory.make(Shared.self)
+        shared.initialize(to: Shared(isOn))
     }
 
     deinit {

@@ -24,29 +24,33 @@ final class Delay: Node {
             """,
         ports: Layout.through(channels: 1, output: "the input, delayed").ports,
         parameters: [timeParameter(longest: longestOfAll)],
-        settings: [
-            .channels(),
-            Setting(
-                "frames", VG_SET_INTEGER, "how long, exact to the frame; instead of ms", range: 0...11_520_000,
-                unit: "frames", live: true),
-            Setting(
-                "longest_ms", VG_SET_NUMBER, "the longest time that ms can be turned to; 2000, or ms if that is more",
-                range: 1...longestOfAll, unit: "ms"),
-            Setting(
-                "change", VG_SET_STRING,
-                "fade: a new time fades in within 20 ms; glide: it is reached by playing faster or slower",
-                default: "\"fade\"", choices: ["fade", "glide"]),
-            Setting(
-                "bend", VG_SET_NUMBER, "how much faster or slower a glide may play: 0.5 is from half to 1.5 times",
-                default: "0.5", range: 0.001...1),
-        ],
-        process: delayProcess, absorb: delayAbsorb)
+        settings: [channels, frames, longest, change, bend], process: delayProcess, absorb: delayAbsorb)
 
+    private static let channels = Key.channels()
+    private static let frames = Key.integer(
+        "frames", "how long, exact to the frame; instead of ms", in: 0...11_520_000, unit: "frames", live: true)
+    private static let longest = Key.number(
+        "longest_ms", "the longest time that ms can be turned to; 2000, or ms if that is more", in: 1...longestOfAll,
+        unit: "ms")
+    private static let change = Key.choice(
+        "change", "fade: a new time fades in within 20 ms; glide: it is reached by playing faster or slower",
+        default: Change.fade)
+    private static let bend = Key.number(
+        "bend", "how much faster or slower a glide may play: 0.5 is from half to 1.5 times", default: 0.5,
+        in: 0.001...1)
+    /// What the file sets the parameter to: there has to be room for it.
+    private static let time = Key.number(
+        "ms", "how long; at most longest_ms", default: usualTime, in: 0...longestOfAll, unit: "ms")
+    private static let usualTime = 250.0
     private static let longestOfAll = 60_000.0
-    private static let longestFrames = 11_520_000
+
+    private enum Change: String, CaseIterable {
+        case fade, glide
+    }
 
     private static func timeParameter(longest: Double) -> Parameter {
-        Parameter("ms", "how long; at most longest_ms", 0...Float(longest), default: 250, unit: "ms")
+        Parameter(
+            time.name, time.setting.doc, 0...Float(longest), default: Float(min(usualTime, longest)), unit: "ms")
     }
 
     /// A delay line: channel c has the frame at position p at `line[c * (mask + 1) + (p & mask)]`.
@@ -97,23 +101,21 @@ final class Delay: Node {
     private var memory: UnsafeMutablePointer<Float>?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        var layout = Layout.through(channels: try settings.channels(), output: "the input, delayed")
-        let ms = try settings.finite("ms", default: 250, in: 0...Self.longestOfAll)
-        if settings.values["frames"] != nil {
-            if settings.values["ms"] != nil {
-                throw NodeError("has both ms and frames", hint: "give one of the two", key: "frames")
+        var layout = Layout.through(channels: try settings[Self.channels], output: "the input, delayed")
+        let time = try settings[Self.time]
+        longest = try settings[Self.longest] ?? max(2000, time)
+        if let count = try settings[Self.frames] {
+            if settings.gives(Self.time) {
+                throw NodeError("has both ms and frames", hint: "give one of the two", key: Self.frames.name)
             }
-            frames = SharedCount(try settings.whole("frames", default: 0, in: 0...Self.longestFrames))
-            longest = try settings.finite("longest_ms", default: 2000, in: 1...Self.longestOfAll)
+            frames = SharedCount(count)
         } else {
             frames = nil
-            longest = try settings.finite("longest_ms", default: max(2000, ms), in: 1...Self.longestOfAll)
             layout.parameters = [Self.timeParameter(longest: longest)]
-            layout.parameters[0].defaultValue = Float(min(250, longest))
         }
         self.layout = layout
-        glides = settings.string("change") == "glide"
-        bend = try settings.finite("bend", default: 0.5, in: 0.001...1)
+        glides = try settings[Self.change] == .glide
+        bend = try settings[Self.bend]
     }
 
     deinit { memory?.deallocate() }
@@ -154,14 +156,13 @@ final class Delay: Node {
     private var lineFrames = 0
 
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
-        guard setting == "frames", let frames, case .integer(let wanted) = value else {
+        guard setting == Self.frames.name, let frames else {
             throw NodeError("'\(setting)' cannot be changed while it plays")
         }
-        guard wanted <= lineFrames else {
-            throw NodeError(
-                "the line holds \(lineFrames) frames", hint: "make longest_ms longer", key: "frames")
+        guard let wanted = try Self.frames.value(of: value), wanted <= lineFrames else {
+            throw NodeError("the line holds \(lineFrames) frames", hint: "make longest_ms longer", key: setting)
         }
-        frames.value = Int(wanted)
+        frames.value = wanted
     }
 
     /// Not before the echo of the last sound has come out.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A key as a terminal tells it.
-public enum Key: Sendable, Hashable {
+public enum KeyPress: Sendable, Hashable {
     /// A letter, or anything else that is written.
     case text(Character)
     case up, down, pageUp, pageDown, home, end, enter, erase, escape
@@ -17,8 +17,8 @@ public enum Key: Sendable, Hashable {
 }
 
 /// The keys in what a terminal has sent; those that are not known are left out.
-func keys(_ bytes: some Collection<UInt8>) -> [Key] {
-    var keys: [Key] = []
+func keys(_ bytes: some Collection<UInt8>) -> [KeyPress] {
+    var keys: [KeyPress] = []
     var rest = Array(bytes)[...]
     while let byte = rest.popFirst() {
         switch byte {
@@ -76,7 +76,7 @@ func keys(_ bytes: some Collection<UInt8>) -> [Key] {
 
 /// What a mouse did, from a button with its modifiers, a column and a row, as terminals tell them (xterm's modes 1000 and
 /// 1006); nil: it was let go, moved, or is of another button.
-private func mouse(_ told: [Int]) -> Key? {
+private func mouse(_ told: [Int]) -> KeyPress? {
     guard told.count == 3, told[1] > 0, told[2] > 0 else { return nil }
     let (x, y) = (told[1] - 1, told[2] - 1)
     // Without Shift, Alt and Ctrl.

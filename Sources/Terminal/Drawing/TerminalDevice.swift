@@ -14,7 +14,7 @@ public protocol DeviceView: AnyObject, Sendable {
     /// The bytes that bring the terminal up to date; none when it is. [any]
     func frame(at time: Double) -> [UInt8]
     /// Takes keys; true: the user asks to quit. [any]
-    func press(_ keys: [Key], at time: Double) -> Bool
+    func press(_ keys: [KeyPress], at time: Double) -> Bool
 }
 
 extension DeviceView {
@@ -22,7 +22,7 @@ extension DeviceView {
     public func resizeCell(width: Int, height: Int) {}
 
     /// No other key does anything.
-    public func press(_ keys: [Key], at time: Double) -> Bool { keys.contains(where: \.quits) }
+    public func press(_ keys: [KeyPress], at time: Double) -> Bool { keys.contains(where: \.quits) }
 }
 
 /// The terminal of this process while a screen is shown on it: alternate screen, hidden cursor, keys without echo.
@@ -137,7 +137,7 @@ public final class TerminalDevice: Sendable {
         return !pressed.isEmpty && view.press(pressed, at: monotonicSeconds())
     }
 
-    private func pressed() -> [Key] {
+    private func pressed() -> [KeyPress] {
         guard isReady(input, Int16(POLLIN)) else { return [] }
         var bytes = [UInt8](repeating: 0, count: 1024)
         let count = read(input, &bytes, bytes.count)

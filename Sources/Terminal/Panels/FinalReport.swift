@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
 import Host
+import NodeKit
 
 /// What a run says when it ends.
 public enum FinalReport {

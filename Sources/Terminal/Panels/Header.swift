@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NodeKit
 import Picture
 
 /// The top line: the graph's name, and what carries it.

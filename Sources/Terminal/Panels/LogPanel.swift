@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NodeKit
 
 /// What has happened: its last lines, or all of it to be read.
 struct LogPanel {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+import NodeKit
 import Picture
 
 /// A node of the graph, whether it has a picture or not.

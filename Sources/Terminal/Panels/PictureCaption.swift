@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import NodeKit
 import Picture
 
 /// The numbers of a picture of measurements; nil: it has none, or nothing is known.

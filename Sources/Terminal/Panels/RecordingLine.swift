@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Host
+import NodeKit
 import Picture
 
 /// What `voicegraph record` shows on one line: whether it records, how much, how loud, and where to. It knows no clock: it

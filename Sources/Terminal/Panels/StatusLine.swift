@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
 import Host
+import NodeKit
 import Picture
 
 /// One plain line a second, for output that is not a terminal: logs, pipes.
@@ -81,14 +82,6 @@ func schedulingText(_ scheduling: Scheduling) -> String {
         ? "memory not locked" : locked < 1 << 20 ? "\(locked >> 10) KiB locked" : "\(locked >> 20) MiB locked"
     let shared = scheduling.sharedMemory >> 20
     return ", \(scheduling.text), \(memory)" + (shared > 0 ? " beside \(shared) MiB of the server's" : "")
-}
-
-/// Seconds as m:ss or h:mm:ss.
-package func clock(_ seconds: Double) -> String {
-    let total = seconds.isFinite ? Int(min(max(seconds, 0), 1e9)) : 0
-    func two(_ value: Int) -> String { value < 10 ? "0\(value)" : String(value) }
-    let (hours, minutes) = (total / 3600, total / 60 % 60)
-    return hours > 0 ? "\(hours):\(two(minutes)):\(two(total % 60))" : "\(minutes):\(two(total % 60))"
 }
 
 /// "48 kHz", "44.1 kHz".

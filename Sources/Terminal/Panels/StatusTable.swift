@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Host
+import NodeKit
 
 /// What `voicegraph status` prints.
 public enum StatusTable {

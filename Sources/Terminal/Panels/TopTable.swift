@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
 import Host
+import NodeKit
 
 /// What `voicegraph top` shows of a host at one time.
 public struct TopState: Sendable, Equatable {

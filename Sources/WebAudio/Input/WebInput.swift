@@ -11,12 +11,7 @@ final class WebInput: Node {
             + "microphone. One client at a time; without one there is silence, and so there is offline. Its clock is not "
             + "the graph's: what it sends is resampled, so that as much waits as its jitter asks for.",
         ports: Port.audio(VG_OUTPUT, channels: 1, doc: "what comes in"),
-        settings: [
-            .webChannels(1),
-            .webBuffer(
-                "what should wait before it is heard; without it, as much as the arrivals ask for, from 15 ms and a block on"
-            ),
-        ],
+        settings: [channels, buffer],
         events: [
             EventType(
                 WebState.name, "who sends, and how what comes is heard",
@@ -34,6 +29,10 @@ final class WebInput: Node {
                 ], retained: true)
         ],
         series: [.webFill("what waits, and the resampler", width: 1)], process: webInputProcess)
+
+    private static let channels = Key.webChannels(default: 1)
+    private static let buffer = Key.webBuffer(
+        "what should wait before it is heard; without it, as much as the arrivals ask for, from 15 ms and a block on")
 
     struct Processor: BitwiseCopyable {
         var player: InputPlayer
@@ -53,11 +52,11 @@ final class WebInput: Node {
     init(_ settings: Settings, _ host: NodeHost, _ streams: WebStreams) throws(NodeError) {
         self.host = host
         self.streams = streams
-        channels = try settings.webChannels(default: 1)
+        channels = try settings[Self.channels]
         layout = Layout(ports: Port.audio(VG_OUTPUT, channels: channels, doc: "what comes in"))
         endpoint = InputEndpoint(
-            graph: host.graphName, node: host.nodeName, channels: channels, buffer: try settings.webBuffer(),
-            clock: streams.clock)
+            graph: host.graphName, node: host.nodeName, channels: channels,
+            buffer: try settings[Self.buffer].map { $0 / 1000 }, clock: streams.clock)
         state = WebState(host: host, clock: streams.clock)
     }
 

@@ -11,10 +11,7 @@ final class WebOutput: Node {
             + "out. Up to \(OutputFeed.slots) clients hear it, each at its own rate and clock; a client that does not take "
             + "it in time loses the oldest. Offline nobody hears it.",
         ports: Port.audio(VG_INPUT, channels: 2, doc: "what goes out"),
-        settings: [
-            .webChannels(2),
-            .webBuffer("what should wait at a client; without it, as much as its jitter asks for, from 30 ms on"),
-        ],
+        settings: [channels, buffer],
         events: [
             EventType(
                 WebState.name, "who listens, and how late",
@@ -30,6 +27,10 @@ final class WebOutput: Node {
                 ], retained: true)
         ],
         series: [.webFill("what waits at each client, and the resampler")], process: webOutputProcess)
+
+    private static let channels = Key.webChannels(default: 2)
+    private static let buffer = Key.webBuffer(
+        "what should wait at a client; without it, as much as its jitter asks for, from 30 ms on")
 
     struct Processor: BitwiseCopyable {
         var feed: OutputFeed
@@ -49,11 +50,11 @@ final class WebOutput: Node {
     init(_ settings: Settings, _ host: NodeHost, _ streams: WebStreams) throws(NodeError) {
         self.host = host
         self.streams = streams
-        channels = try settings.webChannels(default: 2)
+        channels = try settings[Self.channels]
         layout = Layout(ports: Port.audio(VG_INPUT, channels: channels, doc: "what goes out"))
         endpoint = OutputEndpoint(
-            graph: host.graphName, node: host.nodeName, channels: channels, buffer: try settings.webBuffer(),
-            clock: streams.clock)
+            graph: host.graphName, node: host.nodeName, channels: channels,
+            buffer: try settings[Self.buffer].map { $0 / 1000 }, clock: streams.clock)
         state = WebState(host: host, clock: streams.clock)
     }
 

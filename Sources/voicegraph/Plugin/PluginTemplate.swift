@@ -72,15 +72,24 @@ private let swiftSource = """
         static let descriptor = NodeDescriptor(
             "@NAME@", "turns its input down",
             ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
-            parameters: [Parameter("amount_db", "how far down", 0...60, default: 6, unit: "dB", scale: VG_DECIBEL)],
+            parameters: Knob.all,
             actions: [
                 Action(
                     "reset", "turn the amount back to its default",
                     results: [Field("amount_db", VG_NUMBER, "what it becomes", unit: "dB")])
             ],
-            events: [EventType("reset", "the amount was turned back")],
+            events: [EventType("reset", "the amount was turned back", says: "turned back")],
             series: [Series("peak", "largest sample of the input", rate: 60, width: 1)],
             flags: VG_IN_PLACE, process: nodeProcess)
+
+        /// What may be turned while it plays, in the order in which the audio half has it.
+        enum Knob: Int, ParameterList {
+            case amount
+
+            var parameter: Parameter {
+                Parameter("amount_db", "how far down", 0...60, default: 6, unit: "dB", scale: VG_DECIBEL)
+            }
+        }
 
         /// What the audio thread needs, kept from block to block: numbers and pointers, no objects.
         struct Processor: BitwiseCopyable {
@@ -103,9 +112,12 @@ private let swiftSource = """
 
         /// Does what the descriptor declares under `actions`.
         func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
-            guard host.setParameter(0, to: 6) else { throw NodeError("the amount cannot be turned now") }
+            let usual = Knob.amount.parameter.defaultValue
+            guard host.setParameter(Knob.amount.rawValue, to: usual) else {
+                throw NodeError("the amount cannot be turned now")
+            }
             host.publish("reset")
-            call.put("amount_db", .number(6))
+            call.put("amount_db", .number(Double(usual)))
         }
 
         /// Called some hundred times a second: publishes what the processor left.
@@ -120,7 +132,7 @@ private let swiftSource = """
         let state = memory.assumingMemoryBound(to: @MODULE@.Processor.self)
         state.pointee.meter.feed(
             io.pointee.audio_in, count: 1, frames: cycle.frames, position: cycle.pointee.position)
-        let amount = io.parameter(0)
+        let amount = io[@MODULE@.Knob.amount]
         let input = io.input(0)
         let output = io.output(0)
         for frame in 0..<cycle.frames { output[frame] = input[frame] * vg_linear(-amount[frame: frame]) }

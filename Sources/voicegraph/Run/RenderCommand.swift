@@ -2,6 +2,7 @@
 import ArgumentParser
 import Glibc
 import Host
+import NodeKit
 import System
 import Terminal
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Host
+import NodeKit
 import Terminal
 
 /// What nodes say during a render, and what was lost of the audio: whoever hears only the file would not know why a part of

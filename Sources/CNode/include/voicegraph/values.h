@@ -153,6 +153,11 @@ enum {
   /* Belongs to talking with the graph: visitors of its page are told it too, as they are told every text. They are not
    * told its field "reason". */
   VG_EVENT_PUBLIC = 1u << 5,
+  /* What the node had to play by itself has ended, as a text that is spoken or a file: at the event's frame the last of it
+   * left the node. What ends when its sources end waits for this. */
+  VG_EVENT_END = 1u << 6,
+  /* With VG_EVENT_END: at the event's frame the last of it was heard, behind all that is late in the graph. */
+  VG_EVENT_HEARD = 1u << 7,
 };
 
 /* Something that a node publishes now and then. */
@@ -161,6 +166,13 @@ typedef struct vg_event_type {
   const char *doc;
   vg_list fields; /* of vg_field */
   uint32_t flags; /* VG_EVENT_* */
+  /* What it says to people who read a log, behind the node's name: "recorded [{seconds:time} to ]{path}". NULL: its name and
+   * fields, or the text that it tells; "": nothing, since it is of use to programs only.
+   *   {field}        its value             {field:2}      with two decimals
+   *   {field:time}   seconds as 1:02:03    {field:noun}   "1 noun", "2 nouns"
+   *   [a|b]          the first of these texts whose fields all say something: one that is missing, empty, 0 or false does not.
+   *                  {field?} asks for a field without showing it. */
+  const char *sentence;
 } vg_event_type;
 
 enum {
