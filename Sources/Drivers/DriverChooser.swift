@@ -102,6 +102,7 @@ public enum DriverChooser {
         let client = try JackLibrary.open(name: request.client, server: request.server, library: library)
         let driver = JackDriver(adopting: client, name: request.client, server: request.server, library: library)
         driver.setNotice(request.notice(of: driver.info))
+        driver.waits = request.waits
         return driver
     }
 

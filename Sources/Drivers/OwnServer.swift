@@ -37,9 +37,11 @@ package enum OwnServer {
         _ request: DriverRequest, _ backend: ServerProcess.Backend
     ) throws(DriverError) -> JackDriver {
         let begun = try begin(request, backend)
-        return JackDriver(
+        let driver = JackDriver(
             adopting: begun.client, name: request.client, server: begun.server.name, library: .jackd,
             child: begun.server)
+        driver.waits = request.waits
+        return driver
     }
 
     /// A server under the first name that is free; it answers before this returns. [control]

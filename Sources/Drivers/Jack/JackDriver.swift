@@ -65,6 +65,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let formats = Monitor()
     /// How many clients were before this one, whose formats are old.
     let former = Atomic(0)
+    /// Whether a server that goes before the driver starts is waited for; set before that.
+    var waits = false
     let state = Lock(DriverStatus.State.stopped)
     let stopping = Atomic(false)
     /// Since when a client whose server went is being closed, in bits of seconds by the clock; 0: none is.
@@ -234,9 +236,14 @@ public final class JackDriver: Driver, @unchecked Sendable {
             state.withLock { $0 = .running }
             beginHelping(engine, client)
         } else if !reopen() {
-            throw DriverError(
-                "the JACK server did not activate the client", hint: "is the server still running?",
-                details: Array(JackLibrary.recentLines.suffix(4)))
+            guard waits else {
+                throw DriverError(
+                    "the JACK server did not activate the client", hint: "is the server still running?",
+                    details: Array(JackLibrary.recentLines.suffix(4)))
+            }
+            // Gone since it was chosen, as it might be a moment later: `recover` waits for it.
+            signals.lost.store(true, ordering: .releasing)
+            state.withLock { $0 = .lost }
         }
         signals.connectAll.store(true, ordering: .releasing)
         let made = connect()

@@ -31,6 +31,31 @@ extension JackDriverTests {
         server.stop()
     }
 
+    @Test(
+        "A server that goes between its choice and the start is waited for, or is an error", arguments: [true, false])
+    func goneAtStart(waits: Bool) async throws {
+        let server = try await Jackd.start()
+        var request = DriverRequest(kind: .jack, client: "through", server: server.name)
+        request.waits = waits
+        let driver = try DriverChooser.open(request)
+        server.crash()
+        guard waits else {
+            let error = #expect(throws: DriverError.self) { try PassThrough(driver, channels: 1) }
+            #expect(error?.message == "the JACK server did not activate the client")
+            return server.stop()
+        }
+        let through = try PassThrough(driver, channels: 1)
+        try await eventually("it is told") {
+            through.events.all.contains { if case .serverLost = $0 { true } else { false } }
+        }
+        #expect(driver.status.state == .lost && driver.status.cycles == 0)
+        try server.restart()
+        try await eventually("it is back") { through.events.all.contains(.serverBack) }
+        try await expectExact(through, server, seed: 41)
+        through.stop()
+        server.stop()
+    }
+
     @Test("One that waits ends at once when it is told to")
     func waitingEnds() async throws {
         let turn = try await JackTurn.wait()
