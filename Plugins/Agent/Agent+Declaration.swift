@@ -41,7 +41,7 @@ extension Agent {
                 "retry", "answer again what could not be answered",
                 results: [Field("item", VG_INTEGER, "of the reply")], public: true),
         ],
-        events: AgentEvent.types, process: agentProcess)
+        events: AgentEvent.types, otherNames: ["llm", "chat", "assistant", "chatbot"], process: agentProcess)
 
     /// What `send` takes.
     static let text = Key.text("text", "what was typed").required()

@@ -36,7 +36,7 @@ final class File: Node {
                 fields: [Field("frames", VG_INTEGER, "of silence", unit: "frames")],
                 says: "{frames:frame} of silence: the file was not read in time"),
         ],
-        process: fileProcess)
+        otherNames: ["wav", "player", "sample", "audiofile", "playfile"], process: fileProcess)
 
     static let path = Key.path("path", "what to play: WAV, FLAC, OGG, MP3, AIFF, ...").required()
     private static let loop = Key.flag("loop", "starts again at the end", default: false)

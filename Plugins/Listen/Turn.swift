@@ -20,7 +20,8 @@ final class Turn: Node {
             Port(VG_CONTROL_PORT, VG_OUTPUT, "turn", doc: "1 from the first word to the end of the turn, else 0"),
         ],
         settings: [model, threshold, silence, longestSilence],
-        events: TurnEvent.types, flags: VG_IN_PLACE, process: turnProcess)
+        events: TurnEvent.types, needs: [Need(["onnxruntime", "smart-turn"], model, .model, better: true)],
+        flags: VG_IN_PLACE, process: turnProcess)
 
     private static let model = Key.choice(
         "model", "what judges: the model if it is installed, the model, or silence alone", default: Judge.auto)

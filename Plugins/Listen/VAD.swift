@@ -23,7 +23,8 @@ final class VAD: Node {
         settings: [DetectorChoice.key, threshold, shortest, pause, muteRelease],
         events: VADEvent.types,
         series: [Series("probability", "of speech, in each window", rate: 30, width: 1)],
-        flags: VG_IN_PLACE, process: vadProcess)
+        needs: [Need(["onnxruntime", "silero-vad"], DetectorChoice.key, .silero, better: true)], flags: VG_IN_PLACE,
+        process: vadProcess)
 
     private static let threshold = Key.number(
         "threshold", "probability from which a window holds speech", default: 0.5, in: 0.2...0.95, live: true)

@@ -43,7 +43,7 @@ final class Record: Node {
             Series("level", "rms of all channels, of a tenth of a second", unit: "dBFS", rate: 10, width: 1),
             Series("seconds", "recorded so far, pauses left out", unit: "s", rate: 10, width: 1),
         ],
-        process: recordProcess)
+        otherNames: ["recorder", "recording", "writer", "capture-file"], process: recordProcess)
 
     static let path = Key.text("path", "file to write; {date}, {time} and %Y... are filled in", names: .file)
         .required()

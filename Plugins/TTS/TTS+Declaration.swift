@@ -50,7 +50,9 @@ extension TTS {
                     Field("problems", VG_LIST, "why voices of other engines are not there"),
                 ]),
         ],
-        events: SpeechEvent.types, process: ttsProcess, absorb: ttsAbsorb)
+        events: SpeechEvent.types,
+        needs: [Need(["onnxruntime", "piper-joe"], setting: VoiceEngines.engine.name, value: PiperEngine.name)],
+        otherNames: ["speech", "say", "espeak", "voice", "speak"], process: ttsProcess, absorb: ttsAbsorb)
 
     private static let heardFields = [
         Field("item", VG_INTEGER, "what was being heard; not there: nothing was"),

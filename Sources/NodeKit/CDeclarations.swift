@@ -102,6 +102,14 @@ extension EventType {
     }
 }
 
+extension Need {
+    package var c: vg_need {
+        vg_need(
+            models: immortal(models.joined(separator: " ")), setting: immortal(setting), value: immortal(value),
+            flags: UInt32(isBetter ? VG_NEED_BETTER : 0))
+    }
+}
+
 extension Series {
     package var c: vg_series {
         vg_series(

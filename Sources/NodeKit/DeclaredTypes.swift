@@ -102,6 +102,14 @@ extension EventRole.Stage: Worded {
     ]
 }
 
+extension Need: Declared {
+    package static let blank = Need([])
+    package static let fields: [DeclaredField<Need>] = [
+        .texts("models", \.models), .text("setting", \.setting), .text("value", \.value),
+        .bool("better", \.isBetter),
+    ]
+}
+
 extension Series: Declared {
     package static let blank = Series("", "")
     package static let fields: [DeclaredField<Series>] = [
@@ -123,7 +131,8 @@ extension NodeDescriptor {
         func list<Item: Declared>(_ items: [Item]) -> SettingValue { .list(items.map { .table($0.values) }) }
         return layout.values.merging([
             "type": .string(name), "summary": .string(summary), "doc": .string(doc), "settings": list(settings),
-            "actions": list(actions), "events": list(events), "series": list(series),
+            "actions": list(actions), "events": list(events), "series": list(series), "needs": list(needs),
+            "other_names": .list(otherNames.map(SettingValue.string)),
         ]) { $1 }
     }
 }

@@ -201,6 +201,10 @@ public struct NodeDescriptor: Sendable {
     public var events: [EventType]
     /// What a node measures regularly.
     public var series: [Series]
+    /// Models that nodes use.
+    public var needs: [Need]
+    /// What other programs call such a type.
+    public var otherNames: [String]
     /// `VG_IN_PLACE` and the like.
     public var flags: UInt32
     /// The audio half; nil for a node that only handles messages.
@@ -213,7 +217,7 @@ public struct NodeDescriptor: Sendable {
     public init(
         _ name: String, _ summary: String, doc: String = "", ports: [Port] = [], parameters: [Parameter] = [],
         settings: [any SettingDeclaration] = [], actions: [Action] = [], events: [EventType] = [],
-        series: [Series] = [],
+        series: [Series] = [], needs: [Need] = [], otherNames: [String] = [],
         flags: Int = 0, process: vg_process_function? = nil, absorb: vg_process_function? = nil
     ) {
         self.name = name
@@ -224,6 +228,8 @@ public struct NodeDescriptor: Sendable {
         self.actions = actions
         self.events = events
         self.series = series
+        self.needs = needs
+        self.otherNames = otherNames
         self.flags = UInt32(flags)
         self.process = process
         self.absorb = absorb

@@ -33,6 +33,8 @@ public func makeNodeType<N: Node>(
     c.actions = descriptor.actions.c
     c.events = descriptor.events.c
     c.series = descriptor.series.c
+    c.needs = descriptor.needs.c
+    c.other_names = immortal(descriptor.otherNames.joined(separator: " "))
     c.process = descriptor.process
     c.absorb = descriptor.absorb
     c.create = { type, host, settings, error in

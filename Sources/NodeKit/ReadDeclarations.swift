@@ -25,6 +25,7 @@ extension Setting: CDeclared {}
 extension Field: CDeclared {}
 extension Action: CDeclared {}
 extension EventType: CDeclared {}
+extension Need: CDeclared {}
 extension Series: CDeclared {}
 extension Port: CDeclared {}
 extension Parameter: CDeclared {}
@@ -74,6 +75,21 @@ extension EventType {
             ends: SourceEnd(flags: c.flags), public: c.flags & UInt32(VG_EVENT_PUBLIC) != 0,
             says: c.sentence.map { String(cString: $0) })
     }
+}
+
+extension Need {
+    /// Reads one in C; nil: it has no models. [any]
+    public init?(_ c: vg_need) {
+        guard let models = c.models else { return nil }
+        self.init(
+            words(models), setting: text(c.setting), value: text(c.value),
+            better: c.flags & UInt32(VG_NEED_BETTER) != 0)
+    }
+}
+
+/// What stands between spaces. [any]
+public func words(_ pointer: UnsafePointer<CChar>?) -> [String] {
+    text(pointer).split(separator: " ").map(String.init)
 }
 
 extension Series {

@@ -17,7 +17,9 @@ final class Input: Node {
         "input", "audio from outside: a microphone or another program",
         doc: "Offline it reads the file given with --input, or silence.",
         ports: Port.audio(VG_OUTPUT, channels: 1, doc: "what comes in"),
-        settings: [channels, connectSetting("ports", "for example \"system:capture_1\"")], flags: VG_EXTERNAL)
+        settings: [channels, connectSetting("ports", "for example \"system:capture_1\"")],
+        otherNames: ["mic", "microphone", "capture", "adc", "in", "source", "audio-in", "line-in", "jack-input"],
+        flags: VG_EXTERNAL)
 
     private static let channels = Key.channels("audio channels, each a port that other programs can connect to")
 
@@ -37,7 +39,10 @@ final class Output: Node {
         "output", "audio to the outside: loudspeakers or another program",
         doc: "Offline it is what is written to the file.",
         ports: Port.audio(VG_INPUT, channels: 2, doc: "what goes out"),
-        settings: [channels, connectSetting("ports", "for example \"system:playback_*\"")], flags: VG_EXTERNAL)
+        settings: [channels, connectSetting("ports", "for example \"system:playback_*\"")],
+        otherNames: [
+            "speaker", "speakers", "playback", "dac", "out", "sink", "audio-out", "headphones", "jack-output",
+        ], flags: VG_EXTERNAL)
 
     private static let channels = Key.channels(
         "audio channels, each a port that other programs can connect to", default: 2)
@@ -57,7 +62,8 @@ final class MIDIInput: Node {
     static let descriptor = NodeDescriptor(
         "midi-input", "MIDI from outside: a keyboard or another program",
         ports: [Port(VG_MIDI_PORT, VG_OUTPUT, "out", doc: "the events that come in")],
-        settings: [connectSetting("MIDI ports", "for example \"system:midi_capture_1\"")], flags: VG_EXTERNAL)
+        settings: [connectSetting("MIDI ports", "for example \"system:midi_capture_1\"")],
+        otherNames: ["midi", "midi-in", "keyboard"], flags: VG_EXTERNAL)
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {}
 
@@ -70,7 +76,8 @@ final class MIDIOutput: Node {
     static let descriptor = NodeDescriptor(
         "midi-output", "MIDI to the outside: a synthesizer or another program",
         ports: [Port(VG_MIDI_PORT, VG_INPUT, "in", doc: "the events that go out")],
-        settings: [connectSetting("MIDI ports", "for example \"system:midi_playback_1\"")], flags: VG_EXTERNAL)
+        settings: [connectSetting("MIDI ports", "for example \"system:midi_playback_1\"")], otherNames: ["midi-out"],
+        flags: VG_EXTERNAL)
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {}
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
 import Graph
+import Host
 import ModelStore
 import Testing
 
@@ -277,11 +278,19 @@ import Testing
         func node(_ type: String, _ key: String = "", _ value: String = "") -> NodeDescription {
             NodeDescription(name: "n", type: type, entries: key.isEmpty ? [:] : [key: Entry(.string(value))])
         }
-        #expect(GraphWants.models(of: node("vad"))?.isNeeded == false)
-        #expect(GraphWants.models(of: node("vad", "detector", "silero"))?.isNeeded == true)
-        #expect(GraphWants.models(of: node("vad", "detector", "webrtc")) == nil)
-        #expect(GraphWants.models(of: node("tts")) == nil && GraphWants.models(of: node("gain")) == nil)
-        #expect(GraphWants.models(of: node("tts", "engine", "piper"))?.models == ["onnxruntime", "piper-joe"])
+        let catalog = NodeRegistry(search: .standard()).fullCatalog()
+        func models(_ type: String, _ key: String = "", _ value: String = "") -> (models: [String], isNeeded: Bool)? {
+            GraphWants.models(of: node(type, key, value), needs: catalog.descriptor(type)?.needs ?? [])
+                .map { ($0.models, $0.isNeeded) }
+        }
+        #expect(models("vad")?.isNeeded == false && models("vad", "detector", "auto")?.isNeeded == false)
+        #expect(models("vad", "detector", "silero")?.isNeeded == true)
+        #expect(models("vad", "detector", "webrtc") == nil)
+        #expect(models("tts") == nil && models("gain") == nil && models("tts", "engine", "auto") == nil)
+        #expect(models("tts", "engine", "piper")?.models == ["onnxruntime", "piper-joe"])
+        #expect(models("turn")?.models == ["onnxruntime", "smart-turn"])
+        #expect(models("turn", "model", "smart-turn")?.isNeeded == true)
+        #expect(models("transcribe", "engine", "moonshine")?.models == ["onnxruntime", "moonshine-base-en"])
         let wants = GraphWants(
             file: "x.conf", models: [("n", ["a", "piper-joe"], true), ("m", ["silero-vad"], false)])
         #expect(wants.findings(nil) { $0 == "a" }.map(\.severity) == [.warning, .fine])

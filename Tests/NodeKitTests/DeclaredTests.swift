@@ -25,6 +25,7 @@ enum Declarations {
         "speech.ended", "it ended", fields: [field], retained: true, role: .take(.withdrawn), ends: .heard,
         public: true, says: "it is over")
     static let series = Series("rms", "its mean", unit: "dBFS", rate: 12.5, width: 3, onRequest: true)
+    static let need = Need(["onnxruntime", "silero-vad"], setting: "detector", value: "silero", better: true)
     static let layout = Layout(ports: [port], parameters: [parameter])
 }
 
@@ -53,6 +54,7 @@ enum Declarations {
         try check(Declarations.action)
         try check(Declarations.event)
         try check(Declarations.series)
+        try check(Declarations.need)
         try checkTable(Declarations.layout)
     }
 
@@ -63,7 +65,8 @@ enum Declarations {
             series: [Declarations.series])
         #expect(
             Set(type.values.keys) == [
-                "type", "summary", "doc", "ports", "parameters", "settings", "actions", "events", "series",
+                "type", "summary", "doc", "ports", "parameters", "settings", "actions", "events", "series", "needs",
+                "other_names",
             ])
         #expect(type.values["series"] == .list([.table(Declarations.series.values)]))
     }

@@ -28,7 +28,9 @@ final class Transcribe: Node {
                 results: [Field("listening", VG_BOOL, "whether it listens now")] + texts),
             Action("cancel", "listen no more, and throw away what is under way", urgent: true),
         ],
-        events: TranscribeEvent.types, process: transcribeProcess)
+        events: TranscribeEvent.types,
+        needs: [Need(["onnxruntime", "moonshine-base-en"], RecognizerChoice.engine, .moonshine, better: true)],
+        otherNames: ["stt", "asr", "whisper", "vosk", "recognizer"], process: transcribeProcess)
 
     private static let texts = [
         Field("text", VG_STRING, "the final texts since the start, one after the other"),

@@ -130,6 +130,7 @@ extension NodeDescriptor {
         self.init(
             text(c.name), text(c.summary), doc: text(c.doc), ports: ports, parameters: parameters,
             settings: [Setting](c.settings), actions: [Action](c.actions), events: [EventType](c.events),
-            series: [Series](c.series), flags: Int(c.flags), process: c.process, absorb: c.absorb)
+            series: [Series](c.series), needs: [Need](c.needs), otherNames: words(c.other_names), flags: Int(c.flags),
+            process: c.process, absorb: c.absorb)
     }
 }

@@ -15,7 +15,8 @@ extension NodeCatalog {
         if word == "osc", types["tone"] != nil {
             return "Open Sound Control is not supported; an oscillator is of type \"tone\""
         }
-        if let other = otherNames.first(where: { $0.value.contains(word) })?.key, types[other] != nil {
+        let other = types.keys.sorted().first { descriptor($0)?.otherNames.contains(word) == true }
+        if let other {
             return other == "lv2"
                 ? "type = \"lv2\" and plugin = \"...\": `voicegraph lv2 list` lists the plugins that are installed"
                 : "did you mean '\(other)'?"
@@ -32,23 +33,4 @@ extension NodeCatalog {
 /// Formats of plugins that cannot be loaded.
 private let foreignFormats = [
     "ladspa": "LADSPA", "dssi": "DSSI", "vst": "VST", "vst2": "VST", "vst3": "VST3", "clap": "CLAP", "au": "Audio Unit",
-]
-
-/// What other programs call a node type.
-private let otherNames: [String: Set<String>] = [
-    "input": ["mic", "microphone", "capture", "adc", "in", "source", "audio-in", "line-in", "jack-input"],
-    "output": [
-        "speaker", "speakers", "playback", "dac", "out", "sink", "audio-out", "headphones", "jack-output",
-    ],
-    "midi-input": ["midi", "midi-in", "keyboard"], "midi-output": ["midi-out"], "gain": ["volume", "amplify", "amp"],
-    "eq": ["equalizer", "equaliser", "parametric"],
-    "filter": ["biquad", "lowpass", "highpass", "peaking", "bandpass", "notch"],
-    "lv2": ["plugin", "lv2-plugin", "reverb", "convolver", "conv"],
-    "limiter": ["limit", "maximizer"], "compressor": ["comp", "drc"], "gate": ["noisegate", "noise-gate"],
-    "tone": ["oscillator", "sine", "noise", "generator", "signal"], "mix": ["mixer", "sum", "bus"],
-    "tts": ["speech", "say", "espeak", "voice", "speak"],
-    "transcribe": ["stt", "asr", "whisper", "vosk", "recognizer"],
-    "agent": ["llm", "chat", "assistant", "chatbot"], "file": ["wav", "player", "sample", "audiofile", "playfile"],
-    "record": ["recorder", "recording", "writer", "capture-file"], "meter": ["level", "vu", "levels", "loudness"],
-    "visualizer": ["orb", "scope", "spectrum"], "duck": ["ducker", "sidechain"], "delay": ["latency"],
 ]

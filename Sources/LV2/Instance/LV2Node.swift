@@ -33,7 +33,7 @@ final class LV2Node: Node {
                     Field("label", VG_STRING, "what people call it"),
                     Field("value", VG_ANY, "what it is now"),
                 ], says: "[{label}|{key}|a property] is {value} now")
-        ], process: vg_foreign_process)
+        ], otherNames: ["plugin", "lv2-plugin", "reverb", "convolver", "conv"], process: vg_foreign_process)
 
     private static let plugin = Key.text(
         "plugin", "URI, or unique name: the URI's last part or the plugin's own, any capitals")

@@ -20,7 +20,8 @@ final class Meter: Node {
                 "report", "loudness, true peak and clips since the start, the last change of rate, or reset",
                 arguments: [frames], results: MeterReport.declared),
         ],
-        series: ownSeries + .analysis, flags: VG_IN_PLACE, process: meterProcess)
+        series: ownSeries + .analysis, otherNames: ["level", "vu", "levels", "loudness"], flags: VG_IN_PLACE,
+        process: meterProcess)
 
     private static let ownSeries: [Series] =
         .levels + [Series("needle", "what the needle of each channel shows, above reference", unit: "dB", rate: 60)]

@@ -24,7 +24,8 @@ final class Visualizer: Node {
                     Field("density", VG_NUMBER, "between the corners of a wave", unit: "px"),
                 ] + times.map { Field($0.name, VG_NUMBER, $0.setting.doc, unit: "s") }, retained: true, public: true)
         ],
-        series: .levels + .analysis, flags: VG_IN_PLACE, process: levelsProcess)
+        series: .levels + .analysis, otherNames: ["orb", "scope", "spectrum"], flags: VG_IN_PLACE,
+        process: levelsProcess)
 
     private static let channels = Key.channels("audio channels, measured together")
     private static let style = Key.choice("style", "what is drawn", default: Style.orb)

@@ -14,7 +14,7 @@ final class Compressor: Node {
             + "With sidechain_channels it listens to the inputs of the bus sidechain and not to its own. The series leaves makeup out.",
         ports: layout(channels: 1, sideChain: 0).ports, parameters: Knob.all,
         settings: [channels, sideChain, detector, rms, lookAhead],
-        series: .gainReduction, flags: VG_IN_PLACE, process: compressorProcess)
+        series: .gainReduction, otherNames: ["comp", "drc"], flags: VG_IN_PLACE, process: compressorProcess)
 
     private static let channels = Key.channels()
     private static let sideChain = Key.integer(

@@ -15,7 +15,7 @@ final class Duck: Node {
             the times of the whole way. All channels move together.
             """,
         ports: layout(channels: 1, keys: 1).ports, parameters: Knob.all, settings: [channels, keys],
-        series: .gainReduction, flags: VG_IN_PLACE, process: duckProcess)
+        series: .gainReduction, otherNames: ["ducker", "sidechain"], flags: VG_IN_PLACE, process: duckProcess)
 
     private static let channels = Key.channels()
     private static let keys = Key.integer("key_channels", "inputs that it listens to", default: 1, in: 0...64)

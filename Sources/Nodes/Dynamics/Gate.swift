@@ -14,7 +14,7 @@ final class Gate: Node {
             + "half a period of the lowest sound: a sine is quiet at every zero. Attack and release are time constants: "
             + "63 % of the way.",
         ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels],
-        series: .gainReduction, flags: VG_IN_PLACE, process: gateProcess)
+        series: .gainReduction, otherNames: ["noisegate", "noise-gate"], flags: VG_IN_PLACE, process: gateProcess)
 
     private static let channels = Key.channels()
 

@@ -14,7 +14,7 @@ final class Limiter: Node {
         doc: "All channels get the gain that the loudest of them asks for. What stays 0.15 dB below the ceiling passes "
             + "unchanged. The sound is later by lookahead_ms and 35 frames; the host makes up for it.",
         ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels, lookAhead],
-        series: .gainReduction, flags: VG_IN_PLACE, process: limiterProcess)
+        series: .gainReduction, otherNames: ["limit", "maximizer"], flags: VG_IN_PLACE, process: limiterProcess)
 
     /// Frames of the shortest look-ahead: a gain that moves faster would make peaks of its own.
     private static let shortest = 16

@@ -12,7 +12,7 @@ final class Equalizer: Node {
             + "default frequencies divide the range of hearing evenly; ten bands are an octave apart, 31.25 Hz to 16 kHz.",
         ports: Layout.through(channels: 1, output: "the input, equalized").ports,
         parameters: parameters(defaultKinds), settings: [bands, kinds, channels],
-        flags: VG_IN_PLACE, process: filterChainProcess)
+        otherNames: ["equalizer", "equaliser", "parametric"], flags: VG_IN_PLACE, process: filterChainProcess)
 
     private static let bands = Key.integer("bands", "how many; as many as kinds says, else 5", in: 1...mostBands)
     private static let kinds = Key.texts(

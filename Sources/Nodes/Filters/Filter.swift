@@ -14,7 +14,9 @@ final class Filter: Node {
             + "as 0.",
         ports: Layout.through(channels: 1, output: "the input, filtered").ports,
         parameters: FilterChain.parameters(.peak, frequency: 1000),
-        settings: [kind.optional().required(), slope, channels], flags: VG_IN_PLACE, process: filterChainProcess)
+        settings: [kind.optional().required(), slope, channels],
+        otherNames: ["biquad", "lowpass", "highpass", "peaking", "bandpass", "notch"], flags: VG_IN_PLACE,
+        process: filterChainProcess)
 
     /// Files must say it; who makes a node without any setting gets one that changes nothing.
     private static let kind = Key.choice("kind", "the response", default: FilterKind.peak)

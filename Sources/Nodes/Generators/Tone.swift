@@ -19,7 +19,7 @@ final class Tone: Node {
             """,
         ports: Port.audio(VG_OUTPUT, channels: 1, doc: "the signal"),
         parameters: Knob.all, settings: [wave, channels, start, end, seconds, repeats, period, seed],
-        process: toneProcess)
+        otherNames: ["oscillator", "sine", "noise", "generator", "signal"], process: toneProcess)
 
     private static let wave = Key.choice("wave", "the kind of signal", default: Wave.sine)
     private static let channels = Key.channels("audio channels out")

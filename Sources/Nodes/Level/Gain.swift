@@ -8,7 +8,7 @@ final class Gain: Node {
         "gain", "louder or quieter",
         doc: "Multiplies every channel by gain_db. A change is a ramp that is even in decibels.",
         ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels],
-        flags: VG_IN_PLACE | VG_LIGHT, process: gainProcess)
+        otherNames: ["volume", "amplify", "amp"], flags: VG_IN_PLACE | VG_LIGHT, process: gainProcess)
 
     private static let channels = Key.channels()
 

@@ -11,7 +11,7 @@ final class Mix: Node {
         "mix", "adds several inputs, each with its own gain",
         doc: "Links to the node itself add up in input 1; links to in_2, in_3, ... reach the other inputs.",
         ports: ports(inputs: 2, channels: 1), parameters: parameters(inputs: 2),
-        settings: [inputs, channels], flags: VG_IN_PLACE, process: mixProcess)
+        settings: [inputs, channels], otherNames: ["mixer", "sum", "bus"], flags: VG_IN_PLACE, process: mixProcess)
 
     private static let inputs = Key.integer("inputs", "inputs that have a gain of their own", default: 2, in: 1...64)
     private static let channels = Key.channels("audio channels of each input and of the output")

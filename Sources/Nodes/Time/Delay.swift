@@ -24,7 +24,8 @@ final class Delay: Node {
             """,
         ports: Layout.through(channels: 1, output: "the input, delayed").ports,
         parameters: [timeParameter(longest: longestOfAll)],
-        settings: [channels, frames, longest, change, bend], process: delayProcess, absorb: delayAbsorb)
+        settings: [channels, frames, longest, change, bend], otherNames: ["latency"], process: delayProcess,
+        absorb: delayAbsorb)
 
     private static let channels = Key.channels()
     private static let frames = Key.integer(

@@ -104,6 +104,12 @@ public enum NodeListing {
             })
         section("Events", type.events.map { [$0.name, nature($0), $0.doc] })
         section("Series", type.series.map { [$0.name, measure($0), $0.doc] })
+        section(
+            "Models",
+            type.needs.map {
+                let use = $0.isBetter ? "used where they are installed" : "needed"
+                return [$0.models.joined(separator: " "), "\($0.setting) = \"\($0.value)\"", use]
+            })
         return text
     }
 

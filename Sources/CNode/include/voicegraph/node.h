@@ -305,6 +305,10 @@ struct vg_node_type {
   /* False while the node has something of its own left to play, also before it is prepared. May be NULL: true.
      [control] */
   bool (*idle)(void *node);
+  vg_list needs; /* of vg_need */
+  /* What other programs call such a type, with spaces between: "mic microphone capture". Who writes one of these is told the
+   * name. May be NULL. */
+  const char *other_names;
 };
 
 /* Seconds that `finish` of all nodes may take together. */

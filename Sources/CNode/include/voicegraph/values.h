@@ -181,6 +181,19 @@ enum {
   VG_SERIES_ON_REQUEST = 1u << 0,
 };
 
+enum {
+  /* With another value of the setting, or none, too, where they are installed: the node is better with them. */
+  VG_NEED_BETTER = 1u << 0,
+};
+
+/* Models that nodes of a type use, by their names in `voicegraph models list`. */
+typedef struct vg_need {
+  const char *models;  /* with spaces between them: "onnxruntime silero-vad" */
+  const char *setting; /* the setting that asks for them, */
+  const char *value;   /* by this value */
+  uint32_t flags;      /* VG_NEED_* */
+} vg_need;
+
 /* A row of numbers that a node publishes regularly. The newest frame is retained. */
 typedef struct vg_series {
   const char *name; /* "peak", "bands" */

@@ -3,6 +3,7 @@ import Config
 import Drivers
 import Graph
 import Host
+import NodeKit
 
 /// What a graph file wants of this machine.
 struct GraphWants: Sendable {
@@ -112,14 +113,6 @@ struct GraphWants: Sendable {
 }
 
 extension GraphWants {
-    /// Which models node types use: by the value of a setting that needs one, or without it where it is installed.
-    private static let uses: [(type: String, setting: String, value: String, models: [String], isBetter: Bool)] = [
-        ("vad", "detector", "silero", ["onnxruntime", "silero-vad"], true),
-        ("turn", "model", "smart-turn", ["onnxruntime", "smart-turn"], true),
-        ("transcribe", "engine", "moonshine", ["onnxruntime", "moonshine-base-en"], true),
-        ("tts", "engine", "piper", ["onnxruntime", "piper-joe"], false),
-    ]
-
     /// Reads a file, as `check` does. [control]
     static func read(_ file: String, overrides: [String], search: PluginSearch) -> GraphWants {
         var wants = GraphWants(file: file)
@@ -131,15 +124,20 @@ extension GraphWants {
         let built = GraphBuilder.build(description, catalog: catalog)
         wants.diagnostics += built.diagnostics + description.overwriteFaults()
         wants.ports = built.graph?.externals ?? []
-        wants.models = description.nodes.compactMap(models)
+        wants.models = description.nodes.compactMap { node in
+            models(of: node, needs: catalog.descriptor(node.type)?.needs ?? [])
+        }
         return wants
     }
 
-    /// The models that a node uses; nil: none.
-    static func models(of node: NodeDescription) -> (node: String, models: [String], isNeeded: Bool)? {
-        guard let use = uses.first(where: { $0.type == node.type }) else { return nil }
-        let value: String? = if case .string(let text)? = node.entries[use.setting]?.value { text } else { nil }
-        if value == use.value { return (node.name, use.models, true) }
-        return use.isBetter && [nil, "auto"].contains(value) ? (node.name, use.models, false) : nil
+    /// The models that a node of a type with these needs uses; nil: none.
+    static func models(
+        of node: NodeDescription, needs: [Need]
+    ) -> (node: String, models: [String], isNeeded: Bool)? {
+        for need in needs {
+            let value: String? = if case .string(let text)? = node.entries[need.setting]?.value { text } else { nil }
+            if let isNeeded = need.isNeeded(value) { return (node.name, need.models, isNeeded) }
+        }
+        return nil
     }
 }
