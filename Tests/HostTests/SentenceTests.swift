@@ -43,6 +43,15 @@ import Testing
         #expect(throws: Sentence.Fault(reason: reason)) { try Sentence(declared) }
     }
 
+    @Test("A plugin whose event says what it does not carry is refused") func ofPlugins() {
+        func fault(_ sentence: String?) -> String? {
+            sentenceFault(of: EventType("said", "", fields: [Field("text", VG_STRING, "")], says: sentence).c)
+        }
+        #expect(fault(nil) == nil && fault("") == nil && fault("[{text}|nothing] was said") == nil)
+        #expect(fault("{word} was said") == "the sentence of its event said has an unknown field word")
+        #expect(fault("{text was said") == "the sentence of its event said has a { without a }")
+    }
+
     @Test("The fields that a sentence names are known") func names() throws {
         #expect(try Sentence("[{a?}{b:1}|{c:time}] {d:noun}").names == ["a", "b", "c", "d"])
     }

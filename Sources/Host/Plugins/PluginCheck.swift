@@ -172,7 +172,7 @@ private func check(events: vg_list) throws(Fault) {
 }
 
 /// What is wrong with what an event says to people; nil: nothing.
-private func sentenceFault(of event: vg_event_type) -> String? {
+func sentenceFault(of event: vg_event_type) -> String? {
     guard let type = EventType(event), let text = type.sentence else { return nil }
     do throws(Sentence.Fault) {
         let unknown = try Sentence(text).names.subtracting(type.fields.map(\.name)).sorted()
