@@ -52,6 +52,7 @@ import TestSupport
             ("null-types", "offers 3 node types but lists none"),
             ("absurd-count", "claims to offer 4000000000 node types"),
             ("absurd-ports", "node type absurd-ports: it declares 4294967295 ports"),
+            ("absurd-needs", "node type absurd-needs: it declares 4294967295 needs"),
             ("null-name", "node type 0 has no name"),
             (
                 "invalid-name",

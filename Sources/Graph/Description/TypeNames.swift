@@ -15,7 +15,9 @@ extension NodeCatalog {
         if word == "osc", types["tone"] != nil {
             return "Open Sound Control is not supported; an oscillator is of type \"tone\""
         }
-        let other = types.keys.sorted().first { descriptor($0)?.otherNames.contains(word) == true }
+        let other = types.keys.sorted().first {
+            types[$0].map { words($0.type.pointee.other_names) }?.contains(word) == true
+        }
         if let other {
             return other == "lv2"
                 ? "type = \"lv2\" and plugin = \"...\": `voicegraph lv2 list` lists the plugins that are installed"

@@ -46,6 +46,7 @@ func checkNodeType(
         }
         try check(events: type.events)
         try check(series: type.series)
+        try check(type.needs, of: "need")
         let ports = elements(of: type.default_layout.ports, as: vg_port.self)
         guard type.process != nil || ports.allSatisfy({ $0.kind == VG_MESSAGE_PORT }) else {
             throw Fault("it has audio, control or midi ports but no process function")
