@@ -112,9 +112,11 @@ struct PipeWireVolumeTests {
         case slowStop, slowStopAtOnce, slowEnd
         /// What plays is left out of an answer or two.
         case forgetfulStop
+        /// No answer comes for a while, after somebody else has set a volume.
+        case silentStop
 
         /// A program in front of PipeWire's. It tells by a file that it was asked.
-        var program: String { self == .forgetfulStop ? "pw-dump" : "pw-cli" }
+        var program: String { self == .forgetfulStop || self == .silentStop ? "pw-dump" : "pw-cli" }
         var script: String {
             let real = "exec $(PATH=${PATH#*:}; command -v \(program)) \"$@\"\n"
             return switch self {
@@ -123,6 +125,8 @@ struct PipeWireVolumeTests {
             case .forgetfulStop:
                 "for drop in \"$0.drop1\" \"$0.drop2\"; do\n  rm \"$drop\" 2>/dev/null && echo '[\n]' && exit\ndone\n"
                     + real
+            case .silentStop:
+                "for drop in 1 2 3 4; do\n  rm \"$0.drop$drop\" 2>/dev/null && sleep 3 && exit 1\ndone\n" + real
             }
         }
     }
@@ -146,12 +150,20 @@ struct PipeWireVolumeTests {
         } else {
             try await eventually("it is lowered") { try await server.volumes()[Self.music] ?? 1 < 0.9 }
         }
-        if trouble == .forgetfulStop { for count in 1...2 { _ = try programs.write("pw-dump.drop\(count)", "") } }
+        var wanted = 1.0
+        if trouble == .silentStop {
+            wanted = 0.7
+            // Somebody who turns it on its way down is overruled.
+            try await expect([Self.music: pow(10, -12.0 / 20)], server, "it is lowered", session)
+            try await server.set(Self.music, wanted)
+        }
+        let drops = trouble == .silentStop ? 4 : trouble == .forgetfulStop ? 2 : 0
+        for count in 0..<drops { _ = try programs.write("pw-dump.drop\(count + 1)", "") }
         if trouble == .slowEnd { try await session.end() } else { try await session.done("ctl", "do", "voice", "stop") }
-        try await expect([Self.music: 1], server, "nobody speaks any more", session)
+        try await expect([Self.music: wanted], server, "nobody speaks any more", session)
         if trouble != .slowEnd { try await session.end() }
         // And not for a moment only.
-        try await expect([Self.music: 1], server, "the host is gone")
+        try await expect([Self.music: wanted], server, "the host is gone")
         player.signal(SIGTERM)
         try await server.end()
     }

@@ -23,6 +23,8 @@ final class OtherPlayback: @unchecked Sendable {
     private var worker: Worker?
     /// Those that are lowered now.
     private var lowered: [Int: Lowered] = [:]
+    /// Those that somebody else has set meanwhile: they keep that.
+    private var left: Set<Int> = []
 
     private struct Lowered {
         var before: Double
@@ -104,23 +106,28 @@ final class OtherPlayback: @unchecked Sendable {
 
     /// From the beginning of a speech until it is over for a while. Who begins to play meanwhile is lowered, too.
     private func lower(_ keeper: VolumeKeeper) {
-        lowered = [:]
+        (lowered, left) = ([:], [])
         do throws(NodeError) {
             while monitor.locked({ isWanted && !isEnding }) {
-                let new = try playing().filter { lowered[$0.key] == nil }
-                for (id, volume) in new { lowered[id] = Lowered(before: volume) }
-                keeper.undo = lowered.mapValues(\.before)
-                fade(Set(new.keys), keeper) { Self.depth * Double($0) / Double(Self.steps) }
+                if let now = try heard() {
+                    // At each look, so that whoever ends this process gives back only what is still lowered.
+                    forget(now)
+                    let new = now.filter { lowered[$0.key] == nil && !left.contains($0.key) }
+                    for (id, volume) in new { lowered[id] = Lowered(before: volume) }
+                    keeper.undo = lowered.mapValues(\.before)
+                    fade(Set(new.keys), keeper) { Self.depth * Double($0) / Double(Self.steps) }
+                }
                 repeat { _ = goesOn(for: 1) { !isWanted } } while isOnlyBetween
             }
             // What is still to be set would come after whatever is read before.
             guard keeper.settles(within: 10) else { return keeper.end() }
-            try look(keeper)
+            // A busy machine may be long in telling: without that, what somebody else has set would be overwritten.
+            look(keeper, at: try playing(within: 20))
             fade(Set(lowered.keys), keeper) { Self.depth * (1 - Double($0) / Double(Self.steps)) }
             // Whoever speaks next must not take what is still low for what was before. What does not come is left to the end.
             guard keeper.settles(within: 10) else { return keeper.end() }
             var tries = 0
-            while tries < 20, try !look(keeper) {
+            while tries < 20, !look(keeper, at: try playing(within: 20)) {
                 usleep(Self.step)
                 tries += 1
             }
@@ -132,15 +139,29 @@ final class OtherPlayback: @unchecked Sendable {
         keeper.end()
     }
 
-    /// Forgets those whose volume was changed meanwhile, which keep it, and those that are gone; whether all others are as
-    /// before.
-    @discardableResult private func look(_ keeper: VolumeKeeper) throws(NodeError) -> Bool {
-        let now = try playing()
+    /// What plays; nil: it cannot be known just now, but some are lowered. To give back without a look would overwrite what
+    /// somebody else has set.
+    private func heard() throws(NodeError) -> [Int: Double]? {
+        do throws(NodeError) { return try playing() } catch {
+            if lowered.isEmpty { throw error }
+            return nil
+        }
+    }
+
+    /// Forgets those whose volume was changed meanwhile, which keep it, and those that are gone.
+    private func forget(_ now: [Int: Double]) {
         for (id, one) in lowered {
             lowered[id]?.missed = now[id] == nil ? one.missed + 1 : 0
-            if let volume = now[id], !one.isOurs(volume) { lowered[id] = nil }
+            guard let volume = now[id], !one.isOurs(volume) else { continue }
+            lowered[id] = nil
+            left.insert(id)
         }
         lowered = lowered.filter { !$1.isGone }
+    }
+
+    /// The same, and whether all others are as before.
+    @discardableResult private func look(_ keeper: VolumeKeeper, at now: [Int: Double]) -> Bool {
+        forget(now)
         keeper.undo = lowered.mapValues(\.before)
         return lowered.allSatisfy { id, one in now[id].map { $0 > 0.99 * one.before } ?? false }
     }
@@ -183,9 +204,13 @@ final class OtherPlayback: @unchecked Sendable {
 private let sparedRoles: Set = ["Accessibility", "Communication", "Notification"]
 
 /// The volumes, linear, of the streams that play and may be lowered, by their numbers. What a busy machine does not answer is
-/// asked again.
-private func playing() throws(NodeError) -> [Int: Double] {
-    for _ in 0..<2 { if let volumes = try? askedOnce() { return volumes } }
+/// asked again, for so many seconds.
+private func playing(within seconds: Double = 6) throws(NodeError) -> [Int: Double] {
+    let end = monotonicSeconds() + seconds
+    while monotonicSeconds() + 2 < end {
+        if let volumes = try? askedOnce() { return volumes }
+        usleep(100_000)
+    }
     return try askedOnce()
 }
 
