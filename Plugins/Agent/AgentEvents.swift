@@ -69,7 +69,8 @@ enum AgentEvent {
             ], says: "not answered ({reason}): {text}"),
         EventType(
             failed, "something the user said could not be answered, or not to the end",
-            fields: [item, userItem, kind, error, reason]),
+            fields: [item, userItem, kind, error, reason],
+            kind: .failure),
         EventType(
             tool, "an action of another node was called for a reply",
             fields: [

@@ -30,10 +30,11 @@ final class File: Node {
                 ], ends: .played, says: "played {path}"),
             EventType(
                 "file.failed", "the rest of the file cannot be read",
-                fields: [Field("path", VG_STRING, "the file"), Field("reason", VG_STRING, "why")]),
+                fields: [Field("path", VG_STRING, "the file"), Field("reason", VG_STRING, "why")],
+                kind: .failure),
             EventType(
                 "file.gap", "silence had to be played because the file was not read in time",
-                fields: [Field("frames", VG_INTEGER, "of silence", unit: "frames")],
+                fields: [Field("frames", VG_INTEGER, "of silence", unit: "frames")], kind: .loss,
                 says: "{frames:frame} of silence: the file was not read in time"),
         ],
         otherNames: ["wav", "player", "sample", "audiofile", "playfile"], process: fileProcess)

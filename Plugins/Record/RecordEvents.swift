@@ -77,7 +77,7 @@ enum RecordEvent {
                     "disk (too slow), dropout (somebody was too late) or interruption (nothing came, or could be heard)"
                 ),
                 reason,
-            ], says: "{seconds:3} s are missing of the recording: [{reason}|they were lost]"),
+            ], kind: .loss, says: "{seconds:3} s are missing of the recording: [{reason}|they were lost]"),
         EventType(
             clipped, "what came was beyond full scale where it became integers",
             fields: [
@@ -97,7 +97,7 @@ enum RecordEvent {
                 Field("kind", VG_STRING, "of the failure: " + RecordFault.diskKinds),
                 Field("place", VG_STRING, "what the file that holds what there is of it is called"),
             ],
-            role: .take(.whole)),
+            role: .take(.whole), kind: .failure),
         EventType(
             state, "whether it records",
             fields: [

@@ -80,9 +80,12 @@ enum SpeechEvent {
 
     static let types = [
         EventType(started, "the first sample of a text is heard", fields: [item, text], says: "speaking"),
-        EventType(sentence, "a sentence is heard", fields: part("sentence"), public: true, says: ""),
         EventType(
-            word, "a word is heard, by an engine that tells words", fields: part("word"), public: true, says: ""),
+            sentence, "a sentence is heard", fields: part("sentence"), kind: .sentence, public: true,
+            says: ""),
+        EventType(
+            word, "a word is heard, by an engine that tells words", fields: part("word"), kind: .word,
+            public: true, says: ""),
         EventType(
             finished, "the last sample of a text was heard", fields: [item, text], ends: .heard,
             says: "finished speaking"),
@@ -95,10 +98,10 @@ enum SpeechEvent {
             says: "stopped speaking"),
         EventType(
             failed, "a text could not be spoken, or not to its end",
-            fields: [item, text, heard, Field("reason", VG_STRING, "why")]),
+            fields: [item, text, heard, Field("reason", VG_STRING, "why")], kind: .failure),
         EventType(
             gap, "silence had to be played because the voice was not made in time",
-            fields: [Field("frames", VG_INTEGER, "how long", unit: "frames")],
+            fields: [Field("frames", VG_INTEGER, "how long", unit: "frames")], kind: .loss,
             says: "the voice was late: {frames:frame} of silence"),
         EventType(
             state, "whether a text is being heard",

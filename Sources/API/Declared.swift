@@ -11,7 +11,7 @@ extension HostCall {
             change: false, right: .visitor,
             arguments: [Setting("node", VG_SET_STRING, "its name; all without it")],
             results: [
-                Field("events", VG_LIST, "node, name, doc, retained, role, stage and fields of each"),
+                Field("events", VG_LIST, "node, name, doc, retained, role, stage, kind and fields of each"),
                 Field(
                     "settings", VG_LIST, "node, what is declared of the live setting, and its value where it has one"),
             ],

@@ -157,15 +157,15 @@ extension HostCall {
         let parameters = await host.parameters
         let degraded = await host.status?.degraded ?? [:]
         let wiring = await host.wiring ?? ResolvedGraph()
-        let ports = Dictionary(
-            wiring.nodes.map { ($0.instance.name, $0.instance.ports.map(\.fields)) }, uniquingKeysWith: { $1 })
+        let made = Dictionary(wiring.nodes.map { ($0.instance.name, $0.instance) }, uniquingKeysWith: { $1 })
         let nodes = description.nodes.map { node in
             var fields: [String: SettingValue] = [
                 "name": .string(node.name), "type": .string(node.type), "bypass": .bool(node.bypass),
                 "mute": .bool(node.mute), "kept": .bool(node.keep && description.archive),
                 "settings": .table(node.entries.mapValues(\.shown)),
                 "parameters": .list((parameters[node.name] ?? []).map { .table($0.values) }),
-                "ports": .list(ports[node.name] ?? []),
+                "ports": .list(made[node.name]?.ports.map(\.fields) ?? []),
+                "roles": .list(made[node.name]?.declarations.roles.map { .string($0.rawValue) } ?? []),
             ]
             if let reason = degraded[node.name] { fields["degraded"] = .string(reason) }
             return SettingValue.table(fields)

@@ -97,7 +97,7 @@ extension EventType {
         vg_event_type(
             name: immortal(name), doc: immortal(doc), fields: fields.c,
             flags: UInt32((isRetained ? VG_EVENT_RETAINED : 0) | (isPublic ? VG_EVENT_PUBLIC : 0)) | (role?.flags ?? 0)
-                | (end?.flags ?? 0),
+                | (end?.flags ?? 0) | (kind?.flag ?? 0),
             sentence: sentence.map(immortal))
     }
 }

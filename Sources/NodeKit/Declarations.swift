@@ -145,6 +145,37 @@ public enum SourceEnd: Sendable, Equatable {
     var flags: UInt32 { UInt32(self == .heard ? VG_EVENT_END | VG_EVENT_HEARD : VG_EVENT_END) }
 }
 
+/// What else programs need to know of an event; see `VG_EVENT_FAILURE` and its neighbours.
+public enum EventKind: Sendable, Equatable, CaseIterable {
+    /// Something that the node was to do failed.
+    case failure
+    /// Audio, a message or an event was lost, or came too late.
+    case loss
+    /// A word of the text that the node speaks is heard.
+    case word
+    /// A sentence of it.
+    case sentence
+
+    var flag: UInt32 {
+        switch self {
+        case .failure: UInt32(VG_EVENT_FAILURE)
+        case .loss: UInt32(VG_EVENT_LOSS)
+        case .word: UInt32(VG_EVENT_WORD)
+        case .sentence: UInt32(VG_EVENT_SENTENCE)
+        }
+    }
+
+    /// What `VG_EVENT_*` say; nil: none of these, or several.
+    public init?(flags: UInt32) {
+        let given = Self.allCases.filter { flags & $0.flag != 0 }
+        guard given.count == 1 else { return nil }
+        self = given[0]
+    }
+
+    /// `VG_EVENT_*` of all kinds.
+    public static let flags = allCases.reduce(0) { $0 | $1.flag }
+}
+
 /// Something that a node publishes now and then; see `vg_event_type`.
 public struct EventType: Sendable, Equatable {
     /// "speech.started".
@@ -159,6 +190,8 @@ public struct EventType: Sendable, Equatable {
     public var role: EventRole?
     /// Whether it tells that what the node had to play by itself has ended.
     public var end: SourceEnd?
+    /// What else programs need to know of it; nil: nothing.
+    public var kind: EventKind?
     /// Whether it belongs to talking with the graph, so that visitors of its page are told it: every text does.
     public var isPublic: Bool
     /// What it says to people, in the form of `vg_event_type.sentence`; nil: its name and fields, or the text that it tells;
@@ -168,7 +201,7 @@ public struct EventType: Sendable, Equatable {
     /// Describes an event.
     public init(
         _ name: String, _ doc: String, fields: [Field] = [], retained isRetained: Bool = false, role: EventRole? = nil,
-        ends end: SourceEnd? = nil, public isPublic: Bool = false, says sentence: String? = nil
+        ends end: SourceEnd? = nil, kind: EventKind? = nil, public isPublic: Bool = false, says sentence: String? = nil
     ) {
         self.name = name
         self.doc = doc
@@ -176,6 +209,7 @@ public struct EventType: Sendable, Equatable {
         self.isRetained = isRetained
         self.role = role
         self.end = end
+        self.kind = kind
         self.sentence = sentence
         if case .text = role { self.isPublic = true } else { self.isPublic = isPublic }
     }

@@ -76,7 +76,16 @@ extension EventType: Declared {
         .value("end", \.end, write: { $0.map { .string($0.name) } }) {
             if case .string(let name) = $0 { SourceEnd(name: name) } else { nil }
         },
+        .value("kind", \.kind, write: { $0.map { .string($0.name) } }) {
+            if case .string(let name) = $0 { EventKind(name: name) } else { nil }
+        },
         .text("sentence", \.sentence),
+    ]
+}
+
+extension EventKind: Worded {
+    package static let words: [(value: EventKind, name: String)] = [
+        (.failure, "failure"), (.loss, "loss"), (.word, "word"), (.sentence, "sentence"),
     ]
 }
 
@@ -133,6 +142,7 @@ extension NodeDescriptor {
             "type": .string(name), "summary": .string(summary), "doc": .string(doc), "settings": list(settings),
             "actions": list(actions), "events": list(events), "series": list(series), "needs": list(needs),
             "other_names": .list(otherNames.map(SettingValue.string)),
+            "roles": .list(Role.of(actions: actions, events: events).map { .string($0.rawValue) }),
         ]) { $1 }
     }
 }

@@ -72,7 +72,8 @@ extension EventType {
         self.init(
             String(cString: name), text(c.doc), fields: [Field](c.fields),
             retained: c.flags & UInt32(VG_EVENT_RETAINED) != 0, role: EventRole(flags: c.flags),
-            ends: SourceEnd(flags: c.flags), public: c.flags & UInt32(VG_EVENT_PUBLIC) != 0,
+            ends: SourceEnd(flags: c.flags), kind: EventKind(flags: c.flags),
+            public: c.flags & UInt32(VG_EVENT_PUBLIC) != 0,
             says: c.sentence.map { String(cString: $0) })
     }
 }

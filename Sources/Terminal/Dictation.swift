@@ -16,9 +16,11 @@ struct Dictation: Sendable {
     /// All of it.
     var text: String { items.map(\.text).joined(separator: " ") }
 
-    /// Takes an event of the node.
+    /// The node tells how it stands.
+    mutating func take(state: String?) { self.state = state ?? self.state }
+
+    /// Takes an event of the node that tells a text.
     mutating func take(_ event: Event) {
-        if event.name == "transcribe.state" { state = event.text("state") ?? state }
         guard let number = event.integer("item"), event.textStage != nil else { return }
         let text = event.text("text") ?? ""
         let place = items.lastIndex { $0.number == number }

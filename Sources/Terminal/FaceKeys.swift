@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NodeKit
 import Picture
 
 /// What a key asks of the host.
@@ -17,8 +18,6 @@ public enum FaceCommand: Sendable, Equatable {
     case perform(String, String)
     /// To keep what a node has heard: its name, and the text.
     case keep(String, String)
-    /// To measure what is drawn now: it is something else than before.
-    case look
 }
 
 /// What keys have changed on the screen.
@@ -66,11 +65,12 @@ extension FaceState {
         case .wheel(let step, let x, let y): turn(step, canvas?.target(x, y))
         case .text("t"): keys.line = ""
         case .text("c"): for index in nodes.indices { nodes[index].forgetClips() }
-        case .text("s"): return look { $0.style = $0.style.map(\.next) }
-        case .text("p"): return look { $0.preset = ($0.preset ?? .verdant).next }
-        case .text("x"): return speaker.map { .perform($0, "stop") }
-        case .text("r"): return recorder.map { .perform($0, recording == "idle" ? "start" : "finish") }
-        case .text("d"): return listener.map { .perform($0, "toggle") }
+        case .text("s"): look { $0.style = $0.style.map(\.next) }
+        case .text("p"): look { $0.preset = ($0.preset ?? .verdant).next }
+        case .text("x"): return speaker.map { .perform($0, VG_ACTION_STOP) }
+        case .text("r"):
+            return recorder.map { .perform($0, recording == "idle" ? VG_ACTION_START : VG_ACTION_FINISH) }
+        case .text("d"): return listener.map { .perform($0, VG_ACTION_TOGGLE) }
         case .text("w"): return keep()
         case .text(" "): return pause()
         case .text("m"): return node.map { .mute($0.name, !$0.isMuted) }
@@ -123,7 +123,7 @@ extension FaceState {
         case .node(let name): keys.selected = name
         case .picture(let name):
             if graphNodes.contains(where: { $0.name == name }) { keys.selected = name }
-            return look { $0.style = $0.style.map(\.next) }
+            look { $0.style = $0.style.map(\.next) }
         case .log: keys.readsLog = true
         case .help: keys.showsHelp = true
         case nil: break
@@ -151,24 +151,15 @@ extension FaceState {
         keys.selected = graphNodes[min(max(next, 0), graphNodes.count - 1)].name
     }
 
-    private mutating func look(_ change: (inout NodeFace) -> Void) -> FaceCommand? {
+    private mutating func look(_ change: (inout NodeFace) -> Void) {
         let chosen = nodes.firstIndex { $0.name == keys.selected && $0.style != nil }
-        guard let index = chosen ?? nodes.firstIndex(where: { $0.style != nil }) else { return nil }
-        change(&nodes[index])
-        return .look
+        if let index = chosen ?? nodes.firstIndex(where: { $0.style != nil }) { change(&nodes[index]) }
     }
 
     /// Who speaks: now, or last, or the first that could.
-    private var speaker: String? { speaking.min() ?? speech?.node ?? graphNodes.first { $0.type == "tts" }?.name }
-    private var recorder: String? { first("record") }
-    /// Who takes dictation: none where an agent answers what it hears.
-    private var listener: String? { graphNodes.contains { $0.type == "agent" } ? nil : first("transcribe") }
-
-    /// The node of a type that keys are for: the chosen one, or else the first.
-    private func first(_ type: String) -> String? {
-        let all = graphNodes.filter { $0.type == type }
-        return (all.first { $0.name == keys.selected } ?? all.first)?.name
-    }
+    private var speaker: String? { speaking.min() ?? speech?.node ?? parts.first(.speaks) }
+    private var recorder: String? { parts.first(.records, chosen: keys.selected) }
+    private var listener: String? { parts.dictation(chosen: keys.selected) }
 
     /// What was dictated is kept once it is whole.
     private mutating func keep() -> FaceCommand? {
@@ -193,8 +184,10 @@ extension FaceState {
 
     /// A recording, or else the voice.
     private func pause() -> FaceCommand? {
-        if let recorder, recording != "idle" { return .perform(recorder, recording == "paused" ? "resume" : "pause") }
-        return speaker.map { .perform($0, isSpeechPaused ? "resume" : "pause") }
+        if let recorder, recording != "idle" {
+            return .perform(recorder, recording == "paused" ? VG_ACTION_RESUME : VG_ACTION_PAUSE)
+        }
+        return speaker.map { .perform($0, isSpeechPaused ? VG_ACTION_RESUME : VG_ACTION_PAUSE) }
     }
 }
 

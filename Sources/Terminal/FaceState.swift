@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+import Graph
 import Host
 import NodeKit
 import Picture
+
+/// How a node says that it wants to be drawn.
+struct NodeLook: Sendable, Equatable {
+    var style: PictureStyle
+    var preset: Preset?
+    var wave: WaveForm
+    var times: LevelTimes
+
+    /// What an event that tells a style says.
+    init(_ event: Event) {
+        let fields = Settings(event.fields)
+        style = PictureStyle(named: fields.string("style") ?? "")
+        preset = fields.string("preset").map { Preset(named: $0) }
+        wave = WaveForm(fields)
+        times = LevelTimes(fields)
+    }
+}
 
 /// One node that has levels to show.
 struct NodeFace: Sendable {
@@ -9,20 +27,17 @@ struct NodeFace: Sendable {
     /// How it is drawn; nil: meters only.
     var style: PictureStyle?
     var preset: Preset?
-    let wave: WaveForm
-    let times: LevelTimes
+    var wave: WaveForm { look?.wave ?? WaveForm() }
+    /// What it said; keys may have changed style and colours since.
+    let look: NodeLook?
     var motion: PictureMotion
 
-    init(
-        name: String, style: PictureStyle? = nil, preset: Preset? = nil, wave: WaveForm = WaveForm(),
-        times: LevelTimes = LevelTimes()
-    ) {
+    init(name: String, look: NodeLook? = nil) {
         self.name = name
-        self.style = style
-        self.preset = preset
-        self.wave = wave
-        self.times = times
-        motion = PictureMotion(times: times)
+        self.look = look
+        style = look?.style
+        preset = look?.preset
+        motion = PictureMotion(times: look?.times ?? LevelTimes())
     }
 
     var meters: [Ballistics] { motion.meters }
@@ -42,7 +57,7 @@ struct NodeFace: Sendable {
 }
 
 extension WaveForm {
-    /// What the settings of a visualizer say.
+    /// What a node tells of it.
     init(_ settings: Settings) {
         self.init(
             frequency: Float(settings.number("frequency") ?? 1.5), follows: settings.bool("follow") ?? false,
@@ -51,7 +66,7 @@ extension WaveForm {
 }
 
 extension LevelTimes {
-    /// What the settings of a visualizer say.
+    /// What a node tells of them.
     init(_ settings: Settings) {
         self.init()
         level = settings.number("level_time") ?? level
@@ -64,16 +79,18 @@ extension LevelTimes {
 /// What is being spoken, and how far.
 struct SpeechFace: Sendable {
     var node: String
+    /// What the text belongs to.
+    let item: Int?
     var glyphs: [Glyph]
     /// The word that is heard now, as places in `glyphs`.
     var word: Range<Int>?
     var active = true
     private let scalars: [Unicode.Scalar]
     private let unicode: Bool
-    private var searched = 0
 
-    init(node: String, text: String, unicode: Bool) {
+    init(node: String, item: Int? = nil, text: String, unicode: Bool) {
         self.node = node
+        self.item = item
         self.unicode = unicode
         let text = String(text.prefix(20_000))
         scalars = Array(text.unicodeScalars)
@@ -84,20 +101,8 @@ struct SpeechFace: Sendable {
     mutating func say(offset: Int, length: Int) {
         guard offset >= 0, length > 0, offset < scalars.count else { return }
         let end = offset + min(length, scalars.count - offset)
-        searched = end
         let lower = place(offset)
         word = lower..<max(lower, place(end))
-    }
-
-    /// The next word of this spelling; one that does not come any more is ignored.
-    mutating func say(word text: String) {
-        let wanted = Array(text.unicodeScalars)
-        guard !wanted.isEmpty, scalars.count >= wanted.count else { return }
-        for start in stride(from: searched, through: scalars.count - wanted.count, by: 1)
-        where scalars[start] == wanted[0] && Array(scalars[start..<start + wanted.count]) == wanted {
-            say(offset: start, length: wanted.count)
-            return
-        }
     }
 
     private func place(_ scalar: Int) -> Int {
@@ -142,6 +147,8 @@ struct FaceState: Sendable {
     var nodes: [NodeFace]
     /// All of them, in the order of the file.
     var graphNodes: [GraphNode] = []
+    /// What they are for people.
+    var parts = FaceModel()
     /// What keys have changed.
     var keys = FaceKeys()
     /// What recorders do: idle, recording or paused, by node.
@@ -160,6 +167,64 @@ struct FaceState: Sendable {
     init(graph: String, nodes: [NodeFace]) {
         self.graph = graph
         self.nodes = nodes
+    }
+
+    /// Takes a graph: what stays as it was goes on; nodes that are `gone` are shown no more.
+    mutating func take(_ graph: GraphDescription, _ parts: FaceModel, gone: Set<String>) {
+        self.parts = parts
+        let (known, before) = (nodes, graphNodes)
+        let listed = graph.nodes.filter { parts[$0.name]?.hasLevels == true }.map { node in
+            known.first { $0.name == node.name && ($0.look == nil || parts.has(.shows, node.name)) }
+                ?? NodeFace(name: node.name)
+        }
+        nodes =
+            listed
+            + known.filter { one in
+                !gone.contains(one.name) && !listed.contains { $0.name == one.name } && one.look == nil
+            }
+        graphNodes = graph.nodes.map { node in
+            var shown = GraphNode(node, in: graph, parts)
+            if let old = before.first(where: { $0.name == node.name }) {
+                (shown.level, shown.load) = (old.level, old.load)
+            }
+            return shown
+        }
+        speaking.subtract(gone)
+        dictations = dictations.filter { !gone.contains($0.key) }
+        if let node = speech?.node, gone.contains(node) { speech = nil }
+    }
+
+    /// Takes what an event tells of who speaks, is heard, records or is drawn.
+    mutating func take(_ event: Event, unicode: Bool) {
+        guard let node = event.node else { return }
+        switch parts.state(event) {
+        case .speaks: take(speech: event, of: node, unicode: unicode)
+        case .records: recordings[node] = event.text("state")
+        case .transcribes: dictations[node, default: .init()].take(state: event.text("state"))
+        case .shows:
+            let look = NodeLook(event)
+            if let index = nodes.firstIndex(where: { $0.name == node }), nodes[index].look != look {
+                nodes[index] = NodeFace(name: node, look: look)
+            }
+        case .converses, nil: break
+        }
+        if event.textStage != nil, parts.has(.transcribes, node) { dictations[node, default: .init()].take(event) }
+        guard event.type?.kind == .word, speech?.node == node, let offset = event.integer("offset") else { return }
+        speech?.say(offset: offset, length: event.integer("length") ?? 1)
+    }
+
+    private mutating func take(speech event: Event, of node: String, unicode: Bool) {
+        isSpeechPaused = event.fields["paused"] == .bool(true)
+        guard event.fields["speaking"] == .bool(true) else {
+            speaking.remove(node)
+            if speech?.node == node { speech?.active = false }
+            return
+        }
+        speaking.insert(node)
+        let item = event.integer("item")
+        if speech?.node != node || speech?.active == false || speech?.item != item {
+            speech = SpeechFace(node: node, item: item, text: event.text("text") ?? "", unicode: unicode)
+        }
     }
 
     var degraded: [(name: String, reason: String)] {

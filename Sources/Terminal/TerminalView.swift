@@ -20,6 +20,8 @@ public final class TerminalView: DeviceView {
         /// Every node of the graph, and those that it had once.
         var names: Set<String>
         var gone: Set<String> = []
+        /// What was measured for it at last.
+        var series: Set<String> = []
 
         mutating func update(peak: Float, of node: String, at time: Double) {
             guard let index = state.graphNodes.firstIndex(where: { $0.name == node }) else { return }
@@ -43,73 +45,41 @@ public final class TerminalView: DeviceView {
     /// gone.
     private static let restTime = 6.0
 
-    /// A view of a graph; its meter and visualizer nodes are shown in the order of the file, others as they turn up.
-    public init(graph: GraphDescription, capabilities: TerminalCapabilities, width: Int, height: Int) {
+    /// A view of a graph; nodes that measure levels are shown in the order of the file, others as they turn up.
+    public init(
+        graph: GraphDescription, parts: FaceModel, capabilities: TerminalCapabilities, width: Int, height: Int
+    ) {
         screen = Screen(theme: Theme(capabilities))
         unicode = capabilities.unicode
         (commands, asked) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
-        var state = FaceState(graph: graph.name, nodes: Self.faces(graph))
-        state.graphNodes = graph.nodes.map { GraphNode($0, in: graph) }
+        var state = FaceState(graph: graph.name, nodes: [])
+        state.take(graph, parts, gone: [])
         inner = Lock(
             Inner(
                 state: state, painter: Painter(capabilities), width: width, height: height,
                 names: Set(graph.nodes.map(\.name))))
     }
 
-    private static func faces(_ graph: GraphDescription) -> [NodeFace] {
-        graph.nodes.compactMap { node in
-            func setting(_ key: String) -> String? {
-                if case .string(let text)? = node.entries[key]?.value { text } else { nil }
-            }
-            switch node.type {
-            case "visualizer":
-                let settings = Settings(node.entries.mapValues(\.value))
-                return NodeFace(
-                    name: node.name, style: PictureStyle(named: setting("style") ?? "orb"),
-                    preset: setting("preset").map { Preset(named: $0) }, wave: WaveForm(settings),
-                    times: LevelTimes(settings))
-            case "meter": return NodeFace(name: node.name)
-            default: return nil
-            }
-        }
-    }
-
     /// Takes a graph that has changed: nodes that are gone are shown no more, and their last levels, which may still
     /// come, are not either. Those that stay as they were go on. [any]
-    public func update(graph: GraphDescription, at time: Double) {
+    public func update(graph: GraphDescription, parts: FaceModel, at time: Double) {
         inner.withLock { inner in
             let names = Set(graph.nodes.map(\.name))
             inner.gone = inner.gone.union(inner.names).subtracting(names)
             inner.names = names
-            let known = inner.state.nodes
-            let listed = Self.faces(graph).map { face in
-                known.first {
-                    $0.name == face.name && $0.style == face.style && $0.preset == face.preset && $0.wave == face.wave
-                        && $0.times == face.times
-                } ?? face
-            }
-            let others = known.filter { one in
-                !inner.gone.contains(one.name) && !listed.contains { $0.name == one.name } && one.style == nil
-            }
-            inner.state.nodes = listed + others
-            let before = inner.state.graphNodes
-            inner.state.graphNodes = graph.nodes.map { node in
-                var shown = GraphNode(node, in: graph)
-                if let old = before.first(where: { $0.name == node.name }) {
-                    (shown.level, shown.load) = (old.level, old.load)
-                }
-                return shown
-            }
-            inner.state.speaking.subtract(inner.gone)
-            inner.state.dictations = inner.state.dictations.filter { !inner.gone.contains($0.key) }
-            if let node = inner.state.speech?.node, inner.gone.contains(node) { inner.state.speech = nil }
+            inner.state.take(graph, parts, gone: inner.gone)
             inner.changedAt = time
         }
     }
 
-    /// The series on request that it shows, as `Subscription.ask` takes them. [any]
-    public var series: Set<String> {
-        inner.withLock { Set($0.state.nodes.flatMap(\.series)).union([Host.output.name]) }
+    /// The series on request that it shows, as `Subscription.ask` takes them; nil: the same as at the last call. [any]
+    public func wantedSeries() -> Set<String>? {
+        inner.withLock { inner in
+            let wanted = Set(inner.state.nodes.flatMap(\.series)).union([Host.output.name])
+            guard wanted != inner.series else { return nil }
+            inner.series = wanted
+            return wanted
+        }
     }
 
     /// Takes levels, bands, and how loud nodes are. [any]
@@ -166,35 +136,19 @@ public final class TerminalView: DeviceView {
     public func update(event: Event, at time: Double) {
         inner.withLock { inner in
             inner.changedAt = time
-            let node = event.node ?? ""
-            switch event.name {
-            case "speech.started":
-                inner.state.speaking.insert(node)
-                inner.state.speech = SpeechFace(node: node, text: event.text("text") ?? "", unicode: unicode)
-            case "speech.word":
-                guard inner.state.speech?.node == node else { break }
-                if let offset = event.integer("offset") {
-                    inner.state.speech?.say(offset: offset, length: event.integer("length") ?? 1)
-                } else if let word = event.text("word") ?? event.text("text") {
-                    inner.state.speech?.say(word: word)
-                }
-            case "speech.state":
-                if case .bool(let isPaused)? = event.fields["paused"] { inner.state.isSpeechPaused = isPaused }
-            case _ where event.name.hasPrefix("transcribe."): inner.state.dictations[node, default: .init()].take(event)
-            case "record.state": inner.state.recordings[node] = event.text("state")
-            case "speech.finished", "speech.stopped", "speech.failed":
-                inner.state.speaking.remove(node)
-                if inner.state.speech?.node == node { inner.state.speech?.active = false }
-            default: break
-            }
-            let failed = event.name.hasSuffix(".failed")
-            guard let text = eventText(event), failed || !event.name.hasPrefix("speech.") else { return }
-            let level = event.text("level") ?? (failed ? "error" : event.name == "dropout" ? "warning" : "")
+            inner.state.take(event, unicode: unicode)
+            let kind = event.type?.kind
+            let isTrouble = kind == .failure || kind == .loss
+            // What is spoken is shown in a place of its own.
+            let parts = inner.state.parts
+            let isShown = isTrouble || !parts.has(.speaks, event.node) || !parts.isOwn(event)
+            guard isShown, let text = eventText(event) else { return }
+            let level = event.text("level") ?? (kind == .failure ? "error" : isTrouble ? "warning" : "")
             // A text that grows is one line.
             let isText = event.textStage != nil
             inner.state.log.note(
                 text, level == "error" ? .error : level == "warning" ? .warning : .plain,
-                key: isText ? "\(node) \(event.integer("item") ?? 0)" : nil, at: inner.state.status.time)
+                key: isText ? "\(event.node ?? "") \(event.integer("item") ?? 0)" : nil, at: inner.state.status.time)
         }
     }
 

@@ -53,7 +53,7 @@ struct DescribeCommand: ParsableCommand {
     var plugins: PluginOptions
 
     func validate() throws {
-        if plugin != nil, type != "lv2" {
+        if plugin != nil, type != StandardType.lv2 {
             throw ValidationError("only nodes of type lv2 are described with a plugin, not those of type \(type)")
         }
     }

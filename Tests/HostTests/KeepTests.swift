@@ -131,7 +131,7 @@ import TestSupport
                 fields: vg_list(
                     items: list, count: UInt32(fields.count), size: UInt32(MemoryLayout<vg_field>.stride)),
                 flags: UInt32(flags) | (event.role?.flags ?? 0), sentence: nil)
-            return roleFault(of: c)
+            return roleFault(of: c) ?? kindFault(of: c)
         }
         let (item, text) = (Field("item", VG_INTEGER, ""), Field("text", VG_STRING, ""))
         #expect(fault(EventType("a", "", fields: [item, text], role: .text(.whole))) == nil)
@@ -141,6 +141,13 @@ import TestSupport
         #expect(fault(EventType("a", "", role: .take(.whole)))?.contains("no field path") == true)
         #expect(fault(EventType("a", ""), flags: VG_EVENT_PARTIAL)?.contains("neither") == true)
         #expect(fault(EventType("a", ""), flags: VG_EVENT_TEXT | VG_EVENT_TAKE)?.contains("both") == true)
+        let (reason, offset) = (Field("reason", VG_STRING, ""), Field("offset", VG_INTEGER, ""))
+        #expect(fault(EventType("a", "", fields: [reason]), flags: VG_EVENT_FAILURE) == nil)
+        #expect(fault(EventType("a", ""), flags: VG_EVENT_LOSS) == nil)
+        #expect(fault(EventType("a", ""), flags: VG_EVENT_FAILURE)?.contains("no field reason") == true)
+        #expect(fault(EventType("a", "", fields: [offset]), flags: VG_EVENT_WORD)?.contains("no field length") == true)
+        #expect(fault(EventType("a", ""), flags: VG_EVENT_SENTENCE)?.contains("no field offset") == true)
+        #expect(fault(EventType("a", ""), flags: VG_EVENT_LOSS | VG_EVENT_WORD)?.contains("several kinds") == true)
     }
 }
 

@@ -23,7 +23,7 @@ enum Declarations {
         "stop", "ends it", arguments: [setting], results: [field], urgent: true, lasting: true, public: true)
     static let event = EventType(
         "speech.ended", "it ended", fields: [field], retained: true, role: .take(.withdrawn), ends: .heard,
-        public: true, says: "it is over")
+        kind: .failure, public: true, says: "it is over")
     static let series = Series("rms", "its mean", unit: "dBFS", rate: 12.5, width: 3, onRequest: true)
     static let need = Need(["onnxruntime", "silero-vad"], setting: "detector", value: "silero", better: true)
     static let layout = Layout(ports: [port], parameters: [parameter])
@@ -66,7 +66,7 @@ enum Declarations {
         #expect(
             Set(type.values.keys) == [
                 "type", "summary", "doc", "ports", "parameters", "settings", "actions", "events", "series", "needs",
-                "other_names",
+                "other_names", "roles",
             ])
         #expect(type.values["series"] == .list([.table(Declarations.series.values)]))
     }

@@ -273,12 +273,13 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
         let device = try #require(TerminalDevice(capabilities: capabilities))
         defer { device.close() }
         let style = environment["VOICEGRAPH_STYLE"] ?? "orb"
-        let view = TerminalView(graph: sampleGraph(style: style), capabilities: capabilities, width: 80, height: 24)
+        let view = TerminalView(graph: sampleGraph(), capabilities: capabilities, width: 80, height: 24)
         let text = "Hello, this is a glowing voice orb. It listens, it speaks, and everything runs through one graph."
         let start = monotonicSeconds()
         let feeding = Task {
             var status = sampleStatus()
-            view.update(event: Event("speech.started", node: "tts", fields: ["text": .string(text)]), at: start)
+            view.look(style, at: start)
+            view.speak(text, at: start)
             while !Task.isCancelled {
                 let now = monotonicSeconds()
                 let age = now - start
@@ -293,12 +294,9 @@ private let taken = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
                     levels: SeriesFrame(node: "orb", time: age, peak: [level], rms: [level * 0.5], orb: level), at: now)
                 if age < 8 {
                     let place = min(Int(age * 12), text.count - 1)
-                    view.update(
-                        event: Event(
-                            "speech.word", node: "tts",
-                            fields: ["offset": .integer(Int64(place)), "length": .integer(5)]), at: now)
+                    view.word(Int64(place), 5, at: now)
                 } else {
-                    view.update(event: Event("speech.finished", node: "tts"), at: now)
+                    view.speak(nil, at: now)
                 }
                 try await Task.sleep(nanoseconds: 16_000_000)
             }

@@ -91,6 +91,7 @@ import TestSupport
         func rows(_ height: Int) -> [String] {
             let view = TerminalView(
                 graph: sampleGraph(), capabilities: TerminalCapabilities(), width: 80, height: height)
+            view.look("orb", at: 9)
             view.log("the first", at: 10)
             view.log(words, at: 10)
             return shown(view, 80, height).text.split(separator: "\n").map(String.init)
@@ -106,13 +107,10 @@ import TestSupport
     @Test("A low tone and a high one look different, though they are as loud", arguments: ["bars", "wave"])
     func pitch(style: String) {
         let screens = [0, 9].map { band in
-            var graph = sampleGraph(style: style)
-            for index in graph.nodes.indices where graph.nodes[index].name == "orb" {
-                graph.nodes[index].entries["follow"] = Entry(.bool(true))
-            }
             let view = TerminalView(
-                graph: graph, capabilities: TerminalCapabilities(), width: 80, height: 24)
-            #expect(view.series == ["orb.bands", "output"])
+                graph: sampleGraph(), capabilities: TerminalCapabilities(), width: 80, height: 24)
+            view.look(style, follow: true, at: 9)
+            #expect(view.wantedSeries() == ["orb.bands", "output"])
             var bands = [Float](repeating: 0, count: 10)
             bands[band] = 1
             view.update(levels: SeriesFrame(node: "orb", time: 0, peak: [0.5], rms: [0.35], orb: 0.8), at: 10)
@@ -130,12 +128,14 @@ import TestSupport
             return graph
         }
         let view = TerminalView(
-            graph: graph([("first", "meter"), ("second", "meter"), ("orb", "visualizer"), ("gain", "gain")]),
+            graph: graph([
+                ("first", "meter"), ("second", "meter"), ("orb", "visualizer"), ("gain", "gain"), ("voice", "tts"),
+            ]),
             capabilities: TerminalCapabilities(), width: 80, height: 24)
         func levels(_ node: String, at time: Double) {
             view.update(levels: SeriesFrame(node: node, time: 0, peak: [0.5], rms: [0.2], orb: 0.4), at: time)
         }
-        view.update(event: Event("speech.started", node: "gain", fields: ["text": .string("hello there")]), at: 10)
+        view.speak("hello there", "voice", at: 10)
         for node in ["first", "second", "orb", "gain"] { levels(node, at: 10) }
         var terminal = shown(view, 80, 24)
         for text in ["first", "second", "orb", "gain", "hello there"] { #expect(terminal.text.contains(text)) }
@@ -170,9 +170,7 @@ import TestSupport
             view.update(
                 levels: SeriesFrame(node: "orb", time: 0, peak: [Float(step) / 60], rms: [0.1], orb: 0.4), at: time)
             if step == 20 {
-                view.update(
-                    event: Event("speech.started", node: "tts", fields: ["text": .string("漢字 e\u{301} 👋 done")]),
-                    at: time)
+                view.speak("漢字 e\u{301} 👋 done", at: time)
             }
             terminal.apply(view.frame(at: time))
         }
@@ -188,7 +186,7 @@ import TestSupport
 
     @Test("Silence costs nothing once everything has come to rest") func atRest() {
         let view = scene(TerminalCapabilities(), width: 80, height: 24, style: "wave")
-        view.update(event: Event("speech.finished", node: "tts"), at: 11)
+        view.speak(nil, at: 11)
         var late = 0
         for step in 0..<(30 * 20) {
             let time = 11 + Double(step) / 30
@@ -278,7 +276,7 @@ import TestSupport
     @Test("Text from files cannot reach the terminal as commands") func noCommands() {
         let evil = "a\u{1B}[2Jb\u{9B}31mc\u{07}d\u{1B}]0;title\u{07}e\u{90}f\u{7F}g\u{202E}h\r\ni\u{0}"
         let view = TerminalView(
-            graph: GraphDescription(name: evil, nodes: [NodeDescription(name: evil, type: "meter")]),
+            graph: GraphDescription(name: evil, nodes: [NodeDescription(name: evil, type: "tts")]),
             capabilities: TerminalCapabilities(), width: 100, height: 30)
         var status = sampleStatus()
         status.server = evil
@@ -286,7 +284,7 @@ import TestSupport
         view.update(status: status, at: 0)
         view.log(evil, at: 0)
         view.update(levels: SeriesFrame(node: evil, time: 0, peak: [0.5], rms: [0.5], orb: 0), at: 0)
-        view.update(event: Event("speech.started", node: evil, fields: ["text": .string(evil)]), at: 0)
+        view.speak(evil, evil, at: 0)
         view.update(event: Event(evil, node: evil, fields: [evil: .string(evil)]), at: 0)
         var terminal = Emulator(width: 100, height: 30)
         let bytes = view.frame(at: 0)
@@ -310,14 +308,11 @@ import TestSupport
         }
         var terminal = shown(view, 80, 24)
         #expect(marked(terminal) == "glowing")
-        view.update(event: Event("speech.word", node: "tts", fields: ["word": .string("voice")]), at: 10.1)
+        view.word(25, 5, at: 10.1)
         terminal.apply(view.frame(at: 10.1))
         #expect(marked(terminal) == "voice")
-        view.update(
-            event: Event("speech.word", node: "tts", fields: ["offset": .integer(4000), "length": .integer(9)]),
-            at: 10.2)
-        view.update(
-            event: Event("speech.word", node: "tts", fields: ["offset": .integer(-4), "length": .integer(9)]), at: 10.2)
+        view.word(4000, 9, at: 10.2)
+        view.word(-4, 9, at: 10.2)
         terminal.apply(view.frame(at: 10.2))
         #expect(marked(terminal) == "voice", "nonsense changes nothing")
     }

@@ -35,7 +35,7 @@ enum TranscribeEvent {
         EventType(
             cancelled, "an item was given up", fields: [item], role: .text(.withdrawn),
             says: "what was said last is not transcribed"),
-        EventType(failed, "an item could not be recognized", fields: [item, reason]),
+        EventType(failed, "an item could not be recognized", fields: [item, reason], kind: .failure),
         EventType(
             behind, "how far recognition is behind the audio, when that becomes a second more, or nothing again",
             fields: [Field("seconds", VG_NUMBER, "how far", unit: "s")],
@@ -45,7 +45,7 @@ enum TranscribeEvent {
             fields: [
                 Field("frames", VG_INTEGER, "since the last time", unit: "frames"),
                 Field("total", VG_INTEGER, "since the node began", unit: "frames"),
-            ], says: "{frames:frame} not listened to: too far behind"),
+            ], kind: .loss, says: "{frames:frame} not listened to: too far behind"),
         EventType(
             state, "what it does",
             fields: [

@@ -12,6 +12,8 @@ public final class NodeDeclarations: Sendable {
     public let events: [EventType]
     /// What is measured regularly.
     public let series: [Series]
+    /// What such nodes are for people.
+    public let roles: [Role]
 
     /// Reads what a type declares. [control]
     public init(_ type: UnsafePointer<vg_node_type>) {
@@ -20,6 +22,7 @@ public final class NodeDeclarations: Sendable {
         actions = [Action](type.pointee.actions)
         events = [EventType](type.pointee.events)
         series = [Series](type.pointee.series)
+        roles = Role.of(actions: actions, events: events)
     }
 
     /// An action by name; what there is not is told with what there is.

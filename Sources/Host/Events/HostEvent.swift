@@ -48,7 +48,7 @@ public enum HostEvent {
     /// An inbox was full.
     public static let refused = EventType(
         "messages.refused", "messages for a node were refused because its inbox was full",
-        fields: [Field("count", VG_INTEGER, "how many since the last time")],
+        fields: [Field("count", VG_INTEGER, "how many since the last time")], kind: .loss,
         says: "{count:message} refused: more wait than it can take")
     /// A change is heard.
     public static let changed = EventType(
@@ -66,13 +66,15 @@ public enum HostEvent {
     /// A file was not taken.
     public static let reloadFailed = EventType(
         "reload.failed", "a graph file was not taken; the graph plays on as it was",
-        fields: [reason, Field("diagnostics", VG_LIST, "what is wrong with it")])
+        fields: [reason, Field("diagnostics", VG_LIST, "what is wrong with it")],
+        kind: .failure)
     /// The graph cannot go on as it should.
-    public static let failed = EventType("failed", "the graph cannot do what it should", fields: [reason])
+    public static let failed = EventType(
+        "failed", "the graph cannot do what it should", fields: [reason], kind: .failure)
     /// A subscriber was too slow.
     public static let eventsLost = EventType(
         "events.lost", "events were lost because this reader was slow",
-        fields: [Field("count", VG_INTEGER, "how many")],
+        fields: [Field("count", VG_INTEGER, "how many")], kind: .loss,
         says: "{count:event} lost: they came faster than they were read")
 
     /// Browsers can look.
@@ -145,7 +147,7 @@ public enum HostEvent {
     /// MIDI was lost.
     public static let midiLost = EventType(
         "midi.lost", "MIDI events were lost, since more came in a block than a buffer holds; told once a second",
-        fields: [Field("count", VG_INTEGER, "events since the last time")],
+        fields: [Field("count", VG_INTEGER, "events since the last time")], kind: .loss,
         says: "{count:MIDI event} lost: more came than a block can hold")
     /// An input has nothing to hear any more.
     public static let sourceLost = EventType(
@@ -160,14 +162,14 @@ public enum HostEvent {
         fields: [
             Field("delay", VG_NUMBER, "as the server tells it", unit: "s"),
             Field("cause", VG_STRING, "see dropout"),
-        ], says: "")
+        ], kind: .loss, says: "")
     /// What was found out about it.
     public static let dropout = EventType(
         "dropout", "audio was late",
         fields: [
             Field("cause", VG_STRING, "node, graph, scheduling, upstream, server, elsewhere or stopped"),
             Field("text", VG_STRING, "in words"), Field("cycles", VG_INTEGER, "cycles in a row"),
-        ])
+        ], kind: .loss)
 
     /// All of them.
     public static let all: [EventType] = [

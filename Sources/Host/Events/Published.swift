@@ -87,8 +87,10 @@ public struct SeriesFrame: Sendable, Equatable {
 
     /// The numbers of a series; empty if it is not there.
     public subscript(_ name: String) -> [Float] { rows.first { $0.name == name }?.values ?? [] }
+    /// The series of the largest absolute sample per channel, linear.
+    static let peak = "peak"
     /// Largest absolute sample per channel, linear; empty unless the node measures it.
-    public var peak: [Float] { self["peak"] }
+    public var peak: [Float] { self[Self.peak] }
     /// Root mean square per channel, linear; empty unless the node measures it.
     public var rms: [Float] { self["rms"] }
     /// 0...1: RMS of the newest 1024 frames on a scale of 50 dB; 0 unless the node measures it.

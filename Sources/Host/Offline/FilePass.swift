@@ -17,8 +17,8 @@ struct FilePass {
     var series: Set<String> = []
 
     private static let block = 4096
-    /// The listener's name.
-    static let listener = "listener"
+    /// The names of both nodes.
+    static let (source, listener) = ("file", "listener")
 
     /// Plays it to the node that `listener` describes for so many channels. What the nodes publish goes to `take`, which
     /// returns why the rest is of no use, if so; the seconds done go to `progress`, which ends it by returning false. The
@@ -47,10 +47,10 @@ struct FilePass {
                     continue
                 }
                 if case .event(let event) = next {
-                    switch event.name {
-                    case "file.failed": fault = "\(path): \(event.text("reason") ?? "")"
-                    case HostEvent.health.name where event.text("state") == "failed": fault = event.text("reason")
-                    default: break
+                    if event.node == Self.source, event.type?.kind == .failure {
+                        fault = "\(path): \(event.text("reason") ?? "")"
+                    } else if event.name == HostEvent.health.name, event.text("state") == "failed" {
+                        fault = event.text("reason")
                     }
                 }
                 fault = fault ?? take(next)
@@ -86,7 +86,7 @@ struct FilePass {
         var settings = ["path": SettingValue.string(absolute(path))]
         settings["channels"] = channels.map { .integer(Int64($0)) }
         let file = NodeDescription(
-            name: "file", type: "file", entries: settings.mapValues { Entry($0) }, required: true)
+            name: Self.source, type: StandardType.file, entries: settings.mapValues { Entry($0) }, required: true)
         var description = GraphDescription(name: name, nodes: [file])
         let context = GraphContext(bus)
         func build() throws(HostError) -> BuildResult {
@@ -105,7 +105,7 @@ struct FilePass {
         node.name = Self.listener
         node.required = true
         description.nodes.append(node)
-        description.links = [LinkDescription(from: Endpoint("file"), to: Endpoint(Self.listener))]
+        description.links = [LinkDescription(from: Endpoint(Self.source), to: Endpoint(Self.listener))]
         let built = try build()
         guard let graph = built.graph else { throw HostError("\(path) cannot be played") }
         return PreparedGraph(

@@ -56,7 +56,7 @@ public struct Measurement: Sendable {
             listener: { channels in
                 report.channels = channels
                 let settings: [String: SettingValue] = ["channels": .integer(Int64(channels)), "report": .bool(true)]
-                return NodeDescription(name: "", type: "meter", entries: settings.mapValues { Entry($0) })
+                return NodeDescription(name: "", type: StandardType.meter, entries: settings.mapValues { Entry($0) })
             }, progress: progress,
             take: { published in
                 switch published {
@@ -65,7 +65,7 @@ public struct Measurement: Sendable {
                 case .event(let event)
                 where event.name == HostEvent.health.name && event.text("state") == "degraded":
                     return event.text("reason")
-                case .event(let event) where event.name == "file.finished":
+                case .event(let event) where event.type?.end != nil:
                     end = Settings(event.fields).integer("frames")
                 default: break
                 }

@@ -30,7 +30,7 @@ extension GraphDescription {
     /// a setting of another node names. Only recordings with `overwrite` do; the others get a name of their own. [any]
     public func overwriteFaults() -> [Diagnostic] {
         let recordings = nodes.compactMap { node -> (node: NodeDescription, path: Entry, file: FileIdentity)? in
-            guard node.type == "record", node.entries["overwrite"]?.value == .bool(true),
+            guard node.type == StandardType.record, node.entries["overwrite"]?.value == .bool(true),
                 node.entries["descriptor"] == nil,
                 let path = node.entries["path"], case .string(let text) = path.value,
                 let file = FileIdentity(join(baseFolder, text))
@@ -39,7 +39,7 @@ extension GraphDescription {
         }
         guard !recordings.isEmpty else { return [] }
         var owners: [FileIdentity: String] = [:]
-        for node in nodes where node.type != "record" {
+        for node in nodes where node.type != StandardType.record {
             for text in node.entries.values.flatMap(\.value.texts) {
                 guard let file = FileIdentity(join(baseFolder, text)), owners[file] == nil else { continue }
                 owners[file] = "node '\(node.name)' reads"

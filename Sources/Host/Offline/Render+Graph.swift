@@ -8,7 +8,7 @@ extension Render {
     /// Puts the file nodes into a graph, before it is built.
     public func change(_ graph: inout GraphDescription) throws(HostError) {
         for (name, file) in inputs.sorted(by: { $0.key < $1.key }) { try feed(name, file, &graph) }
-        for index in graph.nodes.indices where graph.nodes[index].type == "record" && !records {
+        for index in graph.nodes.indices where graph.nodes[index].type == StandardType.record && !records {
             graph.nodes[index].entries["autostart"] = Entry(.bool(false))
         }
         let source = try source(in: graph)
@@ -27,15 +27,15 @@ extension Render {
         entries["autostart"] = .bool(false)
         graph.nodes.append(
             NodeDescription(
-                name: Self.recorder, type: "record", entries: entries.mapValues { Entry($0) },
+                name: Self.recorder, type: StandardType.record, entries: entries.mapValues { Entry($0) },
                 keys: entries.keys.sorted(), required: true))
         graph.links += links
     }
 
     /// Makes an input node a `file` node.
     private func feed(_ name: String, _ file: String, _ graph: inout GraphDescription) throws(HostError) {
-        guard let index = graph.nodes.firstIndex(where: { $0.name == name && $0.type == "input" }) else {
-            throw missing("input", name, "--input \(name)=\(file): ", in: graph)
+        guard let index = graph.nodes.firstIndex(where: { $0.name == name && $0.type == StandardType.input }) else {
+            throw missing(StandardType.input, name, "--input \(name)=\(file): ", in: graph)
         }
         guard access(file, R_OK) == 0 else {
             throw HostError(
@@ -44,7 +44,7 @@ extension Render {
         }
         // As many channels as the graph says, whatever the file has.
         let channels = graph.nodes[index].entries["channels"]
-        graph.nodes[index].type = "file"
+        graph.nodes[index].type = StandardType.file
         graph.nodes[index].entries = ["path": Entry(.string(absolute(file)))]
         graph.nodes[index].entries["channels"] = channels
         graph.nodes[index].keys = ["path"] + (channels == nil ? [] : ["channels"])
@@ -53,13 +53,13 @@ extension Render {
 
     /// The output node that is rendered.
     private func source(in graph: GraphDescription) throws(HostError) -> NodeDescription {
-        let outputs = graph.nodes.filter { $0.type == "output" }
+        let outputs = graph.nodes.filter { $0.type == StandardType.output }
         guard let output else {
             if let first = outputs.first { return first }
             throw HostError("the graph has no output node to render", hint: "add a node of type \"output\"")
         }
         if let node = outputs.first(where: { $0.name == output }) { return node }
-        throw missing("output", output, "--output \(output): ", in: graph)
+        throw missing(StandardType.output, output, "--output \(output): ", in: graph)
     }
 
     /// That a node of a type was named that there is not.

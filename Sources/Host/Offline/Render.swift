@@ -72,7 +72,7 @@ public struct Render: Sendable {
     /// The node that writes; a name that no file can use.
     public static let recorder = "render output"
     /// Types of which some nodes compute nothing of a block that is shorter than the others.
-    var wholeBlockTypes: Set<String> = ["lv2"]
+    var wholeBlockTypes: Set<String> = [StandardType.lv2]
     /// What counts as quiet, linear: -100 dBFS.
     static let quiet: Float = 1e-5
     /// Seconds after which sound that does not end is cut.
@@ -104,7 +104,7 @@ public struct Render: Sendable {
     ) throws(HostError) -> Outcome {
         // Before anything is prepared: a file of that name stays as it is.
         if end == .idle, prepared.graph.nodes.allSatisfy({ $0.instance.askIdle() }) {
-            let input = prepared.description.nodes.first { $0.type == "input" }
+            let input = prepared.description.nodes.first { $0.type == StandardType.input }
             let feed = input.map { ", or --input \($0.name)=FILE" } ?? ""
             throw HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS" + feed)
         }

@@ -6,7 +6,7 @@ import NodeKit
 
 /// A render that is under way: how far it is, and when it is over.
 ///
-/// A source says when what it plays has ended, with an event that is called `SOMETHING.finished`, at the frame after its
+/// A source says when what it plays has ended, with an event that declares that (`EventType.end`), at the frame after its
 /// last. The file ends there, or with the last frame that is not quiet, if that is later: both do not depend on the block.
 final class RenderPass {
     let running: RunningGraph
@@ -47,7 +47,7 @@ final class RenderPass {
                 false
             }
         }
-        heard = running.nodes.filter { $0.typeName == "output" }.flatMap { node in
+        heard = running.nodes.filter { $0.typeName == StandardType.output }.flatMap { node in
             (1...max(1, node.ports.count)).compactMap { driver.buffer(of: "\(node.name)_\($0)") }
         }
     }

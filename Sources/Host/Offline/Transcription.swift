@@ -71,18 +71,17 @@ public struct Transcription: Sendable {
         let played = try FilePass(name: "transcribe", path: path, rate: Self.rate, channels: 1).run(
             registry: registry,
             listener: { _ in
-                NodeDescription(name: "", type: "transcribe", entries: settings.mapValues { Entry($0) })
+                NodeDescription(name: "", type: StandardType.transcription, entries: settings.mapValues { Entry($0) })
             }, progress: progress
         ) { published in
             guard case .event(let event) = published else { return nil }
-            switch event.name {
-            case "transcribe.final": if let item = Item(event) { take(item) }
-            case "file.finished": end = Settings(event.fields).number("frames").map { $0 / Self.rate }
-            case "transcribe.failed": outcome.failures.append(event.text("reason") ?? "")
-            case "transcribe.state" where event.text("state") == "failed": return event.text("reason")
-            default: break
+            guard event.node == FilePass.listener else {
+                if event.type?.end != nil { end = Settings(event.fields).number("frames").map { $0 / Self.rate } }
+                return nil
             }
-            return nil
+            if event.type?.role == .text(.whole), let item = Item(event) { take(item) }
+            if event.type?.kind == .failure { outcome.failures.append(event.text("reason") ?? "") }
+            return event.isRetained && event.text("state") == "failed" ? event.text("reason") : nil
         }
         outcome.seconds = end ?? played
         return outcome
@@ -90,7 +89,7 @@ public struct Transcription: Sendable {
 }
 
 extension Transcription.Item {
-    /// What the event transcribe.final tells; nil: there is no text.
+    /// What an event tells of a text; nil: there is none.
     init?(_ event: Event) {
         guard let text = event.text("text"), !text.isEmpty else { return nil }
         self.text = text

@@ -35,7 +35,7 @@ public final class NodeRegistry: Sendable {
         isolator = Isolator(isolation)
         var catalog = NodeCatalog(builtIn)
         catalog.pluginFolders = search.folders.filter { !$0.isOwn }.map(\.path)
-        catalog.isolation = NodeCatalog.Isolation(builtIn: ["lv2"]) { [isolator] entry, isGroup in
+        catalog.isolation = NodeCatalog.Isolation(builtIn: [StandardType.lv2]) { [isolator] entry, isGroup in
             isolator.isolated(entry.type, path: entry.isBuiltIn ? "" : entry.origin, isGroup: isGroup)
         }
         state = Lock(State(catalog: catalog))

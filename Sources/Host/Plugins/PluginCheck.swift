@@ -168,7 +168,7 @@ private func check(events: vg_list) throws(Fault) {
             throw Fault("its event \(name) has a name of the host's own")
         }
         try check(fields: event.fields, of: "the event \(name)")
-        if let fault = roleFault(of: event) ?? sentenceFault(of: event) { throw Fault(fault) }
+        if let fault = roleFault(of: event) ?? kindFault(of: event) ?? sentenceFault(of: event) { throw Fault(fault) }
     }
 }
 
@@ -180,6 +180,29 @@ func sentenceFault(of event: vg_event_type) -> String? {
         return unknown.isEmpty ? nil : "the sentence of its event \(type.name) has an unknown field \(unknown[0])"
     } catch {
         return "the sentence of its event \(type.name) \(error.reason)"
+    }
+}
+
+/// What an event's kind promises and its fields do not have; nil: nothing.
+func kindFault(of event: vg_event_type) -> String? {
+    let name = event.name.map { String(cString: $0) } ?? ""
+    guard event.flags & EventKind.flags != 0 else { return nil }
+    guard let kind = EventKind(flags: event.flags) else {
+        return "its event \(name) is of several kinds at once: a failure, a loss, a word or a sentence"
+    }
+    let needed: [(String, vg_value_kind)] =
+        switch kind {
+        case .failure: [("reason", VG_STRING)]
+        case .loss: []
+        case .word, .sentence: [("offset", VG_INTEGER), ("length", VG_INTEGER)]
+        }
+    guard let lacking = needed.first(where: { !declares($0.0, $0.1, event) }) else { return nil }
+    return "its event \(name) tells a \(kind), but has no field \(lacking.0)"
+}
+
+private func declares(_ key: String, _ kind: vg_value_kind, _ event: vg_event_type) -> Bool {
+    elements(of: event.fields, as: vg_field.self).contains {
+        $0.kind == kind && $0.name.map { String(cString: $0) } == key
     }
 }
 
@@ -197,9 +220,8 @@ func roleFault(of event: vg_event_type) -> String? {
     } else if role.stage != .withdrawn {
         needed.append(("text", VG_STRING))
     }
-    let fields = elements(of: event.fields, as: vg_field.self)
     for (key, kind) in needed {
-        guard fields.contains(where: { $0.name.map { String(cString: $0) } == key && $0.kind == kind }) else {
+        guard declares(key, kind, event) else {
             return "its event \(name) tells a text or a take, but has no field \(key) that says which"
         }
     }

@@ -109,7 +109,7 @@ extension Host {
         _ node: String, seconds: Double, in graph: RunningGraph
     ) async throws(HostError) -> InputJudgement {
         let input = try graph.instance(node)
-        guard input.typeName == "input" else {
+        guard input.typeName == StandardType.input else {
             throw HostError(
                 "'\(node)' is no input", hint: "inputs: \(graph.inputs.map(\.name).joined(separator: ", "))")
         }
@@ -137,5 +137,5 @@ extension Host {
 
 extension RunningGraph {
     /// What the driver fills with audio.
-    var inputs: [NodeInstance] { nodes.filter { $0.typeName == "input" } }
+    var inputs: [NodeInstance] { nodes.filter { $0.typeName == StandardType.input } }
 }

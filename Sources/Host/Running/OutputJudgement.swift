@@ -7,9 +7,10 @@ import NodeKit
 enum OutputJudgement {
     /// nil: something is connected to it, or it cannot be known.
     static func text(of node: NodeInstance, _ connections: PortConnections) -> String? {
-        let isInput = node.typeName == "midi-input"
+        let isInput = node.typeName == StandardType.midiInput
         let result =
-            isInput ? "nothing comes from it" : node.typeName == "output" ? "nobody hears it" : "nobody gets it"
+            isInput
+            ? "nothing comes from it" : node.typeName == StandardType.output ? "nobody hears it" : "nobody gets it"
         switch connections {
         case .unknown, .connected: return nil
         case .missing:
@@ -20,7 +21,7 @@ enum OutputJudgement {
                 + "lists what is there)"
         case .unconnected:
             return "nothing is connected to it, so \(result): give `connect`"
-                + (node.typeName == "output" ? ", as in connect = [\"system:playback_*\"]," : "")
+                + (node.typeName == StandardType.output ? ", as in connect = [\"system:playback_*\"]," : "")
                 + " or connect it by hand, as with qjackctl"
         }
     }
@@ -53,7 +54,7 @@ extension RunningGraph {
     }
 
     private func judgeNow() {
-        let kinds: Set = ["output", "midi-output", "midi-input"]
+        let kinds: Set = [StandardType.output, StandardType.midiOutput, StandardType.midiInput]
         var found: [String: String] = [:]
         for node in nodes where kinds.contains(node.typeName) && isHeard && driver.status.state == .running {
             let count = max(1, node.ports.count { $0.kind == VG_AUDIO_PORT || $0.kind == VG_MIDI_PORT })

@@ -82,7 +82,7 @@ extension GraphDescription {
     fileprivate var untrustedPlugins: [String] {
         nodes.compactMap { node in
             let isolate = node.entries["isolate"]?.value ?? .bool(false)
-            guard node.type == "lv2", node.entries["trust"]?.value != .bool(true), isolate == .bool(false),
+            guard node.type == StandardType.lv2, node.entries["trust"]?.value != .bool(true), isolate == .bool(false),
                 case .string(let plugin)? = node.entries["plugin"]?.value
             else { return nil }
             return plugin

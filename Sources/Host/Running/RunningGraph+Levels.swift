@@ -46,7 +46,7 @@ extension RunningGraph {
     /// Looks how loud the outputs are: what is beyond full scale is clipped by the sound card, if not before. Told at most
     /// once a second and output.
     func watchOutputs() {
-        let outputs = nodes.filter { $0.typeName == "output" }
+        let outputs = nodes.filter { $0.typeName == StandardType.output }
         state.withLock { $0.outputListeners.keep(outputs) }
         for node in outputs {
             guard let peak = state.withLock({ $0.outputListeners.take(node) }) else { continue }

@@ -35,7 +35,7 @@ public final class Isolator: Sendable {
                 Field("signal", VG_STRING, "the signal that ended the process, or nothing"),
                 Field("process", VG_INTEGER, "the id of the process"),
                 Field("culprit", VG_STRING, "the nodes of the process that were at fault"),
-            ]),
+            ], kind: .failure),
         EventType(
             "plugin.started", "it runs again after its process ended",
             fields: [
@@ -46,7 +46,8 @@ public final class Isolator: Sendable {
             "plugin.late", "blocks went past it because it did not answer in time",
             fields: [
                 Field("plugin", VG_STRING, "the plugin"), Field("blocks", VG_INTEGER, "blocks since the last time"),
-            ], says: "{blocks:block} went past it: [the plugin {plugin}|its plugin] did not answer in time"),
+            ], kind: .loss, says: "{blocks:block} went past it: [the plugin {plugin}|its plugin] did not answer in time"
+        ),
     ]
 
     private struct Key: Hashable {

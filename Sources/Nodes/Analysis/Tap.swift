@@ -18,7 +18,7 @@ final class Tap: Node {
                 fields: [
                     Field("frames", VG_INTEGER, "since the last time", unit: "frames"),
                     Field("total", VG_INTEGER, "since the start", unit: "frames"),
-                ], says: "{frames:frame} lost: nobody took them in time")
+                ], kind: .loss, says: "{frames:frame} lost: nobody took them in time")
         ],
         flags: VG_IN_PLACE, process: tapProcess)
 

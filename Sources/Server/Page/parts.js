@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the nodes of a graph are for.
 
-/** The graph as nodes declare it, and which of them plays which part: by what it can do, never by its type. */
+/** The graph as nodes declare it, and which of them plays which part: by their roles, never by their types. */
 export class Parts {
 	constructor(given) {
 		Object.assign(this, { look: {} }, given)
 		const { actions, events, nodes, wires } = this
-		this.answering = actions.find(({ name, arguments: [first] }) => name === 'send' && first?.key === 'text')?.node
-		this.speaking = actions.find(({ name }) => name === 'speak')?.node
+		const who = role => nodes.filter(({ roles }) => roles.includes(role)).map(({ name }) => name)
+		this.answering = who('converses')[0]
+		this.speaking = who('speaks')[0]
 		const can = (node, action) => actions.some(other => other.node === node && other.name === action)
 		const names = nodes.map(({ name }) => name)
 		this.muted = nodes.filter(({ mute }) => mute).map(({ name }) => name)
@@ -15,14 +16,12 @@ export class Parts {
 		const hasAudio = (ports, isInput) => ports.some(({ kind, input }) => kind === 'audio' && input === isInput)
 		this.unlinked = nodes.filter(({ name, ports }) => hasAudio(ports, true) && !hasAudio(ports, false) &&
 			!wires.some(({ to, kind }) => to === name && kind === 'audio')).map(({ name }) => name)
-		this.recording = names.filter(name => ['start', 'pause', 'finish'].every(action => can(name, action)))
-		const hears = node => events.some(({ node: other, role }) => other === node && role === 'text')
-		this.dictating = this.answering ? [] : nodes.filter(({ name }) =>
-			['start', 'stop', 'toggle'].every(action => can(name, action)) && hears(name))
+		this.recording = who('records')
+		this.dictating = this.answering ? [] : nodes.filter(({ roles }) => roles.includes('transcribes'))
 		this.canForget = can(this.answering, 'forget')
 		this.faces = names.filter(name => this.measures(name, 'orb'))
 		// What says how it wants to be drawn goes before what is only measured.
-		const drawn = this.faces.filter(name => this.state(name, 'style'))
+		const drawn = this.faces.filter(name => who('shows').includes(name))
 		const shown = drawn.length ? drawn : this.faces
 		this.face = this.#follow(this.speaking, 'from', 'to', name => shown.includes(name)) ?? shown[0]
 		// Who answers tells texts of its own, and those of whoever it names as their speaker.
@@ -33,6 +32,7 @@ export class Parts {
 		this.microphone = this.#follow(listening, 'to', 'from', name => !wires.some(({ to }) => to === name))
 		this.mood = this.state(this.answering, 'state', 'label')
 		this.speech = this.state(this.speaking, 'speaking')
+		this.word = events.find(({ node, kind }) => node === this.speaking && kind === 'word')?.name
 	}
 
 	node(name) {

@@ -34,7 +34,7 @@ export function talk(app) {
 			find('speaking').value = paused ? 'Paused' : speaking ? 'Speaking…' : 'Idle'
 			letters = [...text]
 			mark(0, 0)
-		} else if (name.endsWith('.word')) mark(offset, offset + length)
+		} else if (name === parts.word) mark(offset, offset + length)
 	}
 	return { event, changed(parts) {
 		const { faces, face, speaking, speech } = parts

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+import Host
 import NodeKit
 import Picture
 
@@ -18,9 +19,9 @@ struct GraphNode: Sendable {
     /// Its share of a block, 0...1; nil: not known yet.
     var load: Double?
 
-    init(_ node: NodeDescription, in graph: GraphDescription) {
+    init(_ node: NodeDescription, in graph: GraphDescription, _ parts: FaceModel) {
         (name, type, isMuted, isBypassed) = (node.name, node.type, node.mute, node.bypass)
-        hasGain = node.type == "gain" || node.entries["gain_db"] != nil
+        hasGain = parts[node.name]?.hasGain == true
         keeps = node.keep && graph.archive
     }
 

@@ -32,9 +32,8 @@ public struct RecordingLine: Sendable {
         }
     }
 
-    /// Takes an event of the recorder.
+    /// Takes an event with which the recorder tells how it stands.
     public mutating func update(_ event: Event) {
-        guard event.name == "record.state" else { return }
         state = event.text("state") ?? state
         if case .number(let number)? = event.fields["seconds"] { seconds = number }
         if let path = event.text("path"), !path.isEmpty {

@@ -49,12 +49,12 @@ struct PlayTakeCommand: AsyncParsableCommand {
         var problem: String?
         while !ended.isSet, problem == nil, !(await host.isIdle) {
             while case .event(let event)? = events.poll() {
-                if event.name == "file.failed" { problem = event.text("reason") ?? "it cannot be read" }
+                if event.type?.kind == .failure { problem = event.text("reason") ?? "it cannot be read" }
             }
             try? await Task.sleep(for: .milliseconds(50))
         }
         while case .event(let event)? = events.poll() {
-            if event.name == "file.failed" { problem = event.text("reason") ?? "it cannot be read" }
+            if event.type?.kind == .failure { problem = event.text("reason") ?? "it cannot be read" }
         }
         // What was played last is on its way to the speakers.
         if !ended.isSet { try? await Task.sleep(for: .milliseconds(300)) }
@@ -72,8 +72,8 @@ struct PlayTakeCommand: AsyncParsableCommand {
         return GraphDescription(
             name: "voicegraph-take",
             nodes: [
-                node("take", "file", ["path": .string(take.file), "channels": .integer(2)]),
-                node("out", "output", ["connect": .list([.string("system:playback_*")])]),
+                node("take", StandardType.file, ["path": .string(take.file), "channels": .integer(2)]),
+                node("out", StandardType.output, ["connect": .list([.string("system:playback_*")])]),
             ], links: [LinkDescription(from: Endpoint("take"), to: Endpoint("out"))])
     }
 }

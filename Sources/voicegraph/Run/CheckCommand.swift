@@ -81,7 +81,7 @@ struct CheckCommand: ParsableCommand {
         if diagnostics.isEmpty, let graph {
             let (nodes, links) = (counted(graph.nodes.count, "node"), counted(graph.links.count, "link"))
             let alone = graph.nodes.filter {
-                ["output", "midi-output"].contains($0.type) && $0.entries["connect"] == nil
+                [StandardType.output, StandardType.midiOutput].contains($0.type) && $0.entries["connect"] == nil
             }
             let names = alone.map { "'\($0.name)'" }.joined(separator: ", ")
             let unheard = alone.isEmpty ? "" : "; without `connect` nobody hears \(names) until connected by hand"

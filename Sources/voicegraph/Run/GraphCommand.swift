@@ -116,7 +116,7 @@ struct GraphCommand: ParsableCommand {
             throw ExitCode(1)
         }
         var names: [String: String] = [:]
-        for node in description.nodes where node.type == "lv2" {
+        for node in description.nodes where node.type == StandardType.lv2 {
             if case .string(let plugin)? = node.entries["plugin"]?.value { names[node.name] = pluginName(plugin) }
         }
         return GraphSketch(resolved: graph, description: description, degraded: result.degraded, plugins: names)

@@ -31,7 +31,9 @@ final class LiveOutput: Sendable {
     private let isPlain: Bool
 
     /// The terminal view if standard output is a terminal that can show it, and `plain` does not forbid it.
-    init(_ graph: GraphDescription, json: EventFilter?, plain: Bool, pictures: PictureChoice) {
+    init(
+        _ graph: GraphDescription, _ parts: FaceModel, json: EventFilter?, plain: Bool, pictures: PictureChoice
+    ) {
         self.graph = graph
         isPlain = plain
         let environment = processEnvironment()
@@ -45,7 +47,8 @@ final class LiveOutput: Sendable {
         } else if !hasLines, let device = TerminalDevice(capabilities: capabilities) {
             let (width, height) = device.size
             face = .view(
-                device, TerminalView(graph: graph, capabilities: capabilities, width: width, height: height))
+                device,
+                TerminalView(graph: graph, parts: parts, capabilities: capabilities, width: width, height: height))
         } else {
             face = .lines
         }
@@ -63,14 +66,12 @@ final class LiveOutput: Sendable {
         }
     }
 
-    /// The series on request that it shows.
-    var series: Set<String> { if case .view(_, let view) = face { view.series } else { [] } }
-
     /// Draws what comes until it is cancelled, where it is a view; true: the user asks to quit.
     func draw(_ events: Subscription, framesPerSecond: Double) async -> Bool {
         guard case .view(let device, let view) = face else { return false }
         return await device.show(view, framesPerSecond: framesPerSecond) { [self] in
             while let publication = events.pollShared() { show(publication) }
+            if let series = view.wantedSeries() { events.ask(for: series) }
         }
     }
 
@@ -98,14 +99,10 @@ final class LiveOutput: Sendable {
         return false
     }
 
-    /// Does what keys ask of the host, until it is cancelled; `look`: something else is shown.
-    func obey(_ host: Host, look: @Sendable () -> Void) async {
+    /// Does what keys ask of the host, until it is cancelled.
+    func obey(_ host: Host) async {
         guard case .view(_, let view) = face else { return }
         for await command in view.commands {
-            if command == .look {
-                look()
-                continue
-            }
             do {
                 if case .keep(let node, let text) = command {
                     let graph = await host.description?.name ?? node
@@ -134,8 +131,8 @@ final class LiveOutput: Sendable {
     }
 
     /// The graph has changed.
-    func update(_ graph: GraphDescription) {
-        if case .view(_, let view) = face { view.update(graph: graph, at: monotonicSeconds()) }
+    func update(_ graph: GraphDescription, _ parts: FaceModel) {
+        if case .view(_, let view) = face { view.update(graph: graph, parts: parts, at: monotonicSeconds()) }
         line.withLock { $0.keep(Set(graph.nodes.map(\.name))) }
     }
 
@@ -197,15 +194,15 @@ extension Host {
         case .mute(let node, let isOn): try await mute(node, isOn)
         case .bypass(let node, let isOn): try await bypass(node, isOn)
         case .gain(let node, let decibels):
-            guard let gain = try parameters(of: node).first(where: { $0.parameter.key == "gain_db" }) else {
-                throw HostError("'\(node)' has no gain to turn", hint: "choose a node of type gain")
+            guard let gain = try parameters(of: node).first(where: { $0.parameter.key == FaceModel.gain }) else {
+                throw HostError("'\(node)' has no gain to turn", hint: "choose a node that has one")
             }
             let range = gain.parameter.range
             try set(
-                node, "gain_db", to: min(max(gain.value + Float(decibels), range.lowerBound), range.upperBound))
+                node, FaceModel.gain, to: min(max(gain.value + Float(decibels), range.lowerBound), range.upperBound))
         case .say(let text): try await say(text)
         case .perform(let node, let action): _ = try await perform(action, on: node)
-        case .quit, .look, .keep: break
+        case .quit, .keep: break
         }
     }
 }

@@ -95,7 +95,7 @@ struct RecordCommand: AsyncParsableCommand {
             keeper.finish()
             throw fail("there is nothing to record: \(status.notice)")
         }
-        let session = RecordSession(host: host, events: events, json: json)
+        let session = RecordSession(host: host, await host.face, events: events, json: json)
         await session.show(until: ended)
         await host.close()
         let kept = keeper.finish()
@@ -115,13 +115,13 @@ struct RecordCommand: AsyncParsableCommand {
             let all = settings.merging(["channels": .integer(Int64(channels))]) { given, _ in given }
             var made = NodeDescription(
                 name: name, type: type, entries: all.mapValues { Entry($0) }, keys: all.keys.sorted(), required: true)
-            made.keep = type == "record"
+            made.keep = type == StandardType.record
             return made
         }
         let nodes =
-            [node("mic", "input", ["connect": .list([.string(from)])])]
+            [node("mic", StandardType.input, ["connect": .list([.string(from)])])]
             + mode.steps.map { node($0.name, $0.type, $0.settings) }
-            + [node("meter", "meter", [:]), node(RecordSession.recorder, "record", take)]
+            + [node("meter", StandardType.meter, [:]), node(RecordSession.recorder, StandardType.record, take)]
         return GraphDescription(
             name: "voicegraph-record", nodes: nodes,
             links: zip(nodes, nodes.dropFirst()).map {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Host
 import NodeKit
 
 /// What `voicegraph record` does to what it hears before it is recorded.
@@ -24,14 +25,14 @@ enum RecordMode: String, CaseIterable, ExpressibleByArgument {
             [
                 Self.rumble(below: 100),
                 (
-                    "pauses", "gate",
+                    "pauses", StandardType.gate,
                     ["threshold_db": .number(-50), "range_db": .number(-18), "hold_ms": .number(250)]
                 ),
                 Self.even(threshold: -28, ratio: 4, attack: 5, release: 150, makeup: 8), Self.peaks,
             ]
         case .spoken:
             [
-                Self.rumble(below: 80), ("hisses", "deesser", [:]),
+                Self.rumble(below: 80), ("hisses", StandardType.deesser, [:]),
                 Self.even(threshold: -24, ratio: 3, attack: 10, release: 200, makeup: 6), Self.peaks,
             ]
         }
@@ -54,7 +55,7 @@ enum RecordMode: String, CaseIterable, ExpressibleByArgument {
 
     private static func rumble(below frequency: Double) -> Step {
         (
-            "rumble", "filter",
+            "rumble", StandardType.filter,
             ["kind": .string("highpass"), "slope": .integer(24), "frequency": .number(frequency)]
         )
     }
@@ -63,7 +64,7 @@ enum RecordMode: String, CaseIterable, ExpressibleByArgument {
         threshold: Double, ratio: Double, attack: Double, release: Double, makeup: Double
     ) -> Step {
         (
-            "even", "compressor",
+            "even", StandardType.compressor,
             [
                 "threshold_db": .number(threshold), "ratio": .number(ratio), "attack_ms": .number(attack),
                 "release_ms": .number(release), "makeup_db": .number(makeup),
@@ -71,5 +72,5 @@ enum RecordMode: String, CaseIterable, ExpressibleByArgument {
         )
     }
 
-    private static let peaks: Step = ("peaks", "limiter", ["ceiling_db": .number(-1)])
+    private static let peaks: Step = ("peaks", StandardType.limiter, ["ceiling_db": .number(-1)])
 }

@@ -12,6 +12,7 @@ final class RecordSession {
 
     private let host: Host
     private let events: Subscription
+    private let parts: FaceModel
     private let json: Bool
     private let isTerminal = isatty(STDOUT_FILENO) == 1
     private var line: RecordingLine
@@ -20,8 +21,9 @@ final class RecordSession {
     private var takes: [Event] = []
     private var shownAt = 0.0
 
-    init(host: Host, events: Subscription, json: Bool) {
+    init(host: Host, _ parts: FaceModel, events: Subscription, json: Bool) {
         self.host = host
+        self.parts = parts
         self.events = events
         self.json = json
         let capabilities = TerminalCapabilities(environment: processEnvironment())
@@ -77,18 +79,25 @@ final class RecordSession {
     }
 
     private func take(_ event: Event) {
-        line.update(event)
         switch event.name {
-        case "record.finished":
-            takes.append(event)
-        case "record.dropped":
-            say(event)
-            if event.text("cause") == "disk" { problem = "the disk was too slow: frames are missing" }
-        case "record.failed": problem = "the recording ended: \(event.text("reason") ?? "")"
-        case "record.state" where ["finished", "failed"].contains(event.text("state")): isOver = true
         case HostEvent.log.name where event.text("level") != "debug": say(event)
         case HostEvent.sourceLost.name, HostEvent.sourceBack.name: say(event)
+        case _ where parts.isOwn(event) && event.node == Self.recorder: take(ofRecorder: event)
         default: break
+        }
+    }
+
+    private func take(ofRecorder event: Event) {
+        if parts.state(event) == .records {
+            line.update(event)
+            if ["finished", "failed"].contains(event.text("state")) { isOver = true }
+        }
+        switch event.type?.kind {
+        case .failure: problem = "the recording ended: \(event.text("reason") ?? "")"
+        case .loss:
+            say(event)
+            if event.text("cause") == "disk" { problem = "the disk was too slow: frames are missing" }
+        default: if event.type?.role == .take(.whole) { takes.append(event) }
         }
     }
 

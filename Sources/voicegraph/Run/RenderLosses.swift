@@ -17,7 +17,7 @@ final class RenderLosses {
         events = prepared.bus.subscribe(.lossless) {
             if case .event(let event) = $0 {
                 event.isOfGuard || event.name == HostEvent.health.name || event.name == HostEvent.log.name
-                    || event.name == HostEvent.failed.name || event.name == "record.finished"
+                    || event.name == HostEvent.failed.name || event.tellsTake
             } else {
                 false
             }
@@ -48,7 +48,7 @@ final class RenderLosses {
             case HostEvent.log.name:
                 guard ["warning", "error"].contains(event.text("level")) else { continue }
                 tell("voicegraph: \(node): \(event.text("text") ?? "")\(number(event))\n")
-            case "record.finished":
+            case _ where event.tellsTake:
                 // Files beside the one that was asked for.
                 guard event.node != Render.recorder else { continue }
                 tell("voicegraph: \(node) wrote \(event.text("path") ?? "a file")\n")
@@ -128,6 +128,9 @@ extension Event {
         name == HostEvent.log.name && text("level") == "error"
             || name == HostEvent.health.name && text("state") == "failed"
     }
+
+    /// Whether a file is complete.
+    fileprivate var tellsTake: Bool { type?.role == .take(.whole) && type?.kind != .failure }
 
     /// Whether a guard tells of a node that it silenced or let through again.
     var isOfGuard: Bool { name == HostEvent.silenced.name || name == HostEvent.heard.name }

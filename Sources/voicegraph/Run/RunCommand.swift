@@ -139,19 +139,18 @@ struct RunCommand: AsyncParsableCommand {
         }
         face.tell(host)
         let reloader = try makeReloader(of: host, ended, (file, readAt), service)
-        let output = LiveOutput(description, json: json ? filter : nil, plain: plain, pictures: pictures)
+        let output = LiveOutput(
+            description, await host.face, json: json ? filter : nil, plain: plain, pictures: pictures)
         output.begin(status)
-        events.ask(for: output.series)
         let telling = Task { await output.tell(events) }
         let following = Task {
             for await _ in changes {
                 guard let graph = await host.description else { continue }
-                output.update(graph)
-                events.ask(for: output.series)
+                output.update(graph, await host.face)
             }
         }
         let showing = Task { [fps] in if await output.draw(events, framesPerSecond: fps) { ended.set() } }
-        let obeying = Task { await output.obey(host) { events.ask(for: output.series) } }
+        let obeying = Task { await output.obey(host) }
         let notifying = Task { await service?.follow(host, description.name) }
         await showUntilEnd(host, output, ended)
         service?.stopping()

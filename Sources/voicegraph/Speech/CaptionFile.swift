@@ -23,8 +23,8 @@ final class CaptionFile {
 
     /// Takes an event of the voice.
     func take(_ event: Event) {
-        if event.name == "speech.finished" { isWhole = true }
-        guard ["speech.word", "speech.sentence"].contains(event.name),
+        if event.type?.end != nil { isWhole = true }
+        guard event.type?.kind == .word || event.type?.kind == .sentence,
             case .integer(let offset)? = event.fields["offset"]
         else { return }
         if case .integer(let length)? = event.fields["length"] { heard = max(heard, Int(offset + length)) }

@@ -93,7 +93,7 @@ struct SayCommand: AsyncParsableCommand {
         let host = Host(plugins: try plugins.search())
         let events = host.subscribe(.lossless) {
             guard case .event(let event) = $0 else { return false }
-            return ["speech.finished", "speech.failed", HostEvent.log.name, HostEvent.failed.name].contains(event.name)
+            return event.name == HostEvent.log.name || event.type?.end != nil || event.type?.kind == .failure
         }
         var settings = engine.settings.merging(voice.settings) { $1 }
         settings["text"] = .string(spoken)
@@ -114,17 +114,14 @@ struct SayCommand: AsyncParsableCommand {
         var isOver = false
         while !isOver, !ended.isSet {
             while case .event(let event)? = events.poll() {
-                switch event.name {
-                case "speech.finished": isOver = true
-                case "speech.failed", HostEvent.failed.name:
-                    failure = event.text("reason") ?? "the text cannot be spoken"
-                    isOver = true
-                default:
-                    guard let level = event.text("level"), level == "warning", let line = event.text("text") else {
-                        break
-                    }
+                guard event.name != HostEvent.log.name else {
+                    guard event.text("level") == "warning", let line = event.text("text") else { continue }
                     writeOut("voicegraph: \(line)\n", to: STDERR_FILENO)
+                    continue
                 }
+                isOver = true
+                guard event.type?.kind == .failure else { continue }
+                failure = event.text("reason") ?? "the text cannot be spoken"
             }
             if !isOver { try? await Task.sleep(for: .milliseconds(20)) }
         }

@@ -76,7 +76,7 @@ struct SpeakCommand: ParsableCommand {
         let ended = EndFlag()
         let losses = RenderLosses(made)
         let events = made.bus.subscribe(.lossless) {
-            if case .event(let event) = $0 { event.name.hasPrefix("speech.") } else { false }
+            if case .event(let event) = $0 { event.node == SpeechGraph.voice } else { false }
         }
         let file = try captions.map { path throws(HostError) in
             try CaptionFile(path, of: spoken, markup: voice.ssml ?? "auto")
@@ -85,7 +85,7 @@ struct SpeakCommand: ParsableCommand {
         var failure: String?
         func readEvents() {
             while case .event(let event)? = events.poll() {
-                if event.name == "speech.failed" { failure = event.text("reason") ?? "the text cannot be spoken" }
+                if event.type?.kind == .failure { failure = event.text("reason") ?? "the text cannot be spoken" }
                 file?.take(event)
             }
         }

@@ -143,9 +143,11 @@ enum SpeechGraph {
             name: "voicegraph-speech",
             nodes: [
                 NodeDescription(
-                    name: voice, type: "tts", entries: settings.mapValues { Entry($0) }, keys: keys, required: true),
+                    name: voice, type: StandardType.speech, entries: settings.mapValues { Entry($0) }, keys: keys,
+                    required: true),
                 NodeDescription(
-                    name: "speakers", type: "output", entries: ["channels": Entry(.integer(Int64(channels)))],
+                    name: "speakers", type: StandardType.output,
+                    entries: ["channels": Entry(.integer(Int64(channels)))],
                     keys: ["channels"], required: true),
             ], links: [LinkDescription(from: Endpoint(voice), to: Endpoint("speakers"))],
             baseFolder: currentFolder())

@@ -45,7 +45,7 @@ struct VoicesCommand: ParsableCommand {
             throw fail("\(error)")
         }
         guard let node = prepared?.graph.nodes.first(where: { $0.instance.name == SpeechGraph.voice })?.instance,
-            node.typeName == "tts"
+            node.typeName == StandardType.speech
         else { throw fail("there is no node type tts; `voicegraph nodes` says why") }
         var arguments: [String: SettingValue] = [:]
         arguments["engine"] = engine.map { .string($0) }

@@ -130,8 +130,25 @@ typedef struct vg_action {
  * connected to any of those inputs any more, as when a microphone is unplugged, with the "reason"; true when something is
  * again. "comes" (VG_SET_BOOL) is false, with the "reason", as long as no blocks come at all, to whatever node. */
 #define VG_ACTION_SOURCE "source"
-/* Says "text"; `voicegraph ctl say` calls it. */
+
+/* Roles: what a node is for people. Commands, the terminal and the page ask for roles and know no type. A type has a role
+ * when it declares what stands here. "A state" is a retained event with these fields.
+ *   speaks       the action "speak", which says "text"; "stop", "pause" and "resume" for faces. A state: "speaking" and
+ *                "paused" (VG_BOOL), and the "text" that is heard.
+ *   transcribes  the actions "start", "stop" and "toggle", and an event that tells texts. A state: "state", which is
+ *                "idle", "listening", "hearing", "finishing" or "failed".
+ *   converses    the action "send", whose first argument is "text". A state: "state" and "label".
+ *   records      the actions "start", "pause", "resume" and "finish". A state: "state", which is "idle", "recording",
+ *                "paused", "interrupted", "finished" or "failed", with the "path" and the "seconds".
+ *   shows        a state: "style", how it wants to be drawn. */
 #define VG_ACTION_SPEAK "speak"
+#define VG_ACTION_START "start"
+#define VG_ACTION_STOP "stop"
+#define VG_ACTION_TOGGLE "toggle"
+#define VG_ACTION_PAUSE "pause"
+#define VG_ACTION_RESUME "resume"
+#define VG_ACTION_FINISH "finish"
+#define VG_ACTION_SEND "send"
 
 enum {
   /* The newest one is given, before anything new, to whoever begins to listen later: it tells a state. */
@@ -158,6 +175,14 @@ enum {
   VG_EVENT_END = 1u << 6,
   /* With VG_EVENT_END: at the event's frame the last of it was heard, behind all that is late in the graph. */
   VG_EVENT_HEARD = 1u << 7,
+  /* At most one of the next four. Something that the node was to do failed: "reason" (VG_STRING) says why. */
+  VG_EVENT_FAILURE = 1u << 8,
+  /* Audio, a message or an event was lost, or came too late. */
+  VG_EVENT_LOSS = 1u << 9,
+  /* A word, or a sentence, of the text that the node speaks is heard now: "offset" and "length" (VG_INTEGER) are its place
+   * in that text, in Unicode scalars. */
+  VG_EVENT_WORD = 1u << 10,
+  VG_EVENT_SENTENCE = 1u << 11,
 };
 
 /* Something that a node publishes now and then. */

@@ -143,7 +143,7 @@ extension RunningHosts.Entry {
                 let isMuted = node["mute"]?.bool == true
                 guard let named = node["name"]?.string else { continue }
                 if isMuted { entry.muted.append(named) }
-                guard node["type"]?.string == "output" else { continue }
+                guard node["type"]?.string == StandardType.output else { continue }
                 entry.outputs.append(
                     RunningHosts.Output(name: named, isMuted: isMuted, peak: levels[named]?.double))
             }
