@@ -6,8 +6,11 @@ let strict: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 /// In debug builds too: for what works on every sample, pixel or byte of the tests.
 let optimized: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
-func code(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+/// What a folder says of itself; it is no source.
+let design = ["DESIGN.md"]
+
+func code(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 func plugin(_ name: String, _ dependencies: [Target.Dependency] = [], exclude extra: [String] = []) -> Target {
@@ -92,25 +95,29 @@ let package = Package(
         .target(name: "Realtime", dependencies: ["CRealtime"], swiftSettings: optimized),
         code("JSON", []),
         code("System", ["CRealtime"]),
-        .target(name: "ModelStore", dependencies: ["JSON", "System"], swiftSettings: optimized),
-        .target(name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], swiftSettings: optimized),
-        code("Graph", ["JSON", "NodeKit", "Realtime", "System"]),
-        .target(name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], swiftSettings: optimized),
+        .target(name: "ModelStore", dependencies: ["JSON", "System"], exclude: design, swiftSettings: optimized),
+        .target(
+            name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], exclude: design, swiftSettings: optimized),
+        code("Graph", ["JSON", "NodeKit", "Realtime", "System"], exclude: design),
+        .target(
+            name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: optimized),
         // Loads libsoxr itself.
-        .target(name: "WebAudio", dependencies: ["NodeKit", "Realtime", "System"], swiftSettings: optimized),
-        code("LV2", ["CLilv", "NodeKit", "Realtime", "System"]),
-        code("Drivers", ["CJack", "CNode", "Graph", "Realtime", "System"]),
-        code("Isolation", ["CNode", "Graph", "NodeKit", "Realtime", "System"]),
+        .target(
+            name: "WebAudio", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: optimized
+        ),
+        code("LV2", ["CLilv", "NodeKit", "Realtime", "System"], exclude: design),
+        code("Drivers", ["CJack", "CNode", "Graph", "Realtime", "System"], exclude: design),
+        code("Isolation", ["CNode", "Graph", "NodeKit", "Realtime", "System"], exclude: design),
         code("Config", ["CToml", "Graph", "JSON", "NodeKit"]),
         code(
             "Host",
             [
                 "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
                 "WebAudio", .product(name: "DequeModule", package: "swift-collections"),
-            ]),
+            ], exclude: design),
         code("API", ["Config", "Graph", "Host", "JSON", "NodeKit"]),
-        code("Control", ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"]),
-        code("Archive", ["CSQLite", "Graph", "Host", "NodeKit", "System"]),
+        code("Control", ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"], exclude: design),
+        code("Archive", ["CSQLite", "Graph", "Host", "NodeKit", "System"], exclude: design),
         .target(
             name: "Server",
             dependencies: [
@@ -120,10 +127,11 @@ let package = Package(
                 command("NIOHTTP1", of: "swift-nio"),
                 command("NIOWebSocket", of: "swift-nio"),
             ],
+            exclude: design,
             // In the executable itself, so that nothing has to lie beside it.
             resources: [.embedInCode("Page")], swiftSettings: strict),
-        .target(name: "Picture", dependencies: ["Graph", "NodeKit"], swiftSettings: optimized),
-        code("Terminal", ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"]),
+        .target(name: "Picture", dependencies: ["Graph", "NodeKit"], exclude: design, swiftSettings: optimized),
+        code("Terminal", ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"], exclude: design),
         .executableTarget(
             name: "voicegraph",
             dependencies: [
@@ -131,7 +139,7 @@ let package = Package(
                 "ModelStore", "NodeKit", "Picture", "Server", "System", "Terminal",
                 command("ArgumentParser", of: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            exclude: design, swiftSettings: strict),
         .target(
             name: "Resampling", dependencies: ["CSoxr", "NodeKit"], path: "Plugins/Resampling",
             exclude: ["README.md"], swiftSettings: strict),

@@ -16,6 +16,8 @@ let package = Package(
         .target(
             name: "Realtime", dependencies: ["CRealtime"],
             swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
-        .target(name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], swiftSettings: strict),
+        .target(
+            name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], exclude: ["DESIGN.md"],
+            swiftSettings: strict),
     ]
 )

@@ -18,6 +18,13 @@ import TestSupport
         #expect(layers.subtracting(allowedImports.keys).isEmpty)
     }
 
+    @Test("DESIGN.md has the table of folders, as it stands beside the rules")
+    func table() throws {
+        let text = try String(contentsOf: packageRoot.appending(path: "DESIGN.md"), encoding: .utf8)
+        let found = try #require(text.firstMatch(of: /<!-- imports: begin -->\n((?:.|\n)*)<!-- imports: end -->/)).1
+        #expect(found == folderTable[...], "write this between the marks:\n\(folderTable)")
+    }
+
     @Test("Every source file names its licence on the first line")
     func licences() {
         let files = sources + sourceFiles(["Tests"])
@@ -29,6 +36,14 @@ import TestSupport
         let files = sources.filter(\.isSwift)
         #expect(files.contains { $0.text.contains("func gainProcess(") })
         for violation in files.flatMap(audioPathViolations) { Issue.record("\(violation)") }
+    }
+
+    @Test("No node is known by the name of its type or of an event outside of the folders of nodes")
+    func nodeNames() {
+        let names = NodeNames(sources)
+        #expect(names.types.count > 30 && names.events.contains("speech.started"))
+        let others = sources.filter(\.isSwift) + sourceFiles(["Sources/Server/Page"], suffixes: [".js"])
+        for violation in others.flatMap(names.violations) { Issue.record("\(violation)") }
     }
 
     @Test("Every test's name is a sentence")

@@ -1,39 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Who may import whom. A folder that is not here may import nothing of the project.
-let allowedImports: [String: Set<String>] = [
-    "Realtime": ["CRealtime"],
-    "System": ["CRealtime"],
-    "JSON": [],
-    "ModelStore": ["JSON", "System"],
-    "NodeKit": ["CNode", "Realtime", "System"],
-    "Graph": ["JSON", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
-    "Nodes": ["NodeKit", "Realtime", "System", "CNode", "CRealtime"],
-    "WebAudio": ["NodeKit", "Realtime", "System", "CNode", "CRealtime"],
-    "LV2": ["CLilv", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
-    "Drivers": ["CJack", "CNode", "Graph", "Realtime", "System", "CRealtime"],
-    "Isolation": ["Graph", "NodeKit", "Realtime", "System", "CNode", "CRealtime"],
-    "Config": ["CToml", "Graph", "JSON", "NodeKit", "CNode"],
-    "Host": [
-        "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
-        "WebAudio", "CNode", "CRealtime", "DequeModule",
-    ],
-    "API": ["Config", "Graph", "Host", "JSON", "NodeKit"],
-    "Control": ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System", "CRealtime"],
-    "Archive": ["CSQLite", "Graph", "Host", "NodeKit", "System"],
-    "Server": [
-        "API", "Archive", "CZlib", "Config", "Graph", "Host", "JSON", "NodeKit", "Picture", "System", "WebAudio",
-        "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
-    ],
-    "Picture": ["Graph", "NodeKit"],
-    "Terminal": ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"],
-    "voicegraph": [
-        "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "ModelStore",
-        "NodeKit", "Picture", "Server", "System", "Terminal", "ArgumentParser",
-    ],
-    "Plugins": ["JSON", "Models", "NodeKit", "Resampling", "SpokenText"],
+/// A folder of sources: what it is, and what it may import of the project and of other packages.
+struct Folder {
+    var name: String
+    var purpose: String
+    var imports: Set<String> = []
+
+    init(_ name: String, _ purpose: String, imports: Set<String> = []) {
+        self.name = name
+        self.purpose = purpose
+        self.imports = imports
+    }
+}
+
+/// Who may import whom. A folder in Swift that is not here may import nothing of the project. DESIGN.md has this as a table.
+let folders: [Folder] = [
+    Folder(
+        "Realtime",
+        "clock, rings, the queue back to the control side, level meters: what the audio thread shares with the rest",
+        imports: ["CRealtime"]),
+    Folder(
+        "System",
+        "locks, threads, child processes, signals, files and paths: what every part needs of Linux, written once",
+        imports: ["CRealtime"]),
+    Folder(
+        "JSON", "JSON values, a strict reader with a limit of depth, a writer",
+        imports: []),
+    Folder(
+        "ModelStore", "the catalogue of models, installing and removing them",
+        imports: ["JSON", "System"]),
+    Folder(
+        "NodeKit", "everything that the author of a node in Swift imports; it re-exports what it is made of",
+        imports: ["CNode", "Realtime", "System"]),
+    Folder(
+        "Graph", "from the description of a graph to a schedule, and the engine that runs it on the audio thread",
+        imports: ["JSON", "NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
+    Folder(
+        "Nodes",
+        "built-in node types that link no library: generators, levels, filters, dynamics, modulation, time, analysis",
+        imports: ["NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
+    Folder(
+        "WebAudio", "the nodes `web-input` and `web-output`, and the streams that a server opens of them",
+        imports: ["NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
+    Folder(
+        "LV2", "the LV2 host, as the node type `lv2`",
+        imports: ["CLilv", "NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
+    Folder(
+        "Drivers", "what calls the audio: JACK, PipeWire, sound cards through a jackd of our own, a timer, offline",
+        imports: ["CJack", "CNode", "Graph", "Realtime", "System", "CRealtime"]),
+    Folder(
+        "Isolation", "nodes in processes of their own, and the supervisors of these processes",
+        imports: ["Graph", "NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
+    Folder(
+        "Config", "from the text of a graph file to its description and diagnostics, and back to text",
+        imports: ["CToml", "Graph", "JSON", "NodeKit", "CNode"]),
+    Folder(
+        "Host", "the running graph, its edits, the event bus, dropouts, renders, and the loader of plugins",
+        imports: [
+            "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
+            "WebAudio", "CNode", "CRealtime", "DequeModule",
+        ]),
+    Folder(
+        "API", "the calls that other programs may ask of a host, declared once, with rights and checks",
+        imports: ["Config", "Graph", "Host", "JSON", "NodeKit"]),
+    Folder(
+        "Control",
+        "the socket by which other programs of the user call a host, its client, the tunnel through ssh, the watch on files",
+        imports: ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System", "CRealtime"]),
+    Folder(
+        "Archive", "texts that were said and recordings that were made, kept in SQLite",
+        imports: ["CSQLite", "Graph", "Host", "NodeKit", "System"]),
+    Folder(
+        "Server", "the page, the HTTP API and the WebSocket",
+        imports: [
+            "API", "Archive", "CZlib", "Config", "Graph", "Host", "JSON", "NodeKit", "Picture", "System", "WebAudio",
+            "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
+        ]),
+    Folder(
+        "Picture", "what is drawn: visualizers, graphs, charts of sounds; PNG by Cairo and librsvg, loaded when needed",
+        imports: ["Graph", "NodeKit"]),
+    Folder(
+        "Terminal", "the screen of a run on a terminal",
+        imports: ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"]),
+    Folder(
+        "voicegraph", "the command",
+        imports: [
+            "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "ModelStore",
+            "NodeKit", "Picture", "Server", "System", "Terminal", "ArgumentParser",
+        ]),
+    Folder(
+        "Plugins",
+        "node types with or without a library, what they share (`Resampling`, `Models`, `SpokenText`), and examples",
+        imports: ["JSON", "Models", "NodeKit", "Resampling", "SpokenText"]),
+    Folder("CEbur128", "libebur128 as a module: loudness and true peak"),
+    Folder(
+        "CEcho", "the echo canceller in C: its filters and the suppressor, with speexdsp and WebRTC loaded when needed"),
+    Folder("CEspeak", "types and constants of espeak-ng; the library is loaded at run time"),
+    Folder("CHTTP", "HTTP and TLS by libcurl, loaded at run time"),
+    Folder("CJack", "libjack of jackd or PipeWire, loaded at run time and called through a table"),
+    Folder("CKissfft", "KissFFT as a module: Fourier transforms"),
+    Folder("CLilv", "lilv and LV2's headers as a module, with what is needed to keep lilv's messages"),
+    Folder("CNode", "the contract of nodes: node.h, and the helpers for processors"),
+    Folder(
+        "CRealtime",
+        "clock, denormals, sanitizer marks, locked memory, waiting, child processes: what the audio and its children need of Linux in C"
+    ),
+    Folder("CSQLite", "the system's SQLite as a module"),
+    Folder("CSndfile", "libsndfile as a module: reading and writing sound files"),
+    Folder("CSoxr", "libsoxr as a module: resampling"),
+    Folder(
+        "CSpeech", "PocketSphinx, ONNX Runtime and flite: their types and what Swift cannot call; loaded at run time"),
+    Folder("CToml", "toml++ behind an interface in C: TOML text as nodes with places"),
+    Folder("CVorbis", "libvorbisenc as a module: encoding Ogg Vorbis"),
+    Folder("CZlib", "zlib as a module: gzip for the page"),
 ]
+
+/// What each folder may import.
+let allowedImports = Dictionary(uniqueKeysWithValues: folders.map { ($0.name, $0.imports) })
+
+/// The table of folders in DESIGN.md.
+let folderTable =
+    "| Folder | What it is | May import |\n|---|---|---|\n"
+    + folders.map { folder in
+        let path = folder.name == "Plugins" ? "Plugins" : "Sources/\(folder.name)"
+        return "| `\(path)` | \(folder.purpose) | \(folder.imports.sorted().joined(separator: ", ")) |\n"
+    }.joined()
 
 /// What every folder may import of the system.
 let systemImports: Set<String> = ["Glibc", "Synchronization", "Dispatch"]
@@ -118,6 +210,46 @@ func testNameViolations(_ file: SourceFile) -> [String] {
         if name.prefixMatch(of: /[A-Z0-9`].* ./) != nil, name.last != "." { return nil }
         let line = 1 + file.text[..<match.range.lowerBound].count { $0.isNewline }
         return "\(file.path):\(line): a test's name is a sentence: @Test(\"The file is read\") func reading()"
+    }
+}
+
+/// The folders in which nodes stand: only there a type or an event of a node may be named.
+let nodeFolders: Set<String> = ["Nodes", "LV2", "WebAudio", "Plugins"]
+
+/// Names of types and of events, as nodes declare them.
+struct NodeNames {
+    var types: Set<String> = []
+    var events: Set<String> = []
+
+    init(_ sources: [SourceFile]) {
+        for file in sources where nodeFolders.contains(file.layer) {
+            types.formUnion(file.text.matches(of: /NodeDescriptor\(\s*"([a-z0-9-]+)"/).map { String($0.1) })
+            guard file.text.contains("EventType(") else { continue }
+            events.formUnion(file.text.matches(of: /"([a-z]+\.[a-z]+)"/).map { String($0.1) })
+        }
+    }
+
+    /// Places outside of those folders that ask for a type or an event by its name, or by a part of it. `StandardType` has the
+    /// types of which commands make graphs.
+    func violations(_ file: SourceFile) -> [String] {
+        if nodeFolders.contains(file.layer) || file.path.hasSuffix("/StandardType.swift") { return [] }
+        let parts = Set(
+            events.flatMap { name in
+                let dot = name.firstIndex(of: ".")!
+                return [name, String(name[...dot]), String(name[dot...])]
+            })
+        return file.lines.enumerated().flatMap { index, line in
+            guard line.contains("\"") || line.contains("'") else { return [String]() }
+            let code = line.prefix { $0 != "/" } + (line.contains("//") ? "" : line.drop { $0 != "/" })
+            let named = code.matches(of: /["']([a-z]*\.[a-z]*)["']/).map { String($0.1) }.filter(parts.contains)
+            let asked = code.matches(
+                of: /(?:\.type|[tT]ypeName|\btype:|\["type"\]\S*)(?: *[=!]=+| *=|) *"([a-z0-9-]+)"/
+            )
+            .map { String($0.1) }.filter(types.contains)
+            return (named + asked).map {
+                "\(file.path):\(index + 1): \"\($0)\" is a name of a node's own: ask for what it declares"
+            }
+        }
     }
 }
 
