@@ -7,18 +7,19 @@ import NodeKit
 public enum ConfigFile {
     /// Reads the graph file at `path` and what it includes.
     ///
-    /// `overrides` are texts "node.NAME.key=value" or "driver.key=value" whose value is read as TOML, or as a string if it is not TOML.
+    /// `overrides` are texts "node.NAME.key=value" or "TABLE.key=value" whose value is read as TOML, or as a string if it is not TOML.
     /// `environment` is what `${NAME}` in strings refers to; nil: that of this process. With `onlyFiles` no pipe or device
-    /// is read, which may be waited on for ever: for a host that plays.
+    /// is read, which may be waited on for ever: for a host that plays. `tables` are those that the file may have.
     ///
     /// The description is nil when a file could not be read or has a syntax error. Otherwise it is given even if there
     /// are errors, so that a caller can have `GraphBuilder` find more; what was wrong is left out of it. [any]
     public static func load(
-        path: String, overrides: [String] = [], environment: [String: String]? = nil, onlyFiles: Bool = false
+        path: String, overrides: [String] = [], environment: [String: String]? = nil, onlyFiles: Bool = false,
+        tables: FileTables = FileTables()
     ) -> (GraphDescription?, [Diagnostic]) {
         switch readFile(path, onlyFiles: onlyFiles) {
         case .success(let bytes):
-            var reader = GraphReader(environment ?? processEnvironment(), overrides: overrides)
+            var reader = GraphReader(environment ?? processEnvironment(), overrides: overrides, tables)
             reader.readMain(SourceText(file: path, bytes: bytes), canonical: canonical(path))
             return reader.finish(path, overrides)
         case .failure(let fault):
@@ -43,18 +44,19 @@ public enum ConfigFile {
     /// bytes will do. [any]
     public static func load(
         text: some Sequence<UInt8>, file: String = "graph.conf", overrides: [String] = [],
-        environment: [String: String]? = nil
+        environment: [String: String]? = nil, tables: FileTables = FileTables()
     ) -> (GraphDescription?, [Diagnostic]) {
-        var reader = GraphReader(environment ?? processEnvironment(), overrides: overrides)
+        var reader = GraphReader(environment ?? processEnvironment(), overrides: overrides, tables)
         reader.readMain(SourceText(file: file, bytes: Array(text)), canonical: file)
         return reader.finish(file, overrides)
     }
 
     /// Reads a graph from a string in memory. [any]
     public static func load(
-        text: String, file: String = "graph.conf", overrides: [String] = [], environment: [String: String]? = nil
+        text: String, file: String = "graph.conf", overrides: [String] = [], environment: [String: String]? = nil,
+        tables: FileTables = FileTables()
     ) -> (GraphDescription?, [Diagnostic]) {
-        load(text: text.utf8, file: file, overrides: overrides, environment: environment)
+        load(text: text.utf8, file: file, overrides: overrides, environment: environment, tables: tables)
     }
 }
 

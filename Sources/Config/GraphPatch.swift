@@ -10,7 +10,8 @@ enum GraphPatch {
     static func text(
         of graph: GraphDescription, from path: String, movesTo: String?, environment: [String: String]?
     ) -> String? {
-        let (read, faults) = ConfigFile.load(path: path, environment: environment, onlyFiles: true)
+        let (read, faults) = ConfigFile.load(
+            path: path, environment: environment, onlyFiles: true, tables: FileTables(graph.tables.kinds))
         guard let file = read, !faults.contains(where: { $0.severity == .error }),
             case .success(let bytes) = readFile(path, onlyFiles: true)
         else { return nil }
@@ -28,10 +29,11 @@ enum GraphPatch {
         do throws(Unpatchable) {
             var edits = TextEdits(main)
             try patchLinks(file, graph, document, &edits)
-            try patchTable("graph", file.keyedEntries, graph.keyedEntries, document, &edits)
-            try patchTable("driver", file.driver.keyedEntries, graph.driver.keyedEntries, document, &edits)
-            try patchTable(
-                "web", file.web?.keyedEntries ?? [], graph.web?.keyedEntries ?? [], document, &edits)
+            try patchTable(GraphDescription.table, file.entries, graph.entries, document, &edits)
+            for kind in graph.tables.kinds {
+                let (old, new) = (file.tables.entries(of: kind) ?? [], graph.tables.entries(of: kind) ?? [])
+                try patchTable(kind.table, old, new, document, &edits)
+            }
             let own = file.nodes.filter { $0.location.file == path }
             for node in own {
                 guard let table = document.child(document.root, "node").flatMap({ document.child($0, node.name) })

@@ -67,7 +67,7 @@ extension GraphReader {
                     continue
                 }
                 gain = number
-            default: unknownKey(entry, document, in: .link, place: "a link")
+            default: unknownKey(entry, document, in: .link)
             }
         }
         for key in ["from", "to"] where !document.children(link).contains(where: { document.key($0) == key }) {

@@ -67,30 +67,19 @@ extension GraphReader {
     }
 
     /// True or false, also behind a variable; nil, and reported, when it is neither.
-    mutating func boolean(_ node: TomlDocument.Node, _ document: TomlDocument, hint: String = "") -> Bool? {
+    mutating func boolean(_ node: TomlDocument.Node, _ document: TomlDocument) -> Bool? {
         guard let entry = value(node, document) else { return nil }
         if case .bool(let flag) = entry.reading { return flag }
-        let unquoted = unquote(entry, .boolean)
         report(
             "'\(document.key(node))' must be true or false, \(entry.mismatch)", at: entry.valueLocation,
-            hint: unquoted.isEmpty ? hint : unquoted)
+            hint: unquote(entry, .boolean))
         return nil
     }
 
     /// Tells of a key that a table does not take, and where it belongs.
-    mutating func unknownKey(
-        _ node: TomlDocument.Node, _ document: TomlDocument, in table: FileTable, place: String? = nil
-    ) {
-        var suggester = Suggester()
-        let known = table.keys
-        let listed =
-            table == .file
-            ? "[graph], [node.NAME], [driver], [web] or include"
-            : "\(known.dropLast().joined(separator: ", ")) and \(known.last!)"
-        let (message, hint) = FileTable.unknown(
-            document.key(node), in: place ?? table.title, known: known, otherNames: table.otherNames,
-            otherwise: "here may stand \(listed)", &suggester)
-        report(message, at: document.keyLocation(node), hint: hint)
+    mutating func unknownKey(_ node: TomlDocument.Node, _ document: TomlDocument, in table: FileTable) {
+        let fault = description.tables.unknown(document.key(node), in: table)
+        report(fault.message, at: document.keyLocation(node), hint: fault.hint)
     }
 }
 

@@ -9,7 +9,7 @@ import NodeKit
 /// read once. A node may be described in one place only. The name of the graph is that of the including file, if it
 /// gives one.
 struct GraphReader {
-    var description = GraphDescription()
+    var description: GraphDescription
     var diagnostics: [Diagnostic] = []
     let environment: [String: String]
     private var nodePlaces: [String: SourceLocation] = [:]
@@ -27,10 +27,12 @@ struct GraphReader {
     private let overridden: [String]
     /// Where the value that is being read stands, as the keys of tables, outermost first.
     var path: [String] = []
-    /// Where `[driver]` names a sound card.
-    var cardKey: (String, SourceLocation)?
+    /// The keys that were taken of each table, with their places.
+    private var given: [String: [(key: String, place: SourceLocation)]] = [:]
 
-    init(_ environment: [String: String], overrides: [String] = []) {
+    init(_ environment: [String: String], overrides: [String] = [], _ tables: FileTables = FileTables()) {
+        description = GraphDescription()
+        description.tables = tables
         self.environment = environment
         overridden = overrides.filter { $0.contains("=") }.map { String($0.prefix { $0 != "=" }) }
     }
@@ -60,7 +62,7 @@ struct GraphReader {
         description.location = SourceLocation(file: file, line: 1, column: 1)
         description.isPartial = !diagnostics.isEmpty || hasStrayLinks
         for override in overrides { apply(override, to: &description) { diagnostics.append($0) } }
-        checkDriver()
+        diagnostics += description.tables.warnings(given)
         return (description, diagnostics)
     }
 
@@ -131,18 +133,15 @@ struct GraphReader {
     // MARK: tables
 
     private mutating func readRoot(_ document: TomlDocument) {
-        var graph: TomlDocument.Node?
-        var driver: TomlDocument.Node?
-        var web: TomlDocument.Node?
+        var tables: [String: TomlDocument.Node] = [:]
         for node in document.children(document.root) {
             switch document.key(node) {
             case "include": for file in strings(node, document, "include") { include(file.0, file.1) }
-            case "graph": graph = node
-            case "driver": driver = node
-            case "web": web = node
             case "node": readNodes(node, document)
+            case let key where key == GraphDescription.table || description.tables.kind(named: key) != nil:
+                tables[key] = node
             case let key:
-                unknownKey(node, document, in: .file)
+                unknownKey(node, document, in: description.tables.file)
                 // What is in a misspelled table, or outside of its own, is looked at all the same.
                 var suggester = Suggester()
                 if key == "links" {
@@ -152,61 +151,54 @@ struct GraphReader {
                 }
             }
         }
-        if let graph { readGraph(graph, document) }
-        if let driver { under("driver") { $0.readDriver(driver, document) } }
-        if let web { under("web") { $0.readWeb(web, document) } }
-    }
-
-    private mutating func readGraph(_ graph: TomlDocument.Node, _ document: TomlDocument) {
-        guard graph.kind == VG_TOML_TABLE else {
-            return report(
-                "'graph' must be a table", at: document.keyLocation(graph), hint: "write [graph] on a line of its own")
+        if let graph = tables[GraphDescription.table], isTable(graph, document) {
+            for entry in document.children(graph) { readGraph(entry, document) }
         }
-        for entry in document.children(graph) {
-            switch document.key(entry) {
-            case "name": readName(entry, document)
-            case "links": readLinks(entry, document)
-            case "threads": readThreads(entry, document)
-            case "archive":
-                let hint = "false: nothing is kept, whatever nodes say with keep"
-                if let flag = boolean(entry, document, hint: hint) { description.archive = flag }
-            default: unknownKey(entry, document, in: .graph)
-            }
+        for kind in description.tables.kinds {
+            if let table = tables[kind.table] { under(kind.table) { $0.readTable(kind, table, document) } }
         }
     }
 
-    private mutating func readName(_ entry: TomlDocument.Node, _ document: TomlDocument) {
-        guard let text = text(entry, document, "the graph's name") else { return }
-        // The JACK server cuts longer names, and ':' parts client from port.
-        guard !text.bytes.isEmpty, text.bytes.count <= 48,
-            !text.bytes.contains(where: { $0 < 32 || $0 == 58 || $0 == 127 })
-        else {
-            return report(
-                "'\(shortened(text.string))' cannot be a graph's name", at: document.valueLocation(entry),
-                hint: "it becomes the JACK client's name: 1 to 48 bytes, no ':' and no control characters")
-        }
-        description.name = text.string
+    private mutating func isTable(_ node: TomlDocument.Node, _ document: TomlDocument) -> Bool {
+        if node.kind == VG_TOML_TABLE { return true }
+        let key = document.key(node)
+        report("'\(key)' must be a table", at: document.keyLocation(node), hint: "write [\(key)] on a line of its own")
+        return false
     }
 
-    private mutating func readThreads(_ entry: TomlDocument.Node, _ document: TomlDocument) {
-        guard let given = value(entry, document) else { return }
-        let found: String
-        switch given.reading {
-        case .integer(let count) where (1...Int64(Threads.most)).contains(count):
-            description.threads = .count(Int(count))
-            return
-        case .string("auto"):
-            description.threads = .automatic
-            return
-        case .integer(let count): found = "\(count)"
-        case .string(let text): found = "'\(shortened(text))'"
-        default: found = kindText(entry)
+    private mutating func readGraph(_ entry: TomlDocument.Node, _ document: TomlDocument) {
+        guard document.key(entry) != "links" else { return readLinks(entry, document) }
+        var described = description
+        take(entry, document, into: &described)
+        description = described
+    }
+
+    /// What an including file says goes before what it includes, key by key.
+    private mutating func readTable<Table: FileTableDescription>(
+        _ kind: Table.Type, _ node: TomlDocument.Node, _ document: TomlDocument
+    ) {
+        guard isTable(node, document) else { return }
+        var table = description.tables[kind] ?? Table()
+        for entry in document.children(node) {
+            under(document.key(entry)) { $0.take(entry, document, into: &table) }
         }
-        let unquoted = given.variable == nil ? unquote(given, .integer) : ""
-        report(
-            "'threads' cannot be \(found)" + given.origin, at: given.valueLocation,
-            hint: unquoted.isEmpty
-                ? "write a number from 1 to \(Threads.most), or \"auto\" for one thread per processor" : unquoted)
+        description.tables[kind] = table
+    }
+
+    /// Reads what stands behind a declared key.
+    private mutating func take<Table: KeyedTable>(
+        _ node: TomlDocument.Node, _ document: TomlDocument, into table: inout Table
+    ) {
+        let key = document.key(node)
+        guard let declared = Table.keys.first(where: { $0.setting.key == key }) else {
+            return unknownKey(node, document, in: FileTable(Table.self))
+        }
+        guard let entry = value(node, document) else { return }
+        if let fault = declared.read(&table, entry) {
+            report(fault.message, at: entry.valueLocation, hint: fault.hint)
+        } else {
+            given[Table.table, default: []].append((key, entry.keyLocation))
+        }
     }
 
     private mutating func readNodes(_ nodes: TomlDocument.Node, _ document: TomlDocument) {

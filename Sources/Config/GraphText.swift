@@ -18,7 +18,8 @@ public enum GraphText {
             return written
         }
         let name = target.isEmpty ? "graph.conf" : target + "/graph.conf"
-        let (read, faults) = ConfigFile.load(text: patched, file: name, environment: environment)
+        let (read, faults) = ConfigFile.load(
+            text: patched, file: name, environment: environment, tables: FileTables(graph.tables.kinds))
         guard let read, !faults.contains(where: { $0.severity == .error }), read.isSame(as: graph) else {
             return written
         }
@@ -27,11 +28,11 @@ public enum GraphText {
 
     /// The whole graph, in the order in which people write one.
     static func write(_ graph: GraphDescription) -> String {
-        var text = "[graph]\n" + lines(graph.keyedEntries)
+        var text = "[graph]\n" + lines(graph.entries)
         let links = TomlWriter.links(graph.links)
         if !links.isEmpty { text += "links = [\n" + links.map { "  \($0),\n" }.joined() + "]\n" }
-        for (name, entries) in [("driver", graph.driver.keyedEntries), ("web", graph.web?.keyedEntries)] {
-            if let entries, !entries.isEmpty || name == "web" { text += "\n[\(name)]\n" + lines(entries) }
+        for kind in graph.tables.kinds {
+            if let entries = graph.tables.entries(of: kind) { text += "\n[\(kind.table)]\n" + lines(entries) }
         }
         for node in graph.nodes { text += "\n" + self.node(node) }
         return text
@@ -51,9 +52,6 @@ public enum GraphText {
     }
 }
 
-/// A key of a table with its value.
-typealias KeyedEntry = (key: String, value: SettingValue)
-
 extension NodeDescription {
     /// All that its table says, where that is not what it would be without a word.
     var keyedEntries: [KeyedEntry] {
@@ -68,17 +66,6 @@ extension NodeDescription {
 }
 
 extension GraphDescription {
-    /// What its table says but for the links.
-    var keyedEntries: [KeyedEntry] {
-        var entries: [KeyedEntry] = [("name", .string(name))]
-        switch threads {
-        case .automatic: entries.append(("threads", .string("auto")))
-        case .count(let count): if count != 1 { entries.append(("threads", .integer(Int64(count)))) }
-        }
-        if !archive { entries.append(("archive", .bool(false))) }
-        return entries
-    }
-
     /// Whether another one describes the same, wherever it stands in a file. The order of links does not count.
     func isSame(as other: GraphDescription) -> Bool {
         func ends(_ graph: GraphDescription) -> [String] {
@@ -87,8 +74,8 @@ extension GraphDescription {
         func nodes(_ graph: GraphDescription) -> [String: [String: SettingValue]] {
             Dictionary(graph.nodes.map { ($0.name, $0.keyedEntries.byKey) }, uniquingKeysWith: { $1 })
         }
-        return keyedEntries.byKey == other.keyedEntries.byKey && ends(self) == ends(other)
-            && nodes(self) == nodes(other) && driver == other.driver && web == other.web
+        return entries.byKey == other.entries.byKey && ends(self) == ends(other)
+            && nodes(self) == nodes(other) && tables == other.tables
     }
 }
 
@@ -108,39 +95,5 @@ extension SettingValue {
         case .table(let table): .table(table.mapValues(\.plain))
         default: self
         }
-    }
-}
-
-extension DriverDescription {
-    /// All that is said.
-    var keyedEntries: [KeyedEntry] {
-        let texts: [(String, String?)] = [
-            ("kind", kind?.rawValue), ("server", server), ("device", device), ("capture", capture),
-            ("playback", playback),
-        ]
-        let numbers: [(String, Int?)] = [("rate", rate), ("block", block), ("periods", periods)]
-        return texts.compactMap { key, text in text.map { (key, .string($0)) } }
-            + numbers.compactMap { key, number in number.map { (key, .integer(Int64($0))) } }
-    }
-}
-
-extension WebDescription {
-    /// All that is not as it is without a word.
-    var keyedEntries: [KeyedEntry] {
-        let usual = WebDescription()
-        var entries: [KeyedEntry] = []
-        if listen != usual.listen { entries.append(("listen", .string(listen))) }
-        if !origins.isEmpty { entries.append(("origins", .list(origins.map(SettingValue.string)))) }
-        if !names.isEmpty { entries.append(("names", .list(names.map(SettingValue.string)))) }
-        if isReadOnly { entries.append(("read_only", .bool(true))) }
-        if allowsRemote { entries.append(("remote", .bool(true))) }
-        if let actions { entries.append(("actions", .list(actions.map(SettingValue.string)))) }
-        if let tokens { entries.append(("tokens", .string(tokens))) }
-        if isTrusted { entries.append(("trust", .bool(true))) }
-        if !texts.isEmpty { entries.append(("texts", .table(texts.mapValues(SettingValue.string)))) }
-        for (key, text) in [("theme", theme), ("logo", logo), ("state", state)] {
-            if let text { entries.append((key, .string(text))) }
-        }
-        return entries
     }
 }

@@ -3,33 +3,27 @@ import CToml
 import Graph
 import NodeKit
 
-/// Applies "node.NAME.key=value", "driver.key=value" or "web.key=value"; the key may go into tables ("node.fx.params.threshold=-30"). The value is read as
-/// TOML, or taken as a string if it is none; `${...}` is left to the shell.
+/// Applies "node.NAME.key=value" or "TABLE.key=value"; the key of a node may go into tables
+/// ("node.fx.params.threshold=-30"). The value is read as TOML, or taken as a string if it is none; `${...}` is left to the
+/// shell.
 func apply(_ override: String, to description: inout GraphDescription, _ report: (Diagnostic) -> Void) {
     let place = SourceLocation(file: "--set \(override)")
     func fail(_ message: String, _ hint: String = "") { report(Diagnostic(.error, message, at: place, hint: hint)) }
+    let usage = "write " + description.tables.overrides.prefix(2).joined(separator: " or ")
 
     guard let equals = override.firstIndex(of: "=") else {
-        return fail("an override without '='", "write node.NAME.key=value or driver.key=value")
+        return fail("an override without '='", usage)
     }
     let path = override[..<equals].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    if path.count == 2, path[0] == "driver" {
-        let value = overrideValue(String(override[override.index(after: equals)...]))
-        if let fault = description.driver.set(path[1], Entry(value)) { fail(fault.message, fault.hint) }
-        return
-    }
-    if path.count == 2, path[0] == "web" {
-        var web = description.web ?? WebDescription()
-        let fault = web.set(path[1], Entry(overrideValue(String(override[override.index(after: equals)...]))))
-        if let fault { return fail(fault.message, fault.hint) }
-        description.web = web
+    if path.count == 2, let kind = description.tables.kind(named: path[0]) {
+        let value = Entry(overrideValue(String(override[override.index(after: equals)...])))
+        if let fault = description.tables.set(path[1], of: kind, value) { fail(fault.message, fault.hint) }
         return
     }
     guard path.count >= 3, path[0] == "node", path.allSatisfy({ !$0.isEmpty }), path.count <= Int(VG_TOML_DEPTH_LIMIT)
     else {
-        return fail(
-            "an override must name a setting of a node or the driver",
-            "write node.NAME.key=value or driver.key=value")
+        let other = description.tables.kinds.first.map { " or the \($0.table)" } ?? ""
+        return fail("an override must name a setting of a node" + other, usage)
     }
     guard let node = description.nodes.firstIndex(where: { $0.name == path[1] }) else {
         var suggester = Suggester()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NodeKit
 
 /// What a graph asks of its driver, the `[driver]` table: what is nil is left to the program.
 public struct DriverDescription: Sendable, Equatable {
@@ -39,11 +40,91 @@ public struct DriverDescription: Sendable, Equatable {
 
     /// Leaves everything to the program.
     public init() {}
+}
 
-    /// What a `rate` may be, in Hz.
-    public static let rates = 8_000...384_000
-    /// What a `block` may be, in frames.
-    public static let blocks = 16...8_192
-    /// What `periods` may be.
-    public static let periodCounts = 2...16
+extension DriverDescription: FileTableDescription {
+    /// Its name, and what it says.
+    public static let (table, doc) = ("driver", "what calls the audio")
+    /// What other programs call it.
+    public static let otherNames = ["devices", "device", "audio", "jack", "alsa", "settings"]
+
+    /// Its keys.
+    public static let keys: [TableKey<DriverDescription>] = [
+        TableKey(
+            "kind", \.kind, .choice(of: "driver"),
+            "what calls the audio. auto: the running JACK server, else PipeWire, else dummy until there is one of "
+                + "them; jack and pipewire are waited for; alsa and dummy begin a jackd of their own",
+            default: "\"auto\"", otherNames: ["backend", "driver", "type", "api"], isOfNodes: true),
+        TableKey(
+            "server", \.server, deviceName, "the JACK server's name, or that of PipeWire's socket", isOfNodes: true),
+        TableKey(
+            "device", \.device, deviceName, "ALSA's name of the sound card, for kind = \"alsa\"", default: "\"hw:0\"",
+            otherNames: ["card", "soundcard", "interface"], isOfNodes: true),
+        TableKey(
+            "capture", \.capture, deviceName, "another card to record from, for kind = \"alsa\"; otherwise `device`",
+            otherNames: ["input", "capture_device", "microphone"]),
+        TableKey(
+            "playback", \.playback, deviceName, "another card to play to, for kind = \"alsa\"; otherwise `device`",
+            otherNames: ["output", "playback_device", "speakers"]),
+        TableKey(
+            "rate", \.rate, .whole(in: 8_000...384_000, unit: "Hz"),
+            "the rate of a server of our own; others have theirs",
+            otherNames: ["samplerate", "sample_rate", "sample-rate", "sr", "fs", "srate", "frequency"]),
+        TableKey(
+            "block", \.block, .whole(in: 16...8_192, unit: "frames"), "the block of a server of our own",
+            otherNames: [
+                "buffer", "buffersize", "buffer_size", "buffer-size", "chunksize", "chunk_size", "blocksize",
+                "block_size", "frames", "period", "period_size", "quantum",
+            ]),
+        TableKey(
+            "periods", \.periods, .whole(in: 2...16, counting: "blocks"),
+            "blocks in the sound card's buffer; USB often wants 3", default: "2", otherNames: ["nperiods", "buffers"]),
+    ]
+
+    /// A sound card that nothing would look at is told.
+    public func warnings(_ given: [(key: String, place: SourceLocation)]) -> [Diagnostic] {
+        guard kind != .alsa, let card = given.last(where: { ["device", "capture", "playback"].contains($0.key) }) else {
+            return []
+        }
+        return [
+            Diagnostic(
+                .warning, "the driver '\((kind ?? .auto).rawValue)' does not look at '\(card.key)'", at: card.place,
+                hint: "add kind = \"alsa\" to [driver], or run with --driver alsa")
+        ]
+    }
+
+    /// Its chapter in the reference.
+    public static var chapter: [ReferenceBlock] {
+        [
+            .text("What calls the audio; `--driver` and `--server` of a command go before it."),
+            .keys(settings),
+            .lines(
+                """
+                [driver]
+                kind   = "alsa"
+                device = "hw:1"
+                rate   = 48000
+                block  = 128
+                """),
+            .text(
+                """
+                A microphone and loudspeakers of two cards are named by `capture` and `playback`. Two cards have two clocks, \
+                which differ by some millionths, and jackd does not make up for that: every few minutes or seconds it loses \
+                or repeats a block, as a dropout. Where that may not be, jackd runs on one card, and a program that resamples \
+                brings the other in: `alsa_in -d hw:1` or `zita-a2j -d hw:1` for a microphone, `alsa_out` or `zita-j2a` for \
+                loudspeakers, whose ports nodes name in `connect`. PipeWire does that by itself.
+                """),
+            .lines(
+                """
+                [driver]
+                kind     = "alsa"
+                capture  = "hw:1"
+                playback = "hw:0"
+                """),
+        ]
+    }
+}
+
+private let deviceName = TableValue.text("a name", hint: "a string of 1 to 200 bytes without control characters") {
+    !$0.isEmpty && $0.utf8.count <= 200 && !$0.utf8.contains { $0 < 32 || $0 == 127 } && !$0.hasPrefix("-")
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Graph
 import Glibc
 import Host
 import Isolation
@@ -33,7 +34,7 @@ struct GraphOptions: ParsableArguments {
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Change a setting: node.NAME.key=value, driver.key=value or web.key=value.", valueName: "override"))
+            "Change a setting: \(enumerated(FileTables().overrides, "or")).", valueName: "override"))
     var overrides: [String] = []
 
     @OptionGroup

@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
+import Graph
 
 extension FileReference {
-    static let file = Section(
-        title: "The file",
-        blocks: [
-            .text(
-                "A graph file is TOML (toml.io): `key = value`, an entry a line, below a table's name in brackets. Text stands in "
-                    + "straight quotes, numbers, true and false stand without. `voicegraph check FILE` shows everything that is wrong "
-                    + "with one, `voicegraph run FILE` plays it."),
-            .file(
-                """
-                [graph]
-                name  = "voice"
-                links = ["tone -> low -> speakers"]
+    static func file(_ tables: FileTables) -> Section {
+        Section(
+            title: "The file",
+            blocks: [
+                .text(
+                    "A graph file is TOML (toml.io): `key = value`, an entry a line, below a table's name in brackets. Text stands in "
+                        + "straight quotes, numbers, true and false stand without. `voicegraph check FILE` shows everything that is wrong "
+                        + "with one, `voicegraph run FILE` plays it."),
+                .file(
+                    """
+                    [graph]
+                    name  = "voice"
+                    links = ["tone -> low -> speakers"]
 
-                [node.tone]
-                type     = "tone"
-                level_db = -20
+                    [node.tone]
+                    type     = "tone"
+                    level_db = -20
 
-                [node.low]
-                type    = "gain"
-                gain_db = -6
+                    [node.low]
+                    type    = "gain"
+                    gain_db = -6
 
-                [node.speakers]
-                type    = "output"
-                connect = ["system:playback_*"]
-                """),
-            .keys(fileKeys),
-            .text(
-                "`--set node.NAME.key=value`, `--set driver.key=value` and `--set web.key=value` on the command line go before "
-                    + "what the file says."),
-        ])
+                    [node.speakers]
+                    type    = "output"
+                    connect = ["system:playback_*"]
+                    """),
+                .keys(tables.file.settings),
+                .text(
+                    enumerated(tables.overrides.map { "`--set \($0)`" }, "and")
+                        + " on the command line go before what the file says."),
+            ])
+    }
 
-    static let graph = Section(title: "[graph]", blocks: [.keys(graphKeys)])
+    static let graph = Section(title: "[graph]", blocks: [.keys(FileTable.graph.settings)])
 
     static let links = Section(
         title: "Links",
@@ -44,7 +47,7 @@ extension FileReference {
                     + "linked one by one; one output goes to all inputs, and all outputs into one input. MIDI and messages are linked "
                     + "the same way, each kind to its own."),
             .text("A link as a table may be louder or quieter:"),
-            .keys(linkKeys),
+            .keys(FileTable.link.settings),
             .file(
                 """
                 [graph]
@@ -138,7 +141,7 @@ extension FileReference {
                     + "the JACK server. A parameter is a number, or in quotes a number with its unit (\"-6 dB\", \"2 kHz\", \"20 ms\"), on or "
                     + "off of a switch, or the label of a value that has one. Beside the settings and parameters of its type a "
                     + "node may have:"),
-            .keys(nodeKeys),
+            .keys(commonKeys),
         ])
 
     static let plugins = Section(
@@ -169,49 +172,6 @@ extension FileReference {
                 """),
         ])
 
-    static let driver = Section(
-        title: "[driver]",
-        blocks: [
-            .text("What calls the audio; `--driver` and `--server` of a command go before it."),
-            .keys(driverKeys),
-            .lines(
-                """
-                [driver]
-                kind   = "alsa"
-                device = "hw:1"
-                rate   = 48000
-                block  = 128
-                """),
-            .text(
-                """
-                A microphone and loudspeakers of two cards are named by `capture` and `playback`. Two cards have two clocks, \
-                which differ by some millionths, and jackd does not make up for that: every few minutes or seconds it loses \
-                or repeats a block, as a dropout. Where that may not be, jackd runs on one card, and a program that resamples \
-                brings the other in: `alsa_in -d hw:1` or `zita-a2j -d hw:1` for a microphone, `alsa_out` or `zita-j2a` for \
-                loudspeakers, whose ports nodes name in `connect`. PipeWire does that by itself.
-                """),
-            .lines(
-                """
-                [driver]
-                kind     = "alsa"
-                capture  = "hw:1"
-                playback = "hw:0"
-                """),
-        ])
-
-    static let web = Section(
-        title: "[web]",
-        blocks: [
-            .text("With this table, even an empty one, `run` shows the graph to browsers, as with `--web`."),
-            .keys(webKeys),
-            .lines(
-                """
-                [web]
-                listen    = "127.0.0.1:8765"
-                read_only = true
-                """),
-        ])
-
     static let variables = Section(
         title: "Variables",
         blocks: [
@@ -238,21 +198,24 @@ extension FileReference {
                 """),
         ])
 
-    static let includes = Section(
-        title: "Include",
-        blocks: [
-            .text(
-                "`include` names graph files whose nodes and links come before those of this one. [graph], [driver] and [web] of this "
-                    + "file go before theirs, key by key. A node is described in one place only, and a file that is included twice is read "
-                    + "once. Paths in included files start at the folder of the main file, as everywhere."),
-            .lines(
-                """
-                include = ["studio.conf"]
+    static func includes(_ tables: FileTables) -> Section {
+        Section(
+            title: "Include",
+            blocks: [
+                .text(
+                    "`include` names graph files whose nodes and links come before those of this one. "
+                        + enumerated(["[graph]"] + tables.kinds.map { "[\($0.table)]" }, "and")
+                        + " of this file go before theirs, key by key. A node is described in one place only, and a file that is included twice is read "
+                        + "once. Paths in included files start at the folder of the main file, as everywhere."),
+                .lines(
+                    """
+                    include = ["studio.conf"]
 
-                [driver]
-                kind = "alsa"
-                """),
-        ])
+                    [driver]
+                    kind = "alsa"
+                    """),
+            ])
+    }
 
     static let editors = Section(
         title: "In an editor",

@@ -191,10 +191,8 @@ public struct GraphDescription: Sendable, Equatable {
     public var location: SourceLocation
     /// How many threads may run it together.
     public var threads = Threads.one
-    /// What shall call the audio.
-    public var driver = DriverDescription()
-    /// How it is shown to browsers; nil: not, unless somebody asks for that.
-    public var web: WebDescription?
+    /// What the tables say that stand apart from nodes and links.
+    public var tables = FileTables()
     /// Whether anything may be kept of it: what the nodes with `keep` tell.
     public var archive = true
     /// Whether something was too faulty to be here, so that what seems to be missing is no news.
@@ -210,5 +208,17 @@ public struct GraphDescription: Sendable, Equatable {
         self.links = links
         self.baseFolder = baseFolder
         self.location = location
+    }
+
+    /// What shall call the audio.
+    public var driver: DriverDescription {
+        get { tables[DriverDescription.self] ?? DriverDescription() }
+        set { tables[DriverDescription.self] = newValue }
+    }
+
+    /// How it is shown to browsers; nil: not, unless somebody asks for that.
+    public var web: WebDescription? {
+        get { tables[WebDescription.self] }
+        set { tables[WebDescription.self] = newValue }
     }
 }

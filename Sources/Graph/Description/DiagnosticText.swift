@@ -26,6 +26,11 @@ func text(_ number: Double) -> String {
     return "\(number)"
 }
 
+/// "a", "a or b", "a, b or c". [any]
+package func enumerated(_ names: [String], _ word: String) -> String {
+    names.count < 2 ? names.joined() : names.dropLast().joined(separator: ", ") + " \(word) " + (names.last ?? "")
+}
+
 /// "one of a, b, c", cut after a dozen.
 func listing(_ names: some Collection<String>) -> String {
     names.isEmpty ? "" : "one of: " + names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", ..." : "")

@@ -1,100 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// The tables of a graph file, apart from those of nodes: the keys that its reader takes, and how they are told.
-public enum FileTable: String, Sendable, CaseIterable {
-    /// What stands before the first line in brackets, and the tables themselves.
-    case file
-    case graph, driver, web
-    /// A link that is written as a table.
-    case link
+/// A table of a graph file apart from those of nodes, as messages, reference and schema tell it.
+public struct FileTable: Sendable {
+    /// What its header has between brackets.
+    public let name: String
+    /// What its keys take.
+    public let settings: [Setting]
+    /// As messages name it.
+    fileprivate let title: String
+    /// What other programs call its keys.
+    fileprivate let otherNames: [String: [String]]
+    /// The keys that nodes may have as well.
+    fileprivate var keysOfNodes: [String] = []
 
     /// The keys that may stand in it.
-    public var keys: [String] {
-        switch self {
-        case .file: ["include", "graph", "node", "driver", "web"]
-        case .graph: ["name", "links", "threads", "archive"]
-        case .driver: ["kind", "server", "device", "capture", "playback", "rate", "block", "periods"]
-        case .web:
-            [
-                "listen", "origins", "names", "read_only", "remote", "actions", "tokens", "trust", "texts", "theme",
-                "logo", "state",
-            ]
-        case .link: ["from", "to", "gain_db"]
-        }
+    public var keys: [String] { settings.map(\.key) }
+
+    fileprivate init(_ name: String, title: String, _ settings: [Setting], otherNames: [String: [String]]) {
+        (self.name, self.title, self.settings, self.otherNames) = (name, title, settings, otherNames)
     }
 
-    /// As messages name it.
-    public var title: String { self == .file ? "the top of the file" : "[\(rawValue)]" }
+    /// That of declared keys.
+    public init<Table: KeyedTable>(_: Table.Type) {
+        let names = Dictionary(Table.keys.map { ($0.setting.key, $0.otherNames) }, uniquingKeysWith: { $1 })
+        self.init(Table.table, title: "[\(Table.table)]", Table.settings, otherNames: names)
+        keysOfNodes = Table.keys.filter(\.isOfNodes).map(\.setting.key)
+    }
 
-    /// What other programs call a key of this table.
-    public var otherNames: [String: [String]] {
-        switch self {
-        case .file:
+    /// `[graph]`.
+    public static let graph = FileTable(GraphDescription.self)
+
+    /// A link that is written as a table.
+    public static let link = FileTable(
+        "link", title: "a link",
+        [
+            Setting("from", VG_SET_STRING, "where the signal comes from: a node, or node.port", required: true),
+            Setting("to", VG_SET_STRING, "where it goes: a node, node.port or node.parameter", required: true),
+            Setting(
+                "gain_db", VG_SET_NUMBER, "how much louder or quieter an audio link is", default: "0",
+                range: -200...200, unit: "dB"),
+        ],
+        otherNames: [
+            "gain_db": ["gain", "volume", "level"], "from": ["source", "src"], "to": ["dest", "target", "sink"],
+        ])
+}
+
+extension FileTables {
+    /// What stands before the first line in brackets, and the tables themselves.
+    public var file: FileTable {
+        let include = "other graph files, from the folder of this one; it stands before the first table"
+        let names = [
+            "graph": ["pipeline", "connections", "patchbay", "routing", "project"],
+            "node": ["plugins", "filters", "effects", "processors", "units", "mixers"],
+        ]
+        return FileTable(
+            "file", title: "the top of the file",
             [
-                "driver": ["devices", "device", "audio", "jack", "alsa", "settings"],
-                "graph": ["pipeline", "connections", "patchbay", "routing", "project"],
-                "node": ["plugins", "filters", "effects", "processors", "units", "mixers"], "web": ["http", "server"],
-            ]
-        case .graph:
-            [
-                "links": ["connections", "connect", "pipeline", "routes", "wires", "edges", "patches"],
-                "name": ["client", "client_name", "title", "id"], "threads": ["cores", "cpus", "jobs", "workers"],
-            ]
-        case .driver:
-            [
-                "rate": ["samplerate", "sample_rate", "sample-rate", "sr", "fs", "srate", "frequency"],
-                "block": [
-                    "buffer", "buffersize", "buffer_size", "buffer-size", "chunksize", "chunk_size", "blocksize",
-                    "block_size", "frames", "period", "period_size", "quantum",
-                ],
-                "periods": ["nperiods", "buffers"], "kind": ["backend", "driver", "type", "api"],
-                "device": ["card", "soundcard", "interface"], "capture": ["input", "capture_device", "microphone"],
-                "playback": ["output", "playback_device", "speakers"],
-            ]
-        case .web:
-            [
-                "listen": ["port", "host", "address", "bind"], "remote": ["public"], "read_only": ["readonly"],
-                "tokens": ["token", "token_file", "password", "secret"], "actions": ["allow"], "trust": ["trusted"],
-                "texts": ["labels", "words", "text"], "logo": ["icon", "image", "picture"],
-                "state": ["default_state", "start"], "theme": ["color_scheme", "colors"],
-            ]
-        case .link:
-            ["gain_db": ["gain", "volume", "level"], "from": ["source", "src"], "to": ["dest", "target", "sink"]]
-        }
+                Setting("include", VG_SET_STRINGS, include),
+                Setting("graph", VG_SET_TABLE, "the graph as a whole, see [graph]"),
+                Setting("node", VG_SET_TABLE, "the nodes by name, see [node.NAME]", required: true),
+            ] + kinds.map { Setting($0.table, VG_SET_TABLE, "\($0.doc), see [\($0.table)]") },
+            otherNames: kinds.reduce(into: names) { $0[$1.table] = $1.otherNames })
+    }
+
+    /// What is wrong with a key that a table does not take.
+    package func unknown(_ key: String, in table: FileTable) -> TableFault {
+        var suggester = Suggester()
+        let listed =
+            table.name == file.name
+            ? enumerated((["graph", "node.NAME"] + kinds.map { $0.table }).map { "[\($0)]" } + ["include"], "or")
+            : enumerated(table.keys, "and")
+        return unknown(
+            key, in: table.title, known: table.keys, otherNames: table.otherNames,
+            otherwise: "here may stand " + listed, &suggester)
     }
 
     /// What to say of a key that does not belong here: what is meant and what to write. `place` is where it stands, as in
     /// "[node.mic]"; `known` what may stand there.
-    public static func unknown(
+    func unknown(
         _ key: String, in place: String, known: [String], otherNames: [String: [String]] = [:], otherwise: String,
         _ suggester: inout Suggester
-    ) -> (message: String, hint: String) {
+    ) -> TableFault {
         let other = otherNames.first { $0.value.contains(key.lowercased()) }?.key
         if let found = suggester.nearest(key, among: known) ?? other {
-            return ("unknown key '\(shortened(key))'", "did you mean '\(found)'?")
+            return TableFault(message: "unknown key '\(shortened(key))'", hint: "did you mean '\(found)'?")
         }
-        let isNode = place.hasPrefix("[node.")
-        if let home = home(of: key, isNode: isNode), home.title != place {
+        let (isNode, top) = (place.hasPrefix("[node."), file.title)
+        // The names of tables are no keys that could belong elsewhere.
+        let home = ([.graph] + kinds.map { FileTable($0) }).first { home in
+            home.keys.contains(key) && !(isNode && home.keysOfNodes.contains(key))
+        }
+        if let title = key == "include" ? top : home?.title, title != place {
             let hint =
-                home == .file
+                title == top
                 ? "write it before the first line in brackets"
-                : place == FileTable.file.title
-                    ? "write \(home.title) on a line of its own before it" : "write it below a line with \(home.title)"
-            return ("'\(key)' belongs to \(home.title), not to \(place)", hint)
+                : place == top
+                    ? "write \(title) on a line of its own before it" : "write it below a line with \(title)"
+            return TableFault(message: "'\(key)' belongs to \(title), not to \(place)", hint: hint)
         }
-        if !isNode, key != nameKey, NodeDescription.commonKeys.contains(key) {
-            return ("'\(key)' belongs to a node, not to \(place)", "write it below a line with [node.NAME]")
+        if !isNode, key != "name", NodeDescription.commonKeys.contains(key) {
+            return TableFault(
+                message: "'\(key)' belongs to a node, not to \(place)", hint: "write it below a line with [node.NAME]")
         }
-        return ("unknown key '\(shortened(key))'", otherwise)
-    }
-
-    /// The table of which a key is; nil: of none, or, of a node's, a word that means something else there.
-    private static func home(of key: String, isNode: Bool) -> FileTable? {
-        if key == "include" { return .file }
-        if isNode, [nameKey, "names", "kind", "device", "server"].contains(key) { return nil }
-        return [graph, driver, web].first { $0.keys.contains(key) }
+        return TableFault(message: "unknown key '\(shortened(key))'", hint: otherwise)
     }
 }
-
-private let nameKey = "name"

@@ -46,7 +46,8 @@ private func text(_ value: SettingValue) -> String {
 }
 
 extension SettingValue {
-    fileprivate var number: Double? {
+    /// A number, whole or not.
+    package var number: Double? {
         switch self {
         case .integer(let integer): Double(integer)
         case .number(let number): number

@@ -50,14 +50,14 @@ struct SettingsCheck {
             }
             guard let position = instance.parameterIndex(key) else {
                 let known = settings.map(\.key) + parameters.map(\.key)
-                let (message, hint) = FileTable.unknown(
+                let fault = FileTables().unknown(
                     key, in: "[node.\(node.name)]", known: known + NodeDescription.commonKeys,
                     otherwise: key == "name" ? "a node's name stands in its header, as in [node.NAME]" : listing(known),
                     &report.suggester)
                 report.error(
-                    message.hasPrefix("unknown")
-                        ? "node type '\(node.type)' has no setting or parameter '\(key)'" : message,
-                    at: entry.keyLocation, hint: hint)
+                    fault.message.hasPrefix("unknown")
+                        ? "node type '\(node.type)' has no setting or parameter '\(key)'" : fault.message,
+                    at: entry.keyLocation, hint: fault.hint)
                 continue
             }
             switch Self.value(of: entry, parameters[position]) {

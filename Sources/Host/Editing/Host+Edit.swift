@@ -224,8 +224,7 @@ extension Host {
             // A new node has no links yet, and one that had none has none.
             resetting || !wanted.nodes.contains { $0.isUnlinkedText == fault.message && !old.hasLinks($0.name) }
         }
-        for (table, isOther) in [("driver", old.driver != description.driver), ("web", old.web != description.web)]
-        where isOther {
+        for table in old.tables.differing(from: description.tables) {
             difference.warnings.append(
                 Diagnostic(
                     .warning, "[\(table)] has changed, which counts from the next run on", at: description.location))

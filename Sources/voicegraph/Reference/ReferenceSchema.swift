@@ -31,26 +31,26 @@ extension ReferencePrinter {
         ])
         var graph = table(.graph)
         graph["properties"] = .object((graph["properties"]?.fields ?? [:]).merging(["links": links]) { $1 })
-        var file = table(.file)
+        var file = table(tables.file)
         file["$schema"] = .string("http://json-schema.org/draft-07/schema#")
         file["title"] = .string("voicegraph: " + FileReference.summary)
-        file["properties"] = .object(
-            (file["properties"]?.fields ?? [:]).merging([
-                "graph": .object(graph), "driver": .object(table(.driver)), "web": .object(table(.web)),
-                "node": .object(["type": .string("object"), "additionalProperties": anyNode]),
-            ]) { $1 })
+        var properties = file["properties"]?.fields ?? [:]
+        properties["graph"] = .object(graph)
+        properties["node"] = .object(["type": .string("object"), "additionalProperties": anyNode])
+        for kind in tables.kinds { properties[kind.table] = .object(table(FileTable(kind))) }
+        file["properties"] = .object(properties)
         return JSON.object(file).text + "\n"
     }
 
     private func table(_ table: FileTable) -> [String: JSON] {
         [
             "type": .string("object"), "additionalProperties": .bool(false),
-            "properties": .object(Self.properties(FileReference.keys(of: table).map(\.setting))),
+            "properties": .object(Self.properties(table.settings)),
         ]
     }
 
     private func node(_ type: NodeDescriptor) -> JSON {
-        var properties = Self.properties(FileReference.commonKeys.map(\.setting) + type.settings)
+        var properties = Self.properties(FileReference.commonKeys + type.settings)
         var patterns: [String: JSON] = [:]
         for parameter in type.layout.parameters + otherParameters(of: type) {
             let schema = Self.schema(parameter)

@@ -7,6 +7,7 @@ import NodeKit
 /// The reference of the graph file as it is printed.
 struct ReferencePrinter {
     let catalog: NodeCatalog
+    var tables = FileTables()
 
     /// The types that can be used here, and what nodes of each may say.
     var types: [NodeDescriptor] {
@@ -36,7 +37,7 @@ struct ReferencePrinter {
             text += "    \(key)  " + lines.joined(separator: "\n" + String(repeating: " ", count: key.count + 6)) + "\n"
             if !doc.isEmpty { paragraph(doc, 8) }
         }
-        for section in FileReference.sections {
+        for section in FileReference.sections(of: tables) {
             text += (text.isEmpty ? "" : "\n") + section.title + "\n"
             for block in section.blocks {
                 switch block {
@@ -46,7 +47,7 @@ struct ReferencePrinter {
                         "\n"
                         + lines.split(separator: "\n", omittingEmptySubsequences: false)
                         .map { $0.isEmpty ? "\n" : "    \($0)\n" }.joined() + "\n"
-                case .keys(let keys): for key in keys { entry(key.setting.key, range(key.setting), key.setting.doc) }
+                case .keys(let keys): for key in keys { entry(key.key, range(key), key.doc) }
                 }
             }
         }
@@ -70,7 +71,7 @@ struct ReferencePrinter {
         func entry(_ key: String, _ takes: String, _ doc: String) {
             page.entry("\(Roff.bold(key)) (\(Roff.styled(takes)))", doc.isEmpty ? "No more is said of it." : doc)
         }
-        for section in FileReference.sections {
+        for section in FileReference.sections(of: tables) {
             page.macro("SH", section.title.uppercased())
             for (index, block) in section.blocks.enumerated() {
                 switch block {
@@ -82,7 +83,7 @@ struct ReferencePrinter {
                     page.macro("RS", "4")
                     page.example(lines.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
                     page.macro("RE")
-                case .keys(let keys): for key in keys { entry(key.setting.key, range(key.setting), key.setting.doc) }
+                case .keys(let keys): for key in keys { entry(key.key, range(key), key.doc) }
                 }
             }
         }

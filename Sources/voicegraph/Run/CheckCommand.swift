@@ -28,7 +28,7 @@ struct CheckCommand: ParsableCommand {
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Change a setting of each: node.NAME.key=value, driver.key=value or web.key=value.", valueName: "override"))
+            "Change a setting of each: \(enumerated(FileTables().overrides, "or")).", valueName: "override"))
     var overrides: [String] = []
 
     @Flag(help: "Show what is found as JSON, one object a line.")

@@ -21,7 +21,7 @@ struct RunCommand: AsyncParsableCommand {
             the dummy driver, which nobody hears, and that is said; as soon as one of the two is there, the graph plays \
             through it. --driver alsa:hw:1 plays to a sound card through a jackd of our own. --driver jack and pipewire wait \
             for their server and alsa for its card, unless --duration is given. [driver] in the graph file says the same: \
-            kind, server, device, capture, playback, rate, block, periods; --set driver.block=64 changes it. Ctrl-C, \
+            \(DriverDescription.settings.map(\.key).joined(separator: ", ")); --set driver.block=64 changes it. Ctrl-C, \
             SIGTERM or q end the run with exit code 0. SIGHUP reads the file again; `voicegraph ctl` changes the graph \
             while it plays. Where standard output cannot be written the run goes on and ends with exit code 1; when its \
             reader goes away, the run ends.
