@@ -192,7 +192,9 @@ let package = Package(
         tests("Picture", ["Config", "Graph", "Host", "Picture"]),
         tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),
         tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit", "SpokenText"]),
-        tests("Command", ["Archive", "CSndfile", "Drivers", "Graph", "Host", "ModelStore", "NodeKit", "voicegraph"]),
+        tests(
+            "Command",
+            ["Archive", "CSndfile", "Config", "Drivers", "Graph", "Host", "ModelStore", "NodeKit", "voicegraph"]),
         tests("Fault", ["Control", "Graph", "JSON"]),
         tests("Architecture", []),
         // `make lv2-conformance`.
