@@ -88,9 +88,7 @@ public struct HostCall: Sendable {
     /// How it is called: its name and what it takes.
     public var usage: String {
         let words = arguments.map { $0.required ? $0.key : "perhaps \($0.key)" }
-        guard let last = words.last else { return "\(name) takes nothing" }
-        let list = words.count == 1 ? last : words.dropLast().joined(separator: ", ") + " and " + last
-        return "\(name) takes \(list)"
+        return "\(name) takes " + (words.isEmpty ? "nothing" : enumerated(words, "and"))
     }
 }
 

@@ -7,7 +7,7 @@ import NodeKit
 public enum ConfigFile {
     /// Reads the graph file at `path` and what it includes.
     ///
-    /// `overrides` are texts "node.NAME.key=value" or "TABLE.key=value" whose value is read as TOML, or as a string if it is not TOML.
+    /// `overrides` are texts "node.NAME.key=value" or "TABLE.key=value" whose value is read as TOML, or else as a string.
     /// `environment` is what `${NAME}` in strings refers to; nil: that of this process. With `onlyFiles` no pipe or device
     /// is read, which may be waited on for ever: for a host that plays. `tables` are those that the file may have.
     ///

@@ -69,11 +69,11 @@ extension GraphReader {
     /// True or false, also behind a variable; nil, and reported, when it is neither.
     mutating func boolean(_ node: TomlDocument.Node, _ document: TomlDocument) -> Bool? {
         guard let entry = value(node, document) else { return nil }
-        if case .bool(let flag) = entry.reading { return flag }
-        report(
-            "'\(document.key(node))' must be true or false, \(entry.mismatch)", at: entry.valueLocation,
-            hint: unquote(entry, .boolean))
-        return nil
+        var flag: Bool?
+        if let fault = TableValue.flag().read(entry, document.key(node), { flag = $0 }) {
+            report(fault.message, at: entry.valueLocation, hint: fault.hint)
+        }
+        return flag
     }
 
     /// Tells of a key that a table does not take, and where it belongs.

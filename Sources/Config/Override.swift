@@ -3,9 +3,8 @@ import CToml
 import Graph
 import NodeKit
 
-/// Applies "node.NAME.key=value" or "TABLE.key=value"; the key of a node may go into tables
-/// ("node.fx.params.threshold=-30"). The value is read as TOML, or taken as a string if it is none; `${...}` is left to the
-/// shell.
+/// Applies "node.NAME.key=value" or "TABLE.key=value"; the key of a node may go into tables, as "node.fx.params.gain=-6"
+/// does. The value is read as TOML, or taken as a string if it is none; `${...}` is left to the shell.
 func apply(_ override: String, to description: inout GraphDescription, _ report: (Diagnostic) -> Void) {
     let place = SourceLocation(file: "--set \(override)")
     func fail(_ message: String, _ hint: String = "") { report(Diagnostic(.error, message, at: place, hint: hint)) }

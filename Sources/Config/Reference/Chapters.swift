@@ -205,8 +205,9 @@ extension FileReference {
                 .text(
                     "`include` names graph files whose nodes and links come before those of this one. "
                         + enumerated(["[graph]"] + tables.kinds.map { "[\($0.table)]" }, "and")
-                        + " of this file go before theirs, key by key. A node is described in one place only, and a file that is included twice is read "
-                        + "once. Paths in included files start at the folder of the main file, as everywhere."),
+                        + " of this file go before theirs, key by key. A node is described in one place only, and a file that "
+                        + "is included twice is read once. Paths in included files start at the folder of the main file, as "
+                        + "everywhere."),
                 .lines(
                     """
                     include = ["studio.conf"]

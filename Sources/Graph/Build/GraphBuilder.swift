@@ -46,6 +46,7 @@ public enum GraphBuilder {
         var description = description
         description.readVariables(catalog)
         var report = Report()
+        report.tables = description.tables
         if description.nodes.isEmpty, !description.isPartial {
             report.error(
                 "the graph has no nodes", at: description.location,
@@ -80,6 +81,8 @@ struct Report {
     private(set) var hasErrors = false
     private var seen: Set<Diagnostic> = []
     var suggester = Suggester()
+    /// Those that the graph may have, for hints.
+    var tables = FileTables()
 
     mutating func error(_ message: String, at location: SourceLocation, hint: String = "") {
         hasErrors = true

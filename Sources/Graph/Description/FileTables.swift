@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// A table of the file that stands apart from nodes and links. Its keys are declared: they are read, checked, overridden,
-/// written, patched and documented by what stands here and nowhere else.
+/// A table of the file that stands apart from nodes and links. Its keys are read, checked, overridden, written, patched
+/// and documented by what it declares.
 public protocol FileTableDescription: KeyedTable {
     /// What it says, in half a sentence.
     static var doc: String { get }

@@ -50,7 +50,7 @@ struct SettingsCheck {
             }
             guard let position = instance.parameterIndex(key) else {
                 let known = settings.map(\.key) + parameters.map(\.key)
-                let fault = FileTables().unknown(
+                let fault = report.tables.unknown(
                     key, in: "[node.\(node.name)]", known: known + NodeDescription.commonKeys,
                     otherwise: key == "name" ? "a node's name stands in its header, as in [node.NAME]" : listing(known),
                     &report.suggester)

@@ -36,7 +36,7 @@ package typealias KeyedEntry = (key: String, value: SettingValue)
 ///
 ///     TableKey("block", \.block, .whole(in: 16...8192, unit: "frames"), "the block of a server of our own")
 public struct TableKey<Table: KeyedTable>: SettingDeclaration {
-    /// Name, kind, range, default and doc. VG_SET_VALUE takes `choices`, as the file has them, and numbers in its range.
+    /// Name, kind, range, default and doc. VG_SET_VALUE takes `choices`, as the file has them, and numbers of `range`.
     public let setting: Setting
     /// What other programs call it.
     let otherNames: [String]

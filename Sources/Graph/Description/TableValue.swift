@@ -22,7 +22,8 @@ public struct TableValue<Value: Sendable & Equatable>: Sendable {
         (take, self.write, self.join) = (read, write, join)
     }
 
-    func read(_ entry: Entry, _ key: String, _ set: (Value) -> Void) -> TableFault? {
+    /// Passes what an entry says to `set`; nil: done.
+    package func read(_ entry: Entry, _ key: String, _ set: (Value) -> Void) -> TableFault? {
         do throws(TableFault) { set(try take(entry, key)) } catch { return error }
         return nil
     }
