@@ -30,6 +30,7 @@ private struct OSCDescription: FileTableDescription {
 @Suite("A table of declared keys") struct DeclaredTableTests {
     private let tables = FileTables(FileTables.all + [OSCDescription.self])
     private static let node = "[node.a]\ntype = \"tone\"\n"
+    private static var catalog: NodeCatalog { NodeRegistry(search: PluginSearch(folders: [])).catalog(for: ["tone"]) }
 
     private func load(_ text: String, _ overrides: String...) -> (OSCDescription?, [Diagnostic]) {
         let (graph, faults) = ConfigFile.load(
@@ -74,6 +75,12 @@ private struct OSCDescription: FileTableDescription {
         #expect(faults.first?.location.line == line && faults.first?.location.column == column)
     }
 
+    @Test("A key of it in a node is told to belong to it") func strayKey() throws {
+        let (graph, _) = ConfigFile.load(text: Self.node + "peers = []\n", environment: [:], tables: tables)
+        let faults = GraphBuilder.build(try #require(graph), catalog: Self.catalog).diagnostics
+        #expect(faults.first?.message == "'peers' belongs to [osc], not to [node.a]", "\(faults)")
+    }
+
     @Test("The command line goes before it, and is refused as the file is") func overrides() {
         let (read, faults) = load("[osc]\nport = 1\n", "osc.port=7", "osc.enabled=true")
         #expect(read?.port == 7 && read?.isEnabled == true && faults.isEmpty)
@@ -102,8 +109,7 @@ private struct OSCDescription: FileTableDescription {
     }
 
     @Test("The reference and the schema have it") func reference() throws {
-        let catalog = NodeRegistry(search: PluginSearch(folders: [])).catalog(for: ["tone"])
-        let printer = ReferencePrinter(catalog: catalog, tables: tables)
+        let printer = ReferencePrinter(catalog: Self.catalog, tables: tables)
         let text = printer.text(width: 200)
         for words in [
             "osc  table\n        who turns parameters over the network, see [osc]\n", "--set osc.key=value",
