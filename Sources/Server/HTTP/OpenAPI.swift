@@ -48,7 +48,7 @@ enum OpenAPI {
                 call.arguments.map { argument in
                     .object([
                         "name": .string(argument.key), "in": .string("query"), "required": .bool(argument.required),
-                        "description": .string(argument.doc), "schema": schema(argument),
+                        "description": .string(argument.doc), "schema": SettingSchema.calls.schema(argument),
                     ])
                 })
         }
@@ -58,33 +58,10 @@ enum OpenAPI {
     private static func object(_ arguments: [Setting]) -> JSON {
         var fields: [String: JSON] = [
             "type": .string("object"), "additionalProperties": .bool(false),
-            "properties": .object(Dictionary(uniqueKeysWithValues: arguments.map { ($0.key, schema($0)) })),
+            "properties": .object(SettingSchema.calls.properties(arguments)),
         ]
         let required = arguments.filter(\.required).map { JSON.string($0.key) }
         if !required.isEmpty { fields["required"] = .list(required) }
-        return .object(fields)
-    }
-
-    /// What an argument takes.
-    private static func schema(_ argument: Setting) -> JSON {
-        var fields: [String: JSON] = ["description": .string(argument.doc)]
-        switch argument.kind {
-        case VG_SET_BOOL: fields["type"] = .string("boolean")
-        case VG_SET_INTEGER: fields["type"] = .string("integer")
-        case VG_SET_NUMBER: fields["type"] = .string("number")
-        case VG_SET_STRING, VG_SET_PATH: fields["type"] = .string("string")
-        case VG_SET_STRINGS:
-            fields["oneOf"] = .list([
-                .object(["type": .string("string")]),
-                .object(["type": .string("array"), "items": .object(["type": .string("string")])]),
-            ])
-        case VG_SET_TABLE: fields["type"] = .string("object")
-        default: break
-        }
-        if let range = argument.range {
-            (fields["minimum"], fields["maximum"]) = (.number(range.lowerBound), .number(range.upperBound))
-        }
-        if !argument.choices.isEmpty { fields["enum"] = .list(argument.choices.map(JSON.string)) }
         return .object(fields)
     }
 

@@ -73,6 +73,8 @@ public enum NodeListing {
     /// Everything about one type, for people. [any]
     public static func description(_ type: NodeDescriptor, origin: String, width: Int = 80) -> String {
         var text = "\(type.name): \(type.summary)\n\(origin == "built in" ? "built in" : "from \(fromHome(origin))")\n"
+        let roles = Role.of(actions: type.actions, events: type.events).map(\.rawValue)
+        if !roles.isEmpty { text += "role: \(roles.joined(separator: ", "))\n" }
         if !type.doc.isEmpty { text += "\n" + wrap(type.doc, width).joined(separator: "\n") + "\n" }
         func section(_ title: String, _ rows: [[String]]) {
             if rows.isEmpty { return }

@@ -35,11 +35,14 @@ func nature(_ event: EventType) -> String {
         case .withdrawn: "void \(thing)"
         }
     }
-    return switch event.role {
-    case .text(let stage): phrase("text", stage)
-    case .take(let stage): phrase("take", stage)
-    case nil: event.isRetained ? "a state" : ""
-    }
+    let role: String? =
+        switch event.role {
+        case .text(let stage): phrase("text", stage)
+        case .take(let stage): phrase("take", stage)
+        case nil: event.isRetained ? "a state" : nil
+        }
+    return [role, event.kind.map { "a \($0.name)" }, event.end == nil ? nil : "an end"].compactMap(\.self)
+        .joined(separator: ", ")
 }
 
 /// A number as a file would have it: 440, not 440.0; a float's digits, not a double's.
