@@ -122,12 +122,12 @@ final class OtherPlayback: @unchecked Sendable {
             // What is still to be set would come after whatever is read before.
             guard keeper.settles(within: 10) else { return keeper.end() }
             // A busy machine may be long in telling: without that, what somebody else has set would be overwritten.
-            look(keeper, at: try playing(within: 20))
+            look(keeper, at: try playing(tries: 8))
             fade(Set(lowered.keys), keeper) { Self.depth * (1 - Double($0) / Double(Self.steps)) }
             // Whoever speaks next must not take what is still low for what was before. What does not come is left to the end.
             guard keeper.settles(within: 10) else { return keeper.end() }
             var tries = 0
-            while tries < 20, !look(keeper, at: try playing(within: 20)) {
+            while tries < 20, !look(keeper, at: try playing(tries: 8)) {
                 usleep(Self.step)
                 tries += 1
             }
@@ -204,13 +204,9 @@ final class OtherPlayback: @unchecked Sendable {
 private let sparedRoles: Set = ["Accessibility", "Communication", "Notification"]
 
 /// The volumes, linear, of the streams that play and may be lowered, by their numbers. What a busy machine does not answer is
-/// asked again, for so many seconds.
-private func playing(within seconds: Double = 6) throws(NodeError) -> [Int: Double] {
-    let end = monotonicSeconds() + seconds
-    while monotonicSeconds() + 2 < end {
-        if let volumes = try? askedOnce() { return volumes }
-        usleep(100_000)
-    }
+/// asked again.
+private func playing(tries: Int = 3) throws(NodeError) -> [Int: Double] {
+    for _ in 1..<tries { if let volumes = try? askedOnce() { return volumes } }
     return try askedOnce()
 }
 
