@@ -52,7 +52,7 @@ final class Turn: Node {
     private let model: TurnModel?
     private let threshold, patience: Double
     private let hasTurn = AudioMemory.make(Atomic<UInt32>.self)
-    private var hearing: Hearing?
+    private var speechInput: SpeechInput?
     private var edges = Ring<ControlEdge>(minimumCapacity: 256)
     private var rate = 48000.0
     /// The last seconds, while there is a turn, and half a second of what is before one.
@@ -62,7 +62,7 @@ final class Turn: Node {
     private var silentSince: Double?
     private var hasAsked = false
     private var hasFailed = false
-    private var quiet = Quiet()
+    private var quiet = PauseGuess()
     /// What the model said of the pause that goes on, as far as is known; nil: nobody asked it.
     private var ahead: Double?
 
@@ -82,17 +82,17 @@ final class Turn: Node {
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        let hearing = try Hearing(preparation, seconds: 8)
-        self.hearing = hearing
+        let speechInput = try SpeechInput(preparation, seconds: 8)
+        self.speechInput = speechInput
         rate = preparation.rate
         edges = Ring(minimumCapacity: 256)
         heard = []
         startedAt = nil
         silentSince = nil
-        quiet = Quiet()
+        quiet = PauseGuess()
         ahead = nil
         hasTurn.pointee.store(0, ordering: .relaxed)
-        return Processor(pipe: hearing.pipe.writer, edges: ControlEdges(edges), hasTurn: hasTurn)
+        return Processor(pipe: speechInput.pipe.writer, edges: ControlEdges(edges), hasTurn: hasTurn)
     }
 
     func activate() { tell(at: nil) }
@@ -101,17 +101,17 @@ final class Turn: Node {
 
     /// Works on what was heard since the last call.
     private func listen() {
-        guard let hearing else { return }
-        host.count("dropped", hearing.pipe.takeDropped())
+        guard let speechInput else { return }
+        host.count("dropped", speechInput.pipe.takeDropped())
         do throws(NodeError) {
-            while let piece = try hearing.next() {
+            while let piece = try speechInput.next() {
                 if piece.isNew { heard.removeAll(keepingCapacity: true) }
                 heard += piece.samples
                 quiet.take(piece.samples)
                 if quiet.length == 0 { ahead = nil }
                 let kept = startedAt == nil ? Int(speechRate / 2) : TurnModel.samples
                 if heard.count > kept + 4096 { heard.removeFirst(heard.count - kept) }
-                let now = piece.position + Double(piece.samples.count) * hearing.step
+                let now = piece.position + Double(piece.samples.count) * speechInput.step
                 while let edge = edges.reader.pop() { take(edge) }
                 judge(now)
             }

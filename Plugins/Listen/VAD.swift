@@ -46,7 +46,7 @@ final class VAD: Node {
     private let host: NodeHost
     private let detector: any SpeechDetector
     private let outputs = AudioMemory.make(SpeechOutputs.self)
-    private var hearing: Hearing?
+    private var speechInput: SpeechInput?
     private var windows: Windows?
     private var gate = SpeechGate(shortest: 0, pause: 0)
     private var rate = 48000.0
@@ -73,17 +73,17 @@ final class VAD: Node {
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        let hearing = try Hearing(preparation, seconds: 4)
+        let speechInput = try SpeechInput(preparation, seconds: 4)
         rate = preparation.rate
-        self.hearing = hearing
-        windows = Windows(length: detector.window, step: hearing.step)
+        self.speechInput = speechInput
+        windows = Windows(length: detector.window, step: speechInput.step)
         detector.reset()
         _ = gate.close(at: 0)
         tune()
         outputs.pointee.speech.store(0, ordering: .relaxed)
         muteEdges = Ring(minimumCapacity: 256)
         muted = MutedTime()
-        return Processor(pipe: hearing.pipe.writer, state: outputs, mute: ControlEdges(muteEdges))
+        return Processor(pipe: speechInput.pipe.writer, state: outputs, mute: ControlEdges(muteEdges))
     }
 
     func activate() { tell(isSpeaking: false, at: nil) }
@@ -108,19 +108,21 @@ final class VAD: Node {
 
     /// Works on what was heard since the last call.
     private func listen() {
-        guard let hearing, !hasFailed else { return }
-        let lost = hearing.pipe.takeDropped()
+        guard let speechInput, !hasFailed else { return }
+        let lost = speechInput.pipe.takeDropped()
         if lost > 0 {
             host.count("dropped", lost)
             host.log(VG_LOG_WARNING, "\(lost) frames were not listened to: the processor is busy with something else")
         }
         do throws(NodeError) {
-            while let piece = try hearing.next() {
+            while let piece = try speechInput.next() {
                 if piece.isNew {
                     detector.reset()
                     change(gate.close(at: piece.position))
                 }
-                try windows?.take(piece) { (window, position) throws(NodeError) in try take(window, position, hearing) }
+                try windows?.take(piece) { (window, position) throws(NodeError) in
+                    try take(window, position, speechInput)
+                }
             }
         } catch {
             hasFailed = true
@@ -131,9 +133,9 @@ final class VAD: Node {
     }
 
     private func take(
-        _ window: UnsafeBufferPointer<Float>, _ position: Double, _ hearing: Hearing
+        _ window: UnsafeBufferPointer<Float>, _ position: Double, _ speechInput: SpeechInput
     ) throws(NodeError) {
-        let length = Double(window.count) * hearing.step
+        let length = Double(window.count) * speechInput.step
         while let edge = muteEdges.reader.pop() { muted.take(edge, release: muteRelease * rate / 1000) }
         let isMuted = muted.covers(position..<position + length)
         // What it hears while it is muted is not what it is to know of the room.

@@ -157,7 +157,7 @@ public struct CallError: Error, Sendable {
 
 extension HostCall {
     /// What every host offers, in an order for people.
-    public static let all: [HostCall] = looks + declared + changes + edits
+    public static let all: [HostCall] = queries + declared + changes + edits
 
     /// What a transport that can go on telling offers beside the calls: from now on events come, one after another, of
     /// these names or all.

@@ -6,7 +6,7 @@ import NodeKit
 
 /// Calls that only look.
 extension HostCall {
-    static let looks: [HostCall] = [
+    static let queries: [HostCall] = [
         HostCall(
             "status", "what is measured now", change: false, right: .operator,
             results: [Field("status", VG_TABLE, "driver, load, dropouts, counters, nodes that are not well, ...")]

@@ -2,7 +2,7 @@
 
 /// What is open at a place of a TOML text: the strings, lists and tables in braces that have begun before it. The
 /// parser says where it gave up; this says what was left open, which is where the mistake is.
-struct OpenThings {
+struct OpenDelimiters {
     /// Where the string begins that the place is in.
     private(set) var string: Int?
     /// Where the lists and tables begin that the place is in, outermost first.

@@ -5,7 +5,7 @@ import NodeKit
 /// A key or table that is there already, and the lines that could be taken away to look for more mistakes.
 func redefinition(_ place: SourceLocation, _ text: SourceText, _ offset: Int) -> (Diagnostic, ClosedRange<Int>?) {
     let line = text.line(place.line)
-    if isHeader(line), OpenThings(text.bytes, at: line.startIndex).brackets.isEmpty {
+    if isHeader(line), OpenDelimiters(text.bytes, at: line.startIndex).brackets.isEmpty {
         return duplicateTable(place, text)
     }
 

@@ -66,8 +66,8 @@ private func mistake(
     }
     let line = text.line(place.line)
     let isAtEnd = message.contains("end-of-file")
-    let open = OpenThings(text.bytes, at: failure.offset)
-    let atLineStart = OpenThings(text.bytes, at: line.startIndex)
+    let open = OpenDelimiters(text.bytes, at: failure.offset)
+    let atLineStart = OpenDelimiters(text.bytes, at: line.startIndex)
     let isInside = !atLineStart.brackets.isEmpty || atLineStart.string != nil
     let lines = isInside || !staysInLine(line) ? nil : place.line...place.line
 
@@ -101,7 +101,7 @@ private func mistake(
 
 /// A list or table in braces that the next entry or the end of the file runs into.
 private func leftOpen(
-    _ brackets: [Int], _ isAtEnd: Bool, _ atLineStart: OpenThings, _ place: SourceLocation, _ text: SourceText
+    _ brackets: [Int], _ isAtEnd: Bool, _ atLineStart: OpenDelimiters, _ place: SourceLocation, _ text: SourceText
 ) -> Diagnostic? {
     let line = text.line(place.line)
     let isNextEntry = !atLineStart.brackets.isEmpty && (isHeader(line) || isEntry(line))

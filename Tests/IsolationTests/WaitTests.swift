@@ -176,7 +176,7 @@ import Testing
         while lost < 3 {
             if line.tell(long, orCount: "lost events", milliseconds: 0) { sent += 1 } else { lost += 1 }
         }
-        line.services { Surroundings() }.count?("dropped", 4)
+        line.services { HostFacts() }.count?("dropped", 4)
         for number in 0..<sent {
             #expect(reader.receive()?.kind == .publish, "\(number)")
             channel.flush()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Guesses by loudness alone whether a speaker pauses: for what may be done ahead, and must not be wrong if he does not.
-struct Quiet {
+struct PauseGuess {
     /// Samples since anything was loud.
     private(set) var length = 0
     private var window: [Float] = []

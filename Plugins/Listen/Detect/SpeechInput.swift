@@ -3,7 +3,7 @@ import NodeKit
 import Resampling
 
 /// What a processor hears, for a control half that listens: mono at 16 kHz, with its place in the graph's time.
-final class Hearing {
+final class SpeechInput {
     /// Samples at 16 kHz, all of them in one piece of time.
     struct Piece {
         var samples: [Float]
@@ -81,7 +81,7 @@ struct Windows {
 
     /// Takes a piece, and gives every window that is whole, with the position at which it begins.
     mutating func take<E: Error>(
-        _ piece: Hearing.Piece, _ body: (UnsafeBufferPointer<Float>, Double) throws(E) -> Void
+        _ piece: SpeechInput.Piece, _ body: (UnsafeBufferPointer<Float>, Double) throws(E) -> Void
     ) throws(E) {
         if piece.isNew { samples.removeAll(keepingCapacity: true) }
         if samples.isEmpty { position = piece.position }

@@ -57,7 +57,7 @@ final class Transcribe: Node {
     private let marks = Ring<GateMark>(minimumCapacity: 1024)
     private let transcriber: Transcriber
     private let thread: ListenThread
-    private var hearing: Hearing?
+    private var speechInput: SpeechInput?
     private var preparation: Preparation?
     private var hasBegun = false
 
@@ -73,7 +73,7 @@ final class Transcribe: Node {
         ) { () throws(NodeError) in try makeDetector(options.detector, host: host) }
         self.transcriber = transcriber
         thread = ListenThread(
-            work: { transcriber.work() }, isWaiting: { (transcriber.hearing?.pipe.waiting ?? 0) > 0 })
+            work: { transcriber.work() }, isWaiting: { (transcriber.speechInput?.pipe.waiting ?? 0) > 0 })
     }
 
     deinit {
@@ -82,20 +82,20 @@ final class Transcribe: Node {
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        if let hearing, let before = self.preparation, before.rate == preparation.rate,
+        if let speechInput, let before = self.preparation, before.rate == preparation.rate,
             before.maxBlock >= preparation.maxBlock
         {
-            return Processor(pipe: hearing.pipe.writer, marks: marks.writer)
+            return Processor(pipe: speechInput.pipe.writer, marks: marks.writer)
         }
-        let hearing = try Hearing(preparation, seconds: options.mostBehind + (options.drops ? 10 : 0))
-        hearing.pipe.isOpen = session.withLock { $0.phase == .running }
+        let speechInput = try SpeechInput(preparation, seconds: options.mostBehind + (options.drops ? 10 : 0))
+        speechInput.pipe.isOpen = session.withLock { $0.phase == .running }
         // The thread ends with what was heard at the old rate.
         thread.end()
-        transcriber.adopt(hearing, preparation)
-        self.hearing = hearing
+        transcriber.adopt(speechInput, preparation)
+        self.speechInput = speechInput
         self.preparation = preparation
         try thread.start()
-        return Processor(pipe: hearing.pipe.writer, marks: marks.writer)
+        return Processor(pipe: speechInput.pipe.writer, marks: marks.writer)
     }
 
     func activate() {
@@ -155,7 +155,7 @@ final class Transcribe: Node {
             session.isCancelled = false
         }
         abort.isRaised = false
-        hearing?.pipe.isOpen = true
+        speechInput?.pipe.isOpen = true
         thread.post { [transcriber] in transcriber.goAlong() }
     }
 
@@ -164,7 +164,7 @@ final class Transcribe: Node {
             session.phase = .stopping
             return session.number
         }
-        hearing?.pipe.isOpen = false
+        speechInput?.pipe.isOpen = false
         thread.post { [transcriber] in
             do throws(NodeError) {
                 let text = try transcriber.stop(number)
@@ -184,7 +184,7 @@ final class Transcribe: Node {
             return session.isCancelled
         }
         if !isOn { return }
-        hearing?.pipe.isOpen = false
+        speechInput?.pipe.isOpen = false
         abort.isRaised = true
         thread.postUrgent { [transcriber] in transcriber.cancel() }
     }

@@ -24,7 +24,7 @@ final class Transcriber {
 
     var recognizer: (any Recognizer)?
     private var detector: (any SpeechDetector)?
-    private(set) var hearing: Hearing?
+    private(set) var speechInput: SpeechInput?
     private var windows = Windows(length: 160, step: 1)
     private var history = History(length: 0, step: 1)
     private var speech = SpeechGate(shortest: 0, pause: 0)
@@ -69,9 +69,9 @@ final class Transcriber {
     }
 
     /// Listens to another stream from now on, such as one of another rate; an item under way ends.
-    func adopt(_ hearing: Hearing, _ preparation: Preparation) {
+    func adopt(_ speechInput: SpeechInput, _ preparation: Preparation) {
         end()
-        self.hearing = hearing
+        self.speechInput = speechInput
         rate = preparation.rate
         isOffline = preparation.offline
         cut()
@@ -81,16 +81,16 @@ final class Transcriber {
     var isBehind: Bool { !isOffline && waiting > 0.5 }
 
     /// Seconds of audio that wait.
-    private var waiting: Double { hearing.map { Double($0.pipe.waiting) / rate } ?? 0 }
+    private var waiting: Double { speechInput.map { Double($0.pipe.waiting) / rate } ?? 0 }
 
     // MARK: - what comes
 
     /// Works on a piece of what was heard; false: there is none.
     func work() -> Bool {
         goAlong()
-        guard let hearing else { return false }
+        guard let speechInput else { return false }
         do throws(NodeError) {
-            let piece = try hearing.next()
+            let piece = try speechInput.next()
             // After the piece: what changed the gate in it is there by now.
             while let mark = marks.pop() { known.append(mark) }
             guard let piece else { return false }
@@ -102,7 +102,7 @@ final class Transcriber {
         } catch {
             fail(error)
         }
-        follow(hearing)
+        follow(speechInput)
         return true
     }
 
@@ -131,9 +131,9 @@ final class Transcriber {
 
     /// Begins a stream that does not follow what was before.
     private func cut() {
-        guard let hearing else { return }
-        windows = Windows(length: detector?.window ?? 160, step: hearing.step)
-        history = History(length: Int(2 * speechRate), step: hearing.step)
+        guard let speechInput else { return }
+        windows = Windows(length: detector?.window ?? 160, step: speechInput.step)
+        history = History(length: Int(2 * speechRate), step: speechInput.step)
         speech = SpeechGate(shortest: TranscribeOptions.shortest * rate, pause: options.silence * rate)
         detector?.reset()
     }
@@ -144,7 +144,7 @@ final class Transcriber {
         known = []
     }
 
-    private func hear(_ piece: Hearing.Piece) throws(NodeError) {
+    private func hear(_ piece: SpeechInput.Piece) throws(NodeError) {
         if piece.isNew {
             endItem(at: place)
             history.forget()
@@ -204,10 +204,10 @@ final class Transcriber {
         do throws(NodeError) {
             // What is not a whole window yet is filled up with silence.
             if segment != nil, !abort.isRaised {
-                if let rest = hearing?.rest() { try hear(rest) }
+                if let rest = speechInput?.rest() { try hear(rest) }
                 let silence = [Float](repeating: 0, count: windows.length - 1)
                 let end = heard
-                try hear(Hearing.Piece(samples: silence, position: place, isNew: false))
+                try hear(SpeechInput.Piece(samples: silence, position: place, isNew: false))
                 heard = end
             }
             endItem(at: heard)
@@ -234,7 +234,7 @@ final class Transcriber {
     /// Ends a session and throws away what is under way.
     func cancel() {
         abort.isRaised = false
-        while hearing?.pipe.take() != nil {}
+        while speechInput?.pipe.take() != nil {}
         if let segment {
             recognizer?.cancel()
             self.segment = nil
@@ -256,7 +256,7 @@ final class Transcriber {
 
     /// The session is over; another may begin.
     private func close(_ state: TranscribeState, reason: String = "") {
-        hearing?.pipe.isOpen = false
+        speechInput?.pipe.isOpen = false
         // A failed one is remembered until the next begins, for whoever wants to end it.
         if state != .failed { current = nil }
         session.withLock { $0.phase = .idle }
@@ -266,10 +266,10 @@ final class Transcriber {
     // MARK: - how far behind
 
     /// Tells what was lost and how far behind it is, and drops what is too much.
-    private func follow(_ hearing: Hearing) {
-        var frames = hearing.pipe.takeDropped()
+    private func follow(_ speechInput: SpeechInput) {
+        var frames = speechInput.pipe.takeDropped()
         if options.drops, !isOffline, waiting > options.mostBehind {
-            while let audio = hearing.pipe.take() { frames += audio.frames }
+            while let audio = speechInput.pipe.take() { frames += audio.frames }
         }
         if frames > 0 {
             lost += frames

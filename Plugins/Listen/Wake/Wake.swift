@@ -56,7 +56,7 @@ final class Wake: Node {
     private let seconds: Double
     private let untilTurn: Bool
     private var rate = 48000.0
-    private var hearing: Hearing?
+    private var speechInput: SpeechInput?
     private var isToldOpen: Bool?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
@@ -70,7 +70,7 @@ final class Wake: Node {
         let listener = WakeListener(host: host, model: model, search: search, gate: gate, seconds: seconds)
         self.listener = listener
         thread = ListenThread(
-            work: { listener.work() }, isWaiting: { (listener.hearing?.pipe.waiting ?? 0) > 0 })
+            work: { listener.work() }, isWaiting: { (listener.speechInput?.pipe.waiting ?? 0) > 0 })
     }
 
     deinit {
@@ -80,16 +80,16 @@ final class Wake: Node {
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        let hearing = try Hearing(preparation, seconds: 10)
+        let speechInput = try SpeechInput(preparation, seconds: 10)
         thread.end()
-        listener.adopt(hearing, preparation)
+        listener.adopt(speechInput, preparation)
         rate = preparation.rate
-        self.hearing = hearing
+        self.speechInput = speechInput
         // Positions are of the rate before.
         gate.pointee.end.store(0, ordering: .relaxed)
         try thread.start()
         return Processor(
-            pipe: hearing.pipe.writer, gate: gate, untilTurn: untilTurn,
+            pipe: speechInput.pipe.writer, gate: gate, untilTurn: untilTurn,
             opened: gate.pointee.opened.load(ordering: .relaxed))
     }
 

@@ -8,7 +8,7 @@ final class WakeListener {
     private let search: PocketSphinxSearch
     private let gate: UnsafeMutablePointer<WakeGate>
     private let seconds: Double
-    private(set) var hearing: Hearing?
+    private(set) var speechInput: SpeechInput?
     private var decoder: PocketSphinx?
     private var rate = 48000.0
     /// Where the decoder's stream begins, in frames of the graph.
@@ -28,22 +28,22 @@ final class WakeListener {
     }
 
     /// Listens to another stream from now on. While the thread rests.
-    func adopt(_ hearing: Hearing, _ preparation: Preparation) {
-        self.hearing = hearing
+    func adopt(_ speechInput: SpeechInput, _ preparation: Preparation) {
+        self.speechInput = speechInput
         rate = preparation.rate
     }
 
     /// Works on a piece of what was heard; false: there is none.
     func work() -> Bool {
-        guard let hearing else { return false }
+        guard let speechInput else { return false }
         do throws(NodeError) {
             if decoder == nil, !hasFailed { decoder = try search.decoder(model) }
-            guard let piece = try hearing.next() else { return false }
+            guard let piece = try speechInput.next() else { return false }
             if let decoder { try hear(piece, decoder) }
         } catch {
             fail(error)
         }
-        let frames = hearing.pipe.takeDropped()
+        let frames = speechInput.pipe.takeDropped()
         if frames > 0, !hasFailed {
             lost += frames
             host.count("dropped", frames)
@@ -52,7 +52,7 @@ final class WakeListener {
         return true
     }
 
-    private func hear(_ piece: Hearing.Piece, _ decoder: PocketSphinx) throws(NodeError) {
+    private func hear(_ piece: SpeechInput.Piece, _ decoder: PocketSphinx) throws(NodeError) {
         if piece.isNew {
             try decoder.begin()
             origin = piece.position

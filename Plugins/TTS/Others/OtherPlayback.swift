@@ -148,20 +148,21 @@ final class OtherPlayback: @unchecked Sendable {
         }
     }
 
-    /// Forgets those whose volume was changed meanwhile, which keep it, and those that are gone.
+    /// Forgets those whose volume was changed meanwhile, which keep it.
     private func forget(_ now: [Int: Double]) {
         for (id, one) in lowered {
-            lowered[id]?.missed = now[id] == nil ? one.missed + 1 : 0
             guard let volume = now[id], !one.isOurs(volume) else { continue }
             lowered[id] = nil
             left.insert(id)
         }
-        lowered = lowered.filter { !$1.isGone }
     }
 
-    /// The same, and whether all others are as before.
+    /// The same with those that are gone, and whether all others are as before. Only at the end: one that a listing leaves out
+    /// meanwhile would be taken for a new one when it is back, and lowered twice.
     @discardableResult private func look(_ keeper: VolumeKeeper, at now: [Int: Double]) -> Bool {
         forget(now)
+        for (id, one) in lowered { lowered[id]?.missed = now[id] == nil ? one.missed + 1 : 0 }
+        lowered = lowered.filter { !$1.isGone }
         keeper.undo = lowered.mapValues(\.before)
         return lowered.allSatisfy { id, one in now[id].map { $0 > 0.99 * one.before } ?? false }
     }

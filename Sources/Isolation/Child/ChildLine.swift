@@ -48,8 +48,8 @@ final class ChildLine: Sendable {
         return frame
     }
 
-    /// The host, as the node sees it. `surroundings` is asked from any thread.
-    func services(_ surroundings: @escaping @Sendable () -> Surroundings) -> NodeServices {
+    /// The host, as the node sees it. `hostFacts` is asked from any thread.
+    func services(_ hostFacts: @escaping @Sendable () -> HostFacts) -> NodeServices {
         var services = NodeServices()
         let node = node
         services.log = { [self] level, text in
@@ -76,8 +76,8 @@ final class ChildLine: Sendable {
             frame.put(message)
             return tell(frame, orCount: "lost messages")
         }
-        services.outputLatency = { Int(surroundings().outputLatency) }
-        services.wanted = { surroundings().wanted }
+        services.outputLatency = { Int(hostFacts().outputLatency) }
+        services.wanted = { hostFacts().wanted }
         return services
     }
 }

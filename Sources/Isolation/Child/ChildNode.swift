@@ -21,7 +21,7 @@ final class ChildNode {
     private var taken: UInt32
     private var told: (taken: UInt32, isIdle: Bool)?
     private let ears: Ears
-    private let surroundings: Lock<Surroundings>
+    private let hostFacts: Lock<HostFacts>
 
     /// Whether parameters that the node turns stay as they are, because the host's values are newer than what is done
     /// again after a restart. Plugins may turn them somewhat later than in the call, and from any thread.
@@ -51,7 +51,7 @@ final class ChildNode {
         var baseFolder: String
         var graphName: String
         var folders: UserFolders
-        var surroundings: Surroundings
+        var hostFacts: HostFacts
         /// What the host has sent to the node already, to another child.
         var taken: UInt32
         var settings: Settings
@@ -63,9 +63,9 @@ final class ChildNode {
         self.line = line
         self.page = page
         taken = birth.taken
-        let (ears, surroundings) = (Ears(), Lock(birth.surroundings))
-        (self.ears, self.surroundings) = (ears, surroundings)
-        var services = line.services { surroundings.withLock { $0 } }
+        let (ears, hostFacts) = (Ears(), Lock(birth.hostFacts))
+        (self.ears, self.hostFacts) = (ears, hostFacts)
+        var services = line.services { hostFacts.withLock { $0 } }
         services.graphName = birth.graphName
         services.folders = birth.folders
         instance = try NodeInstance(
@@ -133,7 +133,7 @@ final class ChildNode {
         if let scheduling { audio?.schedule(policy: scheduling.policy, priority: scheduling.priority) }
     }
 
-    func set(_ surroundings: Surroundings) { self.surroundings.withLock { $0 = surroundings } }
+    func set(_ hostFacts: HostFacts) { self.hostFacts.withLock { $0 = hostFacts } }
 
     func receive(_ message: Message, port: Int) {
         defer { taken &+= 1 }

@@ -156,9 +156,9 @@ private final class ChildService {
         let (type, path, name, baseFolder) = (frame.text(), frame.text(), frame.text(), frame.text())
         var birth = ChildNode.Birth(
             name: name, baseFolder: baseFolder, graphName: frame.text(), folders: UserFolders(),
-            surroundings: Surroundings(), taken: 0, settings: Settings())
+            hostFacts: HostFacts(), taken: 0, settings: Settings())
         (birth.folders.data, birth.folders.cache, birth.folders.models) = (frame.text(), frame.text(), frame.text())
-        (birth.surroundings, birth.taken) = (frame.surroundings(), frame.number())
+        (birth.hostFacts, birth.taken) = (frame.hostFacts(), frame.number())
         birth.settings = Settings(frame.table())
         takeKeys(frame.table())
         return try page.doing(.create, id, type) { () throws(NodeError) in
@@ -180,12 +180,12 @@ private final class ChildService {
             let preparation = Preparation(
                 rate: task.frame.number(), maxBlock: Int(task.frame.number(UInt32.self)),
                 offline: task.frame.number(UInt8.self) != 0)
-            node.set(task.frame.surroundings())
+            node.set(task.frame.hostFacts())
             try node.prepare(preparation, memory: task.descriptor)
         case .activate: try node.activate(scheduling)
         case .finish: node.finish()
         case .deactivate: node.deactivate()
-        case .surroundings: node.set(task.frame.surroundings())
+        case .hostFacts: node.set(task.frame.hostFacts())
         case .receive:
             let port = Int(task.frame.number(UInt32.self))
             node.receive(task.frame.message(), port: port)

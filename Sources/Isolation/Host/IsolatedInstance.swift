@@ -53,8 +53,8 @@ final class IsolatedInstance: @unchecked Sendable {
     /// lowest bit whether the node is idle.
     let sent = Atomic<UInt32>(0)
     let told = Atomic<UInt64>(1)
-    /// What the child was told last of the node's surroundings.
-    let surroundings = Lock(Surroundings())
+    /// What the child was told last of the host.
+    let hostFacts = Lock(HostFacts())
 
     // With the supervisor's lock for calls.
     var layout = Layout()

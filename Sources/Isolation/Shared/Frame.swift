@@ -6,7 +6,7 @@ import NodeKit
 /// what the kind needs. A call that is not 0 is answered with a frame of the same number.
 enum FrameKind: UInt8 {
     // From the host. `hello` comes first, once.
-    case hello, create, prepare, activate, finish, deactivate, destroy, poll, settle, save, schedule, surroundings
+    case hello, create, prepare, activate, finish, deactivate, destroy, poll, settle, save, schedule, hostFacts
     // From the host too; these may overtake each other, and begin with whether they do.
     case receive, perform, setting
     // From the child.

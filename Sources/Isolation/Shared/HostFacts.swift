@@ -2,7 +2,7 @@
 import NodeKit
 
 /// What a node asks its host at any time, and its child therefore has at hand.
-struct Surroundings: BitwiseCopyable, Equatable {
+struct HostFacts: BitwiseCopyable, Equatable {
     /// The way from the node to the ear, in frames.
     var outputLatency: UInt32 = 0
     /// Which of its series somebody reads, as `vg_host.wanted`.
@@ -16,16 +16,16 @@ struct Surroundings: BitwiseCopyable, Equatable {
 }
 
 extension FrameWriter {
-    mutating func put(_ surroundings: Surroundings) {
-        put(surroundings.outputLatency)
-        put(surroundings.wanted)
+    mutating func put(_ hostFacts: HostFacts) {
+        put(hostFacts.outputLatency)
+        put(hostFacts.wanted)
     }
 }
 
 extension FrameReader {
-    mutating func surroundings() -> Surroundings {
-        var surroundings = Surroundings()
-        (surroundings.outputLatency, surroundings.wanted) = (number(), number())
-        return surroundings
+    mutating func hostFacts() -> HostFacts {
+        var hostFacts = HostFacts()
+        (hostFacts.outputLatency, hostFacts.wanted) = (number(), number())
+        return hostFacts
     }
 }

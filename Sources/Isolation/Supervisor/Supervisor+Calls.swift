@@ -116,7 +116,7 @@ extension Supervisor {
         guard instance.preparation?.offline == true, instance.isThere.load(ordering: .acquiring),
             let child = state.withLock({ $0.child })
         else { return }
-        tellSurroundings(instance, child)
+        tellHostFacts(instance, child)
         do throws(ChildProcess.Silence) {
             _ = try child.call(seconds: patience) { FrameWriter(.poll, node: instance.id, call: $0) }
         } catch { missed(error, child) }

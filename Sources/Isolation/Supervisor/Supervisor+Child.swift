@@ -128,7 +128,7 @@ extension Supervisor {
                 recipe.type, recipe.path, recipe.name, host.baseFolder, host.graphName, host.dataFolder,
                 host.cacheFolder, host.modelFolder,
             ] { frame.put(text) }
-            frame.put(newSurroundings(instance))
+            frame.put(newHostFacts(instance))
             frame.put(sent)
             frame.put(.table(settings))
             frame.put(.table(recipe.keys))
@@ -137,21 +137,21 @@ extension Supervisor {
         instance.layout = answer.layout()
     }
 
-    /// The node's surroundings, which the child is told now. [control]
-    private func newSurroundings(_ instance: IsolatedInstance) -> Surroundings {
-        let now = instance.withHost { Surroundings($0) } ?? Surroundings()
-        instance.surroundings.withLock { $0 = now }
+    /// What the node asks of its host, which the child is told now. [control]
+    private func newHostFacts(_ instance: IsolatedInstance) -> HostFacts {
+        let now = instance.withHost { HostFacts($0) } ?? HostFacts()
+        instance.hostFacts.withLock { $0 = now }
         return now
     }
 
-    /// Tells the child of the node's surroundings, if they have changed. [control]
-    func tellSurroundings(_ instance: IsolatedInstance, _ child: ChildProcess) {
-        let told = instance.surroundings.withLock { $0 }
-        let now = newSurroundings(instance)
+    /// Tells the child what the node asks of its host, if that has changed. [control]
+    func tellHostFacts(_ instance: IsolatedInstance, _ child: ChildProcess) {
+        let told = instance.hostFacts.withLock { $0 }
+        let now = newHostFacts(instance)
         guard now != told else { return }
-        var frame = FrameWriter(.surroundings, node: instance.id)
+        var frame = FrameWriter(.hostFacts, node: instance.id)
         frame.put(now)
-        if !child.post(frame) { instance.surroundings.withLock { $0 = told } }
+        if !child.post(frame) { instance.hostFacts.withLock { $0 = told } }
     }
 
     func prepare(
@@ -163,7 +163,7 @@ extension Supervisor {
             frame.put(preparation.rate)
             frame.put(UInt32(clamping: preparation.maxBlock))
             frame.put(UInt8(preparation.offline ? 1 : 0))
-            frame.put(newSurroundings(instance))
+            frame.put(newHostFacts(instance))
             return frame
         }
     }
@@ -171,7 +171,7 @@ extension Supervisor {
     func activate(_ instance: IsolatedInstance, _ child: ChildProcess) throws(ChildProcess.Silence) {
         instance.blocksBefore = instance.blocks
         tellScheduling(instance, child)
-        tellSurroundings(instance, child)
+        tellHostFacts(instance, child)
         _ = try child.call(seconds: patience) { FrameWriter(.activate, node: instance.id, call: $0) }
     }
 

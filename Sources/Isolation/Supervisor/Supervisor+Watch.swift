@@ -99,7 +99,7 @@ extension Supervisor {
             }
         }
         child.flush()
-        for instance in instances { tellSurroundings(instance, child) }
+        for instance in instances { tellHostFacts(instance, child) }
         followSaves(child, &pulse)
         let active = instances.filter(\.isActive)
         let isEarly = active.isEmpty || !active.allSatisfy(\.hasItsSettings)

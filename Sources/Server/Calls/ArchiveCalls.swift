@@ -13,11 +13,11 @@ public enum ArchiveCalls {
 
     /// Of the archive of this user.
     public static func table(_ path: String = Archive.standardPath) -> [HostCall] {
-        let archive = Shelf(path)
-        return looks(archive) + changes(archive)
+        let queue = ArchiveQueue(path)
+        return queries(queue) + changes(queue)
     }
 
-    private static func looks(_ shelf: Shelf) -> [HostCall] {
+    private static func queries(_ queue: ArchiveQueue) -> [HostCall] {
         [
             HostCall(
                 "transcripts", "the sessions of which something is kept", change: false, right: .operator,
@@ -26,7 +26,7 @@ public enum ArchiveCalls {
                     Field("sessions", VG_LIST, "id, graph, file, start, end, ended, items, takes and speakers of each")
                 ]
             ) { _, given in
-                let sessions = try await shelf.use { archive throws(ArchiveError) in
+                let sessions = try await queue.use { archive throws(ArchiveError) in
                     try archive.sessions(limit: given.integer("limit") ?? 100)
                 }
                 return [("sessions", .list((sessions ?? []).map(\.values)))]
@@ -38,7 +38,7 @@ public enum ArchiveCalls {
                 ], results: [items]
             ) { _, given in
                 let session = Int64(given.integer("session") ?? 0)
-                let found = try await shelf.use { archive throws(ArchiveError) in
+                let found = try await queue.use { archive throws(ArchiveError) in
                     try archive.items(ArchiveFilter(sessions: [session]), limit: 100_000)
                 }
                 return [("items", .list((found ?? []).map(\.values)))]
@@ -52,7 +52,7 @@ public enum ArchiveCalls {
                 ], results: [items]
             ) { _, given in
                 let (words, limit) = (given.string("words") ?? "", given.integer("limit") ?? 100)
-                let found = try await shelf.use { archive throws(ArchiveError) in
+                let found = try await queue.use { archive throws(ArchiveError) in
                     try archive.search(words, limit: limit)
                 }
                 return [("items", .list((found ?? []).map(\.values)))]
@@ -65,7 +65,7 @@ public enum ArchiveCalls {
                         "id, session, graph, speaker, node, path, seconds, rate, channels, start, utc, state, reason")
                 ]
             ) { _, given in
-                let takes = try await shelf.use { archive throws(ArchiveError) in
+                let takes = try await queue.use { archive throws(ArchiveError) in
                     try archive.takes(limit: given.integer("limit") ?? 100)
                 }
                 return [("takes", .list((takes ?? []).map(\.values)))]
@@ -73,7 +73,7 @@ public enum ArchiveCalls {
         ]
     }
 
-    private static func changes(_ shelf: Shelf) -> [HostCall] {
+    private static func changes(_ queue: ArchiveQueue) -> [HostCall] {
         [
             HostCall(
                 "add_text", "keep a text that no node has told", change: true, right: .operator,
@@ -88,7 +88,7 @@ public enum ArchiveCalls {
                 let (graph, session) = (
                     await host.description?.name ?? "notes", given.integer("session").map(Int64.init)
                 )
-                let item = try await shelf.perform { path throws(ArchiveError) in
+                let item = try await queue.perform { path throws(ArchiveError) in
                     try Archive.add(text, speaker: speaker, graph: graph, to: session, at: path)
                 }
                 return [("item", .integer(item))]
@@ -101,20 +101,20 @@ public enum ArchiveCalls {
                 ], results: [Field("text", VG_STRING, "what is shown now")]
             ) { _, given in
                 let (id, text) = (Int64(given.integer("item") ?? 0), given.string("text"))
-                let shown = try await shelf.use { archive throws(ArchiveError) in
+                let shown = try await queue.use { archive throws(ArchiveError) in
                     try archive.edit(id, to: text)
                     return try archive.items(ArchiveFilter(ids: [id])).first?.text ?? ""
                 }
                 guard let shown else { throw CallError("there is no item \(id)", hint: "see the call transcript") }
                 return [("text", .string(shown))]
             },
-            delete("delete", "items", "delete items of transcripts; nothing of them stays", .item, shelf),
-            delete("delete_takes", "takes", "forget takes; their files stay", .take, shelf),
+            delete("delete", "items", "delete items of transcripts; nothing of them stays", .item, queue),
+            delete("delete_takes", "takes", "forget takes; their files stay", .take, queue),
         ]
     }
 
     private static func delete(
-        _ name: String, _ key: String, _ doc: String, _ part: Archive.Part, _ shelf: Shelf
+        _ name: String, _ key: String, _ doc: String, _ part: Archive.Part, _ queue: ArchiveQueue
     ) -> HostCall {
         HostCall(
             name, doc, change: true, right: .operator,
@@ -130,7 +130,7 @@ public enum ArchiveCalls {
                 }
                 return id
             }
-            let count = try await shelf.use { archive throws(ArchiveError) in
+            let count = try await queue.use { archive throws(ArchiveError) in
                 try archive.delete(part, ArchiveFilter(ids: ids))
             }
             return [("count", .integer(Int64(count ?? 0)))]

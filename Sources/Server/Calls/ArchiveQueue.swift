@@ -8,7 +8,7 @@ import NodeKit
 
 /// The archive of a user, opened for each use: so it may come, be renamed and go while a server runs. SQLite works on a
 /// queue of its own, so that nobody else waits for a disk.
-final class Shelf: Sendable {
+final class ArchiveQueue: Sendable {
     private let path: String
     private let queue = DispatchQueue(label: "vg-archive")
 

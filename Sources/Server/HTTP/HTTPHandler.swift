@@ -122,7 +122,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     ) {
         stage = .answering
         deadline?.cancel()
-        let request = Router.Question(
+        let request = Router.HTTPRequest(
             head: head, target: target, origin: origin, caller: router.access.caller(head.headers),
             party: connection.party, body: Array(body.readableBytesView))
         switch router.route(request) {

@@ -19,7 +19,7 @@ final class Router: Sendable {
     private let places = CallPlaces()
 
     /// A request that was read to its end.
-    struct Question: Sendable {
+    struct HTTPRequest: Sendable {
         var head: HTTPRequestHead
         var target: Target
         var origin: Access.Origin
@@ -42,26 +42,26 @@ final class Router: Sendable {
     }
 
     /// What a request is answered with, at once or after some work. [loop]
-    func route(_ question: Question) -> Answer {
-        let path = question.target.path
-        if question.head.method == .OPTIONS { return .now(preflight(question)) }
+    func route(_ request: HTTPRequest) -> Answer {
+        let path = request.target.path
+        if request.head.method == .OPTIONS { return .now(preflight(request)) }
         if path.hasPrefix("/api/") {
             let name = String(path.dropFirst(5))
-            if let download = Download(name), let ticket = question.target["ticket"],
+            if let download = Download(name), let ticket = request.target["ticket"],
                 access.tokens.download.matches(ticket)
             {
-                return answer(question, download)
+                return answer(request, download)
             }
-            guard let caller = question.caller else { return .now(Response(Access.unknown)) }
-            return routeCall(question, name, caller)
+            guard let caller = request.caller else { return .now(Response(Access.unknown)) }
+            return routeCall(request, name, caller)
         }
-        guard [.GET, .HEAD].contains(question.head.method) else { return .now(Self.notAllowed("GET, HEAD")) }
-        if path == "/", let token = question.target["token"], access.tokens.right(of: token) == nil {
+        guard [.GET, .HEAD].contains(request.head.method) else { return .now(Self.notAllowed("GET, HEAD")) }
+        if path == "/", let token = request.target["token"], access.tokens.right(of: token) == nil {
             return .now(Self.otherRun)
         }
         if path == "/logo", let logo { return .now(logo) }
         return .now(
-            PageFiles.response(path, accepting: question.head.headers[canonicalForm: "accept-encoding"])
+            PageFiles.response(path, accepting: request.head.headers[canonicalForm: "accept-encoding"])
                 ?? Response(.notFound, CallError("there is nothing at \(path.prefix(80))", hint: "the page is at /")))
     }
 
@@ -71,9 +71,9 @@ final class Router: Sendable {
         "This link is of another run. `voicegraph web` prints the one of this run.\n")
 
     /// What a browser asks before a page elsewhere may ask.
-    private func preflight(_ question: Question) -> Response {
+    private func preflight(_ request: HTTPRequest) -> Response {
         var response = Response(.noContent, "text/plain", "")
-        if case .listed = question.origin {
+        if case .listed = request.origin {
             response.headers.add(name: "Access-Control-Allow-Methods", value: "GET, HEAD, POST")
             response.headers.add(name: "Access-Control-Allow-Headers", value: "authorization, content-type, range")
             response.headers.add(name: "Access-Control-Max-Age", value: "600")
@@ -92,8 +92,8 @@ final class Router: Sendable {
 
     // MARK: /api
 
-    private func routeCall(_ question: Question, _ name: String, _ caller: Caller) -> Answer {
-        let isReading = [.GET, .HEAD].contains(question.head.method)
+    private func routeCall(_ request: HTTPRequest, _ name: String, _ caller: Caller) -> Answer {
+        let isReading = [.GET, .HEAD].contains(request.head.method)
         if name == "openapi.json" {
             return .now(isReading ? Response(json: description) : Self.notAllowed("GET, HEAD"))
         }
@@ -105,7 +105,7 @@ final class Router: Sendable {
             guard caller.right >= .operator else {
                 return .now(Response(.forbidden, CallError(missing: .operator, caller)))
             }
-            return answer(question, download)
+            return answer(request, download)
         }
         let call: HostCall
         do throws(CallError) { call = try calls.named(name) } catch { return .now(Response(.notFound, error)) }
@@ -115,15 +115,15 @@ final class Router: Sendable {
         let arguments: [String: SettingValue]
         do throws(Access.Refusal) {
             if call.isChange {
-                guard question.head.method == .POST else { return .now(Self.notAllowed("POST")) }
+                guard request.head.method == .POST else { return .now(Self.notAllowed("POST")) }
                 guard !access.isReadOnly else { return .now(Response(.forbidden, readOnlyError)) }
-                arguments = try Self.arguments(of: question.body, question.head.headers)
+                arguments = try Self.arguments(of: request.body, request.head.headers)
             } else {
                 guard isReading else { return .now(Self.notAllowed("GET, HEAD")) }
-                arguments = try Self.arguments(of: question.target, call)
+                arguments = try Self.arguments(of: request.target, call)
             }
         } catch { return .now(Response(error)) }
-        return begin(call, arguments, caller, question.party)
+        return begin(call, arguments, caller, request.party)
     }
 
     /// Begins a call, if there is a place for it.
@@ -155,9 +155,9 @@ final class Router: Sendable {
         return response
     }
 
-    private func answer(_ question: Question, _ download: Download) -> Answer {
-        guard [.GET, .HEAD].contains(question.head.method) else { return .now(Self.notAllowed("GET, HEAD")) }
-        return answer(download, range: question.head.headers.first(name: "range"))
+    private func answer(_ request: HTTPRequest, _ download: Download) -> Answer {
+        guard [.GET, .HEAD].contains(request.head.method) else { return .now(Self.notAllowed("GET, HEAD")) }
+        return answer(download, range: request.head.headers.first(name: "range"))
     }
 
     /// What a body says: an object, or nothing.
