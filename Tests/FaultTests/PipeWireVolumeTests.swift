@@ -112,20 +112,24 @@ struct PipeWireVolumeTests {
         case slowStop, slowStopAtOnce, slowEnd
         /// What plays is left out of an answer or two.
         case forgetfulStop
-        /// No answer comes for a while, after somebody else has set a volume.
-        case silentStop
+        /// No answer comes for a while, after somebody else has set a volume: a speech is stopped, or the host ends, which
+        /// does not wait for that long.
+        case silentStop, silentEnd
 
-        /// A program in front of PipeWire's. It tells by a file that it was asked.
-        var program: String { self == .forgetfulStop || self == .silentStop ? "pw-dump" : "pw-cli" }
+        var isSilent: Bool { self == .silentStop || self == .silentEnd }
+        var isEnd: Bool { self == .slowEnd || self == .silentEnd }
+        /// Programs in front of PipeWire's.
+        var programs: [String] { isSilent ? ["pw-dump", "pw-cli"] : self == .forgetfulStop ? ["pw-dump"] : ["pw-cli"] }
+        /// What they do before that. One tells by a file that it was asked.
         var script: String {
-            let real = "exec $(PATH=${PATH#*:}; command -v \(program)) \"$@\"\n"
+            let real = "exec $(PATH=${PATH#*:}; command -v ${0##*/}) \"$@\"\n"
             return switch self {
             case .slowStop, .slowEnd: "sleep 1.5\n" + real
             case .slowStopAtOnce: "touch \"$0.asked\"\nsleep 3\n" + real
             case .forgetfulStop:
                 "for drop in \"$0.drop1\" \"$0.drop2\"; do\n  rm \"$drop\" 2>/dev/null && echo '[\n]' && exit\ndone\n"
                     + real
-            case .silentStop:
+            case .silentStop, .silentEnd:
                 "for drop in 1 2 3 4; do\n  rm \"$0.drop$drop\" 2>/dev/null && sleep 3 && exit 1\ndone\n" + real
             }
         }
@@ -140,29 +144,38 @@ struct PipeWireVolumeTests {
         let player = try server.player(Self.music)
         try await expect([Self.music: 1], server, "nobody speaks")
         let programs = try Scratch()
-        let path = try programs.write(trouble.program, "#!/bin/sh\n" + trouble.script)
-        chmod(path, 0o755)
+        for program in trouble.programs {
+            chmod(try programs.write(program, "#!/bin/sh\n" + trouble.script), 0o755)
+        }
         let usual = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let session = try await start(server, variables: ["PATH": "\(programs.path):\(usual)"])
         try await speak(session)
         if trouble == .slowStopAtOnce {
-            try await eventually("it is about to be lowered") { access(path + ".asked", F_OK) == 0 }
+            try await eventually("it is about to be lowered") { access("\(programs.path)/pw-cli.asked", F_OK) == 0 }
         } else {
             try await eventually("it is lowered") { try await server.volumes()[Self.music] ?? 1 < 0.9 }
         }
         var wanted = 1.0
-        if trouble == .silentStop {
+        if trouble.isSilent {
             wanted = 0.7
             // Somebody who turns it on its way down is overruled.
             try await expect([Self.music: pow(10, -12.0 / 20)], server, "it is lowered", session)
             try await server.set(Self.music, wanted)
         }
-        let drops = trouble == .silentStop ? 4 : trouble == .forgetfulStop ? 2 : 0
-        for count in 0..<drops { _ = try programs.write("pw-dump.drop\(count + 1)", "") }
-        if trouble == .slowEnd { try await session.end() } else { try await session.done("ctl", "do", "voice", "stop") }
+        if trouble.isSilent || trouble == .forgetfulStop {
+            for program in trouble.programs {
+                // A list is asked for three times, a volume twice.
+                for count in 1...(trouble.isSilent ? program == "pw-dump" ? 4 : 1 : 2) {
+                    _ = try programs.write("\(program).drop\(count)", "")
+                }
+            }
+        }
+        if trouble.isEnd { try await session.end() } else { try await session.done("ctl", "do", "voice", "stop") }
         try await expect([Self.music: wanted], server, "nobody speaks any more", session)
-        if trouble != .slowEnd { try await session.end() }
-        // And not for a moment only.
+        if !trouble.isEnd { try await session.end() }
+        // And not for a moment only: who gives them back is gone, too.
+        let flock = ["flock", "-w", "60", "\(server.scratch.path)/voicegraph-others.lock", "true"]
+        try await runTool(flock, environment: server.environment)
         try await expect([Self.music: wanted], server, "the host is gone")
         player.signal(SIGTERM)
         try await server.end()

@@ -12,6 +12,8 @@ final class OtherPlayback: @unchecked Sendable {
     private static let depth = -12.0
     private static let steps = 4
     private static let step: UInt32 = 30_000
+    /// What of a volume is left after no step, one, two ... .
+    private static let shares = (0...steps).map { pow(10, depth * Double($0) / Double(steps) / 20) }
     /// Between two texts they are not raised for less than this, in seconds.
     private static let pause = 0.4
 
@@ -21,27 +23,10 @@ final class OtherPlayback: @unchecked Sendable {
     private var isEnding = false
     private var isTold = false
     private var worker: Worker?
-    /// Those that are lowered now.
-    private var lowered: [Int: Lowered] = [:]
+    /// Those that are lowered now: what they were before.
+    private var lowered: [Int: Double] = [:]
     /// Those that somebody else has set meanwhile: they keep that.
     private var left: Set<Int> = []
-
-    private struct Lowered {
-        var before: Double
-        /// What it was set to.
-        var given: [Double] = []
-        /// How often in a row it was not among those that play: a busy PipeWire may leave one out.
-        var missed = 0
-
-        /// Whether it plays no more.
-        var isGone: Bool { missed >= 3 }
-
-        /// Whether nobody else has set it since.
-        func isOurs(_ volume: Double) -> Bool {
-            // PipeWire may not have come to the last ones yet. Half is not 6 dB less.
-            ([before] + given).contains { abs($0 - volume) < 5e-4 * before }
-        }
-    }
 
     init(_ host: NodeHost) { self.host = host }
 
@@ -78,7 +63,7 @@ final class OtherPlayback: @unchecked Sendable {
         pthread_sigmask(SIG_BLOCK, &pipe, nil)
         while goesOn(until: { isWanted }) {
             do throws(NodeError) {
-                if let keeper = try VolumeKeeper() {
+                if let keeper = try VolumeKeeper(shares: Self.shares) {
                     lower(keeper)
                 } else {
                     // Another voice has lowered them.
@@ -113,58 +98,47 @@ final class OtherPlayback: @unchecked Sendable {
                     // At each look, so that whoever ends this process gives back only what is still lowered.
                     forget(now)
                     let new = now.filter { lowered[$0.key] == nil && !left.contains($0.key) }
-                    for (id, volume) in new { lowered[id] = Lowered(before: volume) }
-                    keeper.undo = lowered.mapValues(\.before)
-                    fade(Set(new.keys), keeper) { Self.depth * Double($0) / Double(Self.steps) }
+                    lowered.merge(new) { $1 }
+                    keeper.undo = lowered
+                    fade(Set(new.keys), keeper, to: Self.shares.dropFirst())
                 }
                 repeat { _ = goesOn(for: 1) { !isWanted } } while isOnlyBetween
             }
-            // What is still to be set would come after whatever is read before.
-            guard keeper.settles(within: 10) else { return keeper.end() }
-            // A busy machine may be long in telling: without that, what somebody else has set would be overwritten.
-            look(keeper, at: try playing(tries: 8))
-            fade(Set(lowered.keys), keeper) { Self.depth * (1 - Double($0) / Double(Self.steps)) }
-            // Whoever speaks next must not take what is still low for what was before. What does not come is left to the end.
-            guard keeper.settles(within: 10) else { return keeper.end() }
-            var tries = 0
-            while tries < 20, !look(keeper, at: try playing(tries: 8)) {
-                usleep(Self.step)
-                tries += 1
+            // What is still to be set would come after whatever is read before. Where that takes long, or no answer comes,
+            // the keeper gives back alone.
+            if keeper.settles(within: 0.5), let now = try heard() {
+                forget(now)
+                keeper.undo = lowered
+                fade(Set(lowered.keys), keeper, to: Self.shares.dropLast().reversed())
             }
-            if tries < 20 { keeper.undo = [:] }
         } catch {
             tell(error)
             _ = goesOn(for: 1) { !isWanted }
         }
-        keeper.end()
+        // A host that ends waits for 5 s for all of this.
+        keeper.end { !isAtItsEnd }
     }
+
+    private var isAtItsEnd: Bool { monitor.locked { isEnding } }
 
     /// What plays; nil: it cannot be known just now, but some are lowered. To give back without a look would overwrite what
     /// somebody else has set.
     private func heard() throws(NodeError) -> [Int: Double]? {
-        do throws(NodeError) { return try playing() } catch {
+        do throws(NodeError) { return try playing(tries: isAtItsEnd ? 1 : 3) } catch {
             if lowered.isEmpty { throw error }
             return nil
         }
     }
 
-    /// Forgets those whose volume was changed meanwhile, which keep it.
+    /// Forgets those whose volume was changed meanwhile, which keep it. PipeWire may not have come to the last one that was
+    /// set yet; half is not 6 dB less.
     private func forget(_ now: [Int: Double]) {
-        for (id, one) in lowered {
-            guard let volume = now[id], !one.isOurs(volume) else { continue }
+        for (id, before) in lowered {
+            guard let volume = now[id], !Self.shares.contains(where: { abs($0 * before - volume) < 5e-4 * before })
+            else { continue }
             lowered[id] = nil
             left.insert(id)
         }
-    }
-
-    /// The same with those that are gone, and whether all others are as before. Only at the end: one that a listing leaves out
-    /// meanwhile would be taken for a new one when it is back, and lowered twice.
-    @discardableResult private func look(_ keeper: VolumeKeeper, at now: [Int: Double]) -> Bool {
-        forget(now)
-        for (id, one) in lowered { lowered[id]?.missed = now[id] == nil ? one.missed + 1 : 0 }
-        lowered = lowered.filter { !$1.isGone }
-        keeper.undo = lowered.mapValues(\.before)
-        return lowered.allSatisfy { id, one in now[id].map { $0 > 0.99 * one.before } ?? false }
     }
 
     /// Whether the speech has just ended: one that follows at once is waited for.
@@ -175,19 +149,14 @@ final class OtherPlayback: @unchecked Sendable {
     }
 
     /// In steps, or at once where PipeWire takes long for one.
-    private func fade(_ streams: Set<Int>, _ keeper: VolumeKeeper, decibels: (Int) -> Double) {
-        guard !streams.isEmpty else { return }
-        var step = 1
-        while step <= Self.steps {
-            var volumes: [Int: Double] = [:]
-            for id in streams {
-                guard let before = lowered[id]?.before else { continue }
-                volumes[id] = before * gain(decibels(step))
-                lowered[id]?.given.append(before * gain(decibels(step)))
-            }
-            step = keeper.set(volumes) || step == Self.steps ? step + 1 : Self.steps
+    private func fade(_ streams: Set<Int>, _ keeper: VolumeKeeper, to shares: some BidirectionalCollection<Double>) {
+        guard !streams.isEmpty, let last = shares.last else { return }
+        let volumes = lowered.filter { streams.contains($0.key) }
+        for share in shares.dropLast() {
+            guard keeper.set(volumes.mapValues { $0 * share }, within: 1) else { break }
             usleep(Self.step)
         }
+        keeper.set(volumes.mapValues { $0 * last }, within: 0)
     }
 
     private func tell(_ error: NodeError) {
@@ -197,8 +166,6 @@ final class OtherPlayback: @unchecked Sendable {
             VG_LOG_WARNING,
             "what other programs play is not lowered: \(error.message); with a JACK server lead it through a duck node")
     }
-
-    private func gain(_ decibels: Double) -> Double { pow(10, decibels / 20) }
 }
 
 /// Roles of PipeWire that are not lowered: who is called, or has things read aloud, wants to hear that as well.
@@ -206,7 +173,7 @@ private let sparedRoles: Set = ["Accessibility", "Communication", "Notification"
 
 /// The volumes, linear, of the streams that play and may be lowered, by their numbers. What a busy machine does not answer is
 /// asked again.
-private func playing(tries: Int = 3) throws(NodeError) -> [Int: Double] {
+private func playing(tries: Int) throws(NodeError) -> [Int: Double] {
     for _ in 1..<tries { if let volumes = try? askedOnce() { return volumes } }
     return try askedOnce()
 }
