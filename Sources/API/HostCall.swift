@@ -64,7 +64,7 @@ public struct HostCall: Sendable {
             }
             let given = Settings(values)
             try await check(host, given, caller)
-            let results = try await body(host, given)
+            let results = try await Author.$current.withValue(caller.name) { try await body(host, given) }
             return caller.right > .visitor ? results : toVisitors(results)
         } catch {
             throw CallError(error, hint: usage)

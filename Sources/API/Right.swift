@@ -29,15 +29,19 @@ public struct Caller: Sendable {
     /// The actions that they may do, as NODE.ACTION with * for any part of it; nil: all.
     public var actions: [String]?
 
-    /// Describes who asks.
-    public init(_ right: Right, trusted isTrusted: Bool = false, actions: [String]? = nil) {
+    /// What events call them that tell what they have turned.
+    public var name: String
+
+    /// Describes who asks; without a name, whoever asks over HTTP.
+    public init(_ right: Right, trusted isTrusted: Bool = false, actions: [String]? = nil, name: String? = nil) {
         self.right = right
         self.isTrusted = isTrusted
         self.actions = actions
+        self.name = name ?? "browser (\(right.rawValue))"
     }
 
     /// The user whose host it is, at a terminal of the same machine.
-    public static let user = Caller(.owner, trusted: true)
+    public static let user = Caller(.owner, trusted: true, name: "control socket")
 
     /// Whether they may do an action of a node.
     func may(_ action: String, of node: String, isPublic: Bool) -> Bool {

@@ -86,6 +86,28 @@ import TestSupport
         #expect(!FileManager.default.fileExists(atPath: run.socket))
     }
 
+    @Test("What one client turns is told to the others, with the name of the socket, and to those who come later")
+    func turned() async throws {
+        let run = try await Playing()
+        let (client, other) = (try run.client(), try run.client())
+        let events = "{\"call\":\"events\",\"only\":[\"parameter.changed\",\"node.switched\"]}"
+        _ = try client.call(events)
+        _ = try other.call("{\"call\":\"set\",\"node\":\"gain\",\"parameter\":\"gain_db\",\"value\":-6.5}")
+        func turned(_ client: SocketClient) throws -> [String: Any] { try #require(try client.line()) }
+        for reader in [client, try run.client()] {
+            if reader !== client { _ = try reader.call(events) }
+            let event = try turned(reader)
+            #expect(event["event"] as? String == "parameter.changed" && event["node"] as? String == "gain")
+            #expect(event["parameter"] as? String == "gain_db" && event["value"] as? Double == -6.5)
+            #expect(event["by"] as? String == "control socket", "\(event)")
+        }
+        _ = try other.call("{\"call\":\"bypass\",\"node\":\"gain\"}")
+        let event = try turned(client)
+        #expect(event["event"] as? String == "node.switched" && event["bypass"] as? Bool == true)
+        #expect(event["mute"] as? Bool == false && event["by"] as? String == "control socket", "\(event)")
+        try await run.end()
+    }
+
     @Test("What cannot be done is told and changes nothing") func refusedCalls() async throws {
         let run = try await Playing()
         let broken = try run.scratch.write("broken.conf", toneGraph + "[node.x]\ntype = \"gian\"\n")

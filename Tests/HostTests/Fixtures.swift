@@ -63,7 +63,7 @@ let testRegistry = NodeRegistry(
     builtIn: NodeRegistry.ownTypes + [
         makeNodeType(Relay.self), makeNodeType(Broken.self), makeNodeType(Late.self), makeNodeType(Faulty.self),
         makeNodeType(Watch.self), makeNodeType(Agent.self), makeNodeType(Slow.self), makeNodeType(Caller.self),
-        makeNodeType(Hanging.self),
+        makeNodeType(Hanging.self), makeNodeType(Knob.self),
     ])
 
 /// A prepared graph from text; its diagnostics fail the test if there is an error among them.

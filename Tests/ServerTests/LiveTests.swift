@@ -53,6 +53,22 @@ import Testing
         #expect(states.map { $0["state"]?.string } == ["waiting"])
     }
 
+    @Test("Each parameter that was turned is a state of its own, and visitors are told of none") func turned() throws {
+        let host = Host()
+        let history = EventHistory(host)
+        for (key, value) in [("low", 1), ("high", 2), ("low", 3)] {
+            host.tell(HostEvent.parameterChanged, ["parameter": .string(key), "value": .integer(Int64(value))])
+        }
+        host.tell(HostEvent.settingChanged, ["setting": .string("low"), "value": .string("slow")])
+        host.tell(HostEvent.switched, ["mute": .bool(true), "bypass": .bool(false)])
+        #expect(history.advance() && history.last == 5)
+        let states = try history.retained(for: .operator).map { try JSON(Array($0.readableBytesView)) }
+        #expect(states.map { $0["parameter"]?.string } == ["high", "low", nil, nil])
+        #expect(states.map { $0["value"]?.integer } == [2, 3, nil, nil])
+        #expect(history.retained(for: .visitor).isEmpty)
+        #expect((1...5).allSatisfy { history.next(after: $0 - 1)?.line(for: .visitor) == nil })
+    }
+
     @Test("Places of series that nodes no longer give become free, and the others keep what they say") func places()
         throws
     {

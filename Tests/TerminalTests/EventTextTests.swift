@@ -79,6 +79,7 @@ import TestSupport
         for name in [
             "speech.word", "running", "turn.asked", "vad.started", "transcribe.state", "agent.user", "agent.typed",
             "record.levels", "status", "xrun", "input.judged", "speech.state", "transcribe.cancelled",
+            "parameter.changed", "setting.changed", "node.switched",
         ] {
             #expect((eventText(declared(Event(name))) == nil) == (name != "transcribe.cancelled"), "\(name)")
         }

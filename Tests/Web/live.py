@@ -11,10 +11,10 @@ import websockets.sync.client
 class Live:
     """Calls, events and frames of levels."""
 
-    def __init__(self, host, **given):
+    def __init__(self, host, token=None, **given):
         self.stack = contextlib.ExitStack()
         self.socket = self.stack.enter_context(websockets.sync.client.connect(
-            host.url.replace("http", "ws", 1) + "api/live", subprotocols=["voicegraph", "token." + host.token],
+            host.url.replace("http", "ws", 1) + "api/live", subprotocols=["voicegraph", "token." + (token or host.token)],
             compression=None, max_size=None, open_timeout=60, **given))
         self.events = []
         self.levels = []

@@ -85,6 +85,43 @@ def test_slider_moves_by_keys_within_its_bounds_and_says_its_value(opened):
     eventually("half way", lambda: host.look("get", node="tone", parameter="frequency")["value"] == pytest.approx(middle, rel=0.01))
 
 
+def test_a_slider_follows_what_others_set_and_the_page_does_not_ask_for_it(opened):
+    page, view, host = opened(TONE, "Nodes")
+    sent = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    page.reload()
+    slider = view.get_by_role("article", name="quiet").get_by_role("slider", name="gain_db of quiet")
+    slider.wait_for()
+    wait(page, "document.body.innerText.includes('running')")
+    assert sent
+    sent.clear()
+    for value in (-3, -60, 6, -12.5, -20):
+        host.call("set", node="quiet", parameter="gain_db", value=value)
+        eventually(f"{value} is shown", lambda: slider.get_attribute("aria-valuetext") == f"{value} dB")
+    # It asked nothing for longer than it would have to in order to see that.
+    page.wait_for_timeout(2500)
+    assert [text for text in sent if '"nodes"' in str(text)] == []
+
+
+def test_a_slider_that_is_turned_here_stays_where_it_was_put_and_then_follows(opened):
+    page, view, host = opened(TONE, "Nodes")
+    slider = view.get_by_role("article", name="quiet").get_by_role("slider", name="gain_db of quiet")
+    slider.focus()
+    shown = lambda: slider.get_attribute("aria-valuetext")
+    before = float(shown().split()[0])
+    seen = []
+    for _ in range(40):
+        page.keyboard.press("ArrowLeft")
+        seen.append(float(shown().split()[0]))
+    # What it hears of its own turns is older than where it is.
+    assert seen == sorted(seen, reverse=True) and seen[-1] < before
+    eventually("the host has the last", lambda: host.look("get", node="quiet", parameter="gain_db")["value"] == pytest.approx(seen[-1]))
+    page.wait_for_timeout(1000)
+    assert float(shown().split()[0]) == pytest.approx(seen[-1])
+    host.call("set", node="quiet", parameter="gain_db", value=-50)
+    eventually("that others turned it", lambda: shown() == "-50 dB")
+
+
 def test_every_node_has_a_slider_for_each_parameter_and_a_button_for_each_action(opened):
     page, view, host = opened(TALKING, "Nodes")
     view.get_by_role("article", name="voice").wait_for()

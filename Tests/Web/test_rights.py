@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the page of each right shows, and what a browser keeps of a link."""
 from conftest import wait
+from live import Live
 from running import TALKING, eventually
 
 
@@ -34,6 +35,30 @@ def test_operators_turn_what_there_is_and_change_no_graph(run, open_page):
     assert card.get_by_role("button", name="Remove").is_disabled()
     card.get_by_role("button", name="Mute").click()
     eventually("it is muted", lambda: next(n for n in host.look("nodes")["nodes"] if n["name"] == "agent")["mute"])
+
+
+def test_what_is_turned_is_told_with_the_right_of_whoever_turned_it_and_not_to_visitors(run):
+    host = run(TALKING)
+    tellers = {right: Live(host, token=link.split("token=")[1]) for right, link in host.links.items()}
+    for teller in tellers.values():
+        assert teller.call("events")["ok"]
+    for right, value in (("operator", -30), ("owner", -40)):
+        assert tellers[right].call("set", node="quiet", parameter="gain_db", value=value)["ok"]
+        event = eventually("it is told", lambda: next(
+            (event for event in host.events("parameter.changed") if event["value"] == value), None))
+        assert (event["node"], event["parameter"], event["by"]) == ("quiet", "gain_db", f"browser ({right})")
+        for reader in ("operator", "owner"):
+            tellers[reader].until(lambda: any(
+                told["event"] == "parameter.changed" and told["value"] == value for told in tellers[reader].events))
+    late = Live(host, token=host.links["operator"].split("token=")[1])
+    late.call("events")
+    late.until(lambda: any(told["event"] == "parameter.changed" and told["value"] == -40 for told in late.events))
+    visitor = tellers["visitor"]
+    visitor.call("do", node="agent", action="send", arguments={"text": "hello"})
+    visitor.until(lambda: any(told["event"] == "speech.state" and told.get("speaking") for told in visitor.events))
+    assert [told for told in visitor.events if told["event"] in ("parameter.changed", "node.switched")] == []
+    for client in (*tellers.values(), late):
+        client.close()
 
 
 def test_the_token_stays_in_the_browser_and_goes_to_no_other_port(run, open_page):

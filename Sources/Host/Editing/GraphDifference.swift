@@ -69,7 +69,11 @@ extension RunningGraph {
         tell(HostEvent.reloadFailed, fields)
     }
 
-    func tell(_ difference: GraphDifference) { tell(HostEvent.changed, difference.fields) }
+    /// Publishes what a change did.
+    func tell(_ difference: GraphDifference) {
+        tell(HostEvent.changed, difference.fields)
+        tell(switched: difference.switched.keys, by: Author.current)
+    }
 }
 
 extension GraphDifference {

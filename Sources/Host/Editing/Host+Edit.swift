@@ -12,7 +12,9 @@ extension Host {
     /// says. Throws `InvalidGraph` with all that is wrong with the file.
     @discardableResult
     public func reload(_ path: String? = nil) async throws -> GraphDifference {
-        do { return try await read(path) } catch {
+        do {
+            return try await Author.$current.withValue(Author.file) { try await read(path) }
+        } catch {
             running?.tellFailure(error)
             throw error
         }
@@ -216,8 +218,8 @@ extension Host {
         var difference = GraphDifference(graph.nodes, old, next)
         let turned = next.turned
         // The server may take its time to give ports.
-        let patience = patience.awaited
-        try await onControlThread { try graph.change(to: next, patience: patience) }
+        let (patience, author) = (patience.awaited, Author.current)
+        try await onControlThread { try graph.change(to: next, patience: patience, by: author) }
         let answers = graph.apply(next.settings)
         await graph.settled()
         difference.warnings = built.diagnostics.filter { fault in

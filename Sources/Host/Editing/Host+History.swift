@@ -46,6 +46,10 @@ extension Host {
 
     /// Of several calls at once each goes a step of its own, after the edits that were asked for before.
     private func go(_ way: EditHistory.Way) async throws -> (step: String, difference: GraphDifference) {
+        try await Author.$current.withValue(way.author) { try await goStep(way) }
+    }
+
+    private func goStep(_ way: EditHistory.Way) async throws -> (step: String, difference: GraphDifference) {
         let asked = vg_ticks()
         let (step, edited) = try await afterOthers { try await self.step(way, asked) }
         var difference = GraphDifference()

@@ -54,7 +54,10 @@ extension Host {
         var difference = edited.difference
         guard !edited.answers.isEmpty else { return difference }
         for answer in edited.answers {
-            guard let refusal = await answer.refusal else { continue }
+            let refusal = await answer.refusal
+            // Others may have changed it meanwhile, so what is told is what it is by then.
+            defer { edited.graph.mark(answer.key, of: answer.node, was: edited.before, by: Author.current) }
+            guard let refusal else { continue }
             let entry = edited.before.nodes.first { $0.name == answer.node }?.entries[answer.key]
             try await afterOthers { edited.graph.restore(answer, entry) }
             guard warns else {

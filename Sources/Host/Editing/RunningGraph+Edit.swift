@@ -66,8 +66,10 @@ extension RunningGraph {
 
     /// Begins to become `next`; `pump` goes on with it until `isChanging` is false. What cannot be played, or needs a
     /// server that does not answer, is refused, and nothing changes; so is a node that does not begin within `patience` seconds.
-    /// [control]
-    func change(to next: NextGraph, patience: Double = 30) throws(HostError) {
+    /// `author` turns the parameters. [control]
+    func change(
+        to next: NextGraph, patience: Double = 30, by author: String = Author.current
+    ) throws(HostError) {
         let before = state.withLock { ($0.graph, $0.prepared) }
         let stays = Set(next.graph.nodes.map { ObjectIdentifier($0.instance) })
         let gone = before.0.nodes.filter { !stays.contains(ObjectIdentifier($0.instance)) }
@@ -94,10 +96,11 @@ extension RunningGraph {
         }
         let names = Set(next.graph.nodes.map(\.instance.name))
         for node in before.0.nodes where !names.contains(node.instance.name) { reports.forget(node.instance.name) }
+        forgetTurned(gone.map(\.instance))
         for (name, reason) in next.degraded { reports.set(name, .failed(reason)) }
         followThreads()
         for wanted in next.values where wanted.instance.value(wanted.index) != wanted.value {
-            _ = engine.set(wanted.instance, parameter: wanted.index, to: wanted.value)
+            _ = turn(wanted.instance, wanted.index, to: wanted.value, by: author)
         }
     }
 

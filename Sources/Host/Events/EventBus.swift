@@ -87,6 +87,13 @@ public final class EventBus: Sendable {
     /// Forgets what is retained of a node. [any]
     func forget(_ node: String) { state.withLock { $0.retained = $0.retained.filter { $0.key.node != node } } }
 
+    /// Forgets what is retained of these events of a node. [any]
+    func forget(_ node: String, _ names: Set<String>) {
+        state.withLock { state in
+            state.retained = state.retained.filter { $0.key.node != node || !names.contains($0.key.name) }
+        }
+    }
+
     /// Forgets all that is retained: the graph has ended. [any]
     func forgetAll() { state.withLock { $0.retained = [:] } }
 

@@ -4,6 +4,7 @@ import NodeKit
 /// What the host itself publishes, about itself or about a node. Node types declare their own.
 public enum HostEvent {
     private static let reason = Field("reason", VG_STRING, "why")
+    private static let author = Field("by", VG_STRING, Author.doc)
 
     /// A run begins; the first line of `run --json`.
     public static let running = EventType(
@@ -63,6 +64,24 @@ public enum HostEvent {
             Field("first_block_ms", VG_NUMBER, "until it was heard", unit: "ms"),
             Field("done_ms", VG_NUMBER, "until the last fade had ended", unit: "ms"),
         ])
+    /// A parameter was turned. Its newest value is retained, of each parameter of a node.
+    public static let parameterChanged = EventType(
+        "parameter.changed",
+        "a parameter was turned, whoever did it; what follows a link is not told, and of many turns at once the last",
+        fields: [
+            Field("parameter", VG_STRING, "its key"), Field("value", VG_NUMBER, "what it was set to"), author,
+        ], retained: true, says: "")
+    /// A live setting was changed. Its newest value is retained, of each setting of a node.
+    public static let settingChanged = EventType(
+        "setting.changed", "a live setting was changed, whoever did it, and its node has taken it",
+        fields: [Field("setting", VG_STRING, "its key"), Field("value", VG_ANY, "what it is now"), author],
+        retained: true, says: "")
+    /// A node was muted, bypassed, or neither any more.
+    public static let switched = EventType(
+        "node.switched", "a node was muted or bypassed, or is not any more; both are told as they stand now",
+        fields: [
+            Field("mute", VG_BOOL, "whether it is muted"), Field("bypass", VG_BOOL, "whether it is bypassed"), author,
+        ], retained: true, says: "")
     /// A file was not taken.
     public static let reloadFailed = EventType(
         "reload.failed", "a graph file was not taken; the graph plays on as it was",
@@ -171,11 +190,14 @@ public enum HostEvent {
             Field("text", VG_STRING, "in words"), Field("cycles", VG_INTEGER, "cycles in a row"),
         ], kind: .loss)
 
+    /// The field that tells apart the states of one name that a node has; see `Event.part`.
+    static let parts = [parameterChanged.name: "parameter", settingChanged.name: "setting"]
+
     /// All of them.
     public static let all: [EventType] = [
         running, status, finished, health, silenced, heard, clipped, judged, log, latency, refused, changed,
-        reloadFailed, web, archive, archiveSetAside, failed, eventsLost, format, stalled, resumed, serverLost,
-        serverBack, serverFound,
-        reactivated, connected, connectionRefused, midiLost, sourceLost, sourceBack, xrun, dropout,
+        parameterChanged, settingChanged, switched, reloadFailed, web, archive, archiveSetAside, failed, eventsLost,
+        format, stalled, resumed, serverLost, serverBack, serverFound, reactivated, connected, connectionRefused,
+        midiLost, sourceLost, sourceBack, xrun, dropout,
     ]
 }

@@ -28,7 +28,8 @@ public enum Published: Sendable, Equatable {
         switch self {
         case .frame(let frame): PublicationKey(node: frame.node, kind: .frame, name: frame.rows.first?.name ?? "")
         case .audio(let audio): PublicationKey(node: audio.node, kind: .audio, name: "")
-        case .event(let event): PublicationKey(node: event.node, kind: .event, name: event.name)
+        case .event(let event):
+            PublicationKey(node: event.node, kind: .event, name: event.name, part: event.part)
         }
     }
 }
@@ -39,6 +40,8 @@ struct PublicationKey: Hashable, Sendable {
     var node: String?
     var kind: Kind
     var name: String
+    /// See `Event.part`.
+    var part = ""
 }
 
 /// One frame of the series that a node measures; all of it belongs to the same time.
@@ -186,6 +189,9 @@ public struct Event: Sendable, Equatable {
             self.speaker = speaker
         }
     }
+
+    /// Which of the states of this name it tells, where a node has several: a parameter or setting by its key; else "".
+    public var part: String { HostEvent.parts[name].flatMap { text($0) } ?? "" }
 
     /// A field that is text.
     public func text(_ key: String) -> String? { if case .string(let text)? = fields[key] { text } else { nil } }

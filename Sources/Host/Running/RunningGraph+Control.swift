@@ -7,7 +7,7 @@ import System
 
 /// What is done to a running graph, and what is asked of it.
 extension RunningGraph {
-    /// Turns a parameter, from a time of the graph on (seconds; nil: now). [control]
+    /// Turns a parameter, from a time of the graph on (seconds; nil: now), by `Author.current`. [control]
     public func set(_ node: String, _ parameter: String, to value: Float, at time: Double? = nil) throws(HostError) {
         let instance = try instance(node)
         let index = try index(of: parameter, instance)
@@ -15,7 +15,7 @@ extension RunningGraph {
             throw HostError("\(node).\(parameter) \(fault)")
         }
         let position = time.map(self.time.position(at:)) ?? 0
-        guard engine.set(instance, parameter: index, to: value, at: position) else {
+        guard turn(instance, index, to: value, at: position, by: Author.current) else {
             throw HostError(
                 instance.isPrepared || instance.isExternal ? "too many changes at once" : "node '\(node)' does not run",
                 hint: reports.health(node).reason ?? "try again")

@@ -38,6 +38,7 @@ extension RunningGraph {
             tellDropouts()
             tellLostMIDI()
             watchGuards()
+            tellTurned()
             if !isDriven {
                 watchOutputs()
                 tellLevels()
@@ -131,6 +132,7 @@ extension RunningGraph {
         let ending = nodes + state.withLock(\.leaving)
         finish(ending)
         pump()
+        round.locked { tellTurned(all: true) }
         resumeWaiters()
         state.withLock { $0.leaving = [] }
         router.disconnect()

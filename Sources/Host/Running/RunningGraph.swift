@@ -44,6 +44,7 @@ public final class RunningGraph: @unchecked Sendable {
     let state: Lock<State>
     let clock = TickClock()
     let dropouts: DropoutWatch
+    let turned = TurnedValues()
     /// What the audio thread is given comes from one thread at a time: that of an edit, the driver's, when it asks for a
     /// new format, or that of the pump, which does not wait for it. Nobody calls the driver while holding it, since the
     /// driver waits for it.
@@ -229,9 +230,10 @@ public final class RunningGraph: @unchecked Sendable {
     /// Lets a node begin, and turn its own parameters. [control]
     func activate(_ node: NodeInstance) {
         node.isDriven = isDriven
-        node.onSetParameter { [weak engine, weak node] place, value, atOnce, position in
+        node.onSetParameter { [weak engine, weak node, turned] place, value, atOnce, position in
             guard let engine, let node else { return false }
-            return engine.set(node, parameter: place, to: value, atOnce: atOnce, at: position)
+            return turned.turn(
+                node, place, to: value, atOnce: atOnce, at: position, by: Author.plugin, with: engine)
         }
         node.activate()
     }

@@ -41,6 +41,7 @@ final class EventHistory {
     private struct Key: Hashable {
         var node: String?
         var name: String
+        var part: String
     }
 
     /// Events of this name are for programs of the same user alone.
@@ -68,7 +69,7 @@ final class EventHistory {
             if event.name == HostEvent.changed.name, case .list(let removed)? = event.fields["removed"] {
                 for case .string(let node) in removed { states = states.filter { $0.key.node != node } }
             }
-            if event.isRetained { states[Key(node: event.node, name: event.name)] = item }
+            if event.isRetained { states[Key(node: event.node, name: event.name, part: event.part)] = item }
         }
         let dropped = subscription.dropped
         if dropped > lossesTold {

@@ -24,6 +24,9 @@ export class Live {
 	rows = []
 	#named = new Map()
 	#latest = new Map()
+	/** What was turned since the graph was asked for, the newest of each parameter, and the graph to which it belongs. */
+	#turned = new Map()
+	#parts
 	#calls = new Map()
 	#wishes = new Map()
 	#listeners = { state: new Set(), event: new Set(), levels: new Set(), audio: new Set() }
@@ -97,11 +100,18 @@ export class Live {
 
 	/** The graph, its nodes and what they declare. */
 	describe() {
+		if (this.described) return this.described
 		const ask = name => this.call(name)
-		return this.described ??= Promise.all(
+		this.#turned.clear()
+		return this.described = Promise.all(
 			[...['nodes', 'actions', 'series', 'declared'].map(ask), ask('streams').catch(() => ({ streams: [] })),
 			ask('look').then(look => ({ look }), () => ({}))]
-		).then(answers => new Parts(Object.assign({}, ...answers)), error => {
+		).then(answers => {
+			const parts = this.#parts = new Parts(Object.assign({}, ...answers))
+			// An answer may be older than what was told before it came.
+			for (const event of this.#turned.values()) parts.turn(event)
+			return parts
+		}, error => {
 			this.described = undefined
 			throw error
 		})
@@ -204,6 +214,10 @@ export class Live {
 			})
 		} else {
 			if (event === 'graph.changed') this.described = undefined
+			if (event === 'parameter.changed') {
+				this.#turned.set(node + ' ' + message.parameter, message)
+				this.#parts?.turn(message)
+			}
 			this.#latest.set(node + ' ' + event, message)
 			this.#emit('event', message)
 		}

@@ -166,7 +166,7 @@ export function nodes(app) {
 		return { element, update({ parameters, bypass, mute }) {
 			parameters.forEach(({ value }, i) => turners[i]?.update(value))
 			;[bypass, mute].forEach((isOn, i) => (toggles[i].ariaPressed = isOn))
-		} }
+		}, turned: (key, value) => turners[parameters.findIndex(parameter => parameter.key === key)]?.update(value) }
 	}
 
 	return {
@@ -184,12 +184,9 @@ export function nodes(app) {
 				find('nodes').replaceChildren(...elements)
 			}
 		},
-		enter() {
-			this.timer = setInterval(() => live.call('nodes').then(
-				({ nodes }) => nodes.forEach(node => cards.get(node.name)?.update(node)), () => {}), 2000)
-		},
-		leave() {
-			clearInterval(this.timer)
+		/** What is turned is told as it happens; all else comes with the graph, which is asked for when it has changed. */
+		event({ event, node, parameter, value }) {
+			if (event === 'parameter.changed') cards.get(node)?.turned(parameter, value)
 		},
 	}
 }

@@ -2,10 +2,18 @@
 // What the parameters of a node are turned with.
 import { h } from './dom.js'
 
+/** Milliseconds after a turn of one's own in which what is told may be older than that. */
+const rest = 300
+
 /** Sets a parameter by one call at a time: what was wanted meanwhile goes with the next one. `show` shows a value. */
 function setter(app, node, parameter, show) {
-	let wanted
-	let isBusy = false
+	let [wanted, isBusy, turnedAt, timer] = [undefined, false, -rest, undefined]
+	/** Shows what was told last, but not while this is being turned. */
+	function settle(input) {
+		clearTimeout(timer)
+		if (isBusy || performance.now() - turnedAt < rest || input.matches(':active')) timer = setTimeout(settle, rest, input)
+		else show(parameter.value)
+	}
 	return {
 		async set(value) {
 			show(wanted = value)
@@ -17,10 +25,14 @@ function setter(app, node, parameter, show) {
 				parameter.value = (await app.call('set', { node, parameter: parameter.key, value }))?.value ?? parameter.value
 			}
 			isBusy = false
+			turnedAt = performance.now()
 			show(parameter.value)
 		},
-		/** Shows what somebody else has set, unless this is being turned. */
-		update: (value, input) => isBusy || input.matches(':active') || show(parameter.value = value),
+		/** Takes what was told, of whoever has turned it. */
+		update(value, input) {
+			parameter.value = value
+			settle(input)
+		},
 	}
 }
 

@@ -109,7 +109,7 @@ final class LiveOutput: Sendable {
                     let number = try Archive.add(text, speaker: "you", graph: graph)
                     view.kept(node, as: number, at: monotonicSeconds())
                 } else {
-                    try await host.obey(command)
+                    try await Author.$current.withValue("terminal") { try await host.obey(command) }
                 }
             } catch { view.log("\(error)", at: monotonicSeconds()) }
         }
