@@ -47,6 +47,7 @@ package enum OwnServer {
     /// A server under the first name that is free; it answers before this returns. [control]
     static func begin(_ request: DriverRequest, _ backend: ServerProcess.Backend) throws(DriverError) -> Begun {
         if let fault = SharedMemory.fault() { throw DriverError(fault.message, hint: fault.hint) }
+        OrphanedServer.end(request.server.map { [$0] } ?? names)
         do { return try first(request, backend) } catch {
             // Dead servers keep their names; without them there may be room.
             guard ServerNames.wereTaken(error) else { throw error }

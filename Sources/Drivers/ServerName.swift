@@ -9,9 +9,7 @@ package final class ServerNameLock: Sendable {
 
     /// Takes the right to `name`; nil: another has it. [control]
     package init?(_ name: String) {
-        let safe = String(name.map { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" ? $0 : "_" })
-        let path = "\(Self.folder)/voicegraph-\(getuid())-\(safe).lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        descriptor = open(Self.path(name), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return nil }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
@@ -20,6 +18,12 @@ package final class ServerNameLock: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// The file of a name.
+    static func path(_ name: String) -> String {
+        let safe = String(name.map { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" ? $0 : "_" })
+        return "\(folder)/voicegraph-\(getuid())-\(safe).lock"
+    }
 
     /// Where JACK keeps the names of its servers, so that whoever shares those shares the locks; else the user's folder for
     /// such things.

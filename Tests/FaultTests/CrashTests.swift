@@ -22,17 +22,38 @@ import TestSupport
         #expect(try await session.run.end() == -number, "\(session.run.errors)")
         within(1, start.duration(to: .now), "the end after \(name)")
         #expect(session.run.errors.contains("voicegraph: ended by \(name) in the thread '"), "\(session.run.errors)")
-        // Gone, or waiting for whoever adopts the orphans to look at its end.
-        try await eventually("the server is gone") {
-            server.allSatisfy { process in
-                let line = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
-                return line.isEmpty || line.contains(") Z ")
-            }
-        }
+        try await eventually("the server is gone") { server.allSatisfy(isGone) }
         // Nothing of it is in the way of the next run.
         let next = try Session(toneGraph, ["--driver", "dummy"])
         #expect(try await next.plays().ownServer)
         try await next.end()
+        turn.end()
+    }
+
+    /// Gone, or waiting for whoever adopts the orphans to look at its end.
+    private func isGone(_ process: pid_t) -> Bool {
+        let line = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+        return line.isEmpty || line.contains(") Z ")
+    }
+
+    @Test("A server that hangs when its host is killed is ended by the next run, and one whose host lives is not")
+    func orphan() async throws {
+        let turn = try await JackTurn.wait()
+        let first = try Session(toneGraph, ["--driver", "dummy"])
+        try await first.plays()
+        let server = try #require(first.run.children().first)
+        // As one that waits for a lock for ever.
+        kill(server, SIGSTOP)
+        first.run.signal(SIGKILL)
+        try await first.run.end()
+        let second = try Session(toneGraph, ["--driver", "dummy"])
+        try await second.plays()
+        #expect(isGone(server))
+        let third = try Session(toneGraph, ["--driver", "dummy"])
+        try await third.plays()
+        #expect(try await second.status().state == "running")
+        try await second.end()
+        try await third.end()
         turn.end()
     }
 
