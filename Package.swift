@@ -115,7 +115,12 @@ let package = Package(
                 "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
                 "WebAudio", .product(name: "DequeModule", package: "swift-collections"),
             ], exclude: design),
-        code("API", ["Config", "Graph", "Host", "JSON", "NodeKit"]),
+        code(
+            "API",
+            [
+                "Config", "Graph", "Host", "JSON", "NodeKit", "System",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
         code("Control", ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"], exclude: design),
         code("Archive", ["CSQLite", "Graph", "Host", "NodeKit", "System"], exclude: design),
         .target(
@@ -179,7 +184,7 @@ let package = Package(
         tests(
             "Isolation", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime", "System"]),
         tests("Config", ["Config", "Graph", "Host", "NodeKit"]),
-        tests("Host", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime"]),
+        tests("Host", ["Config", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Realtime"]),
         tests("Control", ["Control", "Host"]),
         tests("Archive", ["Archive", "Config", "Drivers", "Graph", "Host", "NodeKit", "System"]),
         tests(

@@ -169,6 +169,9 @@ extension HostCall {
                 "series", VG_SET_STRINGS,
                 "only these of the series, those among them that are measured only for whoever asks: bands, or face.bands"
             ),
+            Setting(
+                "since", VG_SET_INTEGER, "the number of the last event that was told: what came after it comes first"),
+            Setting("run", VG_SET_STRING, "which run counted that, as the answer to 'events' said"),
         ]
     )
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import Graph
 import Host
 import NodeKit
@@ -12,7 +11,7 @@ extension HostCall {
             results: [Field("status", VG_TABLE, "driver, load, dropouts, counters, nodes that are not well, ...")]
         ) { host, _ in
             guard let status = await host.status else { throw HostError("no graph is playing") }
-            let fields = status.fields(pid: getpid()) + [("time", .number(status.time))]
+            let fields = status.fields + [("time", .number(status.time))]
             return [("status", .table(Dictionary(fields.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })))]
         },
         HostCall(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Glibc
 import Host
 
@@ -15,11 +16,11 @@ final class Connection {
     var isBusy: Bool { call != nil }
     /// Ends the call that is being done, if it only looks.
     var endLook: (() -> Void)?
-    /// What it is told of the graph.
-    var subscription: Subscription?
-    /// What it wants of that.
-    var filter = EventFilter()
-    /// Losses that it has been told.
+    /// What it is told of what happens; nil: nothing.
+    var reader: EventReader?
+    /// What it is told of what nodes measure.
+    var series: Subscription?
+    /// Losses of that which it has been told.
     var lossesTold = 0
     /// Losses that the server has counted.
     var lossesCounted = 0
@@ -75,10 +76,10 @@ final class Connection {
     /// Bytes that it sent and that were not taken.
     private var waiting: Int { input.count - start }
     /// Whether nothing is to be done for it.
-    var isIdle: Bool { !isBusy && subscription == nil && pending == 0 }
+    var isIdle: Bool { !isBusy && reader == nil && pending == 0 }
     /// Whether it can be let go.
     var isDone: Bool {
-        !isBusy && waiting == 0 && (isGone || hasEnded && pending == 0 && subscription == nil)
+        !isBusy && waiting == 0 && (isGone || hasEnded && pending == 0 && reader == nil)
     }
 
     /// Takes what has arrived.
@@ -193,7 +194,7 @@ final class Connection {
             end()
             (endLook, call) = (nil, nil)
         }
-        subscription = nil
+        (reader, series) = (nil, nil)
     }
 }
 

@@ -17,14 +17,17 @@ public final class ControlServer: Sendable {
     /// Device and inode of the socket: another one in its place is not ours.
     private let identity: (dev_t, ino_t)?
 
-    /// Begins to listen under a client's name, and answers these calls. [any]
+    /// Begins to listen under a client's name, and answers these calls. `feed`: what happens, as other transports tell it,
+    /// too. [any]
     public init(
-        _ host: Host, client: String, calls: CallTable = CallTable(), folder: ControlFolder = .standard()
+        _ host: Host, client: String, calls: CallTable = CallTable(), feed: EventFeed? = nil,
+        folder: ControlFolder = .standard()
     ) throws(HostError) {
         let mailbox = try Mailbox()
         let (listener, name) = try folder.listen(client)
         let path = folder.socket(name)
-        nonisolated(unsafe) let service = Service(host, calls, listener, mailbox)  // soon the thread's alone
+        // Soon the thread's alone.
+        nonisolated(unsafe) let service = Service(host, feed ?? EventFeed(host), calls, listener, mailbox)
         do throws(SystemError) {
             thread = try SystemThread(name: "vg-control") { service.serve() }
         } catch {

@@ -11,6 +11,9 @@ import System
 /// The server's thread: takes connections, lines and answers as they come.
 final class Service {
     private let host: Host
+    private let feed: EventFeed
+    /// Whether anybody has ever asked what happens: from then on it is kept for who comes back.
+    private var isAsked = false
     private let calls: CallTable
     private let listener: Int32
     private let mailbox: Mailbox
@@ -33,11 +36,12 @@ final class Service {
     static let longestTurn = 1 << 14
     /// Seconds after which a client is dropped that reads nothing of what waits for it.
     static let patience = 10.0
-    /// Events that are kept for a client that does not read them.
-    static let eventLimit = 4096
+    /// Frames of series that are kept for a client that does not read them.
+    static let seriesLimit = 4096
 
-    init(_ host: Host, _ calls: CallTable, _ listener: Int32, _ mailbox: Mailbox) {
+    init(_ host: Host, _ feed: EventFeed, _ calls: CallTable, _ listener: Int32, _ mailbox: Mailbox) {
         self.host = host
+        self.feed = feed
         self.calls = calls
         self.listener = listener
         self.mailbox = mailbox
@@ -71,12 +75,14 @@ final class Service {
     private func patience(_ time: Double) -> Int32 {
         // Whose turn was over before all its lines were done.
         if mayBegin, connections.contains(where: \.canGoOn) { return 0 }
-        if connections.contains(where: { $0.subscription != nil }) { return 16 }
-        return restsUntil > time || connections.contains(where: { $0.pending > 0 }) ? 500 : -1
+        if connections.contains(where: { $0.reader != nil }) { return 16 }
+        if restsUntil > time || connections.contains(where: { $0.pending > 0 }) { return 500 }
+        return isAsked ? 1000 : -1
     }
 
     private func step(_ entries: [pollfd]) {
         let time = monotonicSeconds()
+        if isAsked { feed.advance() }
         for (connection, entry) in zip(connections, entries.dropFirst(2)) where entry.revents != 0 {
             connection.receive(at: time)
             // Both ways are closed: nothing that is written is ever read.
@@ -197,42 +203,38 @@ final class Service {
 
 extension Service {
     private func subscribe(_ connection: Connection, _ request: Request) throws(CallError) {
-        let given = try request.arguments()
-        do throws(NodeError) {
-            try checkValues(given, against: HostCall.events.arguments, of: "'events'", noun: "argument")
-        } catch { throw CallError(error.message, hint: error.hint) }
-        let settings = Settings(given)
-        let filter = EventFilter(
-            names: given["only"].map { _ in settings.strings("only") }, series: settings.strings("series"))
-        connection.filter = filter
+        let reader = try EventReader(feed, for: .user, try request.arguments())
+        let filter = reader.filter
+        connection.reader = reader
         connection.lossesTold = 0
         connection.lossesCounted = 0
         connection.statusDue = 0
-        connection.subscription = host.subscribe(.bounded(Self.eventLimit), series: filter.series, where: filter.wants)
-        connection.send(JSONText.object([("id", request.id.text), ("ok", "true")]))
+        connection.series = host.subscribe(.bounded(Self.seriesLimit), series: filter.series) {
+            if case .frame = $0 { filter.wants($0) } else { false }
+        }
+        isAsked = true
+        connection.send(JSONText.object([("id", request.id.text), ("ok", "true")] + reader.answer))
     }
 
-    /// What has happened, as far as the client has room, what was lost, and once a second the status.
+    /// What has happened and was measured, as far as the client has room, what was lost, and once a second the status.
     private func deliver(to connection: Connection, at time: Double) {
-        guard let subscription = connection.subscription else { return }
-        let dropped = subscription.dropped
-        counts.eventsLost += dropped - connection.lossesCounted
-        connection.lossesCounted = dropped
+        guard let reader = connection.reader, let series = connection.series else { return }
+        let dropped = series.dropped
+        let missed = reader.missed + dropped
+        counts.eventsLost += missed - connection.lossesCounted
+        connection.lossesCounted = missed
+        while connection.hasRoom, let line = connection.reader?.next() { connection.send(line) }
         guard connection.hasRoom else { return }
-        let lost = dropped - connection.lossesTold
-        if lost > 0 {
-            connection.lossesTold = dropped
-            connection.send(
-                EventJSON.encode(Event(HostEvent.eventsLost.name, fields: ["count": .integer(Int64(lost))])))
+        if dropped > connection.lossesTold { connection.send(EventFeed.lost(dropped - connection.lossesTold)) }
+        connection.lossesTold = dropped
+        while connection.hasRoom, let frame = series.pollShared() {
+            if let line = reader.filter.line(frame) { connection.send(line) }
         }
-        while connection.hasRoom, let published = subscription.pollShared() {
-            if let line = connection.filter.line(published) { connection.send(line) }
-        }
-        guard time >= connection.statusDue, connection.filter.wants(HostEvent.status.name) else { return }
+        guard time >= connection.statusDue, reader.filter.wants(HostEvent.status.name) else { return }
         connection.statusDue = time + 1
         Task { [host, mailbox, number = connection.number] in
             guard let status = await host.status else { return }
-            let line = EventJSON.encode(status, event: HostEvent.status.name, pid: getpid())
+            let line = EventJSON.encode(status, event: HostEvent.status.name)
             mailbox.post(Mailbox.Letter(client: number, line: line))
         }
     }

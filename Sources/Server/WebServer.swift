@@ -39,9 +39,11 @@ public final class WebServer: Sendable {
         init(_ hub: LiveHub, _ router: Router) { (self.hub, self.router) = (hub, router) }
     }
 
-    /// Begins to listen. `more`: calls beside those of every host; `kept` finds what may be downloaded. [control]
+    /// Begins to listen. `more`: calls beside those of every host; `kept` finds what may be downloaded; `feed`: what
+    /// happens, as other transports tell it, too. [control]
     public init(
-        _ host: Host, _ web: WebDescription, calls more: [HostCall] = [], kept: KeptFiles = KeptFiles()
+        _ host: Host, _ web: WebDescription, calls more: [HostCall] = [], feed: EventFeed? = nil,
+        kept: KeptFiles = KeptFiles()
     ) throws(HostError) {
         guard let address = ListenAddress(web.listen) else {
             throw HostError(
@@ -81,7 +83,9 @@ public final class WebServer: Sendable {
         let addresses = Self.addresses(address)
         let access = Access(web, addresses: addresses, port: port, tokens: tokens)
         let calls = CallTable(more + Self.ownCalls(tokens, look))
-        state = State(LiveHub(host, calls, access, loop), Router(host, calls, access, kept: kept, logo: look.logo))
+        state = State(
+            LiveHub(host, calls, access, feed ?? EventFeed(host), loop),
+            Router(host, calls, access, kept: kept, logo: look.logo))
         self.group = group
         let shown = address.isAny ? addresses.last { $0 != "::1" } ?? "localhost" : address.host
         url = "http://\(shown.contains(":") ? "[\(shown)]" : shown):\(port)/"

@@ -62,8 +62,8 @@ let folders: [Folder] = [
             "WebAudio", "CNode", "CRealtime", "DequeModule",
         ]),
     Folder(
-        "API", "the calls that other programs may ask of a host, declared once, with rights and checks",
-        imports: ["Config", "Graph", "Host", "JSON", "NodeKit"]),
+        "API", "the calls that other programs may ask of a host and what they are told, with rights and checks",
+        imports: ["Config", "Graph", "Host", "JSON", "NodeKit", "System", "DequeModule"]),
     Folder(
         "Control",
         "the socket by which other programs of the user call a host, its client, the tunnel through ssh, the watch on files",

@@ -24,7 +24,8 @@ import TestSupport
         let scratch = try Scratch()
         let path = scratch.file("socket")
         let listener = try #require(try LocalSocket.listen(path))
-        let service = Service(Host(), CallTable(), listener, try Mailbox())
+        let host = Host()
+        let service = Service(host, EventFeed(host), CallTable(), listener, try Mailbox())
         let flood = try SocketClient(path)
         service.turn()
         // What is no JSON is answered at once.

@@ -137,7 +137,7 @@ import TestSupport
         for _ in 0..<2 { try run.graph.send(.text("count"), to: "agent", port: "text") }
         run.graph.pump()
         #expect(run.graph.status.counters == ["agent": ["counted": 6]])
-        let fields = Dictionary(uniqueKeysWithValues: run.graph.status.fields(pid: 1).map { ($0.key, $0.value) })
+        let fields = Dictionary(uniqueKeysWithValues: run.graph.status.fields.map { ($0.key, $0.value) })
         #expect(fields["counters"] == .table(["agent": .table(["counted": .integer(6)])]))
         #expect(fields["lost_notes"] == .integer(0) && fields["lost_midi"] == .integer(0))
     }

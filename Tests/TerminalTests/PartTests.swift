@@ -114,7 +114,8 @@ import TestSupport
                 == #"{"event":"series","time":0.500000,"node":"m","peak":[0.5,null],"rms":[0.1,0],"orb":[1]}"#)
         var status = sampleStatus()
         status.degraded = ["a\"b": "why"]
-        let line = EventJSON.encode(status, pid: 42)
+        status.pid = 42
+        let line = EventJSON.encode(status)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(object["event"] as? String == "running")
         #expect(object["driver"] as? String == "jack")
@@ -171,7 +172,7 @@ import TestSupport
         let event = Event("dropout", node: "reverb", fields: dropout.fields)
         #expect(eventText(event) == "late: \(dropout.text) (3 cycles)")
         let object = try #require(
-            try JSONSerialization.jsonObject(with: Data(EventJSON.encode(status, pid: 1).utf8)) as? [String: Any])
+            try JSONSerialization.jsonObject(with: Data(EventJSON.encode(status).utf8)) as? [String: Any])
         #expect(object["dropouts"] as? [String: Int] == ["node": 3, "upstream": 1])
         #expect((object["scheduling"] as? [String: Any])?["policy"] as? String == "unknown")
     }

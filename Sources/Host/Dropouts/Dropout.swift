@@ -122,26 +122,6 @@ public struct Dropout: Sendable, Equatable {
     }
 }
 
-extension Status {
-    /// How many late cycles each cause made, as fields of JSON.
-    public var dropoutFields: [String: SettingValue] {
-        Dictionary(uniqueKeysWithValues: dropouts.map { ($0.key.rawValue, .integer(Int64($0.value))) })
-    }
-}
-
-extension Scheduling {
-    /// As fields of JSON.
-    public var fields: [String: SettingValue] {
-        [
-            "policy": .string(policy.rawValue), "priority": .integer(Int64(priority)), "realtime": .bool(isRealtime),
-            "permitted": .bool(isPermitted), "locked_bytes": .integer(Int64(lockedMemory)),
-            "locked_shared_bytes": .integer(Int64(sharedMemory)),
-            // -1: no limit.
-            "lockable_bytes": .integer(Int64(lockableMemory ?? -1)), "advice": .string(advice),
-        ]
-    }
-}
-
 extension NodeTiming {
     /// As fields of JSON, in microseconds.
     public var fields: [String: SettingValue] {

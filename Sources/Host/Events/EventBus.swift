@@ -55,6 +55,12 @@ public final class EventBus: Sendable {
         return subscription
     }
 
+    /// What is retained and wanted, in the order in which it came. `wants` is called with a lock held. [any]
+    func retained(where wants: (Published) -> Bool) -> [Publication] {
+        let kept = state.withLock { $0.retained.values.filter { wants($0.publication.element) } }
+        return kept.sorted { $0.number < $1.number }.map(\.publication)
+    }
+
     /// Gives an element to every subscriber that wants it. [any]
     public func publish(_ element: Published) {
         let publication = Publication(element)

@@ -26,8 +26,8 @@ public enum EventJSON {
     }
 
     /// The host's state, as event `running` (the first one) or `status`.
-    public static func encode(_ status: Status, event: String = HostEvent.running.name, pid: Int32) -> String {
-        encode(event, status.time, utc: calendarTime(), node: nil, status.fields(pid: pid))
+    public static func encode(_ status: Status, event: String = HostEvent.running.name) -> String {
+        encode(event, status.time, utc: calendarTime(), node: nil, status.fields)
     }
 
     private static func encode(

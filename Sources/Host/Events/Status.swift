@@ -14,6 +14,8 @@ public struct Status: Sendable, Equatable {
     public var ownServer = false
     /// The JACK client's name.
     public var client = ""
+    /// The host's process.
+    public var pid: Int32 = 0
     /// Hz.
     public var rate = 0.0
     /// Frames.
@@ -74,26 +76,4 @@ public struct ChangeTimes: Sendable, Equatable {
     }
 
     private static func milliseconds(_ seconds: Double) -> Double { (seconds * 1e6).rounded() / 1e3 }
-}
-
-extension Status {
-    /// All of it, by the names that other programs see, in an order of meaning.
-    public func fields(pid: Int32) -> [(key: String, value: SettingValue)] {
-        func whole(_ number: some BinaryInteger) -> SettingValue { .integer(Int64(clamping: number)) }
-        var fields: [(key: String, value: SettingValue)] = [
-            ("driver", .string(driver)), ("notice", .string(notice)), ("server", .string(server)),
-            ("own_server", .bool(ownServer)),
-            ("rate", .number(rate)), ("block", whole(block)), ("threads", whole(threads)), ("client", .string(client)),
-            ("pid", whole(pid)), ("load", .number(load)), ("xruns", whole(xruns)), ("blocks", whole(blocks)),
-            ("state", .string(state)), ("scheduling", .table(scheduling.fields)), ("dropouts", .table(dropoutFields)),
-            ("unrecorded", whole(unrecorded)), ("lost_notes", whole(lostNotes)), ("lost_midi", whole(lostMIDI)),
-        ]
-        if !unconnected.isEmpty {
-            fields.append(("unconnected", .table(unconnected.mapValues(SettingValue.string))))
-        }
-        if let change = lastChange { fields.append(("last_change", .table(change.fields))) }
-        fields.append(("counters", .table(counters.mapValues { .table($0.mapValues { whole($0) }) })))
-        fields.append(("degraded", .table(degraded.mapValues(SettingValue.string))))
-        return fields
-    }
 }

@@ -66,6 +66,10 @@ public actor Host {
         bus.subscribe(delivery, series: series, where: wants, until: isLast)
     }
 
+    /// The newest states and frames that whoever subscribes now is given first, those that are wanted, in the order in which
+    /// they came. [any]
+    public nonisolated func retained(where wants: (Published) -> Bool) -> [Publication] { bus.retained(where: wants) }
+
     /// Publishes one of `HostEvent.all` for who works for the host, as the archive does. [any]
     public nonisolated func tell(_ event: EventType, _ fields: [String: SettingValue] = [:]) { bus.tell(event, fields) }
 

@@ -141,6 +141,7 @@ extension RunningGraph {
                 state.lastTicks = counters.busyTicks
             }
             var status = Status()
+            status.pid = getpid()
             status.driver = info.kind.rawValue
             status.notice = info.notice
             status.server = info.server

@@ -45,9 +45,6 @@ enum Limits {
     static let soundRate = 800.0
     /// Bytes that wait for a client before it is given nothing more.
     static let outbound = 256 << 10
-    /// Events that are kept for who comes back, and their bytes.
-    static let events = 4096
-    static let eventBytes = 4 << 20
 }
 
 /// How often something may be done: so many at once, and so many a second.

@@ -16,12 +16,10 @@ final class LiveClient: ChannelInboundHandler {
     private let hub: LiveHub
     private let caller: Caller
     private var context: ChannelHandlerContext?
-    /// Whether it is told what happens.
-    private(set) var hasEvents = false
+    /// What it is told of what happens; nil: nothing.
+    private var events: EventReader?
     /// What it asks for of the levels, and has seen.
     private(set) var reader = LevelFrames.Reader()
-    /// The number of the last event that it was sent.
-    private var cursor = 0
     /// Whether levels are on their way to it: newer ones wait.
     private var isBusy = false
     /// The edition of the names that it was told.
@@ -126,14 +124,16 @@ final class LiveClient: ChannelInboundHandler {
     /// Whether it takes more now.
     var hasRoom: Bool { context?.channel.isWritable ?? false }
 
+    /// Whether it is told events of a name, or "series".
+    func wants(_ name: String) -> Bool { events?.filter.wants(name) ?? false }
+
     /// How the host is, which only counts now, and is not for visitors. [loop]
     func tellStatus(_ line: ByteBuffer) { if hasRoom, caller.right > .visitor { send(line) } }
 
     /// Events that have come, as far as it takes them, and the newest levels. [loop]
     func step() {
-        guard hasEvents else { return }
-        sendEvents()
-        guard let frames = hub.frames else { return }
+        while hasRoom, let line = events?.next() { send(line) }
+        guard wants("series"), let frames = hub.frames else { return }
         if frames.edition != namesTold, hasRoom {
             namesTold = frames.edition
             send(frames.namesLine)
@@ -145,19 +145,6 @@ final class LiveClient: ChannelInboundHandler {
         isBusy = true
         nonisolated(unsafe) let client = self  // touched on the loop only
         send(bytes: message) { client.isBusy = false }
-    }
-
-    private func sendEvents() {
-        let history = hub.history
-        if !history.reaches(cursor), hasRoom, let next = history.next(after: cursor) {
-            send(EventHistory.lost(next.number - 1 - cursor))
-            for line in history.retained(for: caller.right) { send(line) }
-            cursor = next.number - 1
-        }
-        while hasRoom, let item = history.next(after: cursor) {
-            cursor = item.number
-            if let line = item.line(for: caller.right) { send(line) }
-        }
     }
 
     /// Asks whether it is there; one that has not been heard of for long is not. [loop]
@@ -245,23 +232,16 @@ final class LiveClient: ChannelInboundHandler {
     }
 
     private func subscribe(_ request: Request) throws(CallError) {
-        let given = Settings(try request.arguments())
-        _ = hub.history.advance()
-        let history = hub.history
-        let since = given.string("run") == hub.run ? given.integer("since") : nil
-        let isResumed = since.map { history.reaches($0) && $0 >= 0 } ?? false
-        cursor = isResumed ? since ?? 0 : history.last
-        hasEvents = true
+        let events = try EventReader(hub.feed, for: caller, try request.arguments())
+        self.events = events
         namesTold = 0
-        reader.seen = 0
+        reader = LevelFrames.Reader(wanted: reader.wanted.union(events.filter.series), seen: 0)
         hub.wishesChanged()
-        send(
-            JSONText.object([
-                ("id", request.id.text), ("ok", "true"), ("run", JSONText.string(hub.run)), ("number", String(cursor)),
-                ("resumed", String(isResumed)), ("read_only", String(hub.access.isReadOnly)),
-                ("right", JSONText.string(caller.right.rawValue)),
-            ]))
-        if !isResumed { for line in history.retained(for: caller.right) { send(line) } }
+        let rights = [
+            ("read_only", String(hub.access.isReadOnly)), ("right", JSONText.string(caller.right.rawValue)),
+        ]
+        send(JSONText.object([("id", request.id.text), ("ok", "true")] + events.answer + rights))
+        step()
     }
 
     private func ask(_ request: Request) throws(CallError) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
-import Glibc
 import Graph
 import Host
 import NIOCore
@@ -12,9 +11,7 @@ final class LiveHub: @unchecked Sendable {
     let host: Host
     let calls: CallTable
     let access: Access
-    /// Tells this run from any other, so that numbers of events are not mixed up.
-    let run = String(Token().text.prefix(16))
-    let history: EventHistory
+    let feed: EventFeed
     private(set) var frames: LevelFrames?
     private let loop: any EventLoop
     private var clients: [ObjectIdentifier: LiveClient] = [:]
@@ -28,13 +25,15 @@ final class LiveHub: @unchecked Sendable {
     /// Without a client what happens is only remembered.
     private static let idleTurn = TimeAmount.seconds(1)
 
-    init(_ host: Host, _ calls: CallTable, _ access: Access, _ loop: any EventLoop) {
-        (self.host, self.calls, self.access, self.loop) = (host, calls, access, loop)
-        history = EventHistory(host)
+    init(_ host: Host, _ calls: CallTable, _ access: Access, _ feed: EventFeed, _ loop: any EventLoop) {
+        (self.host, self.calls, self.access, self.feed, self.loop) = (host, calls, access, feed, loop)
     }
 
     /// Begins to remember what happens.
-    func begin() { schedule() }
+    func begin() {
+        feed.advance()
+        schedule()
+    }
 
     /// Takes a client in.
     func add(_ client: LiveClient) {
@@ -51,7 +50,7 @@ final class LiveHub: @unchecked Sendable {
 
     /// Somebody asks for other series, or for events.
     func wishesChanged() {
-        let readers = clients.values.filter(\.hasEvents)
+        let readers = clients.values.filter { $0.wants("series") }
         if readers.isEmpty {
             frames = nil
         } else {
@@ -77,7 +76,7 @@ final class LiveHub: @unchecked Sendable {
     }
 
     private func step() {
-        let goesOn = history.advance()
+        let goesOn = feed.advance()
         guard !clients.isEmpty else { return }
         let now = NIODeadline.now()
         frames?.advance()
@@ -97,12 +96,12 @@ final class LiveHub: @unchecked Sendable {
     private func tellStatus() {
         Task { [host, loop, hub = self] in
             guard let status = await host.status else { return }
-            let line = EventJSON.encode(status, event: HostEvent.status.name, pid: getpid())
+            let line = EventJSON.encode(status, event: HostEvent.status.name)
             loop.execute { hub.tell(ByteBuffer(string: line)) }
         }
     }
 
     private func tell(_ line: ByteBuffer) {
-        for client in clients.values where client.hasEvents { client.tellStatus(line) }
+        for client in clients.values where client.wants(HostEvent.status.name) { client.tellStatus(line) }
     }
 }

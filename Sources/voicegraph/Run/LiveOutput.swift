@@ -58,7 +58,7 @@ final class LiveOutput: Sendable {
         switch face {
         case .view(_, let view): view.update(status: status, at: monotonicSeconds())
         case .json(let filter) where filter.wants(HostEvent.running.name):
-            writeOut(EventJSON.encode(status, pid: getpid()) + "\n")
+            writeOut(EventJSON.encode(status) + "\n")
         case .json: break
         case .lines:
             let keys = isPlain && keyboard != nil ? "\ns or Enter tells how it is, q quits" : ""
@@ -140,7 +140,7 @@ final class LiveOutput: Sendable {
         switch face {
         case .view(_, let view): view.update(status: status, at: monotonicSeconds())
         case .json(let filter) where everySecond && filter.wants(HostEvent.status.name):
-            writeOut(EventJSON.encode(status, event: HostEvent.status.name, pid: getpid()) + "\n")
+            writeOut(EventJSON.encode(status, event: HostEvent.status.name) + "\n")
         case .lines where everySecond && !isPlain: writeOut(line.withLock { $0.line(status) } + "\n")
         default: break
         }
@@ -166,16 +166,15 @@ final class LiveOutput: Sendable {
         if case .json(let filter) = face {
             guard filter.wants(HostEvent.finished.name) else { return }
             let nodes = timings.map { ($0.node, SettingValue.table($0.fields)) }
-            let fields: [String: SettingValue] = [
-                "driver": .string(status.driver), "server": .string(status.server), "notice": .string(status.notice),
-                "xruns": .integer(Int64(status.xruns)), "blocks": .integer(Int64(status.blocks)),
-                "load": .number(status.load), "events_dropped": .integer(Int64(dropped)),
-                "dropouts": .table(status.dropoutFields), "unrecorded": .integer(Int64(clamping: status.unrecorded)),
-                "recent_dropouts": .list(dropouts.map { .table($0.fields) }),
-                "lost_midi": .integer(Int64(clamping: status.lostMIDI)),
-                "scheduling": .table(status.scheduling.fields),
-                "nodes": .table(Dictionary(uniqueKeysWithValues: nodes)),
+            let told: Set = [
+                "driver", "server", "notice", "xruns", "blocks", "load", "dropouts", "unrecorded", "lost_midi",
+                "scheduling",
             ]
+            var fields = Dictionary(
+                uniqueKeysWithValues: status.fields.filter { told.contains($0.key) }.map { ($0.key, $0.value) })
+            fields["events_dropped"] = .integer(Int64(dropped))
+            fields["recent_dropouts"] = .list(dropouts.map { .table($0.fields) })
+            fields["nodes"] = .table(Dictionary(uniqueKeysWithValues: nodes))
             writeOut(
                 EventJSON.encode(
                     Event(HostEvent.finished.name, time: status.time, wallTime: calendarTime(), fields: fields)) + "\n")

@@ -103,6 +103,7 @@ struct RunCommand: AsyncParsableCommand {
         let file = absolute(graph.file)
         let keeper: ArchiveWriter?
         let face: WebFace
+        let feed = EventFeed(host)
         do {
             // A plugin may keep it waiting already while it is loaded.
             let waiting = Task.detached { await leave(host, when: ended) }
@@ -111,7 +112,7 @@ struct RunCommand: AsyncParsableCommand {
             let graph = await host.description
             // Before anything sounds: an address that is taken is told at once.
             face = try WebFace(
-                host, web.description(over: graph?.web), folder: graph?.baseFolder ?? "")
+                host, web.description(over: graph?.web), feed, folder: graph?.baseFolder ?? "")
             keeper = graph.flatMap { keep($0, file, of: host) }
             var request = audio.request(over: graph?.driver, client: graph?.name ?? "voicegraph")
             // A run that is to last so long is not to spend that time on waiting.
@@ -128,7 +129,7 @@ struct RunCommand: AsyncParsableCommand {
             let nodes = await host.wiring?.nodes ?? []
             EventNames(nodes.flatMap { $0.instance.declarations.events.map(\.name) }).warn(of: only)
         }
-        let control = openControl(of: host, status.client, face.calls)
+        let control = openControl(of: host, status.client, face.calls, feed)
         // Nobody could ask it anything.
         guard OpenFiles.free >= 8 else {
             await host.close()
@@ -186,8 +187,8 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// Where other programs reach this run; it plays without that, too.
-    private func openControl(of host: Host, _ client: String, _ calls: CallTable) -> ControlServer? {
-        do throws(HostError) { return try ControlServer(host, client: client, calls: calls) } catch {
+    private func openControl(of host: Host, _ client: String, _ calls: CallTable, _ feed: EventFeed) -> ControlServer? {
+        do throws(HostError) { return try ControlServer(host, client: client, calls: calls, feed: feed) } catch {
             writeOut("voicegraph: this run cannot be controlled: \(error)\n", to: STDERR_FILENO)
             return nil
         }

@@ -42,7 +42,7 @@ struct WebFace {
     let calls: CallTable
 
     /// Listens, if that is wanted.
-    init(_ host: Host, _ web: WebDescription?, folder: String) throws(HostError) {
+    init(_ host: Host, _ web: WebDescription?, _ feed: EventFeed, folder: String) throws(HostError) {
         let kept = ArchiveCalls.table()
         guard var web else {
             (server, calls) = (nil, CallTable(kept + [Self.call(nil)]))
@@ -54,7 +54,7 @@ struct WebFace {
         var files = KeptFiles()
         files.take = { take throws(CallError) in try ArchiveCalls.file(of: take) }
         files.transcript = { session, format throws(CallError) in try Self.transcript(session, format) }
-        let server = try WebServer(host, web, calls: kept, kept: files)
+        let server = try WebServer(host, web, calls: kept, feed: feed, kept: files)
         self.server = server
         calls = CallTable(kept + [Self.call(server)])
     }
