@@ -14,6 +14,10 @@ public enum DriverChooser {
         }
     }
 
+    /// The server that is asked for a client just now and has not answered yet, and for how many seconds it is waited for;
+    /// nil: none is. [any]
+    public static var unanswered: (server: String, seconds: Double)? { JackLibrary.unanswered }
+
     /// The running server, else PipeWire, else what nobody hears.
     private static func first(_ request: DriverRequest) throws(DriverError) -> any Driver {
         do throws(JackLibrary.OpenError) { return try connect(request, .any) } catch {

@@ -38,8 +38,23 @@ struct DriverChoiceTests {
         turn.end()
     }
 
+    @Test("A JACK server that hangs while the run begins is told of, and does not keep it from ending")
+    func jackHangsAtTheStart() async throws {
+        let server = try await Jackd.start()
+        kill(server.processID, SIGSTOP)
+        let session = try Session(toneGraph, ["--duration", "1"], server: server.name)
+        try await session.run.wait("it is told") {
+            $0.errors.contains("the server '\(server.name)' does not answer yet")
+        }
+        session.run.signal(SIGTERM)
+        #expect(try await session.run.end() == 1)
+        #expect(session.run.errors.contains("ended before it played"))
+        kill(server.processID, SIGCONT)
+        server.stop()
+    }
+
     @Test(
-        "A PipeWire that hangs while the run begins does not keep it from ending",
+        "A PipeWire that hangs while the run begins is told of, and does not keep it from ending",
         .enabled(if: PipeWire.isInstalled, "needs pipewire and pw-jack: apt install pipewire-jack"))
     func hangsAtTheStart() async throws {
         let turn = try await JackTurn.wait()
@@ -52,6 +67,7 @@ struct DriverChoiceTests {
             try await runTool(["grep", "-q", "/pipewire-0.3/jack/libjack", "/proc/\(program.processID)/maps"]).status
                 == 0
         }
+        try await session.run.wait("it is told") { $0.errors.contains("the server 'pipewire-0' does not answer yet") }
         session.run.signal(SIGTERM)
         #expect(try await session.run.end() == 1)
         #expect(session.run.errors.contains("ended before it played"))

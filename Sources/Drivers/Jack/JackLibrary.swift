@@ -49,6 +49,8 @@ package enum JackLibrary {
         var lines: [String] = []
         /// What was loaded last, and for whom.
         var library: (wanted: Provider, isPipeWire: Bool)?
+        /// The server that is asked for a client, and since when.
+        var asked: (server: String, since: Double)?
     }
 
     /// Also serialises opening and closing: the library's own globals are set up and torn down in them.
@@ -67,6 +69,11 @@ package enum JackLibrary {
 
     /// Whether it is that of jackd 2, which keeps a list of the servers that run. [any]
     private static var isJackd2: Bool { String(cString: jack_get_version_string()).hasPrefix("1.9") }
+
+    /// The server that is asked for a client just now, and for how many seconds; nil: none is. [any]
+    static var unanswered: (server: String, seconds: Double)? {
+        state.withLock(\.asked).map { ($0.server, monotonicSeconds() - $0.since) }
+    }
 
     /// Opens a client; never starts a server. Blocks while the server hangs. [control]
     package static func open(
@@ -87,6 +94,8 @@ package enum JackLibrary {
             let opening = JackOpening()
             defer { opening.end() }
             JackMetadata.repair()
+            state.withLock { $0.asked = (isPipeWire ? PipeWireSocket.name : serverName, monotonicSeconds()) }
+            defer { state.withLock { $0.asked = nil } }
             let allowed = ClientName.allowed(name)
             let name = isPipeWire ? allowed : ClientName.beside(ServerNames.running, allowed)
             if exactName && name != allowed { return .failure(.refused(status: JackNameNotUnique.rawValue)) }

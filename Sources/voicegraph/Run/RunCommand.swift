@@ -106,7 +106,7 @@ struct RunCommand: AsyncParsableCommand {
         let feed = EventFeed(host)
         do {
             // A plugin may keep it waiting already while it is loaded.
-            let waiting = Task.detached { await leave(host, when: ended) }
+            let waiting = Task.detached { [duration] in await leave(host, when: ended, isShort: duration != nil) }
             defer { waiting.cancel() }
             report(try await host.load(graph.file, overrides: graph.overrides), json: json)
             let graph = await host.description
@@ -255,12 +255,26 @@ struct RunCommand: AsyncParsableCommand {
 }
 
 /// Ends the program when it is told to end before there is a driver: opening one takes as long as its server hangs. A graph
-/// that has begun ends as it should, unless that takes too long.
-private func leave(_ host: Host, when ended: EndFlag) async {
-    var patience = 10.0
+/// that has begun ends as it should, unless that takes too long. That a server does not answer is told, and one that `isShort`
+/// does not wait for it.
+private func leave(_ host: Host, when ended: EndFlag, isShort: Bool) async {
+    var (patience, isTold) = (10.0, false)
     while !ended.isSet || host.hasBegun && patience > 0 {
         guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
         if ended.isSet { patience -= 0.05 }
+        guard let (server, seconds) = DriverChooser.unanswered else { continue }
+        func tell(_ what: String) {
+            let name = printable(server)
+            writeOut("voicegraph: the server '\(name)' does not answer\(what)\n", to: STDERR_FILENO)
+        }
+        if seconds > 2, !isTold {
+            isTold = true
+            tell(" yet and is waited for; `voicegraph doctor` tells what is wrong with it")
+        }
+        if seconds > 30, isShort {
+            tell(" within 30 s")
+            _exit(1)
+        }
     }
     guard !Task.isCancelled else { return }
     writeOut("voicegraph: ended before it played\n", to: STDERR_FILENO)
