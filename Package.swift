@@ -185,7 +185,7 @@ let package = Package(
             "Isolation", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime", "System"]),
         tests("Config", ["Config", "Graph", "Host", "NodeKit"]),
         tests("Host", ["Config", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Realtime"]),
-        tests("Control", ["Control", "Host"]),
+        tests("Control", ["Control", "Host", "System"]),
         tests("Archive", ["Archive", "Config", "Drivers", "Graph", "Host", "NodeKit", "System"]),
         tests(
             "Server",

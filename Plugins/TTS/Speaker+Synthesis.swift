@@ -49,7 +49,7 @@ extension Speaker {
                 try synthesize(piece, of: text, speech, output, pipe)
             } catch {
                 // Of what is missing it is said how to get it.
-                reason = error.hint.isEmpty || !error.key.isEmpty ? error.message : "\(error.message) (\(error.hint))"
+                reason = error.key.isEmpty ? error.description : error.message
             }
             output.end { write(speech, pipe, $0) }
             if !drain(output, speech, pipe) { return }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+import NodeKit
 
 /// The calls that a transport offers: those of every host, and more where there is more to ask, as of an archive.
 public struct CallTable: Sendable {
@@ -15,11 +16,11 @@ public struct CallTable: Sendable {
     }
 
     /// A call by name; what there is not is told with what there is.
-    public func named(_ name: String) throws(CallError) -> HostCall {
+    public func named(_ name: String) throws(Fault) -> HostCall {
         if let place = places[name] { return calls[place] }
         var suggester = Suggester()
         let names = calls.map(\.name) + [HostCall.events.name]
-        throw CallError(
+        throw Fault(
             "there is no call '\(name.prefix(60))'",
             hint: suggester.hint(name, among: names, otherwise: "calls: \(names.sorted().joined(separator: ", "))"))
     }

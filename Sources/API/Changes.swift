@@ -75,7 +75,7 @@ extension HostCall {
             switch (given.string("text"), given.number("number")) {
             case (let text?, nil): message = .text(text)
             case (nil, let number?): message = .number(number)
-            default: throw CallError("a message is a text or a number", hint: "give one of 'text' and 'number'")
+            default: throw Fault("a message is a text or a number", hint: "give one of 'text' and 'number'")
             }
             try await host.send(message, to: given.text("node"), port: given.text("port"))
             return []

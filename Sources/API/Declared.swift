@@ -46,8 +46,7 @@ extension HostCall {
         let nodes = await host.wiring?.nodes.map(\.instance) ?? []
         guard let wanted else { return nodes }
         guard let node = nodes.first(where: { $0.name == wanted }) else {
-            throw HostError(
-                "there is no node '\(wanted)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
+            throw Fault("there is no node '\(wanted)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
         }
         return [node]
     }

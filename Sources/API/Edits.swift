@@ -74,29 +74,29 @@ extension HostCall {
     }
 
     /// A node as `add` takes it: name, type and settings, as in a file.
-    private static func description(of given: [String: SettingValue]) throws(CallError) -> NodeDescription {
+    private static func description(of given: [String: SettingValue]) throws(Fault) -> NodeDescription {
         var fields = given
-        func text(_ key: String) throws(CallError) -> String {
+        func text(_ key: String) throws(Fault) -> String {
             guard let value = fields.removeValue(forKey: key) else {
-                throw CallError(
+                throw Fault(
                     "the node has no '\(key)'",
                     hint: "for example {\"name\":\"quiet\",\"type\":\"gain\",\"gain_db\":-6}")
             }
             guard case .string(let text) = value, !text.isEmpty else {
-                throw CallError("the node's '\(key)' must be a text")
+                throw Fault("the node's '\(key)' must be a text")
             }
             return text
         }
         let name = try text("name")
         guard NodeDescription.isName(name) else {
-            throw CallError(
+            throw Fault(
                 "'\(name.prefix(60))' cannot be a node's name",
                 hint: "names are made of letters, digits, '_' and '-'")
         }
         var node = NodeDescription(name: name, type: try text("type"))
         for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
             if NodeDescription.flags.contains(key) {
-                guard case .bool(let flag) = value else { throw CallError("the node's '\(key)' must be true or false") }
+                guard case .bool(let flag) = value else { throw Fault("the node's '\(key)' must be true or false") }
                 node.setFlag(key, flag)
             } else {
                 node.entries[key] = Entry(value, inner: inner(value))

@@ -46,8 +46,8 @@ public struct HostCall: Sendable {
     public func callAsFunction(
         _ host: Host, _ values: [String: SettingValue] = [:], by caller: Caller = .user
     ) async throws(CallError) -> CallResults {
-        guard caller.right >= right else { throw CallError(missing: right, caller) }
         do {
+            guard caller.right >= right else { throw Fault(missing: right, caller) }
             let open = Set(arguments.filter { $0.kind == VG_SET_VALUE }.map(\.key))
             let shallow = Dictionary(
                 uniqueKeysWithValues: values.map { key, value in
@@ -57,11 +57,7 @@ public struct HostCall: Sendable {
                     default: (key, value)
                     }
                 })
-            do throws(NodeError) {
-                try checkValues(shallow, against: arguments, of: "'\(name)'", noun: "argument")
-            } catch {
-                throw CallError(error.message, hint: error.hint.isEmpty ? usage : error.hint)
-            }
+            try checkValues(shallow, against: arguments, of: "'\(name)'", noun: "argument")
             let given = Settings(values)
             try await check(host, given, caller)
             let results = try await Author.$current.withValue(caller.name) { try await body(host, given) }
@@ -78,7 +74,7 @@ public struct HostCall: Sendable {
         try reach.check(given.values, against: arguments)
         guard let handed = try await handing?(host, given) else { return }
         if let (node, action) = handed.action, !caller.may(action.name, of: node, isPublic: action.isPublic) {
-            throw CallError(
+            throw Fault(
                 "whoever has this link may not do '\(action.name)' of '\(node)'",
                 hint: caller.right == .visitor ? Right.operator.hint : "'actions' in [web] says what may be done")
         }
@@ -113,45 +109,35 @@ public typealias CallResults = [(key: String, value: SettingValue)]
 
 /// Why a call was not done.
 public struct CallError: Error, Sendable {
-    /// What is wrong.
-    public var message: String
-    /// What to do.
-    public var hint: String
-    /// Of what kind it is, where a node's action says so: "already-recording"; else empty.
-    public var kind = ""
+    /// What is wrong, and what to do.
+    public var fault: Fault
     /// What is wrong with a graph, if it is that.
     public var diagnostics: [Diagnostic] = []
 
-    /// Describes a failure.
-    public init(_ message: String, hint: String = "") {
-        self.message = message
-        self.hint = hint
-    }
-
-    /// Who asks may not ask for this.
-    public init(missing right: Right, _ caller: Caller) {
-        self.init("\(caller.right.rawValue)s may not ask for this", hint: right.hint)
-    }
-
-    /// Any error of a host. There is always something to do about it: at least what `hint` says.
-    init(_ error: any Error, hint: String) {
+    /// Any error of a host; `hint` is what there is to do at least.
+    init(_ error: any Error, hint: String = "") {
         switch error {
         case let error as CallError: self = error
-        case let error as HostError:
-            self.init(error.message, hint: error.hint)
-            kind = error.kind
+        case let error as Fault: fault = error
         case let error as InvalidGraph:
             let errors = error.diagnostics.filter { $0.severity == .error }
             let more = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
             let place = errors.first.map(\.location).flatMap {
                 $0.line > 0 ? "\($0.file):\($0.line):\($0.column): " : nil
             }
-            self.init(
+            fault = Fault(
                 (place ?? "") + (errors.first?.message ?? "the graph is faulty") + more, hint: errors.first?.hint ?? "")
             diagnostics = error.diagnostics
-        default: self.init("\(error)")
+        default: fault = Fault("\(error)")
         }
-        if self.hint.isEmpty { self.hint = hint }
+        if fault.hint.isEmpty { fault.hint = hint }
+    }
+}
+
+extension Fault {
+    /// Who asks may not ask for this.
+    public init(missing right: Right, _ caller: Caller) {
+        self.init("\(caller.right.rawValue)s may not ask for this", hint: right.hint)
     }
 }
 

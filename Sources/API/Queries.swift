@@ -10,7 +10,7 @@ extension HostCall {
             "status", "what is measured now", change: false, right: .operator,
             results: [Field("status", VG_TABLE, "driver, load, dropouts, counters, nodes that are not well, ...")]
         ) { host, _ in
-            guard let status = await host.status else { throw HostError("no graph is playing") }
+            guard let status = await host.status else { throw Fault("no graph is playing") }
             let fields = status.fields + [("time", .number(status.time))]
             return [("status", .table(Dictionary(fields.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })))]
         },

@@ -12,7 +12,7 @@ struct ReachCheck {
     /// Refuses what leads out. A node's texts are looked at even where its type does not say that they name files.
     func check(
         _ values: [String: SettingValue], against settings: [Setting], isNode: Bool = false
-    ) throws(CallError) {
+    ) throws(Fault) {
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
             guard let setting = settings.first(where: { $0.key == key }) else { continue }
             if setting.reach == .file, case .integer = value, setting.kind == VG_SET_INTEGER {
@@ -44,7 +44,7 @@ struct ReachCheck {
         return real != folder && !real.hasPrefix(folder == "/" ? folder : folder + "/")
     }
 
-    private func refusal(_ key: String, _ reach: Setting.Reach) -> CallError {
+    private func refusal(_ key: String, _ reach: Setting.Reach) -> Fault {
         let what =
             switch reach {
             case .file: "a file outside the graph's folder"
@@ -52,7 +52,7 @@ struct ReachCheck {
             case .variable: "a variable of the environment"
             case .address: "an address"
             }
-        return CallError(
+        return Fault(
             "'\(key.prefix(60))' would name \(what), which nobody may do over the network",
             hint: "write it into the graph's file, or trust = true in its [web]")
     }

@@ -4,14 +4,15 @@ import Host
 import JSON
 import NodeKit
 
-extension CallError {
-    /// As the answer to a request. There is always something to do about it.
-    public func answer(_ id: JSON) -> String {
-        JSONText.object([("id", id.text), ("ok", "false"), ("error", text)])
+extension Fault {
+    /// As the answer to a request; `diagnostics`: what is wrong with a graph, if it is that. There is always something to
+    /// do about it.
+    public func answer(_ id: JSON, _ diagnostics: [Diagnostic] = []) -> String {
+        JSONText.object([("id", id.text), ("ok", "false"), ("error", json(diagnostics))])
     }
 
     /// Message, hint and diagnostics as JSON, and the kind where it has one.
-    public var text: String {
+    public func json(_ diagnostics: [Diagnostic] = []) -> String {
         let parts = [
             ("message", JSONText.string(message)),
             ("hint", JSONText.string(hint.isEmpty ? "send one object a line" : hint)),
@@ -33,45 +34,44 @@ public struct Request: Sendable {
     public init() {}
 
     /// Reads a line. The id is there for the answer even if this throws.
-    public mutating func read(_ line: some Sequence<UInt8>) throws(CallError) {
+    public mutating func read(_ line: some Sequence<UInt8>) throws(Fault) {
         let json: JSON
         do throws(JSON.Fault) { json = try JSON(line) } catch {
-            throw CallError(
-                "this is not JSON: \(error.message) (byte \(error.offset + 1))", hint: "send one object a line")
+            throw Fault("this is not JSON: \(error.message) (byte \(error.offset + 1))", hint: "send one object a line")
         }
         guard case .object(let given) = json else {
-            throw CallError("a call is an object, not \(json.kind)", hint: "for example {\"id\":1,\"call\":\"status\"}")
+            throw Fault("a call is an object, not \(json.kind)", hint: "for example {\"id\":1,\"call\":\"status\"}")
         }
         fields = given
         switch fields.removeValue(forKey: "id") ?? .null {
-        case .list, .object: throw CallError("'id' must be a number or a text")
+        case .list, .object: throw Fault("'id' must be a number or a text")
         case let id: self.id = id
         }
         switch fields.removeValue(forKey: "call") {
         case .string(let name)?: call = name
-        case nil: throw CallError("'call' is missing", hint: "for example {\"id\":1,\"call\":\"status\"}")
-        case let other?: throw CallError("'call' must be a text, not \(other.kind)")
+        case nil: throw Fault("'call' is missing", hint: "for example {\"id\":1,\"call\":\"status\"}")
+        case let other?: throw Fault("'call' must be a text, not \(other.kind)")
         }
     }
 
     /// Reads an object that holds the arguments and nothing else.
-    public mutating func read(arguments text: some Sequence<UInt8>) throws(CallError) {
+    public mutating func read(arguments text: some Sequence<UInt8>) throws(Fault) {
         let json: JSON
         do throws(JSON.Fault) { json = try JSON(text) } catch {
-            throw CallError("this is not JSON: \(error.message) (byte \(error.offset + 1))", hint: "send one object")
+            throw Fault("this is not JSON: \(error.message) (byte \(error.offset + 1))", hint: "send one object")
         }
         guard case .object(let given) = json else {
-            throw CallError("the arguments are an object, not \(json.kind)", hint: "for example {\"node\":\"mic\"}")
+            throw Fault("the arguments are an object, not \(json.kind)", hint: "for example {\"node\":\"mic\"}")
         }
         fields = given
     }
 
     /// What the call is given, by name.
-    public func arguments() throws(CallError) -> [String: SettingValue] {
+    public func arguments() throws(Fault) -> [String: SettingValue] {
         var arguments: [String: SettingValue] = [:]
         for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
             guard let value = value.setting else {
-                throw CallError("'\(key.prefix(60))' must not be null", hint: "leave it out")
+                throw Fault("'\(key.prefix(60))' must not be null", hint: "leave it out")
             }
             arguments[key] = value
         }
@@ -82,11 +82,12 @@ public struct Request: Sendable {
     public func answer(
         _ host: Host, _ table: CallTable, by caller: Caller = .user, more: @Sendable (String) -> [(String, String)]
     ) async -> String {
-        do throws(CallError) {
+        do {
             let results = try await table.named(call)(host, try arguments(), by: caller)
             return JSONText.object([("id", id.text), ("ok", "true")] + results.json + more(call))
         } catch {
-            return error.answer(id)
+            let error = CallError(error)
+            return error.fault.answer(id, error.diagnostics)
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
+import System
 
 /// The archive cannot do what was asked of it.
 public struct ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -21,20 +22,17 @@ public struct ArchiveError: Error, Sendable, Equatable, CustomStringConvertible 
 
     /// What kind of trouble it is.
     public var kind: Kind
-    /// What is wrong.
-    public var message: String
-    /// What to do; may be empty.
-    public var hint: String
+    /// What is wrong, and what to do.
+    public var fault: Fault
 
     /// Describes a failure.
     public init(_ kind: Kind, _ message: String, hint: String = "") {
         self.kind = kind
-        self.message = message
-        self.hint = hint
+        fault = Fault(message, hint: hint)
     }
 
     /// Message and hint.
-    public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
+    public var description: String { fault.description }
 
     /// What SQLite says, in our words.
     init(sqlite code: Int32, _ said: String) {

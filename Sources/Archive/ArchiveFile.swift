@@ -31,7 +31,7 @@ struct ArchiveFile {
         defer { close(lock) }
         do { return (try connect(), nil) } catch {
             guard [.damaged, .strange, .locked].contains(error.kind) else { throw error }
-            let reason = error.message
+            let reason = error.fault.message
             let other = try moveAway()
             return (try connect(), SetAside(path: other, reason: reason))
         }

@@ -114,7 +114,7 @@ public final class ArchiveWriter: @unchecked Sendable {
         if opensAtOnce { attempt() }
         while let first = next() {
             hold(first)
-            let isWell = store.fault == nil
+            let isWell = store.error == nil
             var rest = isWell ? min(1000, mostHeld) - held.count : 2 * mostHeld
             while rest > 0, case .event(let event)? = events.poll() {
                 hold(event)
@@ -126,7 +126,7 @@ public final class ArchiveWriter: @unchecked Sendable {
         }
         for _ in 0..<2 where !held.isEmpty { write() }
         lost += waiting
-        let reason = store.fault?.message ?? ""
+        let reason = store.error?.fault.message ?? ""
         store.end()
         if lost > toldLost || toldState != "" { tellState("ended", reason) }
         outcome.withLock { $0 = Outcome(lost: lost, reason: lost > 0 ? reason : "", session: store.session) }
@@ -199,7 +199,7 @@ public final class ArchiveWriter: @unchecked Sendable {
             do throws(ArchiveError) { try writeHeld() } catch {
                 guard isHopeless(error) else { throw error }
                 if let other = try store.setAside() {
-                    tellSetAside(ArchiveFile.SetAside(path: other, reason: error.message))
+                    tellSetAside(ArchiveFile.SetAside(path: other, reason: error.fault.message))
                 }
                 try writeHeld()
             }

@@ -30,7 +30,7 @@ struct SessionStore {
     private var opened: FileNumbers?
     private var open = Open(folder: currentFolder())
     /// Why the last call failed.
-    private(set) var fault: ArchiveError?
+    private(set) var error: ArchiveError?
 
     init(_ file: ArchiveFile, _ session: ArchiveWriter.Session) {
         self.file = file
@@ -55,10 +55,10 @@ struct SessionStore {
                 return open
             }
             emptyLog(patience: 0.1)
-            fault = nil
+            error = nil
             return setAside
         } catch {
-            fault = error
+            self.error = error
             // A connection that was refused once may be refused for ever.
             if error.kind == .refused { close() }
             throw error

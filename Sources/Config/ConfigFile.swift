@@ -23,11 +23,8 @@ public enum ConfigFile {
             reader.readMain(SourceText(file: path, bytes: bytes), canonical: canonical(path))
             return reader.finish(path, overrides)
         case .failure(let fault):
-            let place = SourceLocation(file: path)
-            return (
-                nil,
-                [Diagnostic(.error, "cannot read '\(shortened(path))': \(fault.reason)", at: place, hint: fault.hint)]
-            )
+            let text = "cannot read '\(shortened(path))': \(fault.message)"
+            return (nil, [Diagnostic(.error, text, at: SourceLocation(file: path), hint: fault.hint)])
         }
     }
 

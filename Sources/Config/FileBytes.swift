@@ -2,12 +2,7 @@
 import CToml
 import Glibc
 import Graph
-
-/// Why a file could not be read.
-struct FileFault: Error {
-    var reason: String
-    var hint = ""
-}
+import NodeKit
 
 /// What the files of a graph may have in all: ten times what ten thousand nodes need. More is no graph, and would take
 /// minutes and a gigabyte to be found wrong.
@@ -20,17 +15,17 @@ enum FileLimits {
 
 /// Reads a whole file up to the size that is accepted and one byte more. With `onlyFiles` nothing else is read:
 /// a pipe or a device may be waited on for ever.
-func readFile(_ path: String, onlyFiles: Bool = false) -> Result<[UInt8], FileFault> {
-    guard !path.isEmpty else { return .failure(FileFault(reason: "the name is empty")) }
+func readFile(_ path: String, onlyFiles: Bool = false) -> Result<[UInt8], Fault> {
+    guard !path.isEmpty else { return .failure(Fault("the name is empty")) }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | (onlyFiles ? O_NONBLOCK : 0))
-    guard descriptor >= 0 else { return .failure(FileFault(reason: words(of: errno))) }
+    guard descriptor >= 0 else { return .failure(Fault(words(of: errno))) }
     defer { close(descriptor) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-        return .failure(FileFault(reason: "it is a folder", hint: "name a graph file in it"))
+        return .failure(Fault("it is a folder", hint: "name a graph file in it"))
     }
     if onlyFiles, status.st_mode & S_IFMT != S_IFREG {
-        return .failure(FileFault(reason: "it is not an ordinary file"))
+        return .failure(Fault("it is not an ordinary file"))
     }
     var bytes: [UInt8] = []
     let limit = FileLimits.bytes + 1
@@ -43,7 +38,7 @@ func readFile(_ path: String, onlyFiles: Bool = false) -> Result<[UInt8], FileFa
             count = max(0, got)
         }
         if failed == EINTR { continue }
-        guard failed == 0 else { return .failure(FileFault(reason: words(of: failed))) }
+        guard failed == 0 else { return .failure(Fault(words(of: failed))) }
         if piece.isEmpty { break }
         bytes += piece
     }

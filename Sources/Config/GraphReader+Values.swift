@@ -71,7 +71,7 @@ extension GraphReader {
         guard let entry = value(node, document) else { return nil }
         var flag: Bool?
         if let fault = TableValue.flag().read(entry, document.key(node), { flag = $0 }) {
-            report(fault.message, at: entry.valueLocation, hint: fault.hint)
+            diagnostics.append(Diagnostic(fault, at: entry.valueLocation))
         }
         return flag
     }
@@ -79,7 +79,7 @@ extension GraphReader {
     /// Tells of a key that a table does not take, and where it belongs.
     mutating func unknownKey(_ node: TomlDocument.Node, _ document: TomlDocument, in table: FileTable) {
         let fault = description.tables.unknown(document.key(node), in: table)
-        report(fault.message, at: document.keyLocation(node), hint: fault.hint)
+        diagnostics.append(Diagnostic(fault, at: document.keyLocation(node)))
     }
 }
 

@@ -125,7 +125,7 @@ struct GraphReader {
         case .failure(let fault):
             unreadable = true
             report(
-                "cannot include '\(shortened(name))': \(fault.reason)", at: location,
+                "cannot include '\(shortened(name))': \(fault.message)", at: location,
                 hint: name.hasPrefix("/") ? fault.hint : "the path starts at the folder of this file")
         }
     }
@@ -195,7 +195,7 @@ struct GraphReader {
         }
         guard let entry = value(node, document) else { return }
         if let fault = declared.read(&table, entry) {
-            report(fault.message, at: entry.valueLocation, hint: fault.hint)
+            diagnostics.append(Diagnostic(fault, at: entry.valueLocation))
         } else {
             given[Table.table, default: []].append((key, entry.keyLocation))
         }

@@ -16,7 +16,7 @@ func apply(_ override: String, to description: inout GraphDescription, _ report:
     let path = override[..<equals].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if path.count == 2, let kind = description.tables.kind(named: path[0]) {
         let value = Entry(overrideValue(String(override[override.index(after: equals)...])))
-        if let fault = description.tables.set(path[1], of: kind, value) { fail(fault.message, fault.hint) }
+        if let fault = description.tables.set(path[1], of: kind, value) { report(Diagnostic(fault, at: place)) }
         return
     }
     guard path.count >= 3, path[0] == "node", path.allSatisfy({ !$0.isEmpty }), path.count <= Int(VG_TOML_DEPTH_LIMIT)

@@ -97,8 +97,7 @@ struct StringText {
                 let place = location(index..<end + 1)
                 switch value(of: bytes[index + 2..<end], environment) {
                 case .success(let text): put(text.utf8, index)
-                case .failure(let fault):
-                    report(Diagnostic(.error, fault.message, at: place, hint: fault.hint))
+                case .failure(let fault): report(Diagnostic(fault, at: place))
                 }
                 index = end + 1
             } else {
@@ -120,22 +119,22 @@ struct StringText {
         return (String(text[..<mark]), String(text[mark...].dropFirst(2)))
     }
 
-    private func value(of inner: ArraySlice<UInt8>, _ environment: [String: String]) -> Result<String, Diagnostic> {
+    private func value(of inner: ArraySlice<UInt8>, _ environment: [String: String]) -> Result<String, Fault> {
         let text = String(decoding: inner, as: UTF8.self)
         let (name, fallback) = Self.parts(of: inner)
         let isName =
             !name.isEmpty && !name.utf8.first!.isDigit && name.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 == 95 }
         guard isName else {
             return .failure(
-                Diagnostic(
-                    .error, "'${\(shortened(text))}' does not name an environment variable",
+                Fault(
+                    "'${\(shortened(text))}' does not name an environment variable",
                     hint: "write ${NAME} or ${NAME:-default}, or $$ for a dollar sign"))
         }
         if let found = environment[name], fallback == nil || !found.isEmpty { return .success(found) }
         if let fallback { return .success(fallback) }
         return .failure(
-            Diagnostic(
-                .error, "the environment variable '\(shortened(name))' is not set",
+            Fault(
+                "the environment variable '\(shortened(name))' is not set",
                 hint: "set it, or give a default: ${\(shortened(name)):-default}"))
     }
 }

@@ -2,6 +2,7 @@
 import Glibc
 import Host
 import JSON
+import System
 
 /// A program's end of a connection to a host. One call at a time.
 public final class ControlClient {
@@ -16,20 +17,20 @@ public final class ControlClient {
     /// `patience`: how many seconds an answer may take. [any]
     public init(
         _ name: String? = nil, folder: ControlFolder = .standard(), patience: Int = 60
-    ) throws(HostError) {
+    ) throws(Fault) {
         // A folder that others could have made is not believed.
         if let error = folder.fault() { throw error }
         let name = if let name { name } else { try Self.only(folder.running()) }
         let (descriptor, error) = LocalSocket.connect(folder.socket(name), seconds: min(5, patience))
         guard error == 0 else {
             if error == EAGAIN {
-                throw HostError("the host '\(name)' does not answer", hint: "it may have been stopped")
+                throw Fault("the host '\(name)' does not answer", hint: "it may have been stopped")
             }
             guard error == ENOENT || error == ECONNREFUSED else {
-                throw HostError("cannot reach the host '\(name)': \(reason(error))")
+                throw Fault("cannot reach the host '\(name)': \(reason(error))")
             }
             let running = folder.running()
-            throw HostError("no host '\(name)' is running", hint: Self.hint(running))
+            throw Fault("no host '\(name)' is running", hint: Self.hint(running))
         }
         (self.name, self.descriptor, tunnel) = (name, descriptor, nil)
         limitWait(patience)
@@ -41,13 +42,13 @@ public final class ControlClient {
     /// can be forwarded later. [any]
     public init(
         _ name: String? = nil, ssh machine: String, asks: Bool = true, isSilent: Bool = false, forwards: Bool = false
-    ) throws(HostError) {
+    ) throws(Fault) {
         let tunnel = try SSHTunnel(machine, asks: asks, isSilent: isSilent)
         let found = try Self.reached(tunnel, name)
         let chosen = if let name { name } else { try Self.only(found.map(\.client), on: machine) }
         guard let (_, descriptor) = found.first(where: { $0.client == chosen }) else {
             let running = name == nil ? found.map(\.client) : try Self.reached(tunnel, nil).map { $0.client }
-            throw HostError("no host '\(chosen)' is running on \(machine)", hint: Self.hint(running))
+            throw Fault("no host '\(chosen)' is running on \(machine)", hint: Self.hint(running))
         }
         for (_, other) in found where other != descriptor { close(other) }
         (self.name, self.descriptor, self.tunnel) = (chosen, descriptor, tunnel)
@@ -56,7 +57,7 @@ public final class ControlClient {
     }
 
     /// The names of the hosts that run on another machine. [any]
-    public static func running(ssh machine: String) throws(HostError) -> [String] {
+    public static func running(ssh machine: String) throws(Fault) -> [String] {
         try reached(SSHTunnel(machine, asks: true, isSilent: false), nil).map { client, descriptor in
             close(descriptor)
             return client
@@ -66,7 +67,7 @@ public final class ControlClient {
     deinit { close(descriptor) }
 
     /// Forwards an address of TCP on the other machine, which is then the same on this one. [any]
-    public func forward(_ address: String) throws(HostError) { try tunnel?.forward(address: address) }
+    public func forward(_ address: String) throws(Fault) { try tunnel?.forward(address: address) }
 
     /// Whether the other machine is not reached any more. [any]
     public var isCut: Bool { tunnel?.hasEnded ?? false }
@@ -82,11 +83,11 @@ public final class ControlClient {
 
     private static let startHint = "start one with `voicegraph run FILE`"
 
-    private static func only(_ running: [String], on machine: String? = nil) throws(HostError) -> String {
+    private static func only(_ running: [String], on machine: String? = nil) throws(Fault) -> String {
         let place = machine.map { " on \($0)" } ?? ""
-        guard let first = running.first else { throw HostError("no host is running\(place)", hint: startHint) }
+        guard let first = running.first else { throw Fault("no host is running\(place)", hint: startHint) }
         guard running.count == 1 else {
-            throw HostError(
+            throw Fault(
                 "\(running.count) hosts are running\(place): \(running.joined(separator: ", "))",
                 hint: "choose one with --client NAME")
         }
@@ -97,7 +98,7 @@ public final class ControlClient {
     /// connection in any case; it ends where nobody listens, and so each is asked for something.
     private static func reached(
         _ tunnel: SSHTunnel, _ name: String?
-    ) throws(HostError) -> [(client: String, descriptor: Int32)] {
+    ) throws(Fault) -> [(client: String, descriptor: Int32)] {
         let sockets = tunnel.sockets.filter { name == nil || $0.client == name }
         var found: [(client: String, descriptor: Int32)] = []
         for (client, path) in sockets {
@@ -115,7 +116,7 @@ public final class ControlClient {
             found.append((client, descriptor))
         }
         if found.isEmpty, !sockets.isEmpty {
-            throw HostError(
+            throw Fault(
                 "no host answers on \(tunnel.machine), though there are sockets",
                 hint: "the runs have ended, or the sshd there has AllowStreamLocalForwarding no")
         }
@@ -138,20 +139,20 @@ public final class ControlClient {
     }
 
     /// Makes a call; returns the whole answer as it came, and read. A refusal is an answer.
-    public func call(_ call: String, _ fields: [String: JSON] = [:]) throws(HostError) -> (line: String, answer: JSON) {
+    public func call(_ call: String, _ fields: [String: JSON] = [:]) throws(Fault) -> (line: String, answer: JSON) {
         var all = fields
         all["id"] = .integer(1)
         all["call"] = .string(call)
         try send(JSON.object(all).text)
-        guard let line = try nextLine() else { throw HostError("the host '\(name)' has ended") }
+        guard let line = try nextLine() else { throw Fault("the host '\(name)' has ended") }
         do throws(JSON.Fault) { return (String(decoding: line, as: UTF8.self), try JSON(line)) } catch {
-            throw HostError("the host '\(name)' answers nonsense: \(error.message)")
+            throw Fault("the host '\(name)' answers nonsense: \(error.message)")
         }
     }
 
     /// The next line that the host sends; nil when it has ended. Without a call under way it waits as long as it takes
     /// if `patiently`.
-    public func nextLine(patiently: Bool = false) throws(HostError) -> [UInt8]? {
+    public func nextLine(patiently: Bool = false) throws(Fault) -> [UInt8]? {
         var searched = 0
         while true {
             if let end = input[searched...].firstIndex(of: 10) {
@@ -166,14 +167,14 @@ public final class ControlClient {
             } else if count == 0 || errno == ECONNRESET {
                 return nil
             } else if errno == EAGAIN, !patiently {
-                throw HostError("the host '\(name)' does not answer", hint: "it may have been stopped")
+                throw Fault("the host '\(name)' does not answer", hint: "it may have been stopped")
             } else if errno != EINTR, errno != EAGAIN {
-                throw HostError("the host '\(name)' cannot be heard: \(reason(errno))")
+                throw Fault("the host '\(name)' cannot be heard: \(reason(errno))")
             }
         }
     }
 
-    private func send(_ line: String) throws(HostError) {
+    private func send(_ line: String) throws(Fault) {
         var rest = Array((line + "\n").utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -183,7 +184,7 @@ public final class ControlClient {
                 // It may have said why before.
                 return
             } else if errno != EINTR {
-                throw HostError("the host '\(name)' does not listen: \(reason(errno))")
+                throw Fault("the host '\(name)' does not listen: \(reason(errno))")
             }
         }
     }

@@ -49,9 +49,9 @@ public struct ControlFolder: Sendable {
     }
 
     /// Why nothing can be reached or made in the folder; nil: it is as it should be, or not there yet. [any]
-    public func fault() -> HostError? {
+    public func fault() -> Fault? {
         guard access(path, F_OK) == 0 else { return nil }
-        do throws(HostError) { try check() } catch { return error }
+        do throws(Fault) { try check() } catch { return error }
         return nil
     }
 
@@ -67,9 +67,9 @@ public struct ControlFolder: Sendable {
 
     /// Makes the folder if it is not there. Throws unless it is ours alone: whoever could replace a socket in it would
     /// hear what is meant for us.
-    func make() throws(HostError) {
+    func make() throws(Fault) {
         if mkdir(path, 0o700) != 0, errno != EEXIST {
-            throw HostError(
+            throw Fault(
                 "cannot make \(path): \(reason(errno))", hint: "set XDG_RUNTIME_DIR to a private folder that is there")
         }
         try check()
@@ -77,35 +77,35 @@ public struct ControlFolder: Sendable {
 
     /// Puts a page there that leads a browser on to a link, and returns its path. What a program is started with everybody on
     /// the machine sees; what is in this folder its owner alone.
-    public func page(leadingTo link: String) throws(HostError) -> String {
+    public func page(leadingTo link: String) throws(Fault) -> String {
         try make()
         let place = path + "/open.html"
         let target = JSONText.string(link).replacing("<", with: "\\u003c")
         let text =
             "<!doctype html><meta charset=\"utf-8\"><title>voicegraph</title><script>location.replace(\(target))</script>"
         let file = open(place, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw HostError("cannot write \(place): \(reason(errno))") }
+        guard file >= 0 else { throw Fault("cannot write \(place): \(reason(errno))") }
         defer { close(file) }
         guard write(file, text, text.utf8.count) == text.utf8.count else {
-            throw HostError("cannot write \(place): \(reason(errno))")
+            throw Fault("cannot write \(place): \(reason(errno))")
         }
         return place
     }
 
-    func check() throws(HostError) {
+    func check() throws(Fault) {
         var entry = stat()
-        guard lstat(path, &entry) == 0 else { throw HostError("cannot look at \(path): \(reason(errno))") }
+        guard lstat(path, &entry) == 0 else { throw Fault("cannot look at \(path): \(reason(errno))") }
         let hint = "remove it, or set XDG_RUNTIME_DIR to a private folder"
-        guard entry.st_mode & S_IFMT == S_IFDIR else { throw HostError("\(path) is not a folder", hint: hint) }
-        guard entry.st_uid == getuid() else { throw HostError("\(path) belongs to another user", hint: hint) }
+        guard entry.st_mode & S_IFMT == S_IFDIR else { throw Fault("\(path) is not a folder", hint: hint) }
+        guard entry.st_uid == getuid() else { throw Fault("\(path) belongs to another user", hint: hint) }
         guard entry.st_mode & 0o077 == 0 else {
-            throw HostError("\(path) is open to other users", hint: "chmod 700 \(path)")
+            throw Fault("\(path) is open to other users", hint: "chmod 700 \(path)")
         }
     }
 
     /// Listens under the client's name, or where that is taken "NAME-2" and so on; sockets that nobody listens on any
     /// more are removed. One program at a time does this.
-    func listen(_ client: String) throws(HostError) -> (descriptor: Int32, client: String) {
+    func listen(_ client: String) throws(Fault) -> (descriptor: Int32, client: String) {
         try make()
         let lock = try claim()
         defer { close(lock) }
@@ -119,19 +119,19 @@ public struct ControlFolder: Sendable {
             let name = number == 1 ? client : "\(client)-\(number)"
             if let descriptor = try LocalSocket.listen(socket(name)) { return (descriptor, name) }
         }
-        throw HostError("too many hosts are called \(client)")
+        throw Fault("too many hosts are called \(client)")
     }
 
-    private func claim() throws(HostError) -> Int32 {
+    private func claim() throws(Fault) -> Int32 {
         let lock = open(path + "/.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard lock >= 0 else { throw HostError("cannot lock \(path): \(reason(errno))") }
+        guard lock >= 0 else { throw Fault("cannot lock \(path): \(reason(errno))") }
         // Held for a moment only, unless its holder was stopped there.
         for _ in 0..<200 {
             if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
             usleep(10_000)
         }
         close(lock)
-        throw HostError("\(path) is locked by another program", hint: "it may have been stopped; end it")
+        throw Fault("\(path) is locked by another program", hint: "it may have been stopped; end it")
     }
 }
 

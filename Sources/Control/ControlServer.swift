@@ -22,7 +22,7 @@ public final class ControlServer: Sendable {
     public init(
         _ host: Host, client: String, calls: CallTable = CallTable(), feed: EventFeed? = nil,
         folder: ControlFolder = .standard()
-    ) throws(HostError) {
+    ) throws(Fault) {
         let mailbox = try Mailbox()
         let (listener, name) = try folder.listen(client)
         let path = folder.socket(name)
@@ -32,7 +32,7 @@ public final class ControlServer: Sendable {
             thread = try SystemThread(name: "vg-control") { service.serve() }
         } catch {
             unlink(path)
-            throw HostError(error.description)
+            throw Fault(error)
         }
         self.mailbox = mailbox
         self.name = name

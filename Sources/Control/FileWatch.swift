@@ -2,6 +2,7 @@
 import Dispatch
 import Glibc
 import Host
+import System
 
 /// Tells when files change. The folders are watched, not the files, since editors put a new file in the old one's place;
 /// and so is the folder of each symbolic link that leads to them, wherever it stands in the path. Several changes in quick succession are told once.
@@ -23,11 +24,11 @@ public final class FileWatch: @unchecked Sendable {
         IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | Int32(IN_ONLYDIR))
 
     /// Watches nothing yet; `changed` is called on a thread of its own. [any]
-    public init(changed: @escaping @Sendable () -> Void) throws(HostError) {
+    public init(changed: @escaping @Sendable () -> Void) throws(Fault) {
         self.changed = changed
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         guard descriptor >= 0 else {
-            throw HostError(
+            throw Fault(
                 "files cannot be watched: \(reason(errno))", hint: "see /proc/sys/fs/inotify/max_user_instances")
         }
         let descriptor = descriptor

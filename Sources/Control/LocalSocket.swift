@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Host
+import System
 
 /// Sockets of one machine, by path.
 enum LocalSocket {
@@ -19,14 +20,14 @@ enum LocalSocket {
     }
 
     /// Listens at a path; nil if something is there already.
-    static func listen(_ path: String) throws(HostError) -> Int32? {
+    static func listen(_ path: String) throws(Fault) -> Int32? {
         let address = try Address(path)
         let descriptor = try make()
         guard address.use({ bind(descriptor, $0, $1) }) == 0 else {
             let number = errno
             close(descriptor)
             if number == EADDRINUSE { return nil }
-            throw HostError("cannot make \(path): \(reason(number))")
+            throw Fault("cannot make \(path): \(reason(number))")
         }
         // Nobody can connect before it listens, and only we before the mode is set: the folder is ours alone.
         guard chmod(path, 0o600) == 0, Glibc.listen(descriptor, 128) == 0,
@@ -35,7 +36,7 @@ enum LocalSocket {
             let number = errno
             close(descriptor)
             unlink(path)
-            throw HostError("cannot listen at \(path): \(reason(number))")
+            throw Fault("cannot listen at \(path): \(reason(number))")
         }
         return descriptor
     }
@@ -48,10 +49,10 @@ enum LocalSocket {
         return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer[0] : 0
     }
 
-    private static func make() throws(HostError) -> Int32 {
+    private static func make() throws(Fault) -> Int32 {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)
-        guard descriptor >= 0 else { throw HostError("cannot make a socket: \(reason(errno))") }
+        guard descriptor >= 0 else { throw Fault("cannot make a socket: \(reason(errno))") }
         return descriptor
     }
 
@@ -60,7 +61,7 @@ enum LocalSocket {
         private var address = sockaddr_un()
         private var folder: Int32 = -1
 
-        init(_ path: String) throws(HostError) {
+        init(_ path: String) throws(Fault) {
             address.sun_family = sa_family_t(AF_UNIX)
             let size = MemoryLayout.size(ofValue: address.sun_path)
             var place = path
@@ -69,13 +70,13 @@ enum LocalSocket {
                 guard folder >= 0 else {
                     let number = errno
                     defer { errno = number }
-                    throw HostError("cannot look at \(path): \(reason(number))")
+                    throw Fault("cannot look at \(path): \(reason(number))")
                 }
                 place = "/proc/self/fd/\(folder)" + path[slash...]
             }
             guard place.utf8.count < size else {
                 defer { errno = ENAMETOOLONG }
-                throw HostError("the name of the socket is too long: \(path)", hint: "give the graph a shorter name")
+                throw Fault("the name of the socket is too long: \(path)", hint: "give the graph a shorter name")
             }
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: place.utf8) }
         }

@@ -43,9 +43,9 @@ final class Mailbox: @unchecked Sendable {
     private var closing = false
     private var told = ControlCounts()
 
-    init() throws(HostError) {
+    init() throws(Fault) {
         wake = vg_event_open()
-        if wake < 0 { throw HostError("out of file descriptors") }
+        if wake < 0 { throw Fault("out of file descriptors") }
     }
 
     deinit { close(wake) }

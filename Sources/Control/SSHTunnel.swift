@@ -31,14 +31,14 @@ final class SSHTunnel {
 
     /// Logs in. If it `asks`, and there is a terminal, ssh asks there for what it needs. What it says goes to standard
     /// error, or if it `isSilent` the last of it into the error. [any]
-    init(_ machine: String, asks: Bool, isSilent: Bool) throws(HostError) {
+    init(_ machine: String, asks: Bool, isSilent: Bool) throws(Fault) {
         guard let program = programPath("ssh") else {
-            throw HostError("ssh is not installed", hint: "apt install openssh-client")
+            throw Fault("ssh is not installed", hint: "apt install openssh-client")
         }
         // A short path: the names of sockets are short.
         var template = Array("\(P_tmpdir)/voicegraph-ssh-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw HostError("cannot make a folder in \(P_tmpdir): \(reason(errno))")
+            throw Fault("cannot make a folder in \(P_tmpdir): \(reason(errno))")
         }
         let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         let isAsking = asks && (isatty(STDIN_FILENO) == 1 || isatty(STDERR_FILENO) == 1)
@@ -51,13 +51,13 @@ final class SSHTunnel {
         ]
         words += options.flatMap { ["-o", $0] } + ["--", machine, Self.search]
         (self.machine, self.program, self.folder) = (machine, program, folder)
-        do throws(HostError) { child = try Child(program, words, keepsErrors: isSilent) } catch {
+        do throws(Fault) { child = try Child(program, words, keepsErrors: isSilent) } catch {
             rmdir(folder)
             throw error
         }
         guard let lines = list() else {
             let said = child.end()
-            throw HostError("ssh does not reach \(machine)" + (said.isEmpty ? "" : ": \(said)"))
+            throw Fault("ssh does not reach \(machine)" + (said.isEmpty ? "" : ": \(said)"))
         }
         let suffix = ControlFolder.suffix
         sockets = lines.filter { $0.hasPrefix("/") && $0.hasSuffix(suffix) }.map { path in
@@ -84,31 +84,31 @@ final class SSHTunnel {
     }
 
     /// Connects to a socket on the other side. That nobody listens there shows only when it is used.
-    func connect(_ path: String) throws(HostError) -> Int32 {
+    func connect(_ path: String) throws(Fault) -> Int32 {
         let local = "\(folder)/\(forwarded.count)"
         try forward(local, path)
         forwarded.append(local)
         let (descriptor, error) = LocalSocket.connect(local, seconds: 5)
-        guard error == 0 else { throw HostError("ssh to \(machine) does not forward \(path): \(reason(error))") }
+        guard error == 0 else { throw Fault("ssh to \(machine) does not forward \(path): \(reason(error))") }
         return descriptor
     }
 
     /// Forwards an address of TCP, such as 127.0.0.1:8765, from this machine to the same of the other one.
-    func forward(address: String) throws(HostError) { try request(address + ":" + address) }
+    func forward(address: String) throws(Fault) { try request(address + ":" + address) }
 
-    private func forward(_ local: String, _ path: String) throws(HostError) {
+    private func forward(_ local: String, _ path: String) throws(Fault) {
         // ssh takes : and \ for itself, and expands what follows %.
         let remote = path.replacing("\\", with: "\\\\").replacing(":", with: "\\:").replacing("%", with: "%%")
         try request("\(local):\(remote)")
     }
 
     /// Asks the ssh that is logged in; nothing of the user's settings counts for that.
-    private func request(_ forwarding: String) throws(HostError) {
+    private func request(_ forwarding: String) throws(Fault) {
         let words = ["-F", "none", "-S", folder + "/ssh", "-O", "forward", "-L", forwarding, "--", machine]
         var child = try Child(program, words, keepsErrors: true)
         let code = child.wait()
         let said = child.end()
-        if code != 0 { throw HostError("ssh to \(machine) does not forward \(forwarding): \(said)") }
+        if code != 0 { throw Fault("ssh to \(machine) does not forward \(forwarding): \(said)") }
     }
 
     /// What the search printed; nil: ssh has ended before that. What a login prints before is none of it.
@@ -141,11 +141,11 @@ private struct Child {
     /// Its standard error, in memory; -1: that of this process.
     private var errors: Int32 = -1
 
-    init(_ program: String, _ words: [String], keepsErrors: Bool) throws(HostError) {
+    init(_ program: String, _ words: [String], keepsErrors: Bool) throws(Fault) {
         var (reading, writing): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         defer { for end in [reading[0], writing[1]] where end >= 0 { close(end) } }
         guard vg_pipe_open(&reading), vg_pipe_open(&writing) else {
-            throw HostError("no pipe to ssh: \(reason(errno))")
+            throw Fault("no pipe to ssh: \(reason(errno))")
         }
         (input, output) = (reading[1], writing[0])
         // O_TMPFILE: a file without a name.
@@ -172,7 +172,7 @@ private struct Child {
         if result != 0 {
             process = 0
             _ = end()
-            throw HostError("\(program) cannot be started: \(reason(result))")
+            throw Fault("\(program) cannot be started: \(reason(result))")
         }
     }
 

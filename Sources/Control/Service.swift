@@ -139,7 +139,7 @@ final class Service {
             }
             guard hasRoom(for: process, at: time) else {
                 counts.refused += 1
-                connection.send(CallError("too many clients", hint: "try again later").answer(.null))
+                connection.send(Fault("too many clients", hint: "try again later").answer(.null))
                 connection.flush(at: time)
                 continue
             }
@@ -161,7 +161,7 @@ final class Service {
     private func makeRoom(among some: [Connection], at time: Double) -> Bool {
         guard let connection = some.filter(\.isIdle).min(by: { $0.active < $1.active }) else { return false }
         connections.removeAll { $0 === connection }
-        connection.send(CallError("too many clients; this one was idle longest", hint: "connect again").answer(.null))
+        connection.send(Fault("too many clients; this one was idle longest", hint: "connect again").answer(.null))
         connection.flush(at: time)
         counts.dropped += 1
         return true
@@ -173,11 +173,11 @@ final class Service {
         case .text(let text): bytes = text
         case .blank: return
         case .tooLong:
-            let error = CallError("the line is longer than 1 MB", hint: "send one object a line")
+            let error = Fault("the line is longer than 1 MB", hint: "send one object a line")
             return connection.send(error.answer(.null))
         }
         var request = Request()
-        do throws(CallError) {
+        do throws(Fault) {
             try request.read(bytes)
             if request.call == HostCall.events.name { return try subscribe(connection, request) }
         } catch {
@@ -202,7 +202,7 @@ final class Service {
 // MARK: events
 
 extension Service {
-    private func subscribe(_ connection: Connection, _ request: Request) throws(CallError) {
+    private func subscribe(_ connection: Connection, _ request: Request) throws(Fault) {
         let reader = try EventReader(feed, for: .user, try request.arguments())
         let filter = reader.filter
         connection.reader = reader

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import System
 
 /// Finds the driver that a user's wish and the machine allow.
 public enum DriverChooser {
@@ -29,7 +30,7 @@ public enum DriverChooser {
         var fault = ""
         if PipeWireSocket.path(request.server) != nil {
             do throws(JackLibrary.OpenError) { return try connect(request, .pipewire) } catch {
-                fault = error.asDriverError(server: request.server, .pipewire).message
+                fault = error.asDriverError(server: request.server, .pipewire).fault.message
             }
         }
         // A server of this name was meant, and not one more of our own.
@@ -112,8 +113,8 @@ public enum DriverChooser {
 
     /// What is wrong, in one line.
     static func sentence(_ error: DriverError) -> String {
-        let parts = [error.message] + error.details.suffix(1)
-        return parts.joined(separator: ": ") + (error.hint.isEmpty ? "" : " (\(error.hint))")
+        let parts = [error.fault.message] + error.details.suffix(1)
+        return Fault(parts.joined(separator: ": "), hint: error.fault.hint).description
     }
 
     /// Our own server that nobody hears, or a timer where there cannot be one; until there is one at `hopes`.

@@ -46,13 +46,13 @@ package enum OwnServer {
 
     /// A server under the first name that is free; it answers before this returns. [control]
     static func begin(_ request: DriverRequest, _ backend: ServerProcess.Backend) throws(DriverError) -> Begun {
-        if let fault = SharedMemory.fault() { throw DriverError(fault.message, hint: fault.hint) }
+        if let fault = SharedMemory.fault() { throw DriverError(fault) }
         OrphanedServer.end(request.server.map { [$0] } ?? names)
         do { return try first(request, backend) } catch {
             // Dead servers keep their names; without them there may be room.
             guard ServerNames.wereTaken(error) else { throw error }
             if !ServerNames.areAllTaken() || ServerNames.freeDead() { return try first(request, backend) }
-            throw DriverError(error.message, hint: ServerNames.advice, details: error.details)
+            throw DriverError(error.fault.message, hint: ServerNames.advice, details: error.details)
         }
     }
 

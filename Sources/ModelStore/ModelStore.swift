@@ -89,11 +89,11 @@ public struct ModelStore: Sendable {
     /// [control]
     public func remove(
         _ names: [String], force: Bool = false, tell: (RemovalStep) -> Void = { _ in }
-    ) throws(ModelError) {
+    ) throws(Fault) {
         for name in names where !force && exists(name) {
             let others = dependents(of: name).filter { !names.contains($0) }
             if others.isEmpty { continue }
-            throw ModelError(
+            throw Fault(
                 "\(name) is needed by \(others.joined(separator: ", "))",
                 hint: "remove \(others.count == 1 ? "that" : "those") as well, or give --force")
         }

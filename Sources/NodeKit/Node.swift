@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNode
+import System
 
 /// What a node is prepared for.
 public struct Preparation: Sendable {
@@ -21,25 +22,8 @@ public struct Preparation: Sendable {
     }
 }
 
-/// Why a node cannot be created or prepared.
-public struct NodeError: Error, Sendable, Equatable {
-    /// What is wrong, without the node's name.
-    public var message: String
-    /// What to do about it.
-    public var hint: String
-    /// The setting at fault, so that the host can point at its line; empty when it is none.
-    public var key: String
-    /// Of what kind it is, for programs: "already-recording"; empty: of none that has a name, or one of a setting.
-    public var kind: String
-
-    /// Describes a failure.
-    public init(_ message: String, hint: String = "", key: String = "", kind: String = "") {
-        self.message = message
-        self.hint = hint
-        self.key = key
-        self.kind = kind
-    }
-}
+/// Why a node cannot be created or prepared, or does not do what it is asked.
+public typealias NodeError = Fault
 
 /// The optional calls of `Node` that a type implements. The host is spared the others: a graph may have thousands of
 /// nodes, and `poll` comes 60 to 120 times a second.

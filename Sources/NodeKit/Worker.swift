@@ -9,8 +9,3 @@ extension SystemThread {
         do throws(SystemError) { try self.init(name: "vg-node", body) } catch { throw NodeError(error) }
     }
 }
-
-extension NodeError {
-    /// What the system could not do for a node.
-    public init(_ error: SystemError) { self.init(error.description) }
-}

@@ -44,14 +44,13 @@ public final class WebServer: Sendable {
     public init(
         _ host: Host, _ web: WebDescription, calls more: [HostCall] = [], feed: EventFeed? = nil,
         kept: KeptFiles = KeptFiles()
-    ) throws(HostError) {
+    ) throws(Fault) {
         guard let address = ListenAddress(web.listen) else {
-            throw HostError(
-                "'\(web.listen.prefix(80))' is no address to listen at", hint: "write \(ListenAddress.usage)")
+            throw Fault("'\(web.listen.prefix(80))' is no address to listen at", hint: "write \(ListenAddress.usage)")
         }
         isRemote = !address.isLoopback
         guard !isRemote || web.allowsRemote else {
-            throw HostError(
+            throw Fault(
                 "\(web.listen) can be reached from other machines, and nothing that is sent is encrypted",
                 hint: "say --web-remote, or remote = true in [web], if that is meant; see docs/web.md for TLS")
         }
@@ -196,7 +195,7 @@ public final class WebServer: Sendable {
         return own + [host, "\(host).local"] + others.filter { $0.contains(":") } + others.filter { !$0.contains(":") }
     }
 
-    private static func fault(_ error: any Error, _ listen: String) -> HostError {
+    private static func fault(_ error: any Error, _ listen: String) -> Fault {
         let code = (error as? IOError)?.errnoCode
         let hint =
             switch code {
@@ -206,6 +205,6 @@ public final class WebServer: Sendable {
             default: "write \(ListenAddress.usage)"
             }
         let reason = code.map { String(cString: strerror($0)) } ?? "\(error)"
-        return HostError("cannot listen at \(listen): \(reason)", hint: hint)
+        return Fault("cannot listen at \(listen): \(reason)", hint: hint)
     }
 }

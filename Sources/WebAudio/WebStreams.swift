@@ -77,7 +77,7 @@ public final class WebStreams: Sendable {
     /// it is closed. `graph` nil: of whichever graph has such a node. [any]
     public func openInput(
         _ node: String, graph: String? = nil, rate: Double, channels: Int, client: String
-    ) throws(WebStreamError) -> WebInputStream {
+    ) throws(Fault) -> WebInputStream {
         try check(rate, channels)
         let inputs = table.withLock { $0.inputs }
         guard let endpoint = inputs.last(where: { $0.isNamed(node, graph) }) else {
@@ -91,7 +91,7 @@ public final class WebStreams: Sendable {
     /// whichever graph has such a node. [any]
     public func openOutput(
         _ node: String, graph: String? = nil, rate: Double, channels: Int, client: String
-    ) throws(WebStreamError) -> WebOutputStream {
+    ) throws(Fault) -> WebOutputStream {
         try check(rate, channels)
         let outputs = table.withLock { $0.outputs }
         guard let endpoint = outputs.last(where: { $0.isNamed(node, graph) }) else {
@@ -101,22 +101,22 @@ public final class WebStreams: Sendable {
         return try endpoint.open(rate: rate, channels: channels, client: client)
     }
 
-    private func check(_ rate: Double, _ channels: Int) throws(WebStreamError) {
+    private func check(_ rate: Double, _ channels: Int) throws(Fault) {
         guard Self.rates.contains(rate) else {
-            throw WebStreamError("\(rate) Hz is no rate of a stream", hint: "use 8000 to 192000 Hz")
+            throw Fault("\(rate) Hz is no rate of a stream", hint: "use 8000 to 192000 Hz")
         }
         guard Self.channels.contains(channels) else {
-            throw WebStreamError("a stream cannot have \(channels) channels", hint: "use 1 to 8")
+            throw Fault("a stream cannot have \(channels) channels", hint: "use 1 to 8")
         }
     }
 
-    private func missing(_ node: String, _ graph: String?, _ what: String, isOther: Bool) -> WebStreamError {
+    private func missing(_ node: String, _ graph: String?, _ what: String, isOther: Bool) -> Fault {
         let place = graph.map { " in the graph '\($0)'" } ?? ""
         if isOther {
-            return WebStreamError(
+            return Fault(
                 "the node '\(node)' is for the other direction: it \(what == "takes" ? "gives" : "takes") audio")
         }
-        return WebStreamError(
+        return Fault(
             "there is no node '\(node)'\(place) that \(what) audio over the web",
             hint: "its type must be web-\(what == "takes" ? "input" : "output"), and it must be playing")
     }

@@ -63,3 +63,8 @@ func fail(_ reason: String) -> ExitCode {
     writeOut("voicegraph: \(printableLines(reason))\n", to: STDERR_FILENO)
     return ExitCode(1)
 }
+
+/// The same of a fault: "message; hint".
+func fail(_ fault: Fault) -> ExitCode {
+    fail(fault.hint.isEmpty ? fault.message : "\(fault.message); \(fault.hint)")
+}

@@ -3,6 +3,7 @@ import Drivers
 import Graph
 import Host
 import ModelStore
+import NodeKit
 import Testing
 
 @testable import voicegraph
@@ -232,7 +233,7 @@ import Testing
         state.places[0].free = 100 << 20
         state.shared = (10 << 20, 64 << 20)
         state.hasRuntimeFolder = false
-        state.socketFault = ("/run/x is open to other users", "chmod 700 /run/x")
+        state.socketFault = Fault("/run/x is open to other users", hint: "chmod 700 /run/x")
         #expect(state.findings().map(\.severity) == Array(repeating: .warning, count: 5))
         #expect(state.findings()[3].message.contains("only 100 MiB are free"))
         state.shared = nil

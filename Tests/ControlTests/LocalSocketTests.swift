@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Host
+import System
 import TestSupport
 import Testing
 
@@ -31,7 +32,7 @@ import Testing
     @Test("A name that no address holds is refused with what to do") func longName() throws {
         let scratch = try Scratch()
         let folder = ControlFolder(path: scratch.file("voicegraph"))
-        let error = try #require(throws: HostError.self) { try folder.listen(String(repeating: "/", count: 60)) }
+        let error = try #require(throws: Fault.self) { try folder.listen(String(repeating: "/", count: 60)) }
         #expect(error.message.contains("too long") && error.hint == "give the graph a shorter name")
         #expect(folder.running() == [])
     }

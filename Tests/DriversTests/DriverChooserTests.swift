@@ -57,7 +57,7 @@ extension JackDriverTests {
         let error = #expect(throws: DriverError.self) {
             try DriverChooser.open(DriverRequest(kind: .dummy, server: server.name))
         }
-        #expect(error?.message == "a JACK server named '\(server.name)' is running already")
+        #expect(error?.fault.message == "a JACK server named '\(server.name)' is running already")
         server.stop()
     }
 
@@ -94,8 +94,8 @@ extension JackDriverTests {
         let error = #expect(throws: DriverError.self) {
             try DriverChooser.open(DriverRequest(kind: .jack, server: "vgt-nobody"))
         }
-        #expect(error?.message == "no JACK server named 'vgt-nobody' is running")
-        #expect(error?.hint.contains("--driver dummy") == true)
+        #expect(error?.fault.message == "no JACK server named 'vgt-nobody' is running")
+        #expect(error?.fault.hint.contains("--driver dummy") == true)
         turn.end()
     }
 
@@ -115,7 +115,7 @@ extension JackDriverTests {
         let server = try await Jackd.start()
         let peer = try JackPeer("peer", server: server)
         let error = #expect(throws: DriverError.self) { try JackDriver(name: "other", server: "vgt-other") }
-        #expect(error?.message.contains("'\(server.name)'") == true)
+        #expect(error?.fault.message.contains("'\(server.name)'") == true)
         peer.close()
         server.stop()
     }
@@ -125,7 +125,7 @@ extension JackDriverTests {
         let turn = try await JackTurn.wait()
         let server = try ServerProcess(name: "vgt-own", format: .init(rate: -1, block: 3))
         let error = #expect(throws: DriverError.self) { try server.client(named: "x") }
-        #expect(error?.message == "the JACK server 'vgt-own' ended while it started")
+        #expect(error?.fault.message == "the JACK server 'vgt-own' ended while it started")
         #expect(error?.details.isEmpty == false)
         turn.end()
     }

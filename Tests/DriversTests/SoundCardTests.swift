@@ -59,7 +59,8 @@ import TestSupport
         var request = DriverRequest(kind: .alsa)
         (request.device, request.capture) = ("hw:CARD=vgtNone", "hw:0")
         let error = #expect(throws: DriverError.self) { try DriverChooser.open(request) }
-        #expect(error?.message == "there is no sound card hw:CARD=vgtNone" && error?.hint == SoundCards.hint)
+        #expect(
+            error?.fault.message == "there is no sound card hw:CARD=vgtNone" && error?.fault.hint == SoundCards.hint)
     }
 }
 

@@ -108,7 +108,7 @@ import TestSupport
 
     @Test("A message of a kind that an input does not take is refused") func wrongKind() throws {
         let run = try OfflineRun(graph)
-        #expect(throws: HostError("'agent.text' takes a text, not a number")) {
+        #expect(throws: Fault("'agent.text' takes a text, not a number")) {
             try run.graph.send(.number(1), to: "agent", port: "text")
         }
     }
@@ -177,7 +177,7 @@ import TestSupport
 
     @Test("Whole numbers are asked for in live changes as in files") func wholeNumbers() throws {
         let run = try OfflineRun(graph)
-        #expect(throws: HostError("slow.steps must be a whole number, not 1.5")) {
+        #expect(throws: Fault("slow.steps must be a whole number, not 1.5")) {
             try run.graph.set("slow", "steps", to: 1.5)
         }
         try run.graph.set("slow", "steps", to: 2)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
 import Foundation
+import NodeKit
 import TestSupport
 
 @testable import Host
@@ -35,10 +36,10 @@ import TestSupport
     }
 
     @Test("A required node that cannot be prepared ends the start") func required() throws {
-        let error = #expect(throws: HostError.self) {
+        let error = #expect(throws: Fault.self) {
             try OfflineRun("[node.bad]\ntype = \"relay\"\nfails = true\nrequired = true\n" + good)
         }
-        #expect(error == HostError("node 'bad' failed: the device is on fire", hint: "put it out"))
+        #expect(error == Fault("node 'bad' failed: the device is on fire", hint: "put it out"))
     }
 
     @Test("A recording that cannot be opened leaves the sound alone") func recording() throws {

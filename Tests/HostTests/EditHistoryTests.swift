@@ -107,9 +107,9 @@ import TestSupport
 
     @Test("What a node refuses is no step") func refused() async throws {
         try await play { host in
-            await #expect(throws: HostError.self) { try await host.change("agent", "mood", to: .string("gloomy")) }
+            await #expect(throws: Fault.self) { try await host.change("agent", "mood", to: .string("gloomy")) }
             await #expect(
-                throws: HostError("there is nothing to take back", hint: "nothing was changed since the run began")
+                throws: Fault("there is nothing to take back", hint: "nothing was changed since the run began")
             ) {
                 try await host.undo()
             }

@@ -69,7 +69,7 @@ let testRegistry = NodeRegistry(
 /// A prepared graph from text; its diagnostics fail the test if there is an error among them.
 func prepared(
     _ text: String, in scratch: Scratch, registry: NodeRegistry = testRegistry,
-    change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in }
+    change: (inout GraphDescription) throws(Fault) -> Void = { (_: inout GraphDescription) throws(Fault) in }
 ) throws -> PreparedGraph {
     let path = try scratch.write("graph.conf", text)
     let (graph, diagnostics) = try PreparedGraph.load(path: path, registry: registry, change: change)

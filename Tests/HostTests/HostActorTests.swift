@@ -70,7 +70,7 @@ import TestSupport
         await host.close()
         while levels.poll() != nil {}
         #expect(await levels.next() == nil)
-        await #expect(throws: HostError("this host is closed", hint: "make another")) {
+        await #expect(throws: Fault("this host is closed", hint: "make another")) {
             try await host.load(scratch.file("graph.conf"))
         }
         turn.end()
@@ -160,8 +160,8 @@ import TestSupport
         let server = try await Jackd.start()
         let scratch = try Scratch()
         let host = Host()
-        await #expect(throws: HostError("no graph is loaded", hint: "load one")) { try await host.run() }
-        await #expect(throws: HostError("no graph is playing", hint: "load and run one")) { try await host.say("x") }
+        await #expect(throws: Fault("no graph is loaded", hint: "load one")) { try await host.run() }
+        await #expect(throws: Fault("no graph is playing", hint: "load and run one")) { try await host.say("x") }
         let invalid = await #expect(throws: InvalidGraph.self) {
             try await host.load(scratch.write("bad.conf", "[node.a]\ntype = \"tnoe\"\n"))
         }
@@ -169,39 +169,38 @@ import TestSupport
         #expect(invalid?.description.contains("did you mean 'tone'?") == true)
         try await host.load(scratch.write("graph.conf", Self.tone))
         // The graph stays loaded when there is no driver for it.
-        let missing = await #expect(throws: HostError.self) {
+        let missing = await #expect(throws: Fault.self) {
             try await host.run(DriverRequest(kind: .jack, server: "vgt-nobody"))
         }
         #expect(missing?.message == "no JACK server named 'vgt-nobody' is running")
         #expect(missing?.hint.isEmpty == false)
         try await host.run(DriverRequest(kind: .jack, client: "host-test", server: server.name))
-        let playing = HostError("a graph is playing", hint: "stop it first")
+        let playing = Fault("a graph is playing", hint: "stop it first")
         await #expect(throws: playing) { try await host.load(scratch.file("graph.conf")) }
         await #expect(throws: playing) { try await host.run() }
-        await #expect(throws: HostError("there is no node 'gian'", hint: "nodes: tone, gain, mute, meter, out")) {
+        await #expect(throws: Fault("there is no node 'gian'", hint: "nodes: tone, gain, mute, meter, out")) {
             try await host.set("gian", "gain_db", to: 0)
         }
-        await #expect(throws: HostError("node 'gain' has no parameter 'gain'", hint: "did you mean 'gain_db'?")) {
+        await #expect(throws: Fault("node 'gain' has no parameter 'gain'", hint: "did you mean 'gain_db'?")) {
             try await host.set("gain", "gain", to: 0)
         }
-        await #expect(throws: HostError("node 'meter' has no parameter 'muted'", hint: "it has: series_rate")) {
+        await #expect(throws: Fault("node 'meter' has no parameter 'muted'", hint: "it has: series_rate")) {
             try await host.set("meter", "muted", to: 1)
         }
         await #expect(
-            throws: HostError(
-                "'out' cannot be bypassed: it has 1 audio input and 0 outputs", hint: "mute it instead")
+            throws: Fault("'out' cannot be bypassed: it has 1 audio input and 0 outputs", hint: "mute it instead")
         ) { try await host.bypass("out") }
-        await #expect(throws: HostError("there is no link gain -> out", hint: "gain -> mute")) {
+        await #expect(throws: Fault("there is no link gain -> out", hint: "gain -> mute")) {
             try await host.unlink("gain -> out")
         }
         for (value, fault) in [
             (Float(37), "from -120 to 36"), (.nan, "a finite number"), (.infinity, "a finite number"),
         ] {
-            await #expect(throws: HostError("gain.gain_db must be \(fault)")) {
+            await #expect(throws: Fault("gain.gain_db must be \(fault)")) {
                 try await host.set("gain", "gain_db", to: value)
             }
         }
-        await #expect(throws: HostError("no node speaks", hint: "add a node of type \"tts\"")) {
+        await #expect(throws: Fault("no node speaks", hint: "add a node of type \"tts\"")) {
             try await host.say("x")
         }
         await host.close()
@@ -251,7 +250,7 @@ import TestSupport
 
         let count = live.samples[0].count
         let render = Render(path: scratch.file("out.wav"), block: 256, end: .frames(count))
-        let ready = try prepared(text, in: scratch, registry: NodeRegistry()) { graph throws(HostError) in
+        let ready = try prepared(text, in: scratch, registry: NodeRegistry()) { graph throws(Fault) in
             let index = graph.nodes.firstIndex { $0.name == "rec" }!
             graph.nodes[index].entries["path"] = Entry(.string(scratch.file("again.wav")))
             try render.change(&graph)

@@ -49,9 +49,9 @@ import TestSupport
             let judgement = try await host.judge("mic", seconds: 0.3)
             #expect(judgement.verdict == verdict)
             #expect(await host.inputs == ["mic"])
-            await #expect(throws: HostError.self) { try await host.judge("meter") }
-            await #expect(throws: HostError.self) { try await host.judge("nobody") }
-            await #expect(throws: HostError.self) { try await host.judge("mic", seconds: .nan) }
+            await #expect(throws: Fault.self) { try await host.judge("meter") }
+            await #expect(throws: Fault.self) { try await host.judge("nobody") }
+            await #expect(throws: Fault.self) { try await host.judge("mic", seconds: .nan) }
             // The one of the start comes last, since it listens longer, and then the log.
             var told: [Event] = []
             for await published in events {

@@ -56,7 +56,7 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         #expect(step(output[4800...]) <= 1.5 * ownSteps + output.map(abs).max()! / 480)
         #expect(output[loaded...].contains(0))
         #expect(output[(loaded + 8000)...].map(abs).max()! > 0.05)
-        #expect(throws: HostError("there is no node 'fazer'", hint: "nodes: tone, phaser, out")) {
+        #expect(throws: Fault("there is no node 'fazer'", hint: "nodes: tone, phaser, out")) {
             try preset("phaser 5", on: "fazer", of: run)
         }
         #expect(
@@ -99,7 +99,7 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         let scratch = try Scratch()
         let host = Host()
         try await host.load(scratch.write("graph.conf", Self.file))
-        let early = await #expect(throws: HostError.self) { try await property("string", host) }
+        let early = await #expect(throws: Fault.self) { try await property("string", host) }
         #expect(early?.message == "no graph is playing")
         try await host.run(DriverRequest(kind: .dummy, client: "live-plugin", rate: 48_000, block: 128))
         #expect(try await property("string", host) == .string("Hello, world"))
@@ -108,7 +108,7 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         #expect(try await property("string", host) == .string("evening"))
         #expect(try await property("http://lv2plug.in/plugins/eg-params#float", host) == .number(0.25))
         try await host.perform("preset", on: "phaser", ["preset": .string("Phaser 3")])
-        let wrong = await #expect(throws: HostError.self) { try await property("strung", host) }
+        let wrong = await #expect(throws: Fault.self) { try await property("strung", host) }
         #expect(
             wrong?.description
                 == "node 'params': Example Parameters has no property \"strung\" (did you mean string or spring?)")

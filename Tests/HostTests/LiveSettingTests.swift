@@ -45,10 +45,10 @@ import TestSupport
                 if case .event(let event) = $0 { ["mood", "graph.changed"].contains(event.name) } else { false }
             }
             try await eventually("its mood is told") { events.poll() != nil }
-            let error = await #expect(throws: HostError.self) {
+            let error = await #expect(throws: Fault.self) {
                 try await host.change("agent", "mood", to: .string("gloomy"))
             }
-            #expect(error == HostError("node 'agent': is never gloomy", hint: "try curt"))
+            #expect(error == Fault("node 'agent': is never gloomy", hint: "try curt"))
             #expect(await mood(host) == .string("calm"))
             #expect(events.poll() == nil)
             #expect(try await host.change("agent", "mood", to: .string("curt")).settings == 1)

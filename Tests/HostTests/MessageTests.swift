@@ -48,7 +48,7 @@ import TestSupport
         let run = try OfflineRun(chain)
         for _ in 0..<1024 { try run.graph.send(.text("x"), to: "c", port: "text") }
         for _ in 0..<3 {
-            let error = #expect(throws: HostError.self) { try run.graph.send(.text("x"), to: "c", port: "text") }
+            let error = #expect(throws: Fault.self) { try run.graph.send(.text("x"), to: "c", port: "text") }
             #expect(error?.message == "too many messages wait for 'c'")
         }
         // What it sends on to the full one is refused, too.
@@ -96,12 +96,12 @@ import TestSupport
 
     @Test("Wrong addresses are errors that name the right ones") func wrongAddresses() throws {
         let run = try OfflineRun(chain + "[node.g]\ntype = \"tone\"\n")
-        func error(_ node: String, _ port: String) -> HostError? {
-            #expect(throws: HostError.self) { try run.graph.send(.text("x"), to: node, port: port) }
+        func error(_ node: String, _ port: String) -> Fault? {
+            #expect(throws: Fault.self) { try run.graph.send(.text("x"), to: node, port: port) }
         }
-        #expect(error("z", "text") == HostError("there is no node 'z'", hint: "nodes: a, b, c, g"))
+        #expect(error("z", "text") == Fault("there is no node 'z'", hint: "nodes: a, b, c, g"))
         #expect(
-            error("a", "answer") == HostError("node 'a' has no message input 'answer'", hint: "it has: text, other"))
-        #expect(error("g", "text") == HostError("node 'g' has no message input 'text'", hint: "it takes no messages"))
+            error("a", "answer") == Fault("node 'a' has no message input 'answer'", hint: "it has: text, other"))
+        #expect(error("g", "text") == Fault("node 'g' has no message input 'text'", hint: "it takes no messages"))
     }
 }

@@ -14,7 +14,7 @@ import TestSupport
     private func rendered(_ text: String, _ render: Render, _ name: String = "out.wav") throws -> SoundFile {
         var render = render
         render.path = scratch.file(name)
-        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
+        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(Fault) in
             try render.change(&graph)
         }
         let outcome = try render.run(ready)
@@ -110,7 +110,7 @@ import TestSupport
         let registry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(Later.self)])
         var render = Render(path: scratch.file("out.wav"), tail: seconds)
         render.block = 256
-        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
+        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(Fault) in
             try render.change(&graph)
         }
         let outcome = try render.run(ready)
@@ -129,7 +129,7 @@ import TestSupport
         let registry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(WholeBlocks.self)])
         var render = Render(path: scratch.file("out.wav"), block: block, end: .frames(10_001))
         render.wholeBlockTypes = ["whole-blocks"]
-        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
+        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(Fault) in
             try render.change(&graph)
         }
         #expect(try render.run(ready).frames == 10_001)
@@ -146,7 +146,7 @@ import TestSupport
         let registry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(Later.self)])
         for end in [Render.End.idle, .frames(5000)] {
             let render = Render(path: scratch.file("out.wav"), block: block, end: end)
-            let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
+            let ready = try prepared(text, in: scratch, registry: registry) { graph throws(Fault) in
                 try render.change(&graph)
             }
             #expect(try render.run(ready).latency == 240)
@@ -161,7 +161,7 @@ import TestSupport
             + "[node.tone]\ntype = \"later\"\nforever = true\n"
         let registry = NodeRegistry(builtIn: NodeRegistry.ownTypes + [makeNodeType(Later.self)])
         let render = Render(path: scratch.file("out.wav"), rate: 8000, block: 4096)
-        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(HostError) in
+        let ready = try prepared(text, in: scratch, registry: registry) { graph throws(Fault) in
             try render.change(&graph)
         }
         let outcome = try render.run(ready)
@@ -190,7 +190,7 @@ import TestSupport
     }
 
     @Test("A graph that never ends needs a duration") func endless() throws {
-        #expect(throws: HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS")) {
+        #expect(throws: Fault("nothing in this graph ends by itself", hint: "give --duration SECONDS")) {
             try rendered(noise, Render(path: "", end: .idle))
         }
     }
@@ -238,9 +238,9 @@ import TestSupport
     }
 
     @Test("Wrong names and places are errors that help") func mistakes() throws {
-        func error(_ render: Render, _ text: String? = nil) -> HostError? {
-            #expect(throws: HostError.self) {
-                _ = try prepared(text ?? microphones, in: scratch) { graph throws(HostError) in
+        func error(_ render: Render, _ text: String? = nil) -> Fault? {
+            #expect(throws: Fault.self) {
+                _ = try prepared(text ?? microphones, in: scratch) { graph throws(Fault) in
                     try render.change(&graph)
                 }
             }
@@ -248,38 +248,38 @@ import TestSupport
         let out = scratch.file("out.wav")
         #expect(
             error(Render(path: out, inputs: ["out": "x.wav"]))
-                == HostError(
+                == Fault(
                     "--input out=x.wav: node 'out' is of type output, not input", hint: "input nodes: mic, line"))
         #expect(
             error(Render(path: out, output: "mic"))
-                == HostError(
+                == Fault(
                     "--output mic: node 'mic' is of type input, not output", hint: "output nodes: out, side"))
         #expect(
             error(Render(path: out, output: "sid"))
-                == HostError("--output sid: there is no output node 'sid'", hint: "did you mean 'side'?"))
+                == Fault("--output sid: there is no output node 'sid'", hint: "did you mean 'side'?"))
         #expect(
             error(Render(path: out, output: "speakers"))
-                == HostError("--output speakers: there is no output node 'speakers'", hint: "output nodes: out, side"))
+                == Fault("--output speakers: there is no output node 'speakers'", hint: "output nodes: out, side"))
         #expect(
             error(Render(path: out), "[node.a]\ntype = \"tone\"\n")
-                == HostError("the graph has no output node to render", hint: "add a node of type \"output\""))
+                == Fault("the graph has no output node to render", hint: "add a node of type \"output\""))
         let nowhere = scratch.file("no/such/out.wav")
         #expect(
             error(Render(path: nowhere))
-                == HostError(
+                == Fault(
                     "cannot write \(nowhere): No such file or directory",
                     hint: "make the folder with mkdir -p, or choose another"))
     }
 
     @Test("A folder in place of the file is told at the end") func folderAsFile() throws {
         try FileManager.default.createDirectory(atPath: scratch.file("out.wav"), withIntermediateDirectories: false)
-        let error = #expect(throws: HostError.self) { try rendered(noise, Render(path: "", end: .frames(100))) }
+        let error = #expect(throws: Fault.self) { try rendered(noise, Render(path: "", end: .frames(100))) }
         #expect(error?.message == "cannot write \(scratch.file("out.wav")): Is a directory")
     }
 
     @Test("What was rendered before an interruption is in the file") func interrupted() throws {
         let render = Render(path: scratch.file("out.wav"), block: 256, end: .frames(100_000))
-        let ready = try prepared(noise, in: scratch, registry: registry) { graph throws(HostError) in
+        let ready = try prepared(noise, in: scratch, registry: registry) { graph throws(Fault) in
             try render.change(&graph)
         }
         #expect(try render.run(ready) { $0.frames < 25_600 && $0.total == 100_000 }.frames == 25_600)

@@ -85,7 +85,7 @@ import TestSupport
             #expect(words["words"] == .string((0..<20).map(String.init).joined(separator: " ")))
             #expect(try await host.isBusy("slow"), "all that was done while it slept")
             // Its own calls wait, and one that would wait too long is given up without being begun.
-            let late = await #expect(throws: HostError.self) {
+            let late = await #expect(throws: Fault.self) {
                 try await host.perform("sleep", on: "slow", ["seconds": .number(0)], patience: 0.2)
             }
             #expect(late?.message == "node 'slow': it does not answer 'sleep' in time")
@@ -109,7 +109,7 @@ import TestSupport
         let (host, _, _) = try await host(0)
         let nodes = await host.description?.nodes.map(\.name)
         await host.allow(NodesInMaking.Patience(alone: 0.2, awaited: 0.2))
-        let error = await #expect(throws: HostError.self) {
+        let error = await #expect(throws: Fault.self) {
             try await host.add(
                 NodeDescription(name: "stuck", type: "hanging", entries: ["call": Entry(.string(call))]))
         }
@@ -140,7 +140,7 @@ import TestSupport
         }
         try await eventually("it is made") { Hanging.count.withLock { $0 > 0 } }
         try await host.add(NodeDescription(name: "more", type: "gain"))
-        await #expect(throws: HostError.self) { _ = try await stuck.value }
+        await #expect(throws: Fault.self) { _ = try await stuck.value }
         Hanging.isOpen.withLock { $0 = true }
         Hanging.isOpen.signal()
         await host.close()

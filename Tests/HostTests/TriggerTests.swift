@@ -110,7 +110,7 @@ private func ring(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
         try await host.turn("bell", "ring", to: .bool(true))
         #expect(try await host.value("bell", "ring") == 0)
         #expect(try await !host.text().contains("ring"))
-        await #expect(throws: HostError.self, "there is nothing to take back") { try await host.undo() }
+        await #expect(throws: Fault.self, "there is nothing to take back") { try await host.undo() }
         let graph = try await host.graph()
         let node = try #require(graph.nodes.first { $0.name == "bell" })
         _ = try scratch.write(

@@ -76,7 +76,7 @@ import TestSupport
         try await play { host, told in
             try await host.change("agent", "mood", to: .string("curt"))
             #expect(await told.turned(next: 1) == ["agent.mood is curt by program"])
-            await #expect(throws: HostError.self) { try await host.change("agent", "mood", to: .string("gloomy")) }
+            await #expect(throws: Fault.self) { try await host.change("agent", "mood", to: .string("gloomy")) }
             try await host.undo()
             #expect(await told.turned(next: 1) == ["agent.mood is calm by undo"])
             #expect(host.subscribe(.lossless).turned() == ["agent.mood is calm by undo"])

@@ -94,11 +94,11 @@ private let installed = Set(World.shared.installed(names: false).map(\.uri))
         #expect(try property(run, "int") == .integer(3))
         #expect(try values(run) == [key.range.upperBound] + mellow.dropFirst())
         #expect(
-            throws: HostError(
+            throws: Fault(
                 "node 'params': Example Parameters has no property \"strung\"", hint: "did you mean string or spring?")
         ) { try run.property("params", "strung") }
-        #expect(throws: HostError.self) { try run.loadPreset("piano", "Mallow") }
-        #expect(throws: HostError("node 'params': int takes a whole number", hint: "give a whole number")) {
+        #expect(throws: Fault.self) { try run.loadPreset("piano", "Mallow") }
+        #expect(throws: Fault("node 'params': int takes a whole number", hint: "give a whole number")) {
             try run.setProperty("params", "int", to: .string("one"))
         }
     }

@@ -102,7 +102,7 @@ final class IsolatedRun {
         _ node: String, _ action: String, _ arguments: [String: SettingValue] = [:], patience: Double = 10,
         playing: Bool = true
     ) throws -> [String: SettingValue] {
-        let answer = Lock<Result<[String: SettingValue], HostError>?>(nil)
+        let answer = Lock<Result<[String: SettingValue], Fault>?>(nil)
         graph.perform(node, action, arguments, patience: patience) { result in answer.withLock { $0 = result } }
         let hasEnded = { answer.withLock { $0 != nil } }
         if playing {

@@ -65,7 +65,7 @@ import TestSupport
         #expect(try run.who("one").integer("preset") == 3)
         // A preset turns the parameter.
         try run.play("it is heard") { run.lastBlock.allSatisfy { $0 == 1.5 } }
-        #expect(throws: HostError("node 'one': no preset x")) { try run.loadPreset("one", "x") }
+        #expect(throws: Fault("node 'one': no preset x")) { try run.loadPreset("one", "x") }
         try run.tell("one", "remember 77")
         try run.play("the latency is told") { run.all("latency", "one").last?.fields["value"] == .number(77) }
         // The host asks for it after that.

@@ -46,10 +46,10 @@ import Testing
         #expect(try word(run)?.isEmpty == true)
         try set(run, "calm")
         #expect(try word(run) == "calm")
-        #expect(throws: HostError("node 'odd': no property sword")) {
+        #expect(throws: Fault("node 'odd': no property sword")) {
             try run.setProperty("odd", "sword", to: .string("x"))
         }
-        #expect(throws: HostError("node 'odd': no property sword")) { try run.property("odd", "sword") }
+        #expect(throws: Fault("node 'odd': no property sword")) { try run.property("odd", "sword") }
         try crash(run)
         #expect(try word(run) == "calm")
     }
@@ -154,7 +154,7 @@ import Testing
         let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
         run.play(blocks: 3)
         try set(run, "calm")
-        let error = #expect(throws: HostError.self) { try set(run, word) }
+        let error = #expect(throws: Fault.self) { try set(run, word) }
         let reason = word == "segv" ? "crashed in the action 'property'" : "ended its process in the action 'property'"
         #expect(error?.message.contains(reason) == true, "\(error?.description ?? "")")
         try run.play("it is back") { !run.all("plugin.started").isEmpty }
@@ -173,7 +173,7 @@ import Testing
             ("property", ["key": .string("word")]),
         ]
         for (action, arguments) in arguments {
-            let error = #expect(throws: HostError.self) {
+            let error = #expect(throws: Fault.self) {
                 try run.perform("odd", action, arguments, patience: 0.1)
             }
             #expect(error?.message == "node 'odd': it does not answer '\(action)' in time")
@@ -192,7 +192,7 @@ import Testing
     func slow() throws {
         let run = try IsolatedRun(unrulyGraph(), policy: Self.policy())
         run.play(blocks: 3)
-        #expect(throws: HostError.self) {
+        #expect(throws: Fault.self) {
             try run.perform("odd", "property", ["key": .string("word"), "value": .string("slow")], patience: 0.1)
         }
         #expect(try word(run) == "slow")
@@ -231,7 +231,7 @@ import Testing
             kill(run.children[0].process!, SIGKILL)
             try run.play("it is told") { run.all("plugin.failed").count == number }
         }
-        let away = HostError(
+        let away = Fault(
             "node 'odd': libvg-unruly.so is not running just now", hint: "it is being restarted; try again")
         #expect(throws: away) { try set(run, "calm") }
         #expect(throws: away) { try run.loadPreset("odd", "3") }

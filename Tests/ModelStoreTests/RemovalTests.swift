@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import System
 import TestSupport
 
 @testable import ModelStore
@@ -30,8 +31,8 @@ import TestSupport
         let house = try await Wheelhouse()
         let store = house.store()
         try store.install(["model"])
-        let error = #expect(throws: ModelError.self) { try removed(store, "engine") }
-        #expect(error?.description == "engine is needed by model; remove that as well, or give --force")
+        let error = #expect(throws: Fault.self) { try removed(store, "engine") }
+        #expect(error == Fault("engine is needed by model", hint: "remove that as well, or give --force"))
         #expect(store.entries == ["engine", "model"])
         #expect(try removed(store, "engine", force: true) == [.removed("engine")])
         try store.install(["model", "engine"])
@@ -55,10 +56,10 @@ import TestSupport
         try store.install(["model"])
         let lock = try FolderLock(store.folder)
         let refusal = "another program installs or removes models in \(store.folder)"
-        let error = #expect(throws: ModelError.self) { try removed(store, "model") }
-        #expect(error?.what == refusal)
+        let error = #expect(throws: Fault.self) { try removed(store, "model") }
+        #expect(error?.message == refusal)
         try FileManager.default.removeItem(atPath: store.path("model"))
-        #expect(store.error(installing: "model")?.what == refusal)
+        #expect(store.error(installing: "model")?.message == refusal)
         // Looking is not changing.
         #expect(try store.steps(installing: "engine").words == ["already engine"])
         withExtendedLifetime(lock) {}

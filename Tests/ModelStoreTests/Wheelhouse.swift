@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import System
 import TestSupport
 
 @testable import ModelStore
@@ -160,8 +161,8 @@ extension ModelStore {
     }
 
     /// The error of an installation that fails.
-    func error(installing names: String..., isInterrupted: @escaping () -> Bool = { false }) -> ModelError? {
-        #expect(throws: ModelError.self) { try install(names, isInterrupted: isInterrupted) }
+    func error(installing names: String..., isInterrupted: @escaping () -> Bool = { false }) -> Fault? {
+        #expect(throws: Fault.self) { try install(names, isInterrupted: isInterrupted) }
     }
 
     /// All that is in the folder and in the cache, with hidden names.

@@ -5,6 +5,7 @@ import Glibc
 import Graph
 import Host
 import NIOHTTP1
+import NodeKit
 import TestSupport
 import Testing
 
@@ -108,13 +109,13 @@ import Testing
             "visitor 0123456789abcdef\nowner 0123456789abcdef", "visitor 0123456789/bcdef?&",
         ] {
             try wrong.write(toFile: path, atomically: false, encoding: .utf8)
-            #expect(throws: HostError.self, "\(wrong)") { try Tokens(keptIn: path) }
+            #expect(throws: Fault.self, "\(wrong)") { try Tokens(keptIn: path) }
             #expect(try String(contentsOfFile: path, encoding: .utf8) == wrong)
         }
         chmod(path, 0o640)
-        #expect(throws: HostError.self) { try Tokens(keptIn: path) }
-        #expect(throws: HostError.self) { try Tokens(keptIn: scratch.path) }
-        #expect(throws: HostError.self) { try Tokens(keptIn: scratch.file("no/such")) }
+        #expect(throws: Fault.self) { try Tokens(keptIn: path) }
+        #expect(throws: Fault.self) { try Tokens(keptIn: scratch.path) }
+        #expect(throws: Fault.self) { try Tokens(keptIn: scratch.file("no/such")) }
     }
 
     private func permissions(_ path: String) throws -> mode_t {
@@ -144,7 +145,7 @@ import Testing
     @Test("What is reachable from elsewhere is not listened at by mistake") func remote() throws {
         var web = WebDescription()
         web.listen = "0.0.0.0:0"
-        let error = #expect(throws: HostError.self) { try WebServer(Host(), web) }
+        let error = #expect(throws: Fault.self) { try WebServer(Host(), web) }
         #expect(error?.hint.contains("--web-remote") == true)
         web.allowsRemote = true
         let server = try WebServer(Host(), web)

@@ -105,8 +105,8 @@ import Testing
         host.tell(HostEvent.archive, ["state": .string("waiting")])
         host.tell(HostEvent.changed)
         #expect(try read(&reader).map { $0["event"]?.string } == ["graph.changed"])
-        #expect(throws: CallError.self) { try self.reader(["only": .integer(1)]) }
-        #expect(throws: CallError.self) { try self.reader(["onyl": .list([])]) }
+        #expect(throws: Fault.self) { try self.reader(["only": .integer(1)]) }
+        #expect(throws: Fault.self) { try self.reader(["onyl": .list([])]) }
     }
 
     @Test("Each parameter that was turned is a state of its own, and visitors are told of none") func turned() throws {

@@ -136,7 +136,7 @@ import Testing
         #expect(!refuses(.string("/help"), plain, isNode: false) && !refuses(.string("and so on ..."), plain))
         #expect(!refuses(.string("/x"), Setting("x", VG_SET_STRING, "", choices: ["/x"])))
         // A graph that is of no file has no folder.
-        #expect(throws: CallError.self) {
+        #expect(throws: Fault.self) {
             try ReachCheck(folder: nil).check(["x": .string("a.wav")], against: [file], isNode: true)
         }
     }

@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import Graph
 import Host
+import NodeKit
 import TestSupport
 import Testing
 
@@ -44,7 +45,7 @@ final class Serving {
         var web = web
         web.listen = "0"
         var kept = kept
-        if !takes.isEmpty { kept.take = { take throws(CallError) in takes[take] } }
+        if !takes.isEmpty { kept.take = { take throws(Fault) in takes[take] } }
         server = try WebServer(host, web, kept: kept)
         let parts = server.link(.owner).split(separator: "/?token=")
         token = String(parts[1])

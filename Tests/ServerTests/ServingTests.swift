@@ -3,6 +3,7 @@ import API
 import Foundation
 import Glibc
 import Graph
+import NodeKit
 import TestSupport
 import Testing
 
@@ -150,7 +151,7 @@ import Testing
         async throws
     {
         var kept = KeptFiles()
-        kept.transcript = { id, format throws(CallError) in
+        kept.transcript = { id, format throws(Fault) in
             guard id == 3, format == "srt" else { return nil }
             return ("talk.srt", "words")
         }

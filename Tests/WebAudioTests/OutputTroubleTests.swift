@@ -66,7 +66,7 @@ import TestSupport
         var streams = try (0..<WebStreams.mostListeners).map {
             try world.streams.openOutput("ears", rate: 48_000, channels: 2, client: "\($0)")
         }
-        let error = #expect(throws: WebStreamError.self) {
+        let error = #expect(throws: Fault.self) {
             try world.streams.openOutput("ears", rate: 48_000, channels: 2, client: "more")
         }
         #expect(error?.message.contains("16 clients") == true)
@@ -81,7 +81,7 @@ import TestSupport
         world.run(2)
         #expect(abs(try #require(mono.heard.last) - 0.3) < 1e-4)
         #expect(abs(stereo.heard[stereo.heard.count - 2] - 0.5) < 1e-4 && abs(stereo.heard.last! - 0.1) < 1e-4)
-        let error = #expect(throws: WebStreamError.self) { try world.listen("three", channels: 3) }
+        let error = #expect(throws: Fault.self) { try world.listen("three", channels: 3) }
         #expect(error?.hint == "play 1 channel or 2")
     }
 
@@ -94,7 +94,7 @@ import TestSupport
         var buffer = [Float](repeating: 0, count: 128)
         #expect(buffer.withUnsafeMutableBufferPointer { listener.stream.pull(into: $0) } == nil)
         listener.stream.report(waiting: 100)
-        #expect(throws: WebStreamError.self) { try world.listen() }
+        #expect(throws: Fault.self) { try world.listen() }
     }
 
     @Test("Streams go on when rate and block of the graph change") func format() throws {

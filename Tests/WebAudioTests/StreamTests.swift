@@ -56,7 +56,7 @@ import TestSupport
         let world = try InputWorld()
         try world.open("a phone")
         #expect(world.streams.list().first?.clients == ["a phone"])
-        let error = #expect(throws: WebStreamError.self) { try world.open("a tablet") }
+        let error = #expect(throws: Fault.self) { try world.open("a tablet") }
         #expect(error?.message == "'mic' is taken by another client: a phone")
         let first = world.stream
         first?.close()
@@ -104,7 +104,7 @@ import TestSupport
         let stream = try #require(world.stream)
         let sample: [Float] = [0]
         #expect(!stream.isOpen && sample.withUnsafeBufferPointer { !stream.push(position: 0, frames: $0) })
-        #expect(throws: WebStreamError.self) { try world.open() }
+        #expect(throws: Fault.self) { try world.open() }
         // The audio thread may come once more.
         _ = world.harness.run([256])
         stream.close()

@@ -46,8 +46,7 @@ extension Tools {
         }
         switch result {
         case .success(let results): return .object(results.mapValues(\.json))
-        case .failure(let error):
-            return .object(["error": .string(error.hint.isEmpty ? error.message : "\(error.message) (\(error.hint))")])
+        case .failure(let error): return .object(["error": .string(error.description)])
         }
     }
 }

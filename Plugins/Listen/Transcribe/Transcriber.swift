@@ -248,7 +248,7 @@ final class Transcriber {
     func fail(_ error: NodeError) {
         problem = error
         if segment != nil { failItem(error) }
-        host.log(VG_LOG_ERROR, error.hint.isEmpty ? error.message : "\(error.message) (\(error.hint))")
+        host.log(VG_LOG_ERROR, error.description)
         host.health(.failed(error.message))
         recognizer = nil
         close(.failed, reason: error.message)

@@ -19,10 +19,8 @@ public struct EventReader {
     private var lost = 0
 
     /// Begins, with what the call `events` is given: after the states that there are, or where the client was before.
-    public init(_ feed: EventFeed, for caller: Caller, _ given: [String: SettingValue]) throws(CallError) {
-        do throws(NodeError) {
-            try checkValues(given, against: HostCall.events.arguments, of: "'events'", noun: "argument")
-        } catch { throw CallError(error.message, hint: error.hint) }
+    public init(_ feed: EventFeed, for caller: Caller, _ given: [String: SettingValue]) throws(Fault) {
+        try checkValues(given, against: HostCall.events.arguments, of: "'events'", noun: "argument")
         let settings = Settings(given)
         (self.feed, self.caller) = (feed, caller)
         filter = EventFilter(

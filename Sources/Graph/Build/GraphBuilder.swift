@@ -85,8 +85,12 @@ struct Report {
     var tables = FileTables()
 
     mutating func error(_ message: String, at location: SourceLocation, hint: String = "") {
+        error(Diagnostic(.error, message, at: location, hint: hint))
+    }
+
+    mutating func error(_ diagnostic: Diagnostic) {
         hasErrors = true
-        add(Diagnostic(.error, message, at: location, hint: hint))
+        add(diagnostic)
     }
 
     mutating func warning(_ message: String, at location: SourceLocation, hint: String = "") {

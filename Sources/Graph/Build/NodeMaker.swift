@@ -194,15 +194,16 @@ struct NodeMaker {
             return .faulty
         }
         return leaveOut(
-            node, "node type '\(node.type)' is not available: \(missing.reason)", at: node.typeLocation,
-            hint: missing.package.isEmpty ? "" : "apt install \(missing.package)")
+            node,
+            Fault(
+                "node type '\(node.type)' is not available: \(missing.reason)",
+                hint: missing.package.isEmpty ? "" : "apt install \(missing.package)"), at: node.typeLocation)
     }
 
     private mutating func failed(_ node: NodeDescription, _ failure: NodeError) -> MadeNode {
         guard !failure.key.isEmpty else {
-            return leaveOut(
-                node, "node '\(node.name)' cannot be created: \(failure.message)", at: node.location, hint: failure.hint
-            )
+            let fault = Fault("node '\(node.name)' cannot be created: \(failure.message)", hint: failure.hint)
+            return leaveOut(node, fault, at: node.location)
         }
         let entry = node.entry(at: failure.key)
         report.error(
@@ -210,18 +211,16 @@ struct NodeMaker {
         return .faulty
     }
 
-    private mutating func leaveOut(
-        _ node: NodeDescription, _ message: String, at location: SourceLocation, hint: String
-    ) -> MadeNode {
-        let absent = AbsentNode(name: node.name, message: message, location: location, hint: hint)
+    private mutating func leaveOut(_ node: NodeDescription, _ fault: Fault, at location: SourceLocation) -> MadeNode {
+        let absent = AbsentNode(name: node.name, fault: fault, location: location)
         switch node.required {
         case true?:
-            report.error("\(message); the node is required", at: location, hint: hint)
+            report.error("\(fault.message); the node is required", at: location, hint: fault.hint)
             return .faulty
         case false?: absent.warn(&report)
         case nil: break
         }
-        degraded[node.name] = message
+        degraded[node.name] = fault.message
         return .leftOut(node.required == nil ? absent : nil)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import System
 
 /// One thing wrong with a graph, with its place and what to do about it.
 public struct Diagnostic: Error, Sendable, Hashable {
@@ -24,4 +25,12 @@ public struct Diagnostic: Error, Sendable, Hashable {
         self.message = message
         self.hint = hint
     }
+
+    /// An error at a place.
+    package init(_ fault: Fault, at location: SourceLocation) {
+        self.init(.error, fault.message, at: location, hint: fault.hint)
+    }
+
+    /// The same without its place.
+    package var fault: Fault { Fault(message, hint: hint) }
 }

@@ -65,7 +65,7 @@ extension FileTables {
     }
 
     /// What is wrong with a key that a table does not take.
-    package func unknown(_ key: String, in table: FileTable) -> TableFault {
+    package func unknown(_ key: String, in table: FileTable) -> Fault {
         var suggester = Suggester()
         let listed =
             table.name == file.name
@@ -81,10 +81,10 @@ extension FileTables {
     func unknown(
         _ key: String, in place: String, known: [String], otherNames: [String: [String]] = [:], otherwise: String,
         _ suggester: inout Suggester
-    ) -> TableFault {
+    ) -> Fault {
         let other = otherNames.first { $0.value.contains(key.lowercased()) }?.key
         if let found = suggester.nearest(key, among: known) ?? other {
-            return TableFault(message: "unknown key '\(shortened(key))'", hint: "did you mean '\(found)'?")
+            return Fault("unknown key '\(shortened(key))'", hint: "did you mean '\(found)'?")
         }
         let (isNode, top) = (place.hasPrefix("[node."), file.title)
         // The names of tables are no keys that could belong elsewhere.
@@ -97,12 +97,11 @@ extension FileTables {
                 ? "write it before the first line in brackets"
                 : place == top
                     ? "write \(title) on a line of its own before it" : "write it below a line with \(title)"
-            return TableFault(message: "'\(key)' belongs to \(title), not to \(place)", hint: hint)
+            return Fault("'\(key)' belongs to \(title), not to \(place)", hint: hint)
         }
         if !isNode, key != "name", NodeDescription.commonKeys.contains(key) {
-            return TableFault(
-                message: "'\(key)' belongs to a node, not to \(place)", hint: "write it below a line with [node.NAME]")
+            return Fault("'\(key)' belongs to a node, not to \(place)", hint: "write it below a line with [node.NAME]")
         }
-        return TableFault(message: "unknown key '\(shortened(key))'", hint: otherwise)
+        return Fault("unknown key '\(shortened(key))'", hint: otherwise)
     }
 }

@@ -78,7 +78,7 @@ public struct FileTables: Sendable, Equatable {
     /// Sets what stands behind a key of a table; nil: done.
     package mutating func set<Table: FileTableDescription>(
         _ key: String, of kind: Table.Type, _ entry: Entry
-    ) -> TableFault? {
+    ) -> Fault? {
         var table = self[kind] ?? Table()
         guard let declared = Table.keys.first(where: { $0.setting.key == key }) else {
             return unknown(key, in: FileTable(kind))

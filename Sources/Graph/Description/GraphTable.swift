@@ -29,13 +29,13 @@ extension GraphDescription: KeyedTable {
 
 /// The JACK server cuts longer names, and ':' parts client from port.
 private let clientName = TableValue<String>(VG_SET_STRING, write: SettingValue.string) {
-    entry, _ throws(TableFault) in
+    entry, _ throws(Fault) in
     guard case .string(let text) = entry.value else {
-        throw TableFault(message: "the graph's name must be a string, not \(entry.value.kindText)")
+        throw Fault("the graph's name must be a string, not \(entry.value.kindText)")
     }
     guard (1...48).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 32 || $0 == 58 || $0 == 127 }) else {
-        throw TableFault(
-            message: "'\(shortened(text))' cannot be a graph's name",
+        throw Fault(
+            "'\(shortened(text))' cannot be a graph's name",
             hint: "it becomes the JACK client's name: 1 to 48 bytes, no ':' and no control characters")
     }
     return text
@@ -44,7 +44,7 @@ private let clientName = TableValue<String>(VG_SET_STRING, write: SettingValue.s
 private let threadCount = TableValue<Threads>(
     VG_SET_VALUE, range: 1...Threads.most, choices: ["\"auto\""],
     write: { if case .count(let count) = $0 { .integer(Int64(count)) } else { .string("auto") } }
-) { entry, key throws(TableFault) in
+) { entry, key throws(Fault) in
     let found: String
     switch entry.reading {
     case .integer(let count) where (1...Int64(Threads.most)).contains(count): return .count(Int(count))
@@ -54,8 +54,8 @@ private let threadCount = TableValue<Threads>(
     default: found = entry.value.kindText
     }
     let unquoted = entry.variable == nil ? unquote(entry, .integer) : ""
-    throw TableFault(
-        message: "'\(key)' cannot be \(found)" + entry.origin,
+    throw Fault(
+        "'\(key)' cannot be \(found)" + entry.origin,
         hint: unquoted.isEmpty
             ? "write a number from 1 to \(Threads.most), or \"auto\" for one thread per processor" : unquoted)
 }

@@ -26,7 +26,7 @@ struct SettingsCheck {
             else { continue }
             if let fault = fault(of: entry, setting, baseFolder, &report.suggester) {
                 faulty.insert(key)
-                report.error(fault.message, at: fault.location, hint: fault.hint)
+                report.error(fault)
             }
         }
         var missing = false
@@ -62,7 +62,7 @@ struct SettingsCheck {
             }
             switch Self.value(of: entry, parameters[position]) {
             case .success(let value): values[position] = value
-            case .failure(let fault): report.error(fault.message, at: fault.location, hint: fault.hint)
+            case .failure(let fault): report.error(fault)
             }
         }
         return values
@@ -230,7 +230,7 @@ extension Parameter {
     public func value(of given: SettingValue) throws(NodeError) -> Float {
         switch SettingsCheck.value(of: Entry(given), self) {
         case .success(let value): return value
-        case .failure(let fault): throw NodeError(fault.message, hint: fault.hint)
+        case .failure(let diagnostic): throw diagnostic.fault
         }
     }
 

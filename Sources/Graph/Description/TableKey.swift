@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// Why a value cannot be set, and what could.
-public struct TableFault: Error {
-    /// What is wrong.
-    public var message: String
-    /// What to write.
-    public var hint = ""
-}
-
 /// What is read by declared keys: a table of the file, or a part of what a graph says.
 public protocol KeyedTable: Sendable, Equatable {
     /// What its header has between brackets.
@@ -43,7 +35,7 @@ public struct TableKey<Table: KeyedTable>: SettingDeclaration {
     /// Whether nodes may have a key of the same name, so that one of theirs was not meant for this table.
     let isOfNodes: Bool
     /// Sets it in a table, or says why it cannot be set.
-    package let read: @Sendable (inout Table, Entry) -> TableFault?
+    package let read: @Sendable (inout Table, Entry) -> Fault?
     /// Nil: it is as without a word.
     let write: @Sendable (Table) -> SettingValue?
 

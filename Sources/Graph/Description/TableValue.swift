@@ -5,7 +5,7 @@ import NodeKit
 public struct TableValue<Value: Sendable & Equatable>: Sendable {
     /// Kind, range, unit and choices of a key that takes it.
     private let setting: Setting
-    private let take: @Sendable (Entry, _ key: String) throws(TableFault) -> Value
+    private let take: @Sendable (Entry, _ key: String) throws(Fault) -> Value
     let write: @Sendable (Value) -> SettingValue
     /// A second value with the first, as an including file has it with what it includes.
     let join: @Sendable (Value, Value) -> Value
@@ -15,7 +15,7 @@ public struct TableValue<Value: Sendable & Equatable>: Sendable {
         _ kind: vg_setting_kind, range: ClosedRange<Int>? = nil, unit: String? = nil, choices: [String] = [],
         write: @escaping @Sendable (Value) -> SettingValue,
         join: @escaping @Sendable (Value, Value) -> Value = { $1 },
-        read: @escaping @Sendable (Entry, _ key: String) throws(TableFault) -> Value
+        read: @escaping @Sendable (Entry, _ key: String) throws(Fault) -> Value
     ) {
         let numbers = range.map { Double($0.lowerBound)...Double($0.upperBound) }
         setting = Setting("", kind, "", range: numbers, unit: unit, choices: choices)
@@ -23,8 +23,8 @@ public struct TableValue<Value: Sendable & Equatable>: Sendable {
     }
 
     /// Passes what an entry says to `set`; nil: done.
-    package func read(_ entry: Entry, _ key: String, _ set: (Value) -> Void) -> TableFault? {
-        do throws(TableFault) { set(try take(entry, key)) } catch { return error }
+    package func read(_ entry: Entry, _ key: String, _ set: (Value) -> Void) -> Fault? {
+        do throws(Fault) { set(try take(entry, key)) } catch { return error }
         return nil
     }
 
@@ -49,11 +49,10 @@ public struct TableValue<Value: Sendable & Equatable>: Sendable {
 extension TableValue where Value == Bool {
     /// True or false; `hint` is said of what is neither.
     public static func flag(hint: String = "") -> TableValue {
-        TableValue(VG_SET_BOOL, write: SettingValue.bool) { entry, key throws(TableFault) in
+        TableValue(VG_SET_BOOL, write: SettingValue.bool) { entry, key throws(Fault) in
             if case .bool(let flag) = entry.reading { return flag }
             let unquoted = unquote(entry, .boolean)
-            throw TableFault(
-                message: "'\(key)' must be true or false, \(entry.mismatch)", hint: unquoted.isEmpty ? hint : unquoted)
+            throw Fault("'\(key)' must be true or false, \(entry.mismatch)", hint: unquoted.isEmpty ? hint : unquoted)
         }
     }
 }
@@ -64,12 +63,12 @@ extension TableValue where Value == Int {
         in range: ClosedRange<Int>, unit: String? = nil, counting things: String? = nil
     ) -> TableValue {
         TableValue(VG_SET_INTEGER, range: range, unit: unit, write: { .integer(Int64($0)) }) {
-            entry, key throws(TableFault) in
+            entry, key throws(Fault) in
             if case .integer(let number) = entry.reading, range.contains(Int(clamping: number)) { return Int(number) }
             let isQuoted = if case .string = entry.value { entry.variable == nil } else { false }
             let measure = (unit ?? things).map { ", in \($0)" } ?? ""
-            throw TableFault(
-                message: "'\(key)' cannot be \(entry.reading.literal)" + entry.origin,
+            throw Fault(
+                "'\(key)' cannot be \(entry.reading.literal)" + entry.origin,
                 hint: "write a whole number from \(range.lowerBound) to \(range.upperBound)"
                     + (isQuoted ? " without quotes" : "") + measure)
         }
@@ -81,9 +80,9 @@ extension TableValue where Value == String {
     public static func text(
         _ what: String, hint: String, where fits: @escaping @Sendable (String) -> Bool
     ) -> TableValue {
-        TableValue(VG_SET_STRING, write: SettingValue.string) { entry, key throws(TableFault) in
+        TableValue(VG_SET_STRING, write: SettingValue.string) { entry, key throws(Fault) in
             if case .string(let text) = entry.value, fits(text) { return text }
-            throw TableFault(message: "'\(key)' must be \(what)", hint: hint)
+            throw Fault("'\(key)' must be \(what)", hint: hint)
         }
     }
 
@@ -94,11 +93,10 @@ extension TableValue where Value == String {
 
     /// One of some words.
     public static func choice(_ choices: [String]) -> TableValue {
-        TableValue(VG_SET_STRING, choices: choices, write: SettingValue.string) { entry, key throws(TableFault) in
+        TableValue(VG_SET_STRING, choices: choices, write: SettingValue.string) { entry, key throws(Fault) in
             let given = if case .string(let text) = entry.value { text } else { "" }
             if choices.contains(given) { return given }
-            throw TableFault(
-                message: "'\(key)' must be \(enumerated(choices, "or"))", hint: didYouMean(given, among: choices))
+            throw Fault("'\(key)' must be \(enumerated(choices, "or"))", hint: didYouMean(given, among: choices))
         }
     }
 }
@@ -108,15 +106,15 @@ extension TableValue where Value: RawRepresentable<String> & CaseIterable {
     public static func choice(of what: String) -> TableValue {
         let names = Value.allCases.map(\.rawValue)
         return TableValue(VG_SET_STRING, choices: names, write: { .string($0.rawValue) }) {
-            entry, key throws(TableFault) in
+            entry, key throws(Fault) in
             let all = "one of \(names.joined(separator: ", "))"
             guard case .string(let text) = entry.value else {
-                throw TableFault(message: "'\(key)' must be a string", hint: all)
+                throw Fault("'\(key)' must be a string", hint: all)
             }
             if let value = Value(rawValue: text) { return value }
             var suggester = Suggester()
-            throw TableFault(
-                message: "there is no \(what) '\(shortened(text))'",
+            throw Fault(
+                "there is no \(what) '\(shortened(text))'",
                 hint: suggester.hint(text, among: names, otherwise: all))
         }
     }
@@ -127,11 +125,11 @@ extension TableValue where Value == [String] {
     public static func texts(
         _ what: String, hint: String, where fits: @escaping @Sendable (String) -> Bool
     ) -> TableValue {
-        TableValue(VG_SET_STRINGS, write: { .list($0.map(SettingValue.string)) }) { entry, key throws(TableFault) in
+        TableValue(VG_SET_STRINGS, write: { .list($0.map(SettingValue.string)) }) { entry, key throws(Fault) in
             let items = if case .list(let items) = entry.value { items } else { [entry.value] }
             let texts = items.compactMap { if case .string(let text) = $0, fits(text) { text } else { nil } }
             if texts.count == items.count, texts.count <= 100 { return texts }
-            throw TableFault(message: "'\(key)' must be a list of \(what)", hint: hint)
+            throw Fault("'\(key)' must be a list of \(what)", hint: hint)
         }
     }
 }

@@ -109,24 +109,24 @@ extension WebDescription: FileTableDescription {
 }
 
 private let address = TableValue<String>(VG_SET_VALUE, range: 0...65535, write: SettingValue.string) {
-    entry, key throws(TableFault) in
+    entry, key throws(Fault) in
     switch entry.value {
     case .string(let text) where ListenAddress(text) != nil: return text
     case .integer(let port) where (0...65535).contains(port): return String(port)
-    default: throw TableFault(message: "'\(key)' must be an address", hint: "write \(ListenAddress.usage)")
+    default: throw Fault("'\(key)' must be an address", hint: "write \(ListenAddress.usage)")
     }
 }
 
 private let words = TableValue<[String: String]>(
     VG_SET_TABLE, write: { .table($0.mapValues(SettingValue.string)) }, join: { $0.merging($1) { $1 } }
-) { entry, key throws(TableFault) in
+) { entry, key throws(Fault) in
     guard case .table(let table) = entry.value else {
-        throw TableFault(message: "'\(key)' must be a table of texts", hint: "{ start = \"Ask me\" }")
+        throw Fault("'\(key)' must be a table of texts", hint: "{ start = \"Ask me\" }")
     }
     var texts: [String: String] = [:]
     for (word, value) in table {
         guard case .string(let text) = value, text.utf8.count <= 1000 else {
-            throw TableFault(message: "'\(word)' of '\(key)' must be a text", hint: "of at most 1000 bytes")
+            throw Fault("'\(word)' of '\(key)' must be a text", hint: "of at most 1000 bytes")
         }
         texts[word] = text
     }

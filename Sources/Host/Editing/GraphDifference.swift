@@ -63,7 +63,6 @@ extension RunningGraph {
             let faults = error.diagnostics.filter { $0.severity == .error }
             fields["reason"] = .string(faults.first?.summary(faults.count) ?? "the graph is faulty")
             fields["diagnostics"] = .list(DiagnosticFormat.bounded(error.diagnostics).map(\.fields))
-        case let error as HostError: fields["reason"] = .string(error.description)
         default: fields["reason"] = .string("\(error)")
         }
         tell(HostEvent.reloadFailed, fields)
@@ -133,8 +132,8 @@ extension GraphDescription {
     func hasLinks(_ node: String) -> Bool { links.contains { $0.from.node == node || $0.to.node == node } }
 
     /// The place of a node.
-    func index(of node: String) throws(HostError) -> Int {
+    func index(of node: String) throws(Fault) -> Int {
         if let index = nodes.firstIndex(where: { $0.name == node }) { return index }
-        throw HostError("there is no node '\(node)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
+        throw Fault("there is no node '\(node)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
     }
 }

@@ -21,7 +21,7 @@ extension Host {
     }
 
     private func read(_ path: String?) async throws -> GraphDifference {
-        guard let source else { throw HostError("no graph is playing", hint: "load and run one") }
+        guard let source else { throw Fault("no graph is playing", hint: "load and run one") }
         let path = path ?? source.path
         let overrides = source.overrides
         let difference = try await edit("reload", resetting: true) { description in
@@ -48,8 +48,7 @@ extension Host {
                 description.links.removeAll { $0.from.node == node.name }
             }
             if description.nodes.contains(where: { $0.name == node.name }) {
-                throw HostError(
-                    "there is a node '\(node.name)' already", hint: "choose another name, or remove it first")
+                throw Fault("there is a node '\(node.name)' already", hint: "choose another name, or remove it first")
             }
             description.nodes.append(node)
         }
@@ -69,11 +68,11 @@ extension Host {
     @discardableResult
     public func link(_ text: String, gainDB: Double = 0) async throws -> GraphDifference {
         let links = try Self.links(text)
-        guard gainDB.isFinite else { throw HostError("a link's gain must be a finite number of dB") }
+        guard gainDB.isFinite else { throw Fault("a link's gain must be a finite number of dB") }
         return try await edit("link \(text)") { description in
             for var link in links {
                 if description.links.contains(where: { $0.joins(link) }) {
-                    throw HostError("\(link.from) -> \(link.to) is linked already", hint: "unlink it first")
+                    throw Fault("\(link.from) -> \(link.to) is linked already", hint: "unlink it first")
                 }
                 link.gainDB = gainDB
                 description.links.append(link)
@@ -90,7 +89,7 @@ extension Host {
                 guard let index = description.links.firstIndex(where: { $0.joins(link) }) else {
                     let known = description.links.filter { $0.from.node == link.from.node }
                         .map { "\($0.from) -> \($0.to)" }
-                    throw HostError(
+                    throw Fault(
                         "there is no link \(link.from) -> \(link.to)",
                         hint: known.isEmpty ? "nothing leaves '\(link.from.node)'" : known.joined(separator: ", "))
                 }
@@ -103,7 +102,7 @@ extension Host {
     @discardableResult
     public func bypass(_ node: String, _ bypassed: Bool = true) async throws -> GraphDifference {
         if let fault = try graph().instance(node).bypassFault {
-            throw HostError("'\(node)' cannot be bypassed: \(fault)", hint: "mute it instead")
+            throw Fault("'\(node)' cannot be bypassed: \(fault)", hint: "mute it instead")
         }
         return try await edit("\(bypassed ? "bypass" : "unbypass") \(node)") { description in
             let index = try description.index(of: node)
@@ -126,13 +125,13 @@ extension Host {
     }
 
     /// What a parameter was last set to; one that follows a control may be elsewhere.
-    public func value(_ node: String, _ parameter: String) throws(HostError) -> Float {
+    public func value(_ node: String, _ parameter: String) throws(Fault) -> Float {
         try graph().value(node, parameter)
     }
 
-    private static func links(_ text: String) throws(HostError) -> [LinkDescription] {
+    private static func links(_ text: String) throws(Fault) -> [LinkDescription] {
         let (links, diagnostics) = LinkDescription.parse(text)
-        if let fault = diagnostics.first { throw HostError("\(text): \(fault.message)", hint: fault.hint) }
+        if let fault = diagnostics.first { throw Fault("\(text): \(fault.message)", hint: fault.hint) }
         return links
     }
 
@@ -201,7 +200,7 @@ extension Host {
             () throws -> (BuildResult, NextGraph) in
             let built = PreparedGraph.build(
                 description, registry: registry, playing: graph.playing, context: graph.context, making: making)
-            guard !making.isGivenUp else { throw HostError("nobody waits for the change any more") }
+            guard !making.isGivenUp else { throw Fault("nobody waits for the change any more") }
             guard let resolved = built.graph else {
                 // An edit is not asked what else the graph says.
                 throw InvalidGraph(diagnostics: built.diagnostics.filter { resetting || $0.severity == .error })
@@ -214,7 +213,7 @@ extension Host {
         }
         // An alignment to a new latency may be under way again.
         await graph.settled()
-        guard graph === (try self.graph()) else { throw HostError("the graph was stopped") }
+        guard graph === (try self.graph()) else { throw Fault("the graph was stopped") }
         var difference = GraphDifference(graph.nodes, old, next)
         let turned = next.turned
         // The server may take its time to give ports.

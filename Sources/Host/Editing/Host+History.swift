@@ -15,7 +15,7 @@ extension Host {
         let settings = try graph().instance(node).declarations.settings
         if let setting = settings.first(where: { $0.key == name }), setting.isLive {
             guard time == nil else {
-                throw HostError("'\(name)' is a setting", hint: "only parameters begin to move at a time")
+                throw Fault("'\(name)' is a setting", hint: "only parameters begin to move at a time")
             }
             var value = value
             if setting.kind == VG_SET_BOOL, case .string(let word) = value, ["on", "off"].contains(word.lowercased()) {
@@ -69,8 +69,8 @@ extension Host {
         guard let step = history.take(way) else {
             switch way {
             case .back:
-                throw HostError("there is nothing to take back", hint: "nothing was changed since the run began")
-            case .again: throw HostError("there is nothing to do again", hint: "only what was taken back can be")
+                throw Fault("there is nothing to take back", hint: "nothing was changed since the run began")
+            case .again: throw Fault("there is nothing to do again", hint: "only what was taken back can be")
             }
         }
         var inverse = step

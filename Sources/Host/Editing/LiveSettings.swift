@@ -39,7 +39,7 @@ extension Host {
     public func change(_ node: String, _ setting: String, to value: SettingValue) async throws -> GraphDifference {
         let instance = try graph().instance(node)
         do { try instance.declarations.check(live: setting, value) } catch {
-            throw HostError("node '\(node)': \(error.message)", hint: error.hint)
+            throw Fault("node '\(node)': \(error.message)", hint: error.hint)
         }
         return try await edit("set \(node).\(setting)") { description in
             let index = try description.index(of: node)
@@ -61,7 +61,7 @@ extension Host {
             let entry = edited.before.nodes.first { $0.name == answer.node }?.entries[answer.key]
             try await afterOthers { edited.graph.restore(answer, entry) }
             guard warns else {
-                throw HostError("node '\(answer.node)': \(refusal.message)", hint: refusal.hint)
+                throw Fault("node '\(answer.node)': \(refusal.message)", hint: refusal.hint)
             }
             difference.settings -= 1
             difference.warnings.append(edited.graph.tellRefusal(of: answer, refusal, edited.after))

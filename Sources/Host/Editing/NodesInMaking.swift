@@ -62,7 +62,7 @@ final class NodesInMaking: Sendable {
         }
     }
 
-    private func giveUp(_ seconds: Double) -> HostError {
+    private func giveUp(_ seconds: Double) -> Fault {
         let node = state.withLock { state in
             state.isGivenUp = true
             return state.node
@@ -71,8 +71,8 @@ final class NodesInMaking: Sendable {
     }
 
     /// Why an edit is given up.
-    static func late(_ what: String, _ seconds: Double) -> HostError {
-        HostError(
+    static func late(_ what: String, _ seconds: Double) -> Fault {
+        Fault(
             "\(what) was not ready within \(max(1, Int(seconds))) s, and nothing was changed",
             hint: "its plugin may hang: isolate = true in its table gives it a process of its own")
     }

@@ -54,13 +54,13 @@ extension RunningGraph {
     }
 
     /// Prepares what `next` has and this graph has not; it may take its time, the graph plays on. [control]
-    func prepareNew(_ next: NextGraph, _ making: NodesInMaking? = nil) throws(HostError) {
+    func prepareNew(_ next: NextGraph, _ making: NodesInMaking? = nil) throws(Fault) {
         let (rate, block) = state.withLock { $0.prepared }
         let known = Set(nodes.map(ObjectIdentifier.init))
         for node in next.graph.nodes where !known.contains(ObjectIdentifier(node.instance)) {
             making?.begins(node.instance.name)
             try prepare(node, rate: rate, block: block)
-            guard making?.isGivenUp != true else { throw HostError("nobody waits for the change any more") }
+            guard making?.isGivenUp != true else { throw Fault("nobody waits for the change any more") }
         }
     }
 
@@ -69,14 +69,14 @@ extension RunningGraph {
     /// `author` turns the parameters. [control]
     func change(
         to next: NextGraph, patience: Double = 30, by author: String = Author.current
-    ) throws(HostError) {
+    ) throws(Fault) {
         let before = state.withLock { ($0.graph, $0.prepared) }
         let stays = Set(next.graph.nodes.map { ObjectIdentifier($0.instance) })
         let gone = before.0.nodes.filter { !stays.contains(ObjectIdentifier($0.instance)) }
         let ports = try self.ports(of: next.graph, and: gone)
         if !ports.isEmpty { try register(ports) }
-        try publishing.locked { () throws(HostError) in
-            guard !isStopped else { throw HostError("the graph was stopped") }
+        try publishing.locked { () throws(Fault) in
+            guard !isStopped else { throw Fault("the graph was stopped") }
             // The driver asked for another format meanwhile: what is new is prepared for that.
             if state.withLock({ $0.prepared }) != before.1 { try prepareNew(next) }
             context.keep(next.description)
@@ -105,7 +105,7 @@ extension RunningGraph {
     }
 
     /// Lets a new node begin, on a thread that is lost if it never comes back.
-    private func activate(_ node: NodeInstance, within seconds: Double) throws(HostError) {
+    private func activate(_ node: NodeInstance, within seconds: Double) throws(Fault) {
         // Of an offline run all is done on one thread.
         if isDriven { return activate(node) }
         let isDone = Lock(false)
@@ -120,14 +120,14 @@ extension RunningGraph {
     }
 
     /// All ports of the driver that are needed until a change is done; empty if those that there are will do.
-    private func ports(of graph: ResolvedGraph, and gone: [ResolvedGraph.Node]) throws(HostError) -> [ExternalPort] {
+    private func ports(of graph: ResolvedGraph, and gone: [ResolvedGraph.Node]) throws(Fault) -> [ExternalPort] {
         let wanted = graph.externals
         var ports = wanted
         let names = Set(wanted.map(\.name))
         for port in gone.flatMap(\.externals) {
             if !names.contains(port.name) { ports.append(port) }
             if wanted.contains(where: { $0.name == port.name && !$0.isLike(port) }) {
-                throw HostError(
+                throw Fault(
                     "'\(port.node)' cannot become something else while it plays",
                     hint: "remove it first, or give the new node another name")
             }
@@ -138,18 +138,17 @@ extension RunningGraph {
         let deadline = monotonicSeconds() + Self.patience
         while driver.status.state == .stalled, monotonicSeconds() < deadline { usleep(10_000) }
         guard [.running, .stopped].contains(driver.status.state) else {
-            throw HostError(
-                "the JACK server does not answer, so ports cannot change", hint: "try again when it is back")
+            throw Fault("the JACK server does not answer, so ports cannot change", hint: "try again when it is back")
         }
         return ports
     }
 
     /// Compiles the way to `graph` and publishes its first schedule.
-    private func begin(_ graph: ResolvedGraph, _ threads: Threads) throws(HostError) {
+    private func begin(_ graph: ResolvedGraph, _ threads: Threads) throws(Fault) {
         guard let current = engine.schedule else { return }
         let transition: Transition
         do { transition = try Transition(from: current, to: graph) } catch {
-            throw HostError("the graph cannot be compiled: \(error)")
+            throw Fault("the graph cannot be compiled: \(error)")
         }
         var schedules: [Schedule] = []
         for stage in transition.stages + [graph] {

@@ -28,14 +28,14 @@ struct FilePass {
         registry: NodeRegistry, listener: (Int) -> NodeDescription, progress: (Double) -> Bool,
         take: (Published) -> String?, adjust: (NodeInstance) throws(NodeError) -> Void = { _ in },
         finish: (NodeInstance) throws(NodeError) -> Void = { _ in }
-    ) throws(HostError) -> Double {
+    ) throws(Fault) -> Double {
         let bus = EventBus()
         let published = bus.subscribe(.lossless, series: series) {
             if case .event(let event) = $0 { event.node != nil } else { true }
         }
         let running = try RunningGraph.start(
             try prepared(bus, registry, listener), on: OfflineDriver(rate: rate, maxBlock: Self.block))
-        guard let driver = running.driver as? OfflineDriver else { throw HostError("there is no offline driver") }
+        guard let driver = running.driver as? OfflineDriver else { throw Fault("there is no offline driver") }
         defer { bus.finish() }
         var fault: String?
         func read() {
@@ -60,7 +60,7 @@ struct FilePass {
         }
         func give(_ node: NodeInstance?, to use: (NodeInstance) throws(NodeError) -> Void) {
             guard fault == nil, let node else { return }
-            do throws(NodeError) { try use(node) } catch { fault = "\(HostError(error.message, hint: error.hint))" }
+            do throws(NodeError) { try use(node) } catch { fault = "\(error)" }
         }
         let listener = running.nodes.first { $0.name == Self.listener }
         var frames = 0
@@ -76,23 +76,23 @@ struct FilePass {
         give(listener, to: finish)
         running.stop()
         read()
-        if let fault { throw HostError(fault) }
+        if let fault { throw Fault(fault) }
         return Double(frames) / rate
     }
 
     private func prepared(
         _ bus: EventBus, _ registry: NodeRegistry, _ listener: (Int) -> NodeDescription
-    ) throws(HostError) -> PreparedGraph {
+    ) throws(Fault) -> PreparedGraph {
         var settings = ["path": SettingValue.string(absolute(path))]
         settings["channels"] = channels.map { .integer(Int64($0)) }
         let file = NodeDescription(
             name: Self.source, type: StandardType.file, entries: settings.mapValues { Entry($0) }, required: true)
         var description = GraphDescription(name: name, nodes: [file])
         let context = GraphContext(bus)
-        func build() throws(HostError) -> BuildResult {
+        func build() throws(Fault) -> BuildResult {
             let built = PreparedGraph.build(description, registry: registry, context: context)
             if let error = built.diagnostics.first(where: { $0.severity == .error }) {
-                throw HostError(error.message, hint: error.hint)
+                throw error.fault
             }
             return built
         }
@@ -107,7 +107,7 @@ struct FilePass {
         description.nodes.append(node)
         description.links = [LinkDescription(from: Endpoint(Self.source), to: Endpoint(Self.listener))]
         let built = try build()
-        guard let graph = built.graph else { throw HostError("\(path) cannot be played") }
+        guard let graph = built.graph else { throw Fault("\(path) cannot be played") }
         return PreparedGraph(
             description: description, graph: graph, degraded: built.degraded, bus: bus, context: context)
     }

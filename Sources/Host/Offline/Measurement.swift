@@ -47,7 +47,7 @@ public struct Measurement: Sendable {
     public func run(
         registry: NodeRegistry, progress: (Double) -> Bool = { _ in true }, take: (SeriesFrame) -> Void,
         seriesRate: () -> Int = { 60 }
-    ) throws(HostError) -> Report {
+    ) throws(Fault) -> Report {
         var lastRate = 60
         var report = Report()
         var end: Int?

@@ -6,7 +6,7 @@ import NodeKit
 /// What a render changes in a graph.
 extension Render {
     /// Puts the file nodes into a graph, before it is built.
-    public func change(_ graph: inout GraphDescription) throws(HostError) {
+    public func change(_ graph: inout GraphDescription) throws(Fault) {
         for (name, file) in inputs.sorted(by: { $0.key < $1.key }) { try feed(name, file, &graph) }
         for index in graph.nodes.indices where graph.nodes[index].type == StandardType.record && !records {
             graph.nodes[index].entries["autostart"] = Entry(.bool(false))
@@ -33,12 +33,12 @@ extension Render {
     }
 
     /// Makes an input node a `file` node.
-    private func feed(_ name: String, _ file: String, _ graph: inout GraphDescription) throws(HostError) {
+    private func feed(_ name: String, _ file: String, _ graph: inout GraphDescription) throws(Fault) {
         guard let index = graph.nodes.firstIndex(where: { $0.name == name && $0.type == StandardType.input }) else {
             throw missing(StandardType.input, name, "--input \(name)=\(file): ", in: graph)
         }
         guard access(file, R_OK) == 0 else {
-            throw HostError(
+            throw Fault(
                 "--input \(name)=\(file): cannot read \(file): \(String(cString: strerror(errno)))",
                 hint: file.hasPrefix("/") ? "" : "the path starts at the folder where the command runs")
         }
@@ -52,11 +52,11 @@ extension Render {
     }
 
     /// The output node that is rendered.
-    private func source(in graph: GraphDescription) throws(HostError) -> NodeDescription {
+    private func source(in graph: GraphDescription) throws(Fault) -> NodeDescription {
         let outputs = graph.nodes.filter { $0.type == StandardType.output }
         guard let output else {
             if let first = outputs.first { return first }
-            throw HostError("the graph has no output node to render", hint: "add a node of type \"output\"")
+            throw Fault("the graph has no output node to render", hint: "add a node of type \"output\"")
         }
         if let node = outputs.first(where: { $0.name == output }) { return node }
         throw missing(StandardType.output, output, "--output \(output): ", in: graph)
@@ -65,28 +65,28 @@ extension Render {
     /// That a node of a type was named that there is not.
     private func missing(
         _ type: String, _ name: String, _ option: String, in graph: GraphDescription
-    ) -> HostError {
+    ) -> Fault {
         let known = graph.nodes.filter { $0.type == type }.map(\.name)
         var suggester = Suggester()
         let all = known.isEmpty ? "the graph has no \(type) nodes" : "\(type) nodes: \(known.joined(separator: ", "))"
         if let other = graph.nodes.first(where: { $0.name == name }) {
-            return HostError("\(option)node '\(name)' is of type \(other.type), not \(type)", hint: all)
+            return Fault("\(option)node '\(name)' is of type \(other.type), not \(type)", hint: all)
         }
-        return HostError(
+        return Fault(
             "\(option)there is no \(type) node '\(name)'", hint: suggester.hint(name, among: known, otherwise: all))
     }
 
     /// What the output hears, for the node that writes `channels` of it.
     private func links(
         to source: NodeDescription, of graph: GraphDescription, channels: Int
-    ) throws(HostError) -> [LinkDescription] {
+    ) throws(Fault) -> [LinkDescription] {
         var links: [LinkDescription] = []
         for var link in graph.links where link.to.node == source.name {
             if let given = self.channels, let port = link.to.port {
                 // Ports are called after how many there are: the only one is `in`, one of several `in_1`.
                 let number = port == "in" ? 1 : port.hasPrefix("in_") ? Int(port.dropFirst(3)) : nil
                 if let number, number > given {
-                    throw HostError(
+                    throw Fault(
                         "--channels \(given) has no place for what goes to '\(link.to)'",
                         hint: "give --channels \(number), or leave it out")
                 }
@@ -98,10 +98,10 @@ extension Render {
         return links
     }
 
-    private func checkFolder(of file: String) throws(HostError) {
+    private func checkFolder(of file: String) throws(Fault) {
         let folder = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
         guard access(folder.isEmpty ? "/" : folder, W_OK) == 0 else {
-            throw HostError(
+            throw Fault(
                 "cannot write \(path): \(String(cString: strerror(errno)))",
                 hint: "make the folder with mkdir -p, or choose another")
         }

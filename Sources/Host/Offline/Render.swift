@@ -101,12 +101,12 @@ public struct Render: Sendable {
     /// stays in the file. The graph's latency is taken off: what goes in at frame 0 is at frame 0 of the file. [control]
     public func run(
         _ prepared: PreparedGraph, progress: (Progress) -> Bool = { _ in true }
-    ) throws(HostError) -> Outcome {
+    ) throws(Fault) -> Outcome {
         // Before anything is prepared: a file of that name stays as it is.
         if end == .idle, prepared.graph.nodes.allSatisfy({ $0.instance.askIdle() }) {
             let input = prepared.description.nodes.first { $0.type == StandardType.input }
             let feed = input.map { ", or --input \($0.name)=FILE" } ?? ""
-            throw HostError("nothing in this graph ends by itself", hint: "give --duration SECONDS" + feed)
+            throw Fault("nothing in this graph ends by itself", hint: "give --duration SECONDS" + feed)
         }
         let driver = OfflineDriver(rate: rate, maxBlock: block, tempo: tempo)
         let pass = RenderPass(self, try RunningGraph.start(prepared, on: driver), driver)
@@ -123,11 +123,10 @@ public struct Render: Sendable {
     }
 
     /// The recorder names the file as well, by its whole path.
-    private func named(_ error: NodeError) -> HostError {
+    private func named(_ error: NodeError) -> Fault {
         let reason = error.message
-        if descriptor != nil { return HostError("\(path) cannot be written: \(reason)", hint: error.hint) }
+        if descriptor != nil { return Fault("\(path) cannot be written: \(reason)", hint: error.hint) }
         let whole = reason.firstRange(of: "\(absolute(path)): ")
-        return HostError(
-            "cannot write \(path): \(whole.map { reason[$0.upperBound...] } ?? reason[...])", hint: error.hint)
+        return Fault("cannot write \(path): \(whole.map { reason[$0.upperBound...] } ?? reason[...])", hint: error.hint)
     }
 }

@@ -64,7 +64,7 @@ public struct Transcription: Sendable {
     /// returning false. Throws if the file cannot be read, or nothing can recognize. [control]
     public func run(
         registry: NodeRegistry, progress: (Double) -> Bool = { _ in true }, take: (Item) -> Void
-    ) throws(HostError) -> Outcome {
+    ) throws(Fault) -> Outcome {
         var outcome = Outcome()
         let settings = settings.merging(["partials": .bool(false)]) { given, _ in given }
         var end: Double?

@@ -52,7 +52,7 @@ func checkNodeType(
             throw Fault("it has audio, control or midi ports but no process function")
         }
     } catch {
-        throw NodeTypeFault(type: text, reason: "node type \(text): \(error.reason)")
+        throw NodeTypeFault(type: text, reason: "node type \(text): \(error.message)")
     }
     if Int(size) >= MemoryLayout<vg_node_type>.size { return pointer }
     // It lives as long as the plugin, which stays loaded.
@@ -65,11 +65,6 @@ func checkNodeType(
 public func isTypeName(_ name: String) -> Bool {
     guard let first = name.utf8.first, (97...122).contains(first), name.utf8.count <= 64 else { return false }
     return name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
-}
-
-private struct Fault: Error {
-    let reason: String
-    init(_ reason: String) { self.reason = reason }
 }
 
 /// More of anything than this is taken for a broken description.

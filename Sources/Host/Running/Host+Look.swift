@@ -35,12 +35,12 @@ extension Host {
     }
 
     /// The parameters of one node, in the order in which it declares them.
-    public func parameters(of node: String) throws(HostError) -> [ParameterState] {
+    public func parameters(of node: String) throws(Fault) -> [ParameterState] {
         try graph().instance(node).parameterStates
     }
 
     /// The settings of one node, in the order in which it declares them.
-    public func settings(of node: String) throws(HostError) -> [SettingState] {
+    public func settings(of node: String) throws(Fault) -> [SettingState] {
         let settings = try graph().instance(node).declarations.settings
         let entries = description?.nodes.first { $0.name == node }?.entries ?? [:]
         return settings.map { SettingState(setting: $0, value: entries[$0.key]?.shown ?? $0.defaultValue) }

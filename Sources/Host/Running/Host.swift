@@ -74,11 +74,11 @@ public actor Host {
     public nonisolated func tell(_ event: EventType, _ fields: [String: SettingValue] = [:]) { bus.tell(event, fields) }
 
     /// Reads, checks and builds a graph; returns its warnings. Throws `InvalidGraph` with all diagnostics if there is an
-    /// error among them, `HostError` while another graph plays and after `close`.
+    /// error among them, `Fault` while another graph plays and after `close`.
     @discardableResult
     public func load(_ path: String, overrides: [String] = []) throws -> [Diagnostic] {
-        guard !closed else { throw HostError("this host is closed", hint: "make another") }
-        guard running == nil else { throw HostError("a graph is playing", hint: "stop it first") }
+        guard !closed else { throw Fault("this host is closed", hint: "make another") }
+        guard running == nil else { throw Fault("a graph is playing", hint: "stop it first") }
         // From here on it means the same, wherever a plugin goes.
         let place = absolute(path)
         let (prepared, diagnostics) = try PreparedGraph.load(
@@ -92,8 +92,8 @@ public actor Host {
     /// Checks and builds a graph that no file says; returns its warnings, and throws as the other `load` does.
     @discardableResult
     public func load(_ description: GraphDescription) throws -> [Diagnostic] {
-        guard !closed else { throw HostError("this host is closed", hint: "make another") }
-        guard running == nil else { throw HostError("a graph is playing", hint: "stop it first") }
+        guard !closed else { throw Fault("this host is closed", hint: "make another") }
+        guard running == nil else { throw Fault("a graph is playing", hint: "stop it first") }
         let (prepared, diagnostics) = try PreparedGraph.make(description, registry: registry, bus: bus)
         guard let prepared else { throw InvalidGraph(diagnostics: diagnostics) }
         loaded = prepared
@@ -106,15 +106,14 @@ public actor Host {
 
     /// Opens a driver and plays the loaded graph. Without a request: the driver that its description wants, with the
     /// graph's name as the client's. When no driver can be opened, the graph stays loaded for another try.
-    public func run(_ request: DriverRequest? = nil) throws(HostError) {
-        guard running == nil else { throw HostError("a graph is playing", hint: "stop it first") }
-        guard let prepared = loaded else { throw HostError("no graph is loaded", hint: "load one") }
+    public func run(_ request: DriverRequest? = nil) throws(Fault) {
+        guard running == nil else { throw Fault("a graph is playing", hint: "stop it first") }
+        guard let prepared = loaded else { throw Fault("no graph is loaded", hint: "load one") }
         let driver: any Driver
         let wanted = request ?? DriverRequest(prepared.description.driver, client: prepared.description.name)
         do { driver = try DriverChooser.open(wanted) } catch {
             // What the server printed is often the only reason there is.
-            if error.details.isEmpty { throw HostError(error.message, hint: error.hint) }
-            throw HostError(error.description)
+            throw error.details.isEmpty ? error.fault : Fault(error.description)
         }
         loaded = nil
         opened.withLock { $0 = true }
@@ -157,7 +156,7 @@ public actor Host {
 
     /// Turns a parameter; what it does to the sound is smoothed. With a time of the graph, in seconds, it begins at that
     /// frame.
-    public func set(_ node: String, _ parameter: String, to value: Float, at time: Double? = nil) throws(HostError) {
+    public func set(_ node: String, _ parameter: String, to value: Float, at time: Double? = nil) throws(Fault) {
         let was = try graph().value(node, parameter)
         try graph().set(node, parameter, to: value, at: time)
         // A trigger has fired: nothing takes that back.
@@ -170,7 +169,7 @@ public actor Host {
     @discardableResult
     public func perform(
         _ action: String, on node: String, _ arguments: [String: SettingValue] = [:], patience: Double = 10
-    ) async throws(HostError) -> [String: SettingValue] {
+    ) async throws(Fault) -> [String: SettingValue] {
         let graph = try graph()
         let result = await withCheckedContinuation { continuation in
             graph.perform(node, action, arguments, patience: patience) { continuation.resume(returning: $0) }
@@ -179,29 +178,29 @@ public actor Host {
     }
 
     /// The actions of a node, in the order in which its type declares them.
-    public func actions(of node: String) throws(HostError) -> [Action] {
+    public func actions(of node: String) throws(Fault) -> [Action] {
         try graph().instance(node).declarations.actions
     }
 
     /// The settings of a node that can be changed while it plays, by their keys.
-    public func liveSettings(of node: String) throws(HostError) -> [String] {
+    public func liveSettings(of node: String) throws(Fault) -> [String] {
         try graph().instance(node).declarations.settings.filter(\.isLive).map(\.key)
     }
 
     /// The node that `say` means: the one that has the action "speak".
-    public func speaker() throws(HostError) -> String {
+    public func speaker() throws(Fault) -> String {
         let speakers = try graph().nodes.filter { $0.has(VG_ACTION_SPEAK) }.map(\.name)
         guard let first = speakers.first else {
-            throw HostError("no node speaks", hint: "add a node of type \"tts\"")
+            throw Fault("no node speaks", hint: "add a node of type \"tts\"")
         }
         guard speakers.count == 1 else {
-            throw HostError("several nodes speak", hint: "name one: \(speakers.joined(separator: ", "))")
+            throw Fault("several nodes speak", hint: "name one: \(speakers.joined(separator: ", "))")
         }
         return first
     }
 
     /// Speaks: the action "speak" of `node`, by default of the one node that has it.
-    public func say(_ text: String, on node: String? = nil) async throws(HostError) {
+    public func say(_ text: String, on node: String? = nil) async throws(Fault) {
         let speaker = if let node { node } else { try speaker() }
         try await perform(VG_ACTION_SPEAK, on: speaker, ["text": .string(text)])
     }
@@ -209,22 +208,22 @@ public actor Host {
     /// Saves every node that has something to keep and says where, with `state = "FOLDER"`; returns their names. The others
     /// are saved even if one cannot be.
     @discardableResult
-    public func saveStates() async throws(HostError) -> [String] {
+    public func saveStates() async throws(Fault) -> [String] {
         var saved: [String] = []
-        var failure: HostError?
+        var failure: Fault?
         let folders = try graph().stateFolders()
         for (node, folder) in folders {
-            do throws(HostError) {
+            do throws(Fault) {
                 try await perform(VG_ACTION_SAVE, on: node, ["folder": .string(folder)])
                 saved.append(node)
-            } catch { failure = HostError("it cannot be saved: \(error.message)", hint: error.hint) }
+            } catch { failure = Fault("it cannot be saved: \(error.message)", hint: error.hint) }
         }
         if let failure { throw failure }
         return saved
     }
 
     /// Sends a message to a message input of a node.
-    public func send(_ message: Message, to node: String, port: String) throws(HostError) {
+    public func send(_ message: Message, to node: String, port: String) throws(Fault) {
         try graph().send(message, to: node, port: port)
     }
 
@@ -245,8 +244,8 @@ public actor Host {
         bus.finish()
     }
 
-    func graph() throws(HostError) -> RunningGraph {
-        guard let running else { throw HostError("no graph is playing", hint: "load and run one") }
+    func graph() throws(Fault) -> RunningGraph {
+        guard let running else { throw Fault("no graph is playing", hint: "load and run one") }
         return running
     }
 }

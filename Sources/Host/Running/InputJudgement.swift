@@ -81,7 +81,7 @@ public struct InputJudgement: Sendable, Equatable {
 extension Host {
     /// Listens to an input for so many seconds of sound, and says what comes from it; told as an event, too. Throws if
     /// there is no such input, or the graph ends meanwhile.
-    public func judge(_ node: String, seconds: Double = 2) async throws(HostError) -> InputJudgement {
+    public func judge(_ node: String, seconds: Double = 2) async throws(Fault) -> InputJudgement {
         try await Self.judge(node, seconds: seconds, in: try graph())
     }
 
@@ -107,22 +107,21 @@ extension Host {
 
     static func judge(
         _ node: String, seconds: Double, in graph: RunningGraph
-    ) async throws(HostError) -> InputJudgement {
+    ) async throws(Fault) -> InputJudgement {
         let input = try graph.instance(node)
         guard input.typeName == StandardType.input else {
-            throw HostError(
-                "'\(node)' is no input", hint: "inputs: \(graph.inputs.map(\.name).joined(separator: ", "))")
+            throw Fault("'\(node)' is no input", hint: "inputs: \(graph.inputs.map(\.name).joined(separator: ", "))")
         }
-        guard seconds >= 0.1, seconds <= 60 else { throw HostError("\(seconds) is not between 0.1 and 60 seconds") }
+        guard seconds >= 0.1, seconds <= 60 else { throw Fault("\(seconds) is not between 0.1 and 60 seconds") }
         var peak: Float?
         let listener = input.listen()
         let start = graph.engine.counters.position
         let ports = (1...max(1, input.ports.count { $0.kind == VG_AUDIO_PORT })).map { "\(node)_\($0)" }
         while true {
             guard (try? await Task.sleep(for: .milliseconds(50))) != nil else {
-                throw HostError("nobody waits for what '\(node)' is judged any more")
+                throw Fault("nobody waits for what '\(node)' is judged any more")
             }
-            if graph.isStopped { throw HostError("the graph has ended") }
+            if graph.isStopped { throw Fault("the graph has ended") }
             if let heard = listener.take() { peak = max(peak ?? 0, heard) }
             // What the driver cannot tell just now is not guessed: it listens on until that is known.
             guard Double(graph.engine.counters.position - start) >= seconds * graph.driver.info.rate,

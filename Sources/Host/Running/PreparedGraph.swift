@@ -21,15 +21,15 @@ public struct PreparedGraph: Sendable {
     /// alter what the file says before it is built; where that fails the errors of the file itself go first. [control]
     public static func load(
         path: String, overrides: [String] = [], registry: NodeRegistry, bus: EventBus = EventBus(),
-        change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in
+        change: (inout GraphDescription) throws(Fault) -> Void = { (_: inout GraphDescription) throws(Fault) in
         }
-    ) throws(HostError) -> (PreparedGraph?, [Diagnostic]) {
+    ) throws(Fault) -> (PreparedGraph?, [Diagnostic]) {
         var (read, diagnostics) = ConfigFile.load(path: path, overrides: overrides)
         // Wherever a plugin goes, paths start where they did.
         if let folder = read?.baseFolder { read?.baseFolder = folder.isEmpty ? currentFolder() : absolute(folder) }
         guard let read else { return (nil, diagnostics) }
         let (prepared, more): (PreparedGraph?, [Diagnostic])
-        do throws(HostError) {
+        do throws(Fault) {
             (prepared, more) = try make(read, registry: registry, bus: bus, change: change)
         } catch {
             let own = diagnostics + build(read, registry: registry, context: GraphContext(EventBus())).diagnostics
@@ -43,9 +43,9 @@ public struct PreparedGraph: Sendable {
     /// Builds a description that no file says. The graph is nil if there is any error among the diagnostics. [control]
     public static func make(
         _ description: GraphDescription, registry: NodeRegistry, bus: EventBus = EventBus(),
-        change: (inout GraphDescription) throws(HostError) -> Void = { (_: inout GraphDescription) throws(HostError) in
+        change: (inout GraphDescription) throws(Fault) -> Void = { (_: inout GraphDescription) throws(Fault) in
         }
-    ) throws(HostError) -> (PreparedGraph?, [Diagnostic]) {
+    ) throws(Fault) -> (PreparedGraph?, [Diagnostic]) {
         var description = description
         description.readVariables(registry.catalog(for: description))
         try change(&description)

@@ -8,22 +8,22 @@ import System
 /// What is done to a running graph, and what is asked of it.
 extension RunningGraph {
     /// Turns a parameter, from a time of the graph on (seconds; nil: now), by `Author.current`. [control]
-    public func set(_ node: String, _ parameter: String, to value: Float, at time: Double? = nil) throws(HostError) {
+    public func set(_ node: String, _ parameter: String, to value: Float, at time: Double? = nil) throws(Fault) {
         let instance = try instance(node)
         let index = try index(of: parameter, instance)
         if let fault = instance.parameters[index].fault(of: value) {
-            throw HostError("\(node).\(parameter) \(fault)")
+            throw Fault("\(node).\(parameter) \(fault)")
         }
         let position = time.map(self.time.position(at:)) ?? 0
         guard turn(instance, index, to: value, at: position, by: Author.current) else {
-            throw HostError(
+            throw Fault(
                 instance.isPrepared || instance.isExternal ? "too many changes at once" : "node '\(node)' does not run",
                 hint: reports.health(node).reason ?? "try again")
         }
     }
 
     /// What a parameter was last set to; one that follows a control may be elsewhere. [control]
-    public func value(_ node: String, _ parameter: String) throws(HostError) -> Float {
+    public func value(_ node: String, _ parameter: String) throws(Fault) -> Float {
         let instance = try instance(node)
         return instance.value(try index(of: parameter, instance))
     }
@@ -34,25 +34,23 @@ extension RunningGraph {
         return (try? instance.parameter(called: parameter)).map { instance.parameters[$0] }
     }
 
-    private func index(of parameter: String, _ instance: NodeInstance) throws(HostError) -> Int {
-        do { return try instance.parameter(called: parameter) } catch {
-            throw HostError(error.message, hint: error.hint)
-        }
+    private func index(of parameter: String, _ instance: NodeInstance) throws(Fault) -> Int {
+        try instance.parameter(called: parameter)
     }
 
     /// The parameter that a name means, and the number that a value means for it, as a file would be read. [control]
     func parameter(
         _ node: String, _ name: String, for value: SettingValue
-    ) throws(HostError) -> (key: String, number: Float) {
+    ) throws(Fault) -> (key: String, number: Float) {
         let instance = try instance(node)
         let parameter = instance.parameters[try index(of: name, instance)]
         do { return (parameter.key, try parameter.value(of: value)) } catch {
-            throw HostError("node '\(node)': \(error.message)", hint: error.hint)
+            throw Fault("node '\(node)': \(error.message)", hint: error.hint)
         }
     }
 
     /// Where nodes that have something to keep say that it goes, with `state = "FOLDER"`, by their names. [control]
-    func stateFolders() throws(HostError) -> [(node: String, folder: String)] {
+    func stateFolders() throws(Fault) -> [(node: String, folder: String)] {
         var result: [(String, String)] = []
         for node in description.nodes {
             guard case .string(let given)? = node.entries["state"]?.value,
@@ -60,7 +58,7 @@ extension RunningGraph {
             else { continue }
             let folder = join(description.baseFolder, given)
             if folder.hasSuffix(".ttl") {
-                throw HostError(
+                throw Fault(
                     "node '\(node.name)' cannot be saved: \(given) is a file",
                     hint: "name a folder to save to: state = \"FOLDER\"")
             }
@@ -72,37 +70,36 @@ extension RunningGraph {
     /// Does an action of a node and tells what came of it, on any thread. [any]
     func perform(
         _ node: String, _ action: String, _ arguments: [String: SettingValue], patience: Double,
-        done: @escaping @Sendable (Result<[String: SettingValue], HostError>) -> Void
+        done: @escaping @Sendable (Result<[String: SettingValue], Fault>) -> Void
     ) {
         let instance: NodeInstance
-        do throws(HostError) { instance = try self.instance(node) } catch { return done(.failure(error)) }
+        do throws(Fault) { instance = try self.instance(node) } catch { return done(.failure(error)) }
         instance.perform(action, arguments, patience: patience) { result in
-            done(result.mapError { HostError("node '\(node)': \($0.message)", hint: $0.hint, kind: $0.kind) })
+            done(result.mapError { Fault("node '\(node)': \($0.message)", hint: $0.hint, kind: $0.kind) })
         }
     }
 
     /// Sends a message to a message input of a node. [control]
-    public func send(_ message: Message, to node: String, port: String) throws(HostError) {
+    public func send(_ message: Message, to node: String, port: String) throws(Fault) {
         let instance = try instance(node)
         guard let index = instance.messageInput(port) else {
             let known = instance.ports.filter { $0.isMessageInput }.map(\.symbol).joined(separator: ", ")
-            throw HostError(
+            throw Fault(
                 "node '\(node)' has no message input '\(port)'",
                 hint: known.isEmpty ? "it takes no messages" : "it has: \(known)")
         }
         let input = instance.ports.filter(\.isMessageInput)[index]
         guard input.takes(message) else {
-            throw HostError("'\(node).\(port)' takes \(input.messageKinds), not \(message.kindText)")
+            throw Fault("'\(node).\(port)' takes \(input.messageKinds), not \(message.kindText)")
         }
         guard router.send(to: instance, port: index, message) else {
-            throw HostError("too many messages wait for '\(node)'", hint: "try again later")
+            throw Fault("too many messages wait for '\(node)'", hint: "try again later")
         }
     }
 
-    func instance(_ name: String) throws(HostError) -> NodeInstance {
+    func instance(_ name: String) throws(Fault) -> NodeInstance {
         guard let instance = nodes.first(where: { $0.name == name }) else {
-            throw HostError(
-                "there is no node '\(name)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
+            throw Fault("there is no node '\(name)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
         }
         return instance
     }

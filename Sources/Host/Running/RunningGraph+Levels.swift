@@ -75,7 +75,7 @@ extension Host {
 
     /// Listens to all nodes for so many seconds: the loudest sample of each, linear, by name. Those without a guard, and
     /// light ones, are not among them. Throws unless a graph plays.
-    public func levels(seconds: Double = 0.3) async throws(HostError) -> [String: Float] {
+    public func levels(seconds: Double = 0.3) async throws(Fault) -> [String: Float] {
         let listeners = try graph().nodes.map { ($0.name, $0.listen()) }
         try? await Task.sleep(for: .seconds(seconds))
         return Dictionary(

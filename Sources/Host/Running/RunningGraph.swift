@@ -7,24 +7,6 @@ import Realtime
 import Synchronization
 import System
 
-/// The graph cannot run.
-public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong.
-    public var message: String
-    /// What to do; may be empty.
-    public var hint: String
-    /// Of what kind it is, where a node's action says so: "already-recording"; else empty.
-    public var kind: String
-    /// Describes a failure.
-    public init(_ message: String, hint: String = "", kind: String = "") {
-        self.message = message
-        self.hint = hint
-        self.kind = kind
-    }
-    /// Message and hint.
-    public var description: String { hint.isEmpty ? message : "\(message) (\(hint))" }
-}
-
 /// A checked graph on a driver: prepared, compiled, playing. `pump` does everything regular that is not audio, 60 to 120
 /// times a second: on a thread of its own after `startPumping`, otherwise whenever the owner calls it. It waits for no node.
 public final class RunningGraph: @unchecked Sendable {
@@ -126,22 +108,18 @@ public final class RunningGraph: @unchecked Sendable {
     /// health tells, unless it is required. [control]
     public static func start(
         _ prepared: PreparedGraph, on driver: any Driver, releasesCode: Bool = false
-    ) throws(HostError) -> RunningGraph {
+    ) throws(Fault) -> RunningGraph {
         let running = RunningGraph(prepared, driver)
-        do {
+        do throws(Fault) {
             try running.prepare(rate: driver.info.rate, block: driver.info.block, first: true)
             running.followThreads()
             if releasesCode { LockedMemory.releaseCode() }
-            try driver.start(running.engine.audio) { [weak running] in running?.handle($0) }
-        } catch let error as HostError {
-            driver.stop()
-            throw error
-        } catch let error as DriverError {
-            driver.stop()
-            throw HostError(error.message, hint: error.hint)
+            do throws(DriverError) {
+                try driver.start(running.engine.audio) { [weak running] in running?.handle($0) }
+            } catch { throw error.fault }
         } catch {
             driver.stop()
-            throw HostError("\(error)")
+            throw error
         }
         return running
     }
@@ -165,7 +143,7 @@ public final class RunningGraph: @unchecked Sendable {
 
     /// Prepares every node and hands the audio thread a schedule. A change under way ends with that. For another format
     /// each is activated with the call that prepares it: one that is busy again by then would hold up all others.
-    private func prepare(rate: Double, block: Int, first: Bool) throws(HostError) {
+    private func prepare(rate: Double, block: Int, first: Bool) throws(Fault) {
         time.begin(rate: rate, at: engine.counters.position)
         let (graph, threads) = state.withLock { ($0.graph, $0.description.threads) }
         let deadline = monotonicSeconds() + Self.patience
@@ -188,7 +166,7 @@ public final class RunningGraph: @unchecked Sendable {
     /// is left out until it is free. [control]
     func prepare(
         _ node: ResolvedGraph.Node, rate: Double, block: Int, activating: Bool = false, patience: Double = .infinity
-    ) throws(HostError) {
+    ) throws(Fault) {
         let (instance, name) = (node.instance, node.instance.name)
         let before = reports.health(name)
         do throws(NodeError) {
@@ -203,7 +181,7 @@ public final class RunningGraph: @unchecked Sendable {
                 state.withLock { $0.late.append(instance) }
                 followLate(node)
             } else if node.description.required == true {
-                throw HostError("node '\(name)' failed: \(error.message)", hint: error.hint)
+                throw Fault("node '\(name)' failed: \(error.message)", hint: error.hint)
             }
             reports.set(name, .failed(error.message))
         }
@@ -240,24 +218,22 @@ public final class RunningGraph: @unchecked Sendable {
 
     func compile(
         _ graph: ResolvedGraph, rate: Double, block: Int, threads: Threads, after previous: Schedule? = nil
-    ) throws(HostError) -> Schedule {
+    ) throws(Fault) -> Schedule {
         let limit = threads.limit
         let sharers = Sharers(limit: limit, costs: limit > 1 ? engine.costs : [:])
         do {
             return try Compiler.compile(graph, rate: rate, maxBlock: block, after: previous, sharers: sharers)
         } catch {
-            throw HostError("the graph cannot be compiled: \(error)")
+            throw Fault("the graph cannot be compiled: \(error)")
         }
     }
 
     /// Asks the driver for ports. [control]
-    func register(_ ports: [ExternalPort]) throws(HostError) {
+    func register(_ ports: [ExternalPort]) throws(Fault) {
         do throws(DriverError) {
             let handles = try driver.register(ports).map(DriverHandle.init)
             state.withLock { for (port, handle) in zip(ports, handles) { $0.handles[port.name] = handle } }
-        } catch {
-            throw HostError(error.message, hint: error.hint)
-        }
+        } catch { throw error.fault }
     }
 
     /// Hands a schedule to the audio thread.
@@ -291,7 +267,7 @@ public final class RunningGraph: @unchecked Sendable {
                 // What plays goes on where only the length of blocks differs: nodes begin anew when they are prepared.
                 let prepared = state.withLock(\.prepared)
                 if prepared.rate == rate, driver.dividesBlocks || block <= prepared.block { return }
-                do throws(HostError) { try prepare(rate: rate, block: block, first: false) } catch {
+                do throws(Fault) { try prepare(rate: rate, block: block, first: false) } catch {
                     tell(HostEvent.failed, ["reason": .string(error.message)])
                 }
             }

@@ -121,7 +121,7 @@ final class Analyzer {
     /// What a library measures; where that is missing, the node says so, and measures the rest.
     private func made<T>(_ make: () throws(NodeError) -> T) -> T? {
         do throws(NodeError) { return try make() } catch {
-            let text = error.hint.isEmpty ? error.message : "\(error.message) (\(error.hint))"
+            let text = error.description
             if !failures.contains(text) {
                 failures.append(text)
                 host.health(.degraded(failures.joined(separator: "; ")))

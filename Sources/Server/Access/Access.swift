@@ -2,6 +2,7 @@
 import API
 import Graph
 import NIOHTTP1
+import System
 
 /// Who may ask for what: the Host and the Origin of every request, and the token where there is something to protect.
 /// There are no cookies: a browser sends them to every port of a machine, whoever listens there.
@@ -22,13 +23,16 @@ struct Access: Sendable {
     /// Why a request is refused.
     struct Refusal: Error, Equatable {
         var status: HTTPResponseStatus
-        var message: String
-        var hint: String
+        var fault: Fault
+
+        init(_ status: HTTPResponseStatus, _ message: String, hint: String) {
+            (self.status, fault) = (status, Fault(message, hint: hint))
+        }
     }
 
     /// What is told who does not know the token.
     static let unknown = Refusal(
-        status: .unauthorized, message: "this needs a token of the run",
+        .unauthorized, "this needs a token of the run",
         hint: "open the link that `voicegraph web` prints, or send Authorization: Bearer TOKEN")
 
     /// Whose page asks.
@@ -59,11 +63,11 @@ struct Access: Sendable {
     func check(_ headers: HTTPHeaders) throws(Refusal) -> Origin {
         let given = headers["host"]
         guard given.count == 1, let host = given.first?.lowercased(), !host.isEmpty else {
-            throw Refusal(status: .badRequest, message: "a request has one header Host", hint: "send one")
+            throw Refusal(.badRequest, "a request has one header Host", hint: "send one")
         }
         guard isOurs(host) else {
             throw Refusal(
-                status: .misdirectedRequest, message: "this is not '\(host.prefix(80))'",
+                .misdirectedRequest, "this is not '\(host.prefix(80))'",
                 hint: "use the address that `voicegraph web` prints, or add the name to 'names' in [web]")
         }
         let origins = headers["origin"]
@@ -75,7 +79,7 @@ struct Access: Sendable {
             return .own
         }
         guard origins.count == 1 else {
-            throw Refusal(status: .badRequest, message: "a request has one header Origin", hint: "send one")
+            throw Refusal(.badRequest, "a request has one header Origin", hint: "send one")
         }
         if own.contains(origin) || isNamed(origin, host) { return .own }
         if listed.contains(origin) { return .listed(origin) }
@@ -102,7 +106,7 @@ struct Access: Sendable {
 
     private func refusedOrigin(_ who: String) -> Refusal {
         Refusal(
-            status: .forbidden, message: "\(who) may not ask this server",
+            .forbidden, "\(who) may not ask this server",
             hint: "add its origin to 'origins' in [web], as https://example.org")
     }
 

@@ -2,6 +2,7 @@
 import API
 import Glibc
 import Host
+import System
 
 /// What a client has to know: 128 bits of chance, unless the user chose another text.
 struct Token: Sendable, Equatable {
@@ -43,10 +44,10 @@ struct Tokens: Sendable {
 
     /// Those of a file, a line "RIGHT TOKEN" each; what is missing is made and written there, so that links stay what they
     /// are. The file is the user's alone. [control]
-    init(keptIn path: String) throws(HostError) {
+    init(keptIn path: String) throws(Fault) {
         var texts: [Right: Token] = [:]
-        func refuse(_ what: String, _ hint: String) -> HostError {
-            HostError("the tokens of [web] cannot be kept in \(path): \(what)", hint: hint)
+        func refuse(_ what: String, _ hint: String) -> Fault {
+            Fault("the tokens of [web] cannot be kept in \(path): \(what)", hint: hint)
         }
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard file >= 0 else { throw refuse(String(cString: strerror(errno)), "name a file in a folder of yours") }

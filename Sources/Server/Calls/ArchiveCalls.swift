@@ -105,7 +105,7 @@ public enum ArchiveCalls {
                     try archive.edit(id, to: text)
                     return try archive.items(ArchiveFilter(ids: [id])).first?.text ?? ""
                 }
-                guard let shown else { throw CallError("there is no item \(id)", hint: "see the call transcript") }
+                guard let shown else { throw Fault("there is no item \(id)", hint: "see the call transcript") }
                 return [("text", .string(shown))]
             },
             delete("delete", "items", "delete items of transcripts; nothing of them stays", .item, queue),
@@ -122,11 +122,11 @@ public enum ArchiveCalls {
             results: [Field("count", VG_INTEGER, "how many there were")]
         ) { _, given in
             guard case .list(let numbers)? = given.values[key], !numbers.isEmpty, numbers.count <= 10_000 else {
-                throw CallError("'\(key)' must be a list of numbers", hint: "for example [12, 13]")
+                throw Fault("'\(key)' must be a list of numbers", hint: "for example [12, 13]")
             }
-            let ids = try numbers.map { number throws(CallError) in
+            let ids = try numbers.map { number throws(Fault) in
                 guard case .integer(let id) = number else {
-                    throw CallError("'\(key)' must be a list of numbers", hint: "for example [12, 13]")
+                    throw Fault("'\(key)' must be a list of numbers", hint: "for example [12, 13]")
                 }
                 return id
             }
@@ -138,9 +138,9 @@ public enum ArchiveCalls {
     }
 
     /// Where the file of a take lies; nil: there is none. [worker]
-    public static func file(of take: Int64, _ path: String = Archive.standardPath) throws(CallError) -> String? {
+    public static func file(of take: Int64, _ path: String = Archive.standardPath) throws(Fault) -> String? {
         do throws(ArchiveError) {
             return try Archive.open(path)?.takes(ArchiveFilter(ids: [take])).first?.location
-        } catch { throw CallError("\(error)") }
+        } catch { throw Fault("\(error)") }
     }
 }

@@ -17,7 +17,7 @@ final class ArchiveQueue: Sendable {
     /// Does something with the archive; nil: nothing was kept yet.
     func use<Result: Sendable>(
         _ body: @escaping @Sendable (Archive) throws(ArchiveError) -> Result
-    ) async throws(CallError) -> Result? {
+    ) async throws(Fault) -> Result? {
         try await perform { path throws(ArchiveError) in
             guard let archive = try Archive.open(path) else { return nil }
             return try body(archive)
@@ -27,13 +27,13 @@ final class ArchiveQueue: Sendable {
     /// Does something with the archive's path, whether it is there or not.
     func perform<Result: Sendable>(
         _ body: @escaping @Sendable (String) throws(ArchiveError) -> Result
-    ) async throws(CallError) -> Result {
+    ) async throws(Fault) -> Result {
         let path = path
         let done = await withCheckedContinuation {
-            (continuation: CheckedContinuation<Swift.Result<Result, CallError>, Never>) in
+            (continuation: CheckedContinuation<Swift.Result<Result, Fault>, Never>) in
             queue.async {
                 do throws(ArchiveError) { continuation.resume(returning: .success(try body(path))) } catch {
-                    continuation.resume(returning: .failure(CallError(error.message, hint: error.hint)))
+                    continuation.resume(returning: .failure(error.fault))
                 }
             }
         }

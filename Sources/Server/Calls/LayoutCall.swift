@@ -17,7 +17,7 @@ enum LayoutCall {
         ]
     ) { host, _ in
         guard let wiring = await host.wiring, let description = await host.description else {
-            throw HostError("no graph is playing")
+            throw Fault("no graph is playing")
         }
         let degraded = await host.status?.degraded ?? [:]
         var sketch = GraphSketch(resolved: wiring, description: description, degraded: degraded)

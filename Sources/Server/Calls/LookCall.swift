@@ -20,11 +20,11 @@ struct Look: Sendable {
     private static let limit = 1 << 20
 
     /// Reads the image; a word that the element does not say is refused. [control]
-    init(_ web: WebDescription) throws(HostError) {
+    init(_ web: WebDescription) throws(Fault) {
         self.web = web
         if let strange = web.texts.keys.sorted().first(where: { !PageFiles.words.contains($0) }) {
             var suggester = Suggester()
-            throw HostError(
+            throw Fault(
                 "texts of [web]: there is no word '\(strange.prefix(60))'",
                 hint: suggester.hint(
                     strange, among: PageFiles.words, otherwise: "words: \(PageFiles.words.joined(separator: ", "))"))
@@ -35,21 +35,21 @@ struct Look: Sendable {
         }
         let end = path.split(separator: ".").last.map { $0.lowercased() } ?? ""
         guard let kind = Self.kinds[end] else {
-            throw HostError("logo of [web]: \(path) is no SVG, PNG, JPEG or WebP", hint: "its name tells what it is")
+            throw Fault("logo of [web]: \(path) is no SVG, PNG, JPEG or WebP", hint: "its name tells what it is")
         }
         var entry = stat()
         // Opening a pipe would wait for whoever writes into it.
         guard stat(path, &entry) != 0 || entry.st_mode & S_IFMT == S_IFREG else {
-            throw HostError("logo of [web]: \(path) is no file")
+            throw Fault("logo of [web]: \(path) is no file")
         }
         guard let file = fopen(path, "re") else {
-            throw HostError("logo of [web]: cannot read \(path): \(String(cString: strerror(errno)))")
+            throw Fault("logo of [web]: cannot read \(path): \(String(cString: strerror(errno)))")
         }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: Self.limit + 1)
         let count = fread(&bytes, 1, bytes.count, file)
         guard ferror(file) == 0, count > 0, count <= Self.limit else {
-            throw HostError("logo of [web]: \(path) is no image of at most 1 MB")
+            throw Fault("logo of [web]: \(path) is no image of at most 1 MB")
         }
         bytes.removeLast(bytes.count - count)
         var response = Response(.ok, kind, ByteBuffer(bytes: bytes))

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
 import NIOHTTP1
+import System
 
 /// Where a server finds what is kept of runs.
 public struct KeptFiles: Sendable {
     /// Where the file of a take lies; nil: there is no such take. [worker]
-    public var take: @Sendable (Int64) throws(CallError) -> String? = { _ in nil }
+    public var take: @Sendable (Int64) throws(Fault) -> String? = { _ in nil }
     /// The texts of a session in a format, such as srt, and what the file is called; nil: there is no such session or
     /// format. [worker]
-    public var transcript: @Sendable (Int64, String) throws(CallError) -> (name: String, text: String)? = { _, _ in nil
+    public var transcript: @Sendable (Int64, String) throws(Fault) -> (name: String, text: String)? = { _, _ in nil
     }
 
     /// Nothing is kept.
@@ -42,10 +43,10 @@ extension Router {
             case .transcript(let number, _): ("session", number)
             }
         guard let id = Int64(number), id >= 0 else {
-            return .now(Response(.notFound, CallError("there is no \(kind) '\(number.prefix(40))'")))
+            return .now(Response(.notFound, Fault("there is no \(kind) '\(number.prefix(40))'")))
         }
         let work = Task { [kept] in
-            do throws(CallError) {
+            do throws(Fault) {
                 return switch download {
                 case .take: Self.take(id, try kept.take(id), range)
                 case .transcript(_, let format): Self.transcript(id, format, try kept.transcript(id, format))
@@ -57,10 +58,10 @@ extension Router {
 
     private static func take(_ id: Int64, _ path: String?, _ range: String?) -> Response {
         guard let path else {
-            return Response(.notFound, CallError("there is no take \(id)", hint: "see the call takes"))
+            return Response(.notFound, Fault("there is no take \(id)", hint: "see the call takes"))
         }
         guard let file = TakeFile(path, range: range) else {
-            return Response(.notFound, CallError("the file of take \(id) is gone", hint: "it was at \(path)"))
+            return Response(.notFound, Fault("the file of take \(id) is gone", hint: "it was at \(path)"))
         }
         var response = Response(file.isPart ? .partialContent : .ok, TakeFile.type(path), "")
         response.body = .file(file)
@@ -78,7 +79,7 @@ extension Router {
         guard let found else {
             return Response(
                 .notFound,
-                CallError(
+                Fault(
                     "there is no session \(id) as '\(format.prefix(20))'",
                     hint: "see the call transcripts; formats: txt, srt, vtt, json, md"))
         }

@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
+import System
 
 /// One connection as long as it speaks HTTP: takes a request, has it answered, and takes the next. The loop's thread only.
 final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -52,7 +53,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         case (.body(var bytes), .body(let head, _, let origin)):
             guard body.readableBytes + bytes.readableBytes <= Limits.body else {
                 stage = .refused
-                let error = CallError("the body is longer than 1 MB", hint: "send less")
+                let error = Fault("the body is longer than 1 MB", hint: "send less")
                 return send(Response(.payloadTooLarge, error).last, for: head, origin, context)
             }
             body.writeBuffer(&bytes)
@@ -76,7 +77,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             try Self.checkForm(head)
             let origin = try router.access.check(head.headers)
             guard let target = Target(head.uri) else {
-                throw Access.Refusal(status: .badRequest, message: "this is no path", hint: "see /api/openapi.json")
+                throw Access.Refusal(.badRequest, "this is no path", hint: "see /api/openapi.json")
             }
             let caller = router.access.caller(head.headers)
             connection.begin(caller?.right)
@@ -97,7 +98,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// What could be read in two ways is read in none (RFC 9112, 6.3).
     private static func checkForm(_ head: HTTPRequestHead) throws(Access.Refusal) {
         func refuse(_ status: HTTPResponseStatus, _ message: String) -> Access.Refusal {
-            Access.Refusal(status: status, message: message, hint: "send a request as browsers do")
+            Access.Refusal(status, message, hint: "send a request as browsers do")
         }
         guard head.version == .http1_1 || head.version == .http1_0 else {
             throw refuse(.httpVersionNotSupported, "this is not HTTP/1.1")

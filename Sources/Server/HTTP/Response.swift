@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
+import Graph
 import JSON
 import NIOCore
 import NIOHTTP1
+import System
 
 /// What a request is answered with.
 struct Response: Sendable {
@@ -37,14 +39,12 @@ struct Response: Sendable {
     }
 
     /// A refusal, as a call's answer tells it.
-    init(_ status: HTTPResponseStatus, _ error: CallError) {
-        self.init(json: JSONText.object([("ok", "false"), ("error", error.text)]), status)
+    init(_ status: HTTPResponseStatus, _ fault: Fault, _ diagnostics: [Diagnostic] = []) {
+        self.init(json: JSONText.object([("ok", "false"), ("error", fault.json(diagnostics))]), status)
     }
 
     /// A refusal of a request.
-    init(_ refusal: Access.Refusal) {
-        self.init(refusal.status, CallError(refusal.message, hint: refusal.hint))
-    }
+    init(_ refusal: Access.Refusal) { self.init(refusal.status, refusal.fault) }
 
     /// How many bytes it has.
     var length: Int {

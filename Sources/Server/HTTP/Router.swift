@@ -62,7 +62,7 @@ final class Router: Sendable {
         if path == "/logo", let logo { return .now(logo) }
         return .now(
             PageFiles.response(path, accepting: request.head.headers[canonicalForm: "accept-encoding"])
-                ?? Response(.notFound, CallError("there is nothing at \(path.prefix(80))", hint: "the page is at /")))
+                ?? Response(.notFound, Fault("there is nothing at \(path.prefix(80))", hint: "the page is at /")))
     }
 
     /// What a link with a wrong token leads to. The page takes a right one out of what the browser remembers.
@@ -85,7 +85,7 @@ final class Router: Sendable {
 
     static func notAllowed(_ methods: String) -> Response {
         var response = Response(
-            .methodNotAllowed, CallError("this method is not for this path", hint: "here: \(methods)"))
+            .methodNotAllowed, Fault("this method is not for this path", hint: "here: \(methods)"))
         response.headers.add(name: "Allow", value: methods)
         return response
     }
@@ -99,18 +99,18 @@ final class Router: Sendable {
         }
         if name == "live" {
             return .now(
-                Response(.upgradeRequired, CallError("this is a WebSocket", hint: "ask for one; or too many are open")))
+                Response(.upgradeRequired, Fault("this is a WebSocket", hint: "ask for one; or too many are open")))
         }
         if let download = Download(name) {
             guard caller.right >= .operator else {
-                return .now(Response(.forbidden, CallError(missing: .operator, caller)))
+                return .now(Response(.forbidden, Fault(missing: .operator, caller)))
             }
             return answer(request, download)
         }
         let call: HostCall
-        do throws(CallError) { call = try calls.named(name) } catch { return .now(Response(.notFound, error)) }
+        do throws(Fault) { call = try calls.named(name) } catch { return .now(Response(.notFound, error)) }
         guard caller.right >= call.right else {
-            return .now(Response(.forbidden, CallError(missing: call.right, caller)))
+            return .now(Response(.forbidden, Fault(missing: call.right, caller)))
         }
         let arguments: [String: SettingValue]
         do throws(Access.Refusal) {
@@ -141,7 +141,8 @@ final class Router: Sendable {
                 return Response(json: JSONText.object([("ok", "true")] + results.json))
             } catch {
                 return Task.isCancelled
-                    ? Self.tooMany("others had to be answered before", "ask again") : Response(.badRequest, error)
+                    ? Self.tooMany("others had to be answered before", "ask again")
+                    : Response(.badRequest, error.fault, error.diagnostics)
             }
         }
         guard !call.isChange else { return .later(work, isLook: false) }
@@ -150,7 +151,7 @@ final class Router: Sendable {
     }
 
     private static func tooMany(_ message: String, _ hint: String) -> Response {
-        var response = Response(.tooManyRequests, CallError(message, hint: hint))
+        var response = Response(.tooManyRequests, Fault(message, hint: hint))
         response.headers.add(name: "Retry-After", value: "1")
         return response
     }
@@ -169,15 +170,15 @@ final class Router: Sendable {
         let type = headers.first(name: "content-type")?.split(separator: ";").first?.lowercased()
         guard type == "application/json" else {
             throw Access.Refusal(
-                status: .unsupportedMediaType, message: "the body must be JSON",
+                .unsupportedMediaType, "the body must be JSON",
                 hint: "send Content-Type: application/json")
         }
         var request = Request()
-        do throws(CallError) {
+        do throws(Fault) {
             try request.read(arguments: body)
             return try request.arguments()
         } catch {
-            throw Access.Refusal(status: .badRequest, message: error.message, hint: "send an object with the arguments")
+            throw Access.Refusal(.badRequest, error.message, hint: "send an object with the arguments")
         }
     }
 
@@ -188,7 +189,7 @@ final class Router: Sendable {
         for (key, text) in target.query {
             guard arguments[key] == nil else {
                 throw Access.Refusal(
-                    status: .badRequest, message: "'\(key.prefix(60))' stands twice", hint: call.usage)
+                    .badRequest, "'\(key.prefix(60))' stands twice", hint: call.usage)
             }
             let isText = call.arguments.first { $0.key == key }?.kind == VG_SET_STRING
             let value = isText ? nil : (try? JSON(text.utf8))?.setting
@@ -199,5 +200,4 @@ final class Router: Sendable {
 }
 
 /// What whoever may only look is told who wants to change something.
-let readOnlyError = CallError(
-    "this server may only be looked at", hint: "read_only = false in [web] lets changes through")
+let readOnlyError = Fault("this server may only be looked at", hint: "read_only = false in [web] lets changes through")

@@ -50,39 +50,35 @@ final class ClientAudio {
     init(_ client: LiveClient, _ loop: any EventLoop) { (self.client, self.loop) = (client, loop) }
 
     /// Opens or closes a stream; the answer's line.
-    func answer(_ request: Request, isReadOnly: Bool) throws(CallError) -> String {
+    func answer(_ request: Request, isReadOnly: Bool) throws(Fault) -> String {
         let given = try request.arguments()
         let isOpening = request.call == "audio"
-        do throws(NodeError) {
-            let arguments = isOpening ? Self.arguments : Self.closing
-            try checkValues(given, against: arguments, of: "'\(request.call)'", noun: "argument")
-        } catch { throw CallError(error.message, hint: error.hint) }
+        let arguments = isOpening ? Self.arguments : Self.closing
+        try checkValues(given, against: arguments, of: "'\(request.call)'", noun: "argument")
         let settings = Settings(given)
         if isOpening { return try open(request, settings, isReadOnly) }
         let number = UInt8(clamping: settings.integer("stream") ?? 0)
-        guard streams.removeValue(forKey: number) != nil else { throw CallError("there is no stream \(number)") }
+        guard streams.removeValue(forKey: number) != nil else { throw Fault("there is no stream \(number)") }
         return JSONText.object([("id", request.id.text), ("ok", "true")])
     }
 
-    private func open(_ request: Request, _ given: Settings, _ isReadOnly: Bool) throws(CallError) -> String {
+    private func open(_ request: Request, _ given: Settings, _ isReadOnly: Bool) throws(Fault) -> String {
         let (node, rate, channels) = (
             given.string("node") ?? "", given.number("rate") ?? 48_000, given.integer("channels") ?? 1
         )
         guard let number = (1...UInt8(Self.limit)).first(where: { streams[$0] == nil }) else {
-            throw CallError("too many streams", hint: "close one first")
+            throw Fault("too many streams", hint: "close one first")
         }
         let isOutput = WebStreams.shared.list().contains { $0.node == node && $0.direction == .output }
-        do throws(WebStreamError) {
-            if isOutput {
-                let stream = try WebStreams.shared.openOutput(node, rate: rate, channels: channels, client: client.name)
-                streams[number] = .output(Output(stream))
-                begin()
-            } else {
-                guard !isReadOnly else { throw WebStreamError(readOnlyError.message, hint: readOnlyError.hint) }
-                streams[number] = .input(
-                    try WebStreams.shared.openInput(node, rate: rate, channels: channels, client: client.name))
-            }
-        } catch { throw CallError(error.message, hint: error.hint) }
+        if isOutput {
+            let stream = try WebStreams.shared.openOutput(node, rate: rate, channels: channels, client: client.name)
+            streams[number] = .output(Output(stream))
+            begin()
+        } else {
+            guard !isReadOnly else { throw readOnlyError }
+            streams[number] = .input(
+                try WebStreams.shared.openInput(node, rate: rate, channels: channels, client: client.name))
+        }
         return JSONText.object([
             ("id", request.id.text), ("ok", "true"), ("stream", String(number)),
             ("direction", isOutput ? "\"output\"" : "\"input\""), ("channels", String(channels)),

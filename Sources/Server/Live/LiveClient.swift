@@ -170,7 +170,7 @@ final class LiveClient: ChannelInboundHandler {
 
     private func take(_ text: [UInt8]) {
         var request = Request()
-        do throws(CallError) {
+        do throws(Fault) {
             try request.read(text)
             switch request.call {
             case HostCall.events.name: try subscribe(request)
@@ -189,7 +189,7 @@ final class LiveClient: ChannelInboundHandler {
     private func pause() {
         guard !isPaused, let context else { return }
         isPaused = true
-        if hasRoom { send(CallError("too many messages", hint: "send fewer of them").answer(.null)) }
+        if hasRoom { send(Fault("too many messages", hint: "send fewer of them").answer(.null)) }
         setReading()
         nonisolated(unsafe) let client = self  // touched on the loop only
         context.eventLoop.scheduleTask(in: Limits.pause) {
@@ -202,13 +202,13 @@ final class LiveClient: ChannelInboundHandler {
         _ = context?.channel.setOption(.autoRead, value: hasRoom && !isPaused)
     }
 
-    private func begin(_ request: Request) throws(CallError) {
+    private func begin(_ request: Request) throws(Fault) {
         let call = try hub.calls.named(request.call)
-        guard caller.right >= call.right else { throw CallError(missing: call.right, caller) }
+        guard caller.right >= call.right else { throw Fault(missing: call.right, caller) }
         let isChange = call.isChange
         guard !isChange || !hub.access.isReadOnly else { throw readOnlyError }
         guard calls.add(request, isChange: isChange) else {
-            throw CallError("too many calls wait", hint: "wait for the answers")
+            throw Fault("too many calls wait", hint: "wait for the answers")
         }
         work()
     }
@@ -231,7 +231,7 @@ final class LiveClient: ChannelInboundHandler {
         }
     }
 
-    private func subscribe(_ request: Request) throws(CallError) {
+    private func subscribe(_ request: Request) throws(Fault) {
         let events = try EventReader(hub.feed, for: caller, try request.arguments())
         self.events = events
         namesTold = 0
@@ -244,13 +244,11 @@ final class LiveClient: ChannelInboundHandler {
         step()
     }
 
-    private func ask(_ request: Request) throws(CallError) {
+    private func ask(_ request: Request) throws(Fault) {
         let given = try request.arguments()
-        do throws(NodeError) {
-            try checkValues(given, against: [HostCall.events.arguments[1]], of: "'ask'", noun: "argument")
-        } catch { throw CallError(error.message, hint: error.hint) }
+        try checkValues(given, against: [HostCall.events.arguments[1]], of: "'ask'", noun: "argument")
         let series = Settings(given).strings("series")
-        guard series.count <= 1000 else { throw CallError("too many series", hint: "ask for those that are shown") }
+        guard series.count <= 1000 else { throw Fault("too many series", hint: "ask for those that are shown") }
         reader = LevelFrames.Reader(wanted: Set(series), seen: 0)
         hub.wishesChanged()
         send(JSONText.object([("id", request.id.text), ("ok", "true")]))

@@ -92,22 +92,21 @@ final class InputEndpoint: @unchecked Sendable {
 
     // By streams.
 
-    func open(rate: Double, channels: Int, client name: String) throws(WebStreamError) -> WebInputStream {
-        try monitor.locked { () throws(WebStreamError) in
-            guard !isEnded, let pipe else { throw WebStreamError("the node '\(node)' has ended") }
+    func open(rate: Double, channels: Int, client name: String) throws(Fault) -> WebInputStream {
+        try monitor.locked { () throws(Fault) in
+            guard !isEnded, let pipe else { throw Fault("the node '\(node)' has ended") }
             if let client {
-                throw WebStreamError(
-                    "'\(node)' is taken by another client: \(client.name)", hint: "wait until that has left")
+                throw Fault("'\(node)' is taken by another client: \(client.name)", hint: "wait until that has left")
             }
             guard let map = ChannelMap(from: channels, to: self.channels) else {
-                throw WebStreamError(
+                throw Fault(
                     "'\(node)' has \(self.channels) channels, which cannot be made of \(channels)",
                     hint: "send 1 channel or \(self.channels)")
             }
             numbers += 1
             let client = InputClient(
                 name: name, number: numbers, rate: rate, map: map, buffer: buffer, clock: clock)
-            do throws(NodeError) { try client.begin(pipe) } catch { throw WebStreamError(error) }
+            try client.begin(pipe)
             self.client = client
             pipe.setOpen(true)
             return WebInputStream(self, number: numbers, channels: channels, rate: rate)

@@ -82,23 +82,22 @@ final class OutputEndpoint: @unchecked Sendable {
 
     // By streams.
 
-    func open(rate: Double, channels: Int, client name: String) throws(WebStreamError) -> WebOutputStream {
-        try monitor.locked { () throws(WebStreamError) in
-            guard !isEnded, let pipe else { throw WebStreamError("the node '\(node)' has ended") }
+    func open(rate: Double, channels: Int, client name: String) throws(Fault) -> WebOutputStream {
+        try monitor.locked { () throws(Fault) in
+            guard !isEnded, let pipe else { throw Fault("the node '\(node)' has ended") }
             guard let map = ChannelMap(from: self.channels, to: channels) else {
-                throw WebStreamError(
+                throw Fault(
                     "'\(node)' has \(self.channels) channels, of which \(channels) cannot be made",
                     hint: "play 1 channel or \(self.channels)")
             }
             let taken = Set(listeners.map(\.slot))
             guard let slot = (0..<OutputFeed.slots).first(where: { !taken.contains($0) }) else {
-                throw WebStreamError(
-                    "\(OutputFeed.slots) clients listen to '\(node)' already", hint: "wait until one has left")
+                throw Fault("\(OutputFeed.slots) clients listen to '\(node)' already", hint: "wait until one has left")
             }
             numbers += 1
             let listener = OutputListener(
                 name: name, number: numbers, rate: rate, map: map, buffer: buffer, clock: clock)
-            do throws(NodeError) { try listener.begin(pipe, slot: slot) } catch { throw WebStreamError(error) }
+            try listener.begin(pipe, slot: slot)
             listeners.append(listener)
             return WebOutputStream(self, number: numbers, channels: channels, rate: rate)
         }

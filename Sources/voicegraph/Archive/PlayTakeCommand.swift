@@ -42,7 +42,7 @@ struct PlayTakeCommand: AsyncParsableCommand {
         } catch let error as InvalidGraph {
             let first = error.diagnostics.first { $0.severity == .error }
             throw fail("\(chosen.file): \(first?.message ?? "it cannot be played")")
-        } catch let error as HostError {
+        } catch let error as Fault {
             throw fail("\(error)")
         }
         if let notice = await host.status?.notice, !notice.isEmpty { writeOut(notice + "\n", to: STDERR_FILENO) }

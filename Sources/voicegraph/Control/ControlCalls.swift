@@ -212,7 +212,7 @@ struct ListCall: ParsableCommand {
     func run() throws {
         var names = ControlFolder.standard().running()
         if let machine = remote.ssh ?? parent.target.remote.ssh {
-            do throws(HostError) { names = try ControlClient.running(ssh: machine) } catch { throw fail("\(error)") }
+            do throws(Fault) { names = try ControlClient.running(ssh: machine) } catch { throw fail("\(error)") }
         }
         let isJSON = json || parent.target.json
         writeOut(names.map { (isJSON ? JSON.object(["client": .string($0)]).text : $0) + "\n" }.joined())

@@ -4,6 +4,7 @@ import Control
 import Graph
 import Host
 import JSON
+import System
 
 /// Which machine is meant.
 struct RemoteOptions: ParsableArguments {
@@ -94,7 +95,7 @@ extension ControlCall {
 
 /// Connects, or ends the command with the reason. `isSilent`: ssh prints nothing.
 func connect(_ host: HostChoice, isSilent: Bool = false, forwards: Bool = false) throws -> ControlClient {
-    do throws(HostError) {
+    do throws(Fault) {
         guard let ssh = host.ssh else { return try ControlClient(host.client) }
         return try ControlClient(host.client, ssh: ssh, isSilent: isSilent, forwards: forwards)
     } catch { throw fail("\(error)") }
@@ -113,7 +114,7 @@ func ask(
     _ connection: ControlClient, _ call: String, _ fields: [String: JSON] = [:], json: Bool = false
 ) throws -> JSON {
     let (line, answer): (String, JSON)
-    do throws(HostError) { (line, answer) = try connection.call(call, fields) } catch { throw fail("\(error)") }
+    do throws(Fault) { (line, answer) = try connection.call(call, fields) } catch { throw fail("\(error)") }
     if json { writeOut(line + "\n") }
     if answer["ok"]?.bool == true { return answer }
     guard !json else { throw ExitCode(1) }
@@ -123,7 +124,7 @@ func ask(
         throw ExitCode(1)
     }
     let message = answer["error"]?["message"]?.string ?? "the host refuses"
-    throw fail("\(HostError(message, hint: answer["error"]?["hint"]?.string ?? ""))")
+    throw fail("\(Fault(message, hint: answer["error"]?["hint"]?.string ?? ""))")
 }
 
 extension Diagnostic {

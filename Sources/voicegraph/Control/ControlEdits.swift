@@ -18,7 +18,7 @@ extension ChangeCall {
     func changed(_ answer: JSON) -> String {
         var text = change(answer["changed"] ?? .null) + "\n"
         for warning in answer["warnings"]?.items.map(Diagnostic.init) ?? [] {
-            text += "warning: \(printable("\(HostError(warning.message, hint: warning.hint))"))\n"
+            text += "warning: \(printable(warning.fault.description))\n"
         }
         return text
     }

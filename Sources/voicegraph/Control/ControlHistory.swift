@@ -4,6 +4,7 @@ import Control
 import Glibc
 import Host
 import JSON
+import System
 import Terminal
 
 /// `ctl save`: the graph as a file, or what plugins hold.
@@ -45,7 +46,7 @@ struct SaveCall: ControlCall {
         let text = answer["text"]?.string ?? ""
         if file == "-" { return json ? () : { _ = writeOut(text) }() }
         if !force, access(file, F_OK) == 0, !(host.ssh == nil && isSame(file, answer["path"]?.string)) {
-            throw fail("\(HostError("there is a file \(file) already", hint: "--force writes over it"))")
+            throw fail("\(Fault("there is a file \(file) already", hint: "--force writes over it"))")
         }
         try writeWhole(Array(text.utf8), to: file)
         if !json { writeOut("saved as \(printable(file))\n") }

@@ -113,7 +113,7 @@ struct EventsCall: ParsableCommand {
     var series: [String] = []
 
     /// A name that no node has is a mistake.
-    private func check(_ names: [String], _ connection: ControlClient) throws(HostError) {
+    private func check(_ names: [String], _ connection: ControlClient) throws(Fault) {
         let measured = try connection.call("series").answer["series"]?.items ?? []
         let known = Set(
             measured.flatMap { series -> [String] in
@@ -123,7 +123,7 @@ struct EventsCall: ParsableCommand {
         var suggester = Suggester()
         for name in names where !known.contains(name) {
             let some = Set(measured.compactMap { $0["name"]?.string }).sorted().joined(separator: ", ")
-            throw HostError(
+            throw Fault(
                 "no node has a series '\(name)'",
                 hint: suggester.hint(name, among: known, otherwise: "there are: \(some)"))
         }
@@ -131,7 +131,7 @@ struct EventsCall: ParsableCommand {
 
     func run() throws {
         let connection = try connect(target.host(parent.target))
-        do throws(HostError) {
+        do throws(Fault) {
             var wanted: [String: JSON] = only.isEmpty ? [:] : ["only": .list(only.map(JSON.string))]
             if !series.isEmpty {
                 try check(series, connection)

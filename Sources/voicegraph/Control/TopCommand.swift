@@ -6,6 +6,7 @@ import Glibc
 import Graph
 import Host
 import JSON
+import System
 import Terminal
 
 /// `voicegraph top`: what each node of a running host takes, as it changes.
@@ -40,7 +41,7 @@ struct TopCommand: AsyncParsableCommand {
         var capabilities = TerminalCapabilities(environment: processEnvironment())
         capabilities.ask()
         guard let device = TerminalDevice(capabilities: capabilities) else {
-            do throws(HostError) { writeOut(TopTable.text(try look(connection))) } catch { throw fail("\(error)") }
+            do throws(Fault) { writeOut(TopTable.text(try look(connection))) } catch { throw fail("\(error)") }
             return
         }
         let (width, height) = device.size
@@ -50,7 +51,7 @@ struct TopCommand: AsyncParsableCommand {
             var connection: ControlClient? = connection
             var last = TopState()
             while !Task.isCancelled {
-                do throws(HostError) {
+                do throws(Fault) {
                     let current = if let connection { connection } else { try again(name, on: machine) }
                     connection = current
                     last = try look(current)
@@ -77,7 +78,7 @@ struct TopCommand: AsyncParsableCommand {
 
     private func printLines(_ connection: ControlClient) async throws {
         while true {
-            do throws(HostError) {
+            do throws(Fault) {
                 let answers = ["status", "timings", "dropouts"].map { (call: String) in (call, JSON.null) }
                 var all = Dictionary(uniqueKeysWithValues: answers)
                 for call in all.keys { all[call] = try connection.call(call).answer[call] }
@@ -89,13 +90,13 @@ struct TopCommand: AsyncParsableCommand {
 }
 
 /// Connects to a host that was there before.
-private func again(_ name: String, on machine: String?) throws(HostError) -> ControlClient {
+private func again(_ name: String, on machine: String?) throws(Fault) -> ControlClient {
     guard let machine else { return try ControlClient(name) }
     return try ControlClient(name, ssh: machine, asks: false, isSilent: true)
 }
 
 /// Asks a host for all that `top` shows.
-private func look(_ connection: ControlClient) throws(HostError) -> TopState {
+private func look(_ connection: ControlClient) throws(Fault) -> TopState {
     let status = try connection.call("status").answer["status"] ?? .null
     let timings = try connection.call("timings").answer["timings"]?.fields ?? [:]
     let dropouts = try connection.call("dropouts").answer["dropouts"]?.items ?? []

@@ -5,6 +5,7 @@ import Control
 import Glibc
 import Host
 import JSON
+import System
 
 extension Right: ExpressibleByArgument {}
 
@@ -52,8 +53,8 @@ struct WebCommand: ParsableCommand {
     private func forward(_ link: String, _ connection: ControlClient) throws {
         let address = link.trimmingPrefix("http://").prefix { $0 != "/" }
         guard ["127.", "[::1]", "localhost"].contains(where: { address.hasPrefix($0) }) else { return }
-        do throws(HostError) { try connection.forward(String(address)) } catch {
-            throw fail("\(HostError(error.message, hint: "is that port taken on this machine?"))")
+        do throws(Fault) { try connection.forward(String(address)) } catch {
+            throw fail("\(Fault(error.message, hint: "is that port taken on this machine?"))")
         }
     }
 
@@ -69,8 +70,8 @@ struct WebCommand: ParsableCommand {
     /// By a page of the user's own that goes on there: what a program is started with, everybody on the machine sees.
     private func open(_ link: String) throws {
         let page: String
-        do throws(HostError) { page = try ControlFolder.standard().page(leadingTo: link) } catch {
-            throw fail("\(HostError(error.message, hint: "open the link yourself"))")
+        do throws(Fault) { page = try ControlFolder.standard().page(leadingTo: link) } catch {
+            throw fail("\(Fault(error.message, hint: "open the link yourself"))")
         }
         var process = pid_t()
         let words: [UnsafeMutablePointer<CChar>?] = ["xdg-open", page].map { (word: String) in strdup(word) } + [nil]

@@ -20,7 +20,7 @@ struct ServerProbeCommand: ParsableCommand {
     func run() throws {
         do throws(DriverError) {
             writeOut(try ServerLook(server: server, library: pipewire ? .pipewire : .jackd).json.text + "\n")
-        } catch { throw fail(error.message) }
+        } catch { throw fail(error.fault.message) }
     }
 }
 

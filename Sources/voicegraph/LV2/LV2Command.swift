@@ -155,7 +155,7 @@ extension LV2Command {
                         if result.fault != nil { faulty += 1 }
                     }
                 } catch {
-                    throw fail(LV2Text.sentence(error))
+                    throw fail(error)
                 }
                 open.removeFirst(min(8, open.count))
             }
@@ -180,5 +180,5 @@ extension CompletionKind {
 }
 
 private func describe(_ plugin: String) throws -> PluginDescription {
-    do throws(NodeError) { return try World.shared.describe(plugin) } catch { throw fail(LV2Text.sentence(error)) }
+    do throws(NodeError) { return try World.shared.describe(plugin) } catch { throw fail(error) }
 }

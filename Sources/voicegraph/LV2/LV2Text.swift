@@ -105,11 +105,6 @@ enum LV2Text {
         return parts.joined(separator: ", ")
     }
 
-    /// An error with what to do about it.
-    static func sentence(_ error: NodeError) -> String {
-        error.hint.isEmpty ? error.message : "\(error.message); \(error.hint)"
-    }
-
     /// "urid:map" for the URI of a vocabulary's term.
     static func prefixed(_ uri: String) -> String {
         let tail = uri.split(separator: "/").last.map(String.init) ?? uri

@@ -49,7 +49,7 @@ extension LV2Command {
             do throws(NodeError) {
                 writeOut("wrote \(try World.shared.save(new, to: folder))\n")
             } catch {
-                throw fail(LV2Text.sentence(error))
+                throw fail(error)
             }
         }
 

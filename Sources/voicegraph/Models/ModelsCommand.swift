@@ -3,6 +3,7 @@ import ArgumentParser
 import Config
 import Graph
 import ModelStore
+import System
 
 /// `voicegraph models`: what was trained and is installed beside voicegraph.
 struct ModelsCommand: ParsableCommand {
@@ -88,11 +89,13 @@ extension ModelsCommand {
             let wanted = all ? store.catalogue.filter { $0.wheel(for: store.machine) != nil }.map(\.name) : names
             let flag = EndFlag()
             let output = InstallOutput()
-            do throws(ModelError) {
+            do throws(Fault) {
                 try store.install(wanted, isInterrupted: { flag.isSet }, tell: { output.show($0) })
             } catch {
                 output.end()
-                throw fail(error)
+                let code = fail(error)
+                // As of a program that Ctrl-C has ended.
+                throw error.isInterruption ? ExitCode(130) : code
             }
         }
     }
@@ -117,7 +120,7 @@ extension ModelsCommand {
         func run() throws {
             let store = ModelsCommand.store
             try requireModels(names, in: store)
-            do throws(ModelError) {
+            do throws(Fault) {
                 try store.remove(names, force: force) { step in
                     switch step {
                     case .absent(let name): writeOut("\(name) is not installed\n")
@@ -169,12 +172,6 @@ private func requireModels(_ names: [String], in store: ModelStore) throws -> [M
             name, among: store.catalogue.map(\.name), otherwise: "`voicegraph models list` lists all")
         throw fail("there is no model \(name); \(hint)")
     }
-}
-
-/// Says why; after Ctrl-C the exit code is that of a program which it ended.
-private func fail(_ error: ModelError) -> ExitCode {
-    let code = fail(error.description)
-    return error.isInterruption ? ExitCode(130) : code
 }
 
 extension CompletionKind {

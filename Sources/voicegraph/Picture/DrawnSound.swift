@@ -70,11 +70,11 @@ struct SoundOptions: ParsableArguments {
         let end = duration.map { Render.End.frames(Int((rate * $0).rounded())) } ?? .idle
         let render = Render(path: path, rate: rate, end: end, inputs: try inputFiles(inputs))
         let graph = GraphSource(file: file, overrides: overrides, plugins: plugins)
-        let prepared = try loadGraph(graph) { graph throws(HostError) in try render.change(&graph) }
+        let prepared = try loadGraph(graph) { graph throws(Fault) in try render.change(&graph) }
         let losses = RenderLosses(prepared)
         let bar = ProgressBar(rate: rate)
         let isCut: Bool
-        do throws(HostError) {
+        do throws(Fault) {
             let outcome = try render.run(prepared) { progress in
                 bar.show(progress)
                 return !ended.isSet

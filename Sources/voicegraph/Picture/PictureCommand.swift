@@ -72,7 +72,7 @@ struct PictureCommand: ParsableCommand {
         let registry = NodeRegistry(search: try sound.plugins.search())
         let bar = ProgressBar(rate: Measurement.rate)
         let report: Measurement.Report
-        do throws(HostError) {
+        do throws(Fault) {
             report = try Measurement(path: path, series: chart == nil ? [] : style.series).run(registry: registry) {
                 bar.show(Int($0 * Measurement.rate))
                 return !ended.isSet && !isReaderGone
@@ -97,7 +97,7 @@ struct PictureCommand: ParsableCommand {
                     default:
                         try chart.png(title: sound.name, facts: text.line, seconds: report.seconds, isDark: dark)
                     }
-            } catch { throw fail(LV2Text.sentence(error)) }
+            } catch { throw fail(error) }
             try writeWhole(bytes, to: output)
         }
         writeOut(json ? ReportText(report).json(sound.file) + "\n" : ReportText(report).table)

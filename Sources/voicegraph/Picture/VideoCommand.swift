@@ -88,7 +88,7 @@ struct VideoCommand: ParsableCommand {
         }
         let registry = NodeRegistry(search: try sound.plugins.search())
         let bar = ProgressBar(rate: Measurement.rate)
-        do throws(HostError) {
+        do throws(Fault) {
             let encoder = try VideoEncoder(
                 VideoEncoder.Film(
                     sound: path, output: output, width: size.width, height: size.height, framesPerSecond: fps,
@@ -99,7 +99,7 @@ struct VideoCommand: ParsableCommand {
                     size: size),
                 kind: VideoEncoder.Kind(path: output) ?? .mp4, framesPerSecond: fps, to: encoder.write)
             let seconds: Double
-            do throws(HostError) {
+            do throws(Fault) {
                 seconds = try Measurement(path: path, series: style.series).run(registry: registry) {
                     bar.show(Int($0 * Measurement.rate))
                     return !ended.isSet && !frames.isRefused
@@ -108,13 +108,13 @@ struct VideoCommand: ParsableCommand {
                 }.seconds
             } catch {
                 encoder.discard()
-                throw error.message.hasPrefix(path) ? error : HostError("\(sound.file): \(error)")
+                throw error.message.hasPrefix(path) ? error : Fault("\(sound.file): \(error)")
             }
             frames.finish(at: ended.isSet ? frames.seconds : seconds)
             try encoder.finish(cutAt: ended.isSet ? frames.seconds : nil)
             bar.clear()
             let summary = "\(output): \(bar.summary(Int(frames.seconds * Measurement.rate)))"
-            if ended.isSet { throw HostError("interrupted; what is there plays: \(summary)") }
+            if ended.isSet { throw Fault("interrupted; what is there plays: \(summary)") }
             writeOut(summary + "\n", to: STDERR_FILENO)
         } catch {
             bar.clear()

@@ -41,21 +41,21 @@ final class VideoEncoder {
     private let captions: String?
 
     /// Starts it. Throws where it is not installed.
-    init(_ film: Film) throws(HostError) {
+    init(_ film: Film) throws(Fault) {
         guard let program = programPath("ffmpeg") else {
-            throw HostError("ffmpeg is not installed", hint: "apt install ffmpeg")
+            throw Fault("ffmpeg is not installed", hint: "apt install ffmpeg")
         }
         (self.film, self.program) = (film, program)
         let kind = Kind(path: film.output) ?? .mp4
-        do throws(SystemError) { file = try WholeFile(film.output) } catch { throw HostError("\(error)") }
-        captions = try film.captions.map { path throws(HostError) in try Self.copy(path) }
+        do throws(SystemError) { file = try WholeFile(film.output) } catch { throw Fault(error) }
+        captions = try film.captions.map { path throws(Fault) in try Self.copy(path) }
         signal(SIGPIPE, SIG_IGN)
         var launcher = ChildLauncher([program] + Self.arguments(film, kind, captions, file.place))
         launcher.hasInput = true
         launcher.endSignal = SIGKILL
         do throws(SystemError) { child = try launcher.start() } catch {
             if let captions { unlink(captions) }
-            throw HostError("\(error)")
+            throw Fault(error)
         }
         input = child.input
         // F_SETPIPE_SZ: a picture in few pieces.
@@ -104,16 +104,16 @@ final class VideoEncoder {
     /// What a film is written to, whatever the file is called.
     private static func target(_ path: String, _ kind: Kind) -> [String] { ["-f", kind.rawValue, "file:" + path] }
 
-    private static func copy(_ path: String) throws(HostError) -> String {
+    private static func copy(_ path: String) throws(Fault) -> String {
         let end = path.lowercased().hasSuffix(".vtt") ? "vtt" : "srt"
         let name = "\(P_tmpdir)/voicegraph-captions-\(getpid()).\(end)"
         guard let source = fopen(path, "re") else {
-            throw HostError("\(path): \(String(cString: strerror(errno)))")
+            throw Fault("\(path): \(String(cString: strerror(errno)))")
         }
         defer { fclose(source) }
         unlink(name)
         let target = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard target >= 0 else { throw HostError("cannot write \(name): \(String(cString: strerror(errno)))") }
+        guard target >= 0 else { throw Fault("cannot write \(name): \(String(cString: strerror(errno)))") }
         defer { close(target) }
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
@@ -128,15 +128,15 @@ final class VideoEncoder {
 
     /// Waits until the film is whole, and gives it its name; `cutAt`: it has no more than so many seconds. Throws what ffmpeg
     /// said, and leaves nothing, where it could not make it.
-    func finish(cutAt seconds: Double?) throws(HostError) {
+    func finish(cutAt seconds: Double?) throws(Fault) {
         end()
         try wait(child)
         if let seconds, captions != nil { return try cut(after: seconds) }
-        do throws(SystemError) { try file.finish() } catch { throw HostError("\(error)") }
+        do throws(SystemError) { try file.finish() } catch { throw Fault(error) }
     }
 
     /// Leaves off what comes later: the sound went on without pictures.
-    private func cut(after seconds: Double) throws(HostError) {
+    private func cut(after seconds: Double) throws(Fault) {
         let words = ["-hide_banner", "-loglevel", "error", "-nostdin", "-y", "-i", "file:" + file.place]
         let whole: WholeFile
         let cut: StartedChild
@@ -147,14 +147,14 @@ final class VideoEncoder {
                     + Self.target(whole.place, Kind(path: film.output) ?? .mp4))
             launcher.endSignal = SIGKILL
             cut = try launcher.start()
-        } catch { throw HostError("\(error)") }
+        } catch { throw Fault(error) }
         _ = fcntl(cut.output, F_SETFL, O_NONBLOCK)
         try wait(cut)
-        do throws(SystemError) { try whole.finish() } catch { throw HostError("\(error)") }
+        do throws(SystemError) { try whole.finish() } catch { throw Fault(error) }
     }
 
     /// Until a child has ended; throws what it said if it failed.
-    private func wait(_ child: StartedChild) throws(HostError) {
+    private func wait(_ child: StartedChild) throws(Fault) {
         var said = OutputTail()
         var output = child.output
         while output >= 0 {
@@ -163,7 +163,7 @@ final class VideoEncoder {
             guard let bytes = takeBytes(from: &output) else { break }
             said.append(bytes[...])
         }
-        guard child.wait() == 0 else { throw HostError("ffmpeg could not make \(film.output): \(said.lastLine)") }
+        guard child.wait() == 0 else { throw Fault("ffmpeg could not make \(film.output): \(said.lastLine)") }
     }
 
     /// Ends it without a film.

@@ -86,7 +86,7 @@ struct GraphCommand: ParsableCommand {
         case .svg: bytes = Array(sketch.svg().utf8)
         case .png:
             do throws(NodeError) { bytes = try sketch.png(scale: scale, isDark: dark) } catch {
-                throw fail(LV2Text.sentence(error))
+                throw fail(error)
             }
         case .dot: bytes = Array(sketch.dot().utf8)
         case .mermaid: bytes = Array(sketch.mermaid().utf8)

@@ -5,14 +5,15 @@ import Graph
 import Host
 import JSON
 import Picture
+import System
 
 /// The graph that a host plays, with what its nodes do now.
 func liveSketch(_ host: HostChoice) throws -> GraphSketch {
     let connection = try connect(host)
     func ask(_ call: String) throws -> JSON {
-        do throws(HostError) {
+        do throws(Fault) {
             let answer = try connection.call(call).answer
-            if let error = answer["error"] { throw HostError(error["message"]?.string ?? "the host refuses") }
+            if let error = answer["error"] { throw Fault(error["message"]?.string ?? "the host refuses") }
             return answer
         } catch { throw fail("\(error)") }
     }

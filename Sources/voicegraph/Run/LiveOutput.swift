@@ -194,7 +194,7 @@ extension Host {
         case .bypass(let node, let isOn): try await bypass(node, isOn)
         case .gain(let node, let decibels):
             guard let gain = try parameters(of: node).first(where: { $0.parameter.key == FaceModel.gain }) else {
-                throw HostError("'\(node)' has no gain to turn", hint: "choose a node that has one")
+                throw Fault("'\(node)' has no gain to turn", hint: "choose a node that has one")
             }
             let range = gain.parameter.range
             try set(

@@ -3,6 +3,7 @@ import ArgumentParser
 import Glibc
 import Graph
 import Host
+import System
 
 /// A graph file, what is changed in it, and where its plugins are.
 struct GraphSource {
@@ -22,12 +23,12 @@ struct GraphSource {
 /// Reads a graph or ends the command with everything that is wrong with it on standard error.
 func loadGraph(
     _ options: GraphSource,
-    change: (inout GraphDescription) throws(HostError) -> Void
+    change: (inout GraphDescription) throws(Fault) -> Void
 ) throws -> PreparedGraph {
     let registry = NodeRegistry(search: try options.plugins.search())
     let prepared: PreparedGraph?
     let diagnostics: [Diagnostic]
-    do throws(HostError) {
+    do throws(Fault) {
         (prepared, diagnostics) = try PreparedGraph.load(
             path: options.file, overrides: options.overrides, registry: registry, change: change)
     } catch {

@@ -86,7 +86,7 @@ struct RecordCommand: AsyncParsableCommand {
             try await host.run(audio.request(client: "voicegraph-record"))
         } catch let error as InvalidGraph {
             throw failure(of: error.diagnostics)
-        } catch let error as HostError {
+        } catch let error as Fault {
             throw fail("\(error)")
         }
         if let status = await host.status, status.driver == "dummy", audio.driver?.kind != .dummy {

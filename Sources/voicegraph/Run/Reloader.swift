@@ -20,7 +20,7 @@ final class Reloader: Sendable {
     init(
         _ host: Host, read: (path: String, time: Double), watching: Bool, ended: EndFlag, service: ServiceNotice?,
         failed: @escaping @Sendable ([Diagnostic]) -> Void
-    ) throws(HostError) {
+    ) throws(Fault) {
         let (stream, requests) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.requests = requests
         // When what plays was read: a file that changed since, and was not watched yet, is news.

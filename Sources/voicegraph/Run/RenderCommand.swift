@@ -136,12 +136,12 @@ struct RenderCommand: ParsableCommand {
         let ended = EndFlag()
         let waiting = isStream ? Task.detached { await leave(when: ended) } : nil
         defer { waiting?.cancel() }
-        let prepared = try loadGraph(GraphSource(graph)) { [render] graph throws(HostError) in
+        let prepared = try loadGraph(GraphSource(graph)) { [render] graph throws(Fault) in
             try render.change(&graph)
         }
         let losses = RenderLosses(prepared)
         let bar = ProgressBar(rate: Double(rate))
-        do throws(HostError) {
+        do throws(Fault) {
             let outcome = try render.run(prepared) { progress in
                 bar.show(progress)
                 losses.read(until: progress.frames) { line in
@@ -156,10 +156,10 @@ struct RenderCommand: ParsableCommand {
             if outcome.cutAt != nil { writeOut(cutText(outcome), to: STDERR_FILENO) }
             let summary =
                 "\(name): \(outcome.frames) frames, \(bar.summary(outcome.frames))\(outcome.text)\(losses.summary)"
-            if ended.isSet { throw HostError("interrupted; \(summary)") }
+            if ended.isSet { throw Fault("interrupted; \(summary)") }
             writeOut(summary + "\n", to: STDERR_FILENO)
             if !keepGoing, outcome.cutAt != nil || !losses.isEmpty {
-                throw HostError("audio was lost, as said above", hint: "--keep-going takes the file as it is")
+                throw Fault("audio was lost, as said above", hint: "--keep-going takes the file as it is")
             }
         } catch {
             bar.clear()

@@ -121,7 +121,7 @@ struct RunCommand: AsyncParsableCommand {
         } catch let error as InvalidGraph {
             report(error.diagnostics, json: json)
             throw ExitCode(1)
-        } catch let error as HostError {
+        } catch let error as Fault {
             throw fail("\(error)")
         }
         guard let description = await host.description, let status = await firstStatus(of: host) else { return }
@@ -156,9 +156,9 @@ struct RunCommand: AsyncParsableCommand {
         await showUntilEnd(host, output, ended)
         service?.stopping()
         notifying.cancel()
-        var failure: HostError?
+        var failure: Fault?
         if saveState {
-            do throws(HostError) { try await host.saveStates() } catch { failure = error }
+            do throws(Fault) { try await host.saveStates() } catch { failure = error }
         }
         reloader.stop()
         control?.close()
@@ -188,7 +188,7 @@ struct RunCommand: AsyncParsableCommand {
 
     /// Where other programs reach this run; it plays without that, too.
     private func openControl(of host: Host, _ client: String, _ calls: CallTable, _ feed: EventFeed) -> ControlServer? {
-        do throws(HostError) { return try ControlServer(host, client: client, calls: calls, feed: feed) } catch {
+        do throws(Fault) { return try ControlServer(host, client: client, calls: calls, feed: feed) } catch {
             writeOut("voicegraph: this run cannot be controlled: \(error)\n", to: STDERR_FILENO)
             return nil
         }
@@ -199,7 +199,7 @@ struct RunCommand: AsyncParsableCommand {
     ) throws -> Reloader {
         // With --json the event tells it, and the terminal view has no room for more than a line.
         let quiet = json || isatty(STDOUT_FILENO) == 1
-        do throws(HostError) {
+        do throws(Fault) {
             return try Reloader(host, read: read, watching: watch, ended: ended, service: service) {
                 if !quiet { report($0) }
             }

@@ -114,7 +114,7 @@ struct TranscribeCommand: ParsableCommand {
         settings["command"] = command.map { .string($0) }
         let bar = ProgressBar(rate: Transcription.rate)
         func frames(_ seconds: Double) -> Int { Int(seconds * Transcription.rate) }
-        do throws(HostError) {
+        do throws(Fault) {
             let outcome = try Transcription(path: path, settings: settings).run(registry: registry) { seconds in
                 bar.show(frames(seconds))
                 return goesOn()

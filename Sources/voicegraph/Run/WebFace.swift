@@ -42,7 +42,7 @@ struct WebFace {
     let calls: CallTable
 
     /// Listens, if that is wanted.
-    init(_ host: Host, _ web: WebDescription?, _ feed: EventFeed, folder: String) throws(HostError) {
+    init(_ host: Host, _ web: WebDescription?, _ feed: EventFeed, folder: String) throws(Fault) {
         let kept = ArchiveCalls.table()
         guard var web else {
             (server, calls) = (nil, CallTable(kept + [Self.call(nil)]))
@@ -52,8 +52,8 @@ struct WebFace {
         web.tokens = web.tokens.map { absolute($0, from: base) }
         web.logo = web.logo.map { absolute($0, from: base) }
         var files = KeptFiles()
-        files.take = { take throws(CallError) in try ArchiveCalls.file(of: take) }
-        files.transcript = { session, format throws(CallError) in try Self.transcript(session, format) }
+        files.take = { take throws(Fault) in try ArchiveCalls.file(of: take) }
+        files.transcript = { session, format throws(Fault) in try Self.transcript(session, format) }
         let server = try WebServer(host, web, calls: kept, feed: feed, kept: files)
         self.server = server
         calls = CallTable(kept + [Self.call(server)])
@@ -76,7 +76,7 @@ struct WebFace {
     /// What `voicegraph transcripts export` writes of a session, and a name for it. [worker]
     private static func transcript(
         _ id: Int64, _ format: String
-    ) throws(CallError) -> (name: String, text: String)? {
+    ) throws(Fault) -> (name: String, text: String)? {
         guard let format = ExportFormat(rawValue: format) else { return nil }
         do throws(ArchiveError) {
             guard let archive = try Archive.open(),
@@ -87,7 +87,7 @@ struct WebFace {
                 "\(session.graph)-\(began).\(format == .json ? "jsonl" : format.rawValue)",
                 format.text([(session, try archive.items(ArchiveFilter(sessions: [id])))])
             )
-        } catch { throw CallError(error.message, hint: error.hint) }
+        } catch { throw error.fault }
     }
 
     private static func call(_ server: WebServer?) -> HostCall {
@@ -100,8 +100,7 @@ struct WebFace {
             ]
         ) { _, _ in
             guard let server else {
-                throw CallError(
-                    "this run is not shown to browsers", hint: "start it with --web, or with [web] in its file")
+                throw Fault("this run is not shown to browsers", hint: "start it with --web, or with [web] in its file")
             }
             return [
                 ("url", .string(server.url)), ("link", .string(server.link(.owner))), ("links", .table(links(server))),

@@ -15,10 +15,10 @@ final class CaptionFile {
     private var isWhole = false
 
     /// Begins the file; one of that name is replaced when this is finished. `markup`: whether the text is SSML, auto, true or false.
-    init(_ path: String, of text: String, markup: String = "auto") throws(HostError) {
+    init(_ path: String, of text: String, markup: String = "auto") throws(Fault) {
         format = CaptionFormat(path: path) ?? .srt
         shown = ShownText(text, markup: markup)
-        do throws(SystemError) { file = try WholeFile(path) } catch { throw HostError("\(error)") }
+        do throws(SystemError) { file = try WholeFile(path) } catch { throw Fault(error) }
     }
 
     /// Takes an event of the voice.
@@ -32,7 +32,7 @@ final class CaptionFile {
     }
 
     /// Writes the file; the speech has ended at `time`, in seconds.
-    func finish(at time: Double) throws(HostError) {
+    func finish(at time: Double) throws(Fault) {
         var writer = CaptionWriter(format)
         var text = format.head
         if let first = words.first {
@@ -45,6 +45,6 @@ final class CaptionFile {
         do throws(SystemError) {
             try file.write(Array(text.utf8))
             try file.finish()
-        } catch { throw HostError("\(error)") }
+        } catch { throw Fault(error) }
     }
 }

@@ -107,7 +107,7 @@ struct SayCommand: AsyncParsableCommand {
             try await host.run(audio.request(client: graph.name))
         } catch let error as InvalidGraph {
             throw failure(of: error.diagnostics)
-        } catch let error as HostError {
+        } catch let error as Fault {
             throw fail("\(error)")
         }
         var failure: String?

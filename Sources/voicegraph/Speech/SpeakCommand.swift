@@ -58,27 +58,27 @@ struct SpeakCommand: ParsableCommand {
         settings["text"] = .string(spoken)
         let registry = NodeRegistry(search: try plugins.search())
         let description = SpeechGraph.description(settings, channels: 1)
-        do throws(HostError) {
+        do throws(Fault) {
             let (made, diagnostics) = try PreparedGraph.make(description, registry: registry) {
-                graph throws(HostError) in try render.change(&graph)
+                graph throws(Fault) in try render.change(&graph)
             }
-            guard let made else { throw HostError(failureText(diagnostics)) }
+            guard let made else { throw Fault(failureText(diagnostics)) }
             try speak(spoken, render, made)
         } catch { throw fail("\(error)") }
     }
 
     private func failureText(_ diagnostics: [Diagnostic]) -> String {
         let errors = diagnostics.filter { $0.severity == .error }
-        return errors.map { $0.hint.isEmpty ? $0.message : "\($0.message) (\($0.hint))" }.joined(separator: "; ")
+        return errors.map(\.fault.description).joined(separator: "; ")
     }
 
-    private func speak(_ spoken: String, _ render: Render, _ made: PreparedGraph) throws(HostError) {
+    private func speak(_ spoken: String, _ render: Render, _ made: PreparedGraph) throws(Fault) {
         let ended = EndFlag()
         let losses = RenderLosses(made)
         let events = made.bus.subscribe(.lossless) {
             if case .event(let event) = $0 { event.node == SpeechGraph.voice } else { false }
         }
-        let file = try captions.map { path throws(HostError) in
+        let file = try captions.map { path throws(Fault) in
             try CaptionFile(path, of: spoken, markup: voice.ssml ?? "auto")
         }
         let bar = ProgressBar(rate: render.rate)
@@ -102,10 +102,10 @@ struct SpeakCommand: ParsableCommand {
         losses.read(until: outcome.frames) { writeOut($0, to: STDERR_FILENO) }
         readEvents()
         try file?.finish(at: Double(outcome.frames) / render.rate)
-        if let failure { throw HostError("\(out): the text was not spoken to its end: \(failure)") }
+        if let failure { throw Fault("\(out): the text was not spoken to its end: \(failure)") }
         let summary = "\(out): \(outcome.frames) frames, \(bar.summary(outcome.frames))\(losses.summary)"
-        if ended.isSet { throw HostError("interrupted; \(summary)") }
+        if ended.isSet { throw Fault("interrupted; \(summary)") }
         writeOut(summary + "\n", to: STDERR_FILENO)
-        if outcome.frames == 0 { throw HostError("nothing of this text is spoken: the file is empty") }
+        if outcome.frames == 0 { throw Fault("nothing of this text is spoken: the file is empty") }
     }
 }

@@ -157,5 +157,5 @@ enum SpeechGraph {
 /// Says what is wrong with a graph that no file says: there are no lines to show.
 func failure(of diagnostics: [Diagnostic]) -> ExitCode {
     let errors = diagnostics.filter { $0.severity == .error }
-    return fail(errors.map { $0.hint.isEmpty ? $0.message : "\($0.message) (\($0.hint))" }.joined(separator: "; "))
+    return fail(errors.map(\.fault.description).joined(separator: "; "))
 }

@@ -41,7 +41,7 @@ struct VoicesCommand: ParsableCommand {
         let registry = NodeRegistry(search: try plugins.search())
         let description = SpeechGraph.description([:], channels: 1)
         let prepared: PreparedGraph?
-        do throws(HostError) { prepared = try PreparedGraph.make(description, registry: registry).0 } catch {
+        do throws(Fault) { prepared = try PreparedGraph.make(description, registry: registry).0 } catch {
             throw fail("\(error)")
         }
         guard let node = prepared?.graph.nodes.first(where: { $0.instance.name == SpeechGraph.voice })?.instance,

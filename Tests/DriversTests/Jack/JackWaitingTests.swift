@@ -41,7 +41,7 @@ extension JackDriverTests {
         server.crash()
         guard waits else {
             let error = #expect(throws: DriverError.self) { try PassThrough(driver, channels: 1) }
-            #expect(error?.message == "the JACK server did not activate the client")
+            #expect(error?.fault.message == "the JACK server did not activate the client")
             return server.stop()
         }
         let through = try PassThrough(driver, channels: 1)

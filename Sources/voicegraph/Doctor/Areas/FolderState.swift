@@ -5,6 +5,7 @@ import Drivers
 import Glibc
 import Graph
 import Host
+import System
 
 /// Where sockets and data lie, whether these places can be written, and how much room there is.
 struct FolderState: Sendable {
@@ -25,7 +26,7 @@ struct FolderState: Sendable {
 
     var places: [Place] = []
     /// Why the folder of sockets cannot be used, and what to do; nil: it can.
-    var socketFault: (message: String, hint: String)?
+    var socketFault: Fault?
     /// Whether $XDG_RUNTIME_DIR says where sockets lie.
     var hasRuntimeFolder = true
     /// Bytes that are free in /dev/shm, and all that it has; nil: it is not there.
@@ -101,7 +102,7 @@ extension FolderState {
         let control = ControlFolder.standard()
         var state = FolderState()
         state.hasRuntimeFolder = variable("XDG_RUNTIME_DIR") != nil
-        state.socketFault = control.fault().map { ($0.message, $0.hint) }
+        state.socketFault = control.fault()
         let plugins = PluginSearch.standard().folders.map(\.path)
         state.places = [
             look("sockets", control.path), look("data", folders.data), look("models", folders.models),

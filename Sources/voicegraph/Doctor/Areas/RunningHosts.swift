@@ -127,7 +127,7 @@ extension RunningHosts.Entry {
     /// Asks a host what it measures, what it plays and how loud that is. [control]
     fileprivate static func ask(_ name: String, patience: Int) -> RunningHosts.Entry {
         var entry = RunningHosts.Entry(name: name)
-        do throws(HostError) {
+        do throws(Fault) {
             let client = try ControlClient(name, patience: patience)
             let status = try client.call("status").answer["status"] ?? .null
             entry.state = status["state"]?.string ?? "running"
