@@ -83,10 +83,10 @@ let package = Package(
         .target(name: "CRealtime", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
         // Loads libjack itself, from the one package or the other.
         .target(name: "CJack"),
-        // Loads the engines' libraries itself.
+        // Swift loads the libraries of these, so that there is nothing to link.
         .target(name: "CSpeech"),
         .target(name: "CHTTP"),
-        // Optimized in debug builds too: it works in every block of every test. Loads the engines' libraries itself.
+        // Optimized in debug builds too: it works in every block of every test.
         .target(
             name: "CEcho", cSettings: [.unsafeFlags(["-O2"])],
             // Where the package of Debian puts the headers.
@@ -101,7 +101,7 @@ let package = Package(
         code("Graph", ["JSON", "NodeKit", "Realtime", "System"], exclude: design),
         .target(
             name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: optimized),
-        // Loads libsoxr itself.
+        // Loads libsoxr.
         .target(
             name: "WebAudio", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: optimized
         ),

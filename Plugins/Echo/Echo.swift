@@ -41,7 +41,7 @@ final class Echo: Node {
         self.host = host
         self.settings = try EchoSettings(settings)
         layout = Self.layout(channels: self.settings.channels)
-        if self.settings.engine == .webrtc { try EchoWorker.requireLibrary() }
+        if self.settings.engine == .webrtc { try EchoWorker.maker() }
         speex = self.settings.engine == .speex ? try vg_speex.load() : nil
         controls.initialize(to: EchoControls())
     }

@@ -45,7 +45,9 @@ final class EchoWorker: @unchecked Sendable {
     init(
         _ preparation: Preparation, settings: EchoSettings, controls: UnsafeMutablePointer<EchoControls>
     ) throws(NodeError) {
-        let canceller = try Self.attempt { vg_webrtc_create(preparation.rate, $0) }
+        guard let canceller = vg_webrtc_create(try Self.maker(), preparation.rate) else {
+            throw Self.failure("no memory for the echo canceller of WebRTC")
+        }
         self.canceller = canceller
         self.controls = controls
         channels = settings.channels
@@ -70,18 +72,23 @@ final class EchoWorker: @unchecked Sendable {
 
     deinit { vg_webrtc_destroy(canceller) }
 
-    /// Throws if the library is not there. [control]
-    static func requireLibrary() throws(NodeError) { _ = try attempt { vg_webrtc_is_there($0) ? true : nil } }
-
-    private static func attempt<T>(_ body: (UnsafeMutablePointer<CChar>) -> T?) throws(NodeError) -> T {
-        var result: T?
-        let reason = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(VG_WEBRTC_ERROR)) { error in
-            error.initialize(repeating: 0)
-            result = body(error.baseAddress!)
-            return String(cString: error.baseAddress!)
+    /// What makes one in the library; throws if that is not there. [control]
+    @discardableResult
+    static func maker() throws(NodeError) -> UnsafeMutableRawPointer {
+        guard vg_webrtc_is_built() else {
+            throw failure("this was built without the headers of libwebrtc-audio-processing-dev")
         }
-        if let result { return result }
-        throw NodeError(
+        let name = "libwebrtc_audio_processing.so.1"
+        let library: Library
+        do throws(NodeError) { library = try Library(name) } catch {
+            throw failure("cannot load \(name): \(error.message)")
+        }
+        guard let maker = library.address(of: VG_WEBRTC_MAKER) else { throw failure("\(name) is of another version") }
+        return maker
+    }
+
+    private static func failure(_ reason: String) -> NodeError {
+        NodeError(
             reason, hint: "apt install libwebrtc-audio-processing1, or engine = \"kalman\"",
             key: EchoSettings.engine.name)
     }

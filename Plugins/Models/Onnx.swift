@@ -22,17 +22,26 @@ public final class OnnxRuntime: @unchecked Sendable {
         let path = try ModelFolder(model, in: models).file("libonnxruntime.so")
         return try loaded.withLock { loaded throws(NodeError) in
             if let runtime = loaded[path] { return runtime }
-            var library: OpaquePointer?
-            let reason = errorText { library = vg_onnx_open(path, $0) }
-            guard let library else {
+            do throws(NodeError) {
+                let runtime = OnnxRuntime(try open(path))
+                loaded[path] = runtime
+                return runtime
+            } catch {
                 throw NodeError(
-                    "cannot load ONNX Runtime: \(reason)",
+                    "cannot load ONNX Runtime: \(error.message)",
                     hint: "voicegraph models remove \(model); voicegraph models install \(model)")
             }
-            let runtime = OnnxRuntime(library)
-            loaded[path] = runtime
-            return runtime
         }
+    }
+
+    private static func open(_ path: String) throws(NodeError) -> OpaquePointer {
+        let library = try Library(path)
+        var opened: OpaquePointer?
+        let reason = errorText { opened = vg_onnx_open(library.address(of: "OrtGetApiBase"), path, $0) }
+        if let opened { return opened }
+        // Another one may come to lie there.
+        library.close()
+        throw NodeError(reason)
     }
 }
 

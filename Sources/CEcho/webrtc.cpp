@@ -6,11 +6,8 @@ extern "C" {
 #include "speech_level.h"
 }
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -22,21 +19,6 @@ extern "C" {
 #include <webrtc/modules/audio_processing/include/audio_processing.h>
 
 namespace {
-
-using Create = webrtc::AudioProcessing *(*)();
-
-Create load(char *error) {
-  static void *library = dlopen("libwebrtc_audio_processing.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *reason = dlerror();
-    std::snprintf(error, VG_WEBRTC_ERROR, "cannot load libwebrtc_audio_processing.so.1: %s", reason ? reason : "unknown");
-    return nullptr;
-  }
-  // webrtc::AudioProcessing::Create()
-  auto create = reinterpret_cast<Create>(dlsym(library, "_ZN6webrtc15AudioProcessing6CreateEv"));
-  if (!create) std::snprintf(error, VG_WEBRTC_ERROR, "libwebrtc_audio_processing.so.1 is of another version");
-  return create;
-}
 
 float mean_square(const float *samples, int count) {
   float sum = 0;
@@ -117,12 +99,10 @@ struct vg_webrtc {
   }
 };
 
-bool vg_webrtc_is_there(char *error) { return load(error) != nullptr; }
+bool vg_webrtc_is_built() { return true; }
 
-vg_webrtc *vg_webrtc_create(double rate, char *error) {
-  Create create = load(error);
-  if (!create) return nullptr;
-  std::snprintf(error, VG_WEBRTC_ERROR, "no memory for the echo canceller of WebRTC");
+vg_webrtc *vg_webrtc_create(const void *maker, double rate) {
+  auto create = reinterpret_cast<webrtc::AudioProcessing *(*)()>(const_cast<void *>(maker));
   webrtc::AudioProcessing *measured = create();
   if (!measured) return nullptr;
   vg_webrtc trial(measured, static_cast<int>(rate));
@@ -159,16 +139,8 @@ void vg_webrtc_process(
 
 #else
 
-bool vg_webrtc_is_there(char *error) {
-  std::snprintf(error, VG_WEBRTC_ERROR, "this was built without the headers of libwebrtc-audio-processing-dev");
-  return false;
-}
-
-vg_webrtc *vg_webrtc_create(double, char *error) {
-  vg_webrtc_is_there(error);
-  return nullptr;
-}
-
+bool vg_webrtc_is_built() { return false; }
+vg_webrtc *vg_webrtc_create(const void *, double) { return nullptr; }
 void vg_webrtc_destroy(vg_webrtc *) {}
 int vg_webrtc_frame(const vg_webrtc *) { return 1; }
 int vg_webrtc_delay(const vg_webrtc *) { return 0; }

@@ -3,7 +3,6 @@
 #include "http.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,7 +49,7 @@ typedef struct {
 
 /* libcurl's functions. */
 static struct {
-  void *library;
+  bool has_begun;
   char fault[VG_HTTP_ERROR];
   int (*global_init)(long flags);
   void *(*easy_init)(void);
@@ -70,14 +69,7 @@ static struct {
   multi_message *(*multi_info_read)(void *multi, int *left);
 } curl;
 
-static void load(void) {
-  /* The flavours of Debian: OpenSSL, GnuTLS. */
-  curl.library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-  if (!curl.library) curl.library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-  if (!curl.library) {
-    snprintf(curl.fault, sizeof curl.fault, "%s", dlerror());
-    return;
-  }
+static void begin(vg_http_find find) {
   const struct {
     void *place;
     const char *name;
@@ -92,7 +84,7 @@ static void load(void) {
       {&curl.multi_poll, "curl_multi_poll"},     {&curl.multi_info_read, "curl_multi_info_read"},
   };
   for (size_t index = 0; index < sizeof functions / sizeof *functions; index++) {
-    void *function = dlsym(curl.library, functions[index].name);
+    void *function = find(functions[index].name);
     if (!function) {
       snprintf(curl.fault, sizeof curl.fault, "libcurl has no function %s", functions[index].name);
       return;
@@ -120,9 +112,12 @@ struct vg_post {
   size_t length, capacity, given_capacity;
 };
 
-vg_http *vg_http_open(char *error) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, load);
+vg_http *vg_http_open(vg_http_find find, char *error) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  if (!curl.has_begun) begin(find);
+  curl.has_begun = true;
+  pthread_mutex_unlock(&lock);
   snprintf(error, VG_HTTP_ERROR, "%s", curl.fault);
   if (*curl.fault) return NULL;
   vg_http *http = calloc(1, sizeof *http);

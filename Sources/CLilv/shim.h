@@ -9,7 +9,6 @@
 #ifndef VOICEGRAPH_LILV_H
 #define VOICEGRAPH_LILV_H
 
-#include <dlfcn.h>
 #include <lilv/lilv.h>
 #include <lv2/atom/atom.h>
 #include <lv2/buf-size/buf-size.h>
@@ -57,19 +56,6 @@ static inline bool vg_lv2_code_of(const LilvInstance *_Nonnull instance, vg_lv2_
   code->run = d->run;
   code->connect_port = d->connect_port;
   return true;
-}
-
-/* Whether a library opened by dlopen describes the plugin `uri`. One that makes
- * its descriptors for each bundle is believed. [control] */
-static inline bool vg_lv2_library_has(void *_Nonnull library, const char *_Nonnull uri) {
-  if (dlsym(library, "lv2_lib_descriptor")) return true;
-  LV2_Descriptor_Function describe = (LV2_Descriptor_Function)dlsym(library, "lv2_descriptor");
-  for (uint32_t index = 0; describe; index++) {
-    const LV2_Descriptor *descriptor = describe(index);
-    if (!descriptor) return false;
-    if (descriptor->URI && !strcmp(descriptor->URI, uri)) return true;
-  }
-  return false;
 }
 
 /* [audio] */

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "onnx.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,17 +79,11 @@ static bool fine(const vg_onnx *onnx, status *result, char *error) {
   return false;
 }
 
-vg_onnx *vg_onnx_open(const char *path, char *error) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    snprintf(error, VG_ONNX_ERROR, "%s", dlerror());
-    return NULL;
-  }
-  const api_base *(*base)(void) = (const api_base *(*)(void))dlsym(library, "OrtGetApiBase");
+vg_onnx *vg_onnx_open(const void *address, const char *path, char *error) {
+  const api_base *(*base)(void) = (const api_base *(*)(void))address;
   const function *table = base ? base()->get(API_VERSION) : NULL;
   if (!table) {
     snprintf(error, VG_ONNX_ERROR, "%s is no ONNX Runtime, or one from before 1.11", path);
-    dlclose(library);
     return NULL;
   }
   vg_onnx *onnx = calloc(1, sizeof *onnx);

@@ -232,36 +232,21 @@ import TestSupport
     }
 }
 
-private typealias Callback =
-    @convention(c) (
-        UnsafeMutablePointer<Int16>?, Int32, UnsafeMutablePointer<espeak_EVENT>?
-    ) -> Int32
-
 /// What espeak-ng says of a text, called as its manual says.
 private func espeakAlone(_ text: String) throws -> [Float] {
-    let library = try #require(dlopen("libespeak-ng.so.1", RTLD_NOW))
-    func function<F>(_ name: String, as type: F.Type) throws -> F {
-        unsafeBitCast(try #require(dlsym(library, name)), to: F.self)
-    }
-    let initialize = try function(
-        "espeak_Initialize",
-        as: (@convention(c) (espeak_AUDIO_OUTPUT, Int32, UnsafePointer<CChar>?, Int32) -> Int32).self)
-    let setVoice = try function(
-        "espeak_SetVoiceByName", as: (@convention(c) (UnsafePointer<CChar>?) -> espeak_ERROR).self)
-    let setCallback = try function("espeak_SetSynthCallback", as: (@convention(c) (Callback?) -> Void).self)
-    let synth = try function(
-        "espeak_Synth",
-        as: (@convention(c) (
-            UnsafeRawPointer?, Int, UInt32, espeak_POSITION_TYPE, UInt32, UInt32, UnsafeMutablePointer<UInt32>?,
-            UnsafeMutableRawPointer?
-        ) -> espeak_ERROR).self)
-    _ = initialize(AUDIO_OUTPUT_SYNCHRONOUS, 0, nil, 0)
-    _ = setVoice("en-us")
-    setCallback(receive)
+    let library = try Library("libespeak-ng.so.1")
+    var espeak = vg_espeak()
+    espeak.initialize = try library.function("espeak_Initialize")
+    espeak.setVoiceByName = try library.function("espeak_SetVoiceByName")
+    espeak.setCallback = try library.function("espeak_SetSynthCallback")
+    espeak.synth = try library.function("espeak_Synth")
+    _ = espeak.initialize(AUDIO_OUTPUT_SYNCHRONOUS, 0, nil, 0)
+    _ = espeak.setVoiceByName("en-us")
+    espeak.setCallback(receive)
     var samples: [Float] = []
     withUnsafeMutablePointer(to: &samples) { samples in
         _ = text.withCString {
-            synth($0, text.utf8.count + 1, 0, POS_CHARACTER, 0, UInt32(espeakCHARS_UTF8), nil, samples)
+            espeak.synth($0, text.utf8.count + 1, 0, POS_CHARACTER, 0, UInt32(espeakCHARS_UTF8), nil, samples)
         }
     }
     return samples

@@ -7,14 +7,23 @@ import NodeKit
 final class HTTPClient {
     fileprivate let http: OpaquePointer
 
+    /// The flavours of Debian: OpenSSL, GnuTLS.
+    private static let library = Result { () throws(NodeError) in
+        do throws(NodeError) { return try Library("libcurl.so.4") } catch { return try Library("libcurl-gnutls.so.4") }
+    }
+
     /// Throws when libcurl is not there. [control]
     init() throws(NodeError) {
-        var error = [CChar](repeating: 0, count: Int(VG_HTTP_ERROR))
-        guard let http = vg_http_open(&error) else {
-            let reason = String(decoding: error.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            throw NodeError("cannot load libcurl: \(reason)", hint: "apt install libcurl4")
-        }
-        self.http = http
+        do throws(NodeError) {
+            _ = try Self.library.get()
+            var reason = [CChar](repeating: 0, count: Int(VG_HTTP_ERROR))
+            let opened = vg_http_open({ try? HTTPClient.library.get().address(of: String(cString: $0)) }, &reason)
+            guard let opened else {
+                throw NodeError(
+                    String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
+            }
+            http = opened
+        } catch { throw NodeError("cannot load libcurl: \(error.message)", hint: "apt install libcurl4") }
     }
 
     deinit { vg_http_close(http) }

@@ -8,9 +8,9 @@ struct EspeakVoices {
     /// Who speaks when nobody is named.
     static let standard = "en-us"
 
-    private let library: EspeakLibrary
+    private let library: vg_espeak
 
-    init(_ library: EspeakLibrary) { self.library = library }
+    init(_ library: vg_espeak) { self.library = library }
 
     /// Takes a voice that `find` returned, or one that is called so.
     func select(_ name: String) throws(NodeError) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP and TLS by libcurl, loaded at run time: posts to an address and hands out what comes back, piece by piece, as the
+/* HTTP and TLS by libcurl, which Swift loads at run time: posts to an address and hands out what comes back, piece by piece, as the
  * caller asks for it. Nothing happens between two calls, and what is not taken is not read: a server that sends faster than
  * it is listened to has to wait. All calls on a client and its posts come from one thread at a time, no audio thread. */
 #ifndef VG_HTTP_H
@@ -30,8 +30,12 @@ typedef struct vg_post_event {
   size_t length;
 } vg_post_event;
 
-/* Loads libcurl; NULL: it is not there, or not what it should be, and `error`, VG_HTTP_ERROR bytes, says why. */
-vg_http *_Nullable vg_http_open(char *_Nonnull error);
+/* Where libcurl, which is loaded, has the function of a name; NULL: nowhere. */
+typedef void *_Nullable (*vg_http_find)(const char *_Nonnull name);
+
+/* Asks for libcurl's functions, the first time. NULL: it is not what it should be, and `error`, VG_HTTP_ERROR bytes, says
+ * why. */
+vg_http *_Nullable vg_http_open(vg_http_find _Nonnull find, char *_Nonnull error);
 
 /* Closes its connections, when no post is left. */
 void vg_http_close(vg_http *_Nonnull http);

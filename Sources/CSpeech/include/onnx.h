@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ONNX Runtime, loaded at run time. Of its C API (a table of functions that only grows at its end,
+/* ONNX Runtime, which Swift loads at run time. Of its C API (a table of functions that only grows at its end,
  * onnxruntime.ai/docs/api/c) this declares the places of the few functions that are used. None of this is for an audio
  * thread. Where a call can fail, `error` takes a text of at most VG_ONNX_ERROR bytes. */
 #ifndef VG_ONNX_H
@@ -11,7 +11,7 @@
 
 enum { VG_ONNX_ERROR = 512 };
 
-/* A library that was loaded; it stays for the life of the process. */
+/* A library; it stays loaded for the life of the process. */
 typedef struct vg_onnx vg_onnx;
 /* A model that was read. */
 typedef struct vg_onnx_session vg_onnx_session;
@@ -21,8 +21,8 @@ typedef struct vg_onnx_value vg_onnx_value;
 /* Numbers of ONNXTensorElementDataType. */
 typedef enum { VG_ONNX_FLOAT = 1, VG_ONNX_INT64 = 7, VG_ONNX_BOOL = 9 } vg_onnx_type;
 
-/* Loads the library at `path`. NULL: it cannot be loaded, or is none. */
-vg_onnx *_Nullable vg_onnx_open(const char *_Nonnull path, char *_Nonnull error);
+/* The library that was loaded from `path`; `base` is its OrtGetApiBase. NULL: it has none, or is of another kind. */
+vg_onnx *_Nullable vg_onnx_open(const void *_Nullable base, const char *_Nonnull path, char *_Nonnull error);
 /* Its version, as in "1.28.2". */
 const char *_Nonnull vg_onnx_version(const vg_onnx *_Nonnull onnx);
 

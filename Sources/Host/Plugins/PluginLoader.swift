@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import NodeKit
+import System
 
 /// A shared object whose description was read and found sound.
 public struct LoadedPlugin: @unchecked Sendable {
@@ -51,10 +51,9 @@ public enum PluginLoader {
         let fail = Failing(file: file)
         // A bare file name would be searched for in the system's library folders.
         let path = file.path.contains("/") ? file.path : "./" + file.path
-        guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
-            throw fail.opening(dlerror().map { String(cString: $0) } ?? "cannot be opened")
-        }
-        guard let symbol = dlsym(handle, VG_PLUGIN_ENTRY_SYMBOL) else {
+        let library: Library
+        do throws(Fault) { library = try Library(path) } catch { throw fail.opening(error.message) }
+        guard let symbol = library.address(of: VG_PLUGIN_ENTRY_SYMBOL) else {
             // It stays loaded: what is of Swift in it the runtime would still look through.
             throw fail(
                 "exports no \(VG_PLUGIN_ENTRY_SYMBOL)", hint: "it is not a voicegraph plugin; move it out of the folder"

@@ -198,14 +198,13 @@ final class PluginInstance {
         // lilv does not say why it fails, the loader does. A library that is loaded already costs little here.
         // The code stays for the process's life: a library that pulls in GLib or Qt crashes when it is loaded again.
         PluginStep.tell(.load)
-        guard let library = openLibrary(info.binary) else {
-            throw info.unloadable(
-                dlerror().map { String(cString: $0) } ?? "the loader gave no reason",
-                "a library that the plugin needs is missing or too old")
+        let library: Library
+        do throws(Fault) { library = try openLibrary(info.binary) } catch {
+            throw info.unloadable(error.message, "a library that the plugin needs is missing or too old")
         }
-        defer { dlclose(library) }
+        defer { library.close() }
         PluginStep.tell(.describe)
-        guard vg_lv2_library_has(library, info.uri) else {
+        guard describes(library, info.uri) else {
             throw info.unloadable(
                 "\(info.binary) does not hold this plugin", "it was built without it, or the bundle is damaged")
         }
@@ -223,19 +222,27 @@ final class PluginInstance {
     }
 }
 
-/// Loads a plugin's code; nil: `dlerror` says why not. Some plugins were built without naming the library that they
-/// use, which is then loaded for them. [control]
-private func openLibrary(_ path: String) -> UnsafeMutableRawPointer? {
+/// Loads a plugin's code. Some plugins were built without naming the library that they use, which is then loaded for them.
+/// [control]
+private func openLibrary(_ path: String) throws(Fault) -> Library {
     let flags = RTLD_NOW | Int32(RTLD_NODELETE)
-    if let library = dlopen(path, flags) { return library }
-    let reason = dlerror().map { String(cString: $0) } ?? ""
-    if let known = unnamedLibraries.first(where: { reason.contains("undefined symbol: " + $0.symbols) }),
-        dlopen(known.library, flags | RTLD_GLOBAL) != nil
-    {
-        return dlopen(path, flags)
+    do throws(Fault) { return try Library(path, flags: flags) } catch {
+        guard let known = unnamedLibraries.first(where: { error.message.contains("undefined symbol: " + $0.symbols) }),
+            (try? Library(known.library, flags: flags | RTLD_GLOBAL)) != nil
+        else { throw error }
+        return try Library(path, flags: flags)
     }
-    // Once more, so that `dlerror` tells again.
-    return dlopen(path, flags)
+}
+
+/// Whether a library describes a plugin. One that makes its descriptors for each bundle is believed. [control]
+private func describes(_ library: Library, _ uri: String) -> Bool {
+    if library.address(of: "lv2_lib_descriptor") != nil { return true }
+    guard let describe = try? library.function("lv2_descriptor", as: LV2_Descriptor_Function.self) else { return false }
+    for index in UInt32(0)... {
+        guard let descriptor = describe(index) else { return false }
+        if let name = descriptor.pointee.URI, strcmp(name, uri) == 0 { return true }
+    }
+    return false
 }
 
 /// Beginnings of symbols, and the library that has them.

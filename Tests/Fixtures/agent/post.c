@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * post URL: posts two bytes, and prints what happens, a line each. Built with Sources/CHTTP. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "http.h"
 
+static void *find(const char *name) { return dlsym(RTLD_DEFAULT, name); }
+
 int main(int count, char **arguments) {
   if (count != 2) return 64;
   char error[VG_HTTP_ERROR];
-  vg_http *http = vg_http_open(error);
+  if (!dlopen("libcurl.so.4", RTLD_NOW | RTLD_GLOBAL)) {
+    printf("%s\n", dlerror());
+    return 1;
+  }
+  vg_http *http = vg_http_open(find, error);
   if (!http) {
     printf("%s\n", error);
     return 1;
