@@ -54,10 +54,11 @@ extension Host {
         var difference = edited.difference
         guard !edited.answers.isEmpty else { return difference }
         for answer in edited.answers {
-            let refusal = await answer.refusal
-            // Others may have changed it meanwhile, so what is told is what it is by then.
-            defer { edited.graph.mark(answer.key, of: answer.node, was: edited.before, by: Author.current) }
-            guard let refusal else { continue }
+            guard let refusal = await answer.refusal else {
+                edited.graph.mark(
+                    answer.key, of: answer.node, from: edited.before, to: edited.after, by: Author.current)
+                continue
+            }
             let entry = edited.before.nodes.first { $0.name == answer.node }?.entries[answer.key]
             try await afterOthers { edited.graph.restore(answer, entry) }
             guard warns else {

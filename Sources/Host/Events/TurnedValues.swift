@@ -23,7 +23,7 @@ final class TurnedValues: Sendable {
     enum Reading {
         /// The node is gone.
         case none
-        /// A setting may have no value.
+        /// A setting may have no value, and is not read.
         case value(SettingValue?)
     }
 
@@ -41,6 +41,8 @@ final class TurnedValues: Sendable {
         var by: String
         /// What a trigger was set to.
         var fired: Float?
+        /// What a setting was set to; a parameter is told as it is by then.
+        var taken: SettingValue?
         /// Marks are told in their order.
         var number: Int
     }
@@ -82,18 +84,21 @@ final class TurnedValues: Sendable {
         }
     }
 
-    /// A live setting that was `was` may be another now. [any]
-    func mark(_ setting: String, of node: NodeInstance, was: SettingValue?, by author: String) {
+    /// A node has taken a live setting that was `was`. Nil: it has no value. [any]
+    func mark(_ setting: String, of node: NodeInstance, was: SettingValue?, is taken: SettingValue?, by author: String)
+    {
         state.withLock { state in
-            Self.mark(.setting(node.number, setting), in: &state, was: was, by: author, fired: nil)
+            Self.mark(.setting(node.number, setting), in: &state, was: was, by: author, fired: nil, taken: taken)
         }
     }
 
     private static func mark(
-        _ place: Place, in state: inout State, was: SettingValue?, by author: String, fired: Float?
+        _ place: Place, in state: inout State, was: SettingValue?, by author: String, fired: Float?,
+        taken: SettingValue? = nil
     ) {
         state.count += 1
-        state.entries[place, default: Entry(known: was)].mark = Mark(by: author, fired: fired, number: state.count)
+        state.entries[place, default: Entry(known: was)].mark = Mark(
+            by: author, fired: fired, taken: taken, number: state.count)
         state.marked.insert(place)
     }
 
@@ -101,7 +106,7 @@ final class TurnedValues: Sendable {
     var hasNews: Bool { state.withLock { !$0.marked.isEmpty } }
 
     /// Takes what is due at a time in seconds, oldest first, or `all` that waits. What is what was told last is no news.
-    /// [control]
+    /// `reading` gives what a parameter has, or that a node is there. [control]
     func take(at now: Double, all: Bool = false, reading: (Place) -> Reading) -> [News] {
         state.withLock { state in
             var found: [(number: Int, news: News)] = []
@@ -109,11 +114,12 @@ final class TurnedValues: Sendable {
                 guard var entry = state.entries[place], let mark = entry.mark else { continue }
                 guard all || now - entry.toldAt >= Self.pause else { continue }
                 state.marked.remove(place)
-                guard case .value(let value) = reading(place) else {
+                guard case .value(var value) = reading(place) else {
                     state.entries[place] = nil
                     continue
                 }
                 entry.mark = nil
+                if case .setting = place { value = mark.taken }
                 let told = mark.fired.map { SettingValue($0) } ?? value
                 if mark.fired != nil || told != entry.known {
                     entry.known = value

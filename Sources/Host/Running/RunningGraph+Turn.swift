@@ -16,7 +16,7 @@ extension RunningGraph {
     /// Publishes what was turned and is due, or `all` of it. In a round.
     func tellTurned(all: Bool = false) {
         guard turned.hasNews else { return }
-        let (nodes, description) = state.withLock { ($0.nodes, $0.description) }
+        let nodes = state.withLock(\.nodes)
         let byNumber = Dictionary(nodes.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         // An offline run is told by its own time, so that every run is told the same.
         let now = isDriven ? time.now : monotonicSeconds()
@@ -24,7 +24,7 @@ extension RunningGraph {
             guard let node = byNumber[place.node] else { return .none }
             switch place {
             case .parameter(_, let index): return .value(SettingValue(node.value(index)))
-            case .setting(_, let key): return .value(description.shown(key, of: node))
+            case .setting: return .value(nil)
             }
         }
         for one in news {
@@ -59,10 +59,13 @@ extension RunningGraph {
         }
     }
 
-    /// A live setting that was `was` in the description may be another now. [any]
-    func mark(_ setting: String, of name: String, was: GraphDescription, by author: String) {
+    /// A node has taken a live setting, from what one description says to what the other says. [any]
+    func mark(
+        _ setting: String, of name: String, from before: GraphDescription, to after: GraphDescription, by author: String
+    ) {
         guard let node = nodes.first(where: { $0.name == name }) else { return }
-        turned.mark(setting, of: node, was: was.shown(setting, of: node), by: author)
+        turned.mark(
+            setting, of: node, was: before.shown(setting, of: node), is: after.shown(setting, of: node), by: author)
     }
 
     /// Forgets what was told of what nodes had that are gone, also where there is another of that name: it has what it
