@@ -10,30 +10,42 @@ enum OrphanedServer {
 
     /// Ends those of these names that do not end by themselves. [control]
     static func end(_ names: [String]) {
-        // A name that is free has no server of ours.
-        let taken = names.filter { ServerNameLock($0) == nil }
-        guard taken.contains(where: { server($0) != nil }) else { return }
         let deadline = monotonicSeconds() + patience
-        while taken.contains(where: { server($0) != nil }), monotonicSeconds() < deadline { usleep(20_000) }
-        for process in taken.compactMap(server) {
-            kill(process, SIGKILL)
-            let deadline = monotonicSeconds() + patience
-            while taken.contains(where: { server($0) == process }), monotonicSeconds() < deadline { usleep(2000) }
+        while !orphans(names).isEmpty, monotonicSeconds() < deadline { usleep(20_000) }
+        let left = orphans(names)
+        for process in left { kill(process, SIGKILL) }
+        while !left.isEmpty, !orphans(names).isEmpty, monotonicSeconds() < deadline + patience { usleep(2000) }
+    }
+
+    /// Servers that hold the lock of their name, which the process that started them does not.
+    private static func orphans(_ names: [String]) -> [pid_t] {
+        let locks = names.compactMap { identity(ServerNameLock.path($0)) }
+        return System.names(in: "/proc").compactMap { pid_t($0) }.filter { process in
+            guard textOfFile("/proc/\(process)/comm").hasPrefix("jackd") else { return false }
+            return locks.contains { isHeld($0, by: process) && !isHeld($0, by: parent(of: process)) }
         }
     }
 
-    /// The server of a name, where nobody else has the right to it; nil: there is none, or its host lives.
-    private static func server(_ name: String) -> pid_t? {
-        var lock = stat()
-        guard stat(ServerNameLock.path(name), &lock) == 0 else { return nil }
-        let holders = System.names(in: "/proc").compactMap { pid_t($0) }.filter { process in
-            System.names(in: "/proc/\(process)/fd").contains { number in
-                var file = stat()
-                return stat("/proc/\(process)/fd/\(number)", &file) == 0
-                    && (file.st_dev, file.st_ino) == (lock.st_dev, lock.st_ino)
-            }
-        }
-        guard holders.count == 1, textOfFile("/proc/\(holders[0])/comm").hasPrefix("jackd") else { return nil }
-        return holders[0]
+    /// A file's device and inode.
+    private struct Identity: Equatable {
+        var device: dev_t
+        var inode: ino_t
+    }
+
+    private static func identity(_ path: String) -> Identity? {
+        var file = stat()
+        return stat(path, &file) == 0 ? Identity(device: file.st_dev, inode: file.st_ino) : nil
+    }
+
+    private static func isHeld(_ lock: Identity, by process: pid_t) -> Bool {
+        let folder = "/proc/\(process)/fd"
+        return System.names(in: folder).contains { identity("\(folder)/\($0)") == lock }
+    }
+
+    /// 0: it is gone.
+    private static func parent(of process: pid_t) -> pid_t {
+        // The name before it may have blanks and brackets.
+        let fields = textOfFile("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.count > 1 ? pid_t(fields[1]) ?? 0 : 0
     }
 }

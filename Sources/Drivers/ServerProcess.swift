@@ -133,6 +133,8 @@ package final class ServerProcess: @unchecked Sendable {
 
     /// Starts the child from a thread that lives as long as it does, and waits until it runs.
     private func launch() {
+        // They have the database that is removed where nobody has it.
+        OrphanedServer.end(OwnServer.names + [name])
         let opening = JackOpening()
         defer { opening.end() }
         JackMetadata.repair()
@@ -205,7 +207,7 @@ package final class ServerProcess: @unchecked Sendable {
 }
 
 extension ServerProcess {
-    /// Opens a client as soon as the server answers, within five seconds. [control]
+    /// Opens a client as soon as the server answers, within 30 seconds. [control]
     package func client(named client: String) throws(DriverError) -> OpaquePointer {
         let deadline = monotonicSeconds() + Self.patience
         while isRunning {

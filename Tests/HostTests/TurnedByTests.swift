@@ -83,6 +83,30 @@ import TestSupport
         }
     }
 
+    @Test("A file that turns more than the audio thread takes at once is taken whole") func whole() async throws {
+        let turn = try await JackTurn.wait()
+        let scratch = try Scratch()
+        let host = Host(registry: testRegistry)
+        func graph(_ decibels: Int) -> String {
+            let nodes = (1...40).map { node in
+                "[node.mix\(node)]\ntype = \"mix\"\ninputs = 64\n"
+                    + (1...64).map { "gain_\($0)_db = \(decibels)\n" }.joined()
+            }
+            let links = (1...40).map { "\"tone -> mix\($0)\"" }.joined(separator: ", ")
+            return "[graph]\nname = \"many\"\nlinks = [\(links)]\n[node.tone]\ntype = \"tone\"\n" + nodes.joined()
+        }
+        let file = try scratch.write("graph.conf", graph(-20))
+        try await host.load(file)
+        try await host.run(DriverRequest(kind: .dummy, client: "many"))
+        _ = try scratch.write("graph.conf", graph(-30))
+        try await host.reload()
+        for node in 1...40 {
+            for input in 1...64 { #expect(try await host.value("mix\(node)", "gain_\(input)_db") == -30) }
+        }
+        await host.close()
+        turn.end()
+    }
+
     @Test("Of a thousand turns one after another few are told, the last among them") func many() async throws {
         try await play { host, told in
             let start = monotonicSeconds()

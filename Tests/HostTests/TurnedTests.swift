@@ -40,14 +40,16 @@ import TestSupport
         #expect(run.published.turned() == ["gain.gain_db -10 by program"])
     }
 
-    @Test("What is turned to what it was is told to nobody") func unchanged() throws {
+    @Test("What is turned to what it is, is told to nobody; what is turned back is, to who has seen what was between")
+    func unchanged() throws {
         let run = try OfflineRun(Self.graph)
         try run.graph.set("gain", "gain_db", to: 0)
         run.play(Self.pause)
+        #expect(run.published.turned() == [])
         try run.graph.set("gain", "gain_db", to: -6)
         try run.graph.set("gain", "gain_db", to: 0)
         run.play(Self.pause)
-        #expect(run.published.turned() == [])
+        #expect(run.published.turned() == ["gain.gain_db 0 by program"])
         try run.graph.set("gain", "gain_db", to: -6)
         run.play(Self.pause)
         #expect(run.published.turned() == ["gain.gain_db -6 by program"])

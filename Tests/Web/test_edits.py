@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be changed of a graph from its page, and what is refused there as it is in a file."""
 
+import json
 import subprocess
 
 import pytest
@@ -101,6 +102,44 @@ def test_a_slider_follows_what_others_set_and_the_page_does_not_ask_for_it(opene
     # It asked nothing for longer than it would have to in order to see that.
     page.wait_for_timeout(2500)
     assert [text for text in sent if '"nodes"' in str(text)] == []
+
+
+def test_an_answer_that_is_older_than_what_was_told_changes_nothing(opened):
+    page, view, host = opened(TONE, "Nodes")
+    held, asked = [], set()
+
+    def between(socket):
+        server = socket.connect_to_server()
+
+        def out(message):
+            if '"call":"set"' in message:
+                asked.add(json.loads(message)["id"])
+            server.send(message)
+
+        def back(message):
+            is_answer = isinstance(message, str) and json.loads(message).get("id") in asked
+            held.append(lambda: socket.send(message)) if is_answer else socket.send(message)
+
+        socket.on_message(out)
+        server.on_message(back)
+
+    page.route_web_socket("**/api/live", between)
+    page.reload()
+    slider = view.get_by_role("article", name="quiet").get_by_role("slider", name="gain_db of quiet")
+    slider.wait_for()
+    wait(page, "document.body.innerText.includes('running')")
+    slider.press("Home")
+    wait(page, "true")
+    eventually("the host has it", lambda: host.look("get", node="quiet", parameter="gain_db")["value"] == -120)
+    told = "document.body.innerText"
+    host.call("set", node="quiet", parameter="gain_db", value=-12.5)
+    # What was told is there before the answer, and what comes after it does not change that.
+    eventually("the answer is held", lambda: page.evaluate(told) and held)
+    page.wait_for_timeout(500)
+    held.pop()()
+    eventually("it is shown", lambda: slider.get_attribute("aria-valuetext") == "-12.5 dB")
+    page.wait_for_timeout(1000)
+    assert slider.get_attribute("aria-valuetext") == "-12.5 dB"
 
 
 def test_a_slider_that_is_turned_here_stays_where_it_was_put_and_then_follows(opened):
@@ -292,7 +331,8 @@ def test_graph_as_it_plays_is_downloaded_as_a_file(opened, tmp_path, options):
     assert file.suffix == ".conf" and text.startswith("# Mine.\n") and ("gain_db = -9" in text) == (not options)
     assert subprocess.run([COMMAND, "check", file]).returncode == 0
     view.get_by_role("status").filter(has_text="Downloaded: " + file.name).wait_for()
-    assert view.get_by_role("button", name="Undo").is_disabled() == bool(options)
+    undo = view.get_by_role("button", name="Undo")
+    eventually("who may not change anything cannot undo", lambda: undo.is_disabled() == bool(options))
 
 
 LEVELS = """() => Object.fromEntries([...document.querySelectorAll('#drawing path')].map(

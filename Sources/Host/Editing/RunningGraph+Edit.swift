@@ -99,9 +99,7 @@ extension RunningGraph {
         forgetTurned(gone.map(\.instance))
         for (name, reason) in next.degraded { reports.set(name, .failed(reason)) }
         followThreads()
-        for wanted in next.values where wanted.instance.value(wanted.index) != wanted.value {
-            _ = turn(wanted.instance, wanted.index, to: wanted.value, by: author)
-        }
+        turn(next.values, by: author)
     }
 
     /// Lets a new node begin, on a thread that is lost if it never comes back.

@@ -41,15 +41,13 @@ final class TurnedValues: Sendable {
         var by: String
         /// What a trigger was set to.
         var fired: Float?
-        /// What a setting was set to; a parameter is told as it is by then.
+        /// What it was set to; a parameter is told as it is by then.
         var taken: SettingValue?
         /// Marks are told in their order.
         var number: Int
     }
 
     private struct Entry {
-        /// What was told last; before that, what it was before it was turned.
-        var known: SettingValue?
         var toldAt = -Double.infinity
         var mark: Mark?
     }
@@ -76,9 +74,10 @@ final class TurnedValues: Sendable {
         return state.withLock { state in
             let was = SettingValue(node.value(index))
             guard engine.set(node, parameter: index, to: value, atOnce: atOnce, at: position) else { return false }
+            let now = SettingValue(node.value(index))
             let fired = min(max(value, parameter.range.lowerBound), parameter.range.upperBound)
             Self.mark(
-                .parameter(node.number, index), in: &state, was: was, by: author,
+                .parameter(node.number, index), in: &state, was: was, is: now, by: author,
                 fired: parameter.isTrigger ? fired : nil)
             return true
         }
@@ -88,25 +87,26 @@ final class TurnedValues: Sendable {
     func mark(_ setting: String, of node: NodeInstance, was: SettingValue?, is taken: SettingValue?, by author: String)
     {
         state.withLock { state in
-            Self.mark(.setting(node.number, setting), in: &state, was: was, by: author, fired: nil, taken: taken)
+            Self.mark(.setting(node.number, setting), in: &state, was: was, is: taken, by: author, fired: nil)
         }
     }
 
     private static func mark(
-        _ place: Place, in state: inout State, was: SettingValue?, by author: String, fired: Float?,
-        taken: SettingValue? = nil
+        _ place: Place, in state: inout State, was: SettingValue?, is now: SettingValue?, by author: String,
+        fired: Float?
     ) {
+        // What is turned back is told, too: whoever has turned it must learn that it is no more what they set.
+        guard fired != nil || now != was else { return }
         state.count += 1
-        state.entries[place, default: Entry(known: was)].mark = Mark(
-            by: author, fired: fired, taken: taken, number: state.count)
+        state.entries[place, default: Entry()].mark = Mark(by: author, fired: fired, taken: now, number: state.count)
         state.marked.insert(place)
     }
 
     /// Whether anything waits to be told. [any]
     var hasNews: Bool { state.withLock { !$0.marked.isEmpty } }
 
-    /// Takes what is due at a time in seconds, oldest first, or `all` that waits. What is what was told last is no news.
-    /// `reading` gives what a parameter has, or that a node is there. [control]
+    /// Takes what is due at a time in seconds, oldest first, or `all` that waits. `reading` gives what a parameter has, or
+    /// that a node is there. [control]
     func take(at now: Double, all: Bool = false, reading: (Place) -> Reading) -> [News] {
         state.withLock { state in
             var found: [(number: Int, news: News)] = []
@@ -114,20 +114,16 @@ final class TurnedValues: Sendable {
                 guard var entry = state.entries[place], let mark = entry.mark else { continue }
                 guard all || now - entry.toldAt >= Self.pause else { continue }
                 state.marked.remove(place)
-                guard case .value(var value) = reading(place) else {
+                guard case .value(let value) = reading(place) else {
                     state.entries[place] = nil
                     continue
                 }
-                entry.mark = nil
-                if case .setting = place { value = mark.taken }
-                let told = mark.fired.map { SettingValue($0) } ?? value
-                if mark.fired != nil || told != entry.known {
-                    entry.known = value
-                    entry.toldAt = now
-                    let news = News(place: place, value: told, by: mark.by, isTrigger: mark.fired != nil)
-                    found.append((mark.number, news))
-                }
+                (entry.mark, entry.toldAt) = (nil, now)
                 state.entries[place] = entry
+                var told = mark.fired.map { SettingValue($0) } ?? value
+                if case .setting = place { told = mark.taken }
+                let news = News(place: place, value: told, by: mark.by, isTrigger: mark.fired != nil)
+                found.append((mark.number, news))
             }
             return found.sorted { $0.number < $1.number }.map(\.news)
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Graph
 import NodeKit
 import System
@@ -11,6 +12,29 @@ extension RunningGraph {
         _ node: NodeInstance, _ index: Int, to value: Float, at position: UInt64 = 0, by author: String
     ) -> Bool {
         turned.turn(node, index, to: value, at: position, by: author, with: engine)
+    }
+
+    /// Turns what a change of the graph turns. What the queue has no room for waits until the audio thread has taken the
+    /// rest. Where it takes nothing for a second, that is told. [control]
+    func turn(_ values: [ParameterValue], by author: String) {
+        let playing = Set((engine.schedule?.nodes ?? []).map { ObjectIdentifier($0) })
+        var late: [String: Int] = [:]
+        var deadline = monotonicSeconds() + 1
+        for wanted in values where wanted.instance.value(wanted.index) != wanted.value {
+            guard playing.contains(ObjectIdentifier(wanted.instance)) else { continue }
+            var isDone = turn(wanted.instance, wanted.index, to: wanted.value, by: author)
+            while !isDone, !isDriven, monotonicSeconds() < deadline {
+                usleep(1000)
+                isDone = turn(wanted.instance, wanted.index, to: wanted.value, by: author)
+                if isDone { deadline = monotonicSeconds() + 1 }
+            }
+            if !isDone { late[wanted.instance.name, default: 0] += 1 }
+        }
+        for (name, count) in late.sorted(by: { $0.key < $1.key }) {
+            let text =
+                "\(count) of its parameters could not be set: the audio is not called, or too much changes at once"
+            tell(HostEvent.log, node: name, ["text": .string(text), "level": .string("warning")])
+        }
     }
 
     /// Publishes what was turned and is due, or `all` of it. In a round.

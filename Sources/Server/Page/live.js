@@ -24,9 +24,6 @@ export class Live {
 	rows = []
 	#named = new Map()
 	#latest = new Map()
-	/** What was turned since the graph was asked for, the newest of each parameter, and the graph to which it belongs. */
-	#turned = new Map()
-	#parts
 	#calls = new Map()
 	#wishes = new Map()
 	#listeners = { state: new Set(), event: new Set(), levels: new Set(), audio: new Set() }
@@ -100,18 +97,11 @@ export class Live {
 
 	/** The graph, its nodes and what they declare. */
 	describe() {
-		if (this.described) return this.described
 		const ask = name => this.call(name)
-		this.#turned.clear()
-		return this.described = Promise.all(
+		return this.described ??= Promise.all(
 			[...['nodes', 'actions', 'series', 'declared'].map(ask), ask('streams').catch(() => ({ streams: [] })),
 			ask('look').then(look => ({ look }), () => ({}))]
-		).then(answers => {
-			const parts = this.#parts = new Parts(Object.assign({}, ...answers))
-			// An answer may be older than what was told before it came.
-			for (const event of this.#turned.values()) parts.turn(event)
-			return parts
-		}, error => {
+		).then(answers => new Parts(Object.assign({}, ...answers)), error => {
 			this.described = undefined
 			throw error
 		})
@@ -214,10 +204,6 @@ export class Live {
 			})
 		} else {
 			if (event === 'graph.changed') this.described = undefined
-			if (event === 'parameter.changed') {
-				this.#turned.set(node + ' ' + message.parameter, message)
-				this.#parts?.turn(message)
-			}
 			this.#latest.set(node + ' ' + event, message)
 			this.#emit('event', message)
 		}

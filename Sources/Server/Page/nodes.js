@@ -186,7 +186,10 @@ export function nodes(app) {
 		},
 		/** What is turned is told as it happens; all else comes with the graph, which is asked for when it has changed. */
 		event({ event, node, parameter, value }) {
-			if (event === 'parameter.changed') cards.get(node)?.turned(parameter, value)
+			if (event !== 'parameter.changed') return
+			const show = () => cards.get(node)?.turned(parameter, value)
+			// An answer that is on its way may be older.
+			Promise.resolve(live.described).then(show, show)
 		},
 	}
 }

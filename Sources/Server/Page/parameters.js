@@ -7,11 +7,11 @@ const rest = 300
 
 /** Sets a parameter by one call at a time: what was wanted meanwhile goes with the next one. `show` shows a value. */
 function setter(app, node, parameter, show) {
-	let [wanted, isBusy, turnedAt, timer] = [undefined, false, -rest, undefined]
+	let [wanted, isBusy, isTold, turnedAt, timer, input] = [undefined, false, false, -rest]
 	/** Shows what was told last, but not while this is being turned. */
-	function settle(input) {
+	function settle() {
 		clearTimeout(timer)
-		if (isBusy || performance.now() - turnedAt < rest || input.matches(':active')) timer = setTimeout(settle, rest, input)
+		if (isBusy || performance.now() - turnedAt < rest || input.matches(':active')) timer = setTimeout(settle, rest)
 		else show(parameter.value)
 	}
 	return {
@@ -22,16 +22,22 @@ function setter(app, node, parameter, show) {
 			while (wanted !== undefined) {
 				const value = wanted
 				wanted = undefined
-				parameter.value = (await app.call('set', { node, parameter: parameter.key, value }))?.value ?? parameter.value
+				isTold = false
+				const answer = await app.call('set', { node, parameter: parameter.key, value })
+				// What was told meanwhile may be newer, and if it is not, what is newer will be told.
+				if (!isTold) parameter.value = answer?.value ?? parameter.value
 			}
 			isBusy = false
 			turnedAt = performance.now()
-			show(parameter.value)
+			if (isTold) settle()
+			else show(parameter.value)
 		},
 		/** Takes what was told, of whoever has turned it. */
-		update(value, input) {
+		update(value, own) {
+			input = own
 			parameter.value = value
-			settle(input)
+			isTold = true
+			settle()
 		},
 	}
 }

@@ -35,12 +35,6 @@ export class Parts {
 		this.word = events.find(({ node, kind }) => node === this.speaking && kind === 'word')?.name
 	}
 
-	/** Takes over what a parameter was turned to. */
-	turn({ node, parameter, value }) {
-		const own = this.node(node)?.parameters?.find(({ key }) => key === parameter)
-		if (own) own.value = value
-	}
-
 	node(name) {
 		return this.nodes.find(node => node.name === name)
 	}

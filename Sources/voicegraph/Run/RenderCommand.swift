@@ -14,8 +14,8 @@ struct RenderCommand: ParsableCommand {
             Without --duration the render ends when every source has played what it has and the output has gone \
             silent, for --tail seconds; those are not written. The graph's latency is taken off: what goes in at frame 0 \
             is at frame 0 of OUT. The suffix of OUT chooses the format: .wav (32-bit float samples, unchanged), .flac, \
-            .ogg; with - a WAV goes to standard output, for a program that reads a pipe: the first 64 MiB at once, the rest \
-            as it comes.
+            .ogg, .opus; with - a WAV goes to standard output, for a program that reads a pipe: the first 64 MiB at once, \
+            the rest as it comes.
 
             The graph's own `record` nodes write as they do live, which is told; with --no-record they write nothing.
 
