@@ -65,8 +65,9 @@ extension Speaker {
         } else {
             if !isWell { host.health(.ok) }
             let frames = output.total - output.start
-            mark(speech, .finished(frames: frames), output.total)
+            // Before what makes it heard: whoever hears of its end has heard of this.
             if !offline { publish(synthesized: speech, frames) }
+            mark(speech, .finished(frames: frames), output.total)
         }
         isWell = reason == nil
         monitor.locked {
