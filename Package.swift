@@ -6,6 +6,9 @@ let strict: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 /// In debug builds too: for what works on every sample, pixel or byte of the tests.
 let optimized: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
+/// Also for values that cannot outlive a block.
+let lifetimes: [SwiftSetting] = optimized + [.enableExperimentalFeature("Lifetimes")]
+
 /// What a folder says of itself; it is no source.
 let design = ["DESIGN.md"]
 
@@ -97,7 +100,7 @@ let package = Package(
         code("System", ["CRealtime"]),
         .target(name: "ModelStore", dependencies: ["JSON", "System"], exclude: design, swiftSettings: optimized),
         .target(
-            name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], exclude: design, swiftSettings: optimized),
+            name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], exclude: design, swiftSettings: lifetimes),
         code("Graph", ["JSON", "NodeKit", "Realtime", "System"], exclude: design),
         .target(
             name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: optimized),

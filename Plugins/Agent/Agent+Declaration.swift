@@ -41,7 +41,8 @@ extension Agent {
                 "retry", "answer again what could not be answered",
                 results: [Field("item", VG_INTEGER, "of the reply")], public: true),
         ],
-        events: AgentEvent.types, otherNames: ["llm", "chat", "assistant", "chatbot"], process: agentProcess)
+        events: AgentEvent.types, otherNames: ["llm", "chat", "assistant", "chatbot"],
+        process: { Agent.process($0, $1, $2) })
 
     /// What `send` takes.
     static let text = Key.text("text", "what was typed").required()

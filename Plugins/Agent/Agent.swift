@@ -2,11 +2,11 @@
 import NodeKit
 
 /// Answers what a user says.
-final class Agent: Node {
+final class Agent: AudioNode {
     static let calls: NodeCalls = [.receive, .poll, .wait, .idle, .perform, .finish]
 
     struct Processor: BitwiseCopyable {
-        let shared: UnsafeMutablePointer<AgentClock.Shared>
+        let shared: SharedCell<AgentClock.State>
     }
 
     private let host: NodeHost
@@ -38,7 +38,7 @@ final class Agent: Node {
             nonisolated(unsafe) let backend = backend  // the thread's alone while that runs
             worker = try Worker { [conversation] in run(conversation, backend) }
         }
-        return Processor(shared: clock.shared)
+        return Processor(shared: clock.shared.cell)
     }
 
     func activate() { conversation.begin() }
@@ -98,12 +98,14 @@ private func run(_ conversation: Conversation, _ backend: any Backend) {
     }
 }
 
-@_noLocks
-func agentProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let shared = memory.assumingMemoryBound(to: Agent.Processor.self).pointee.shared
-    shared.pointee.isSpeech.store(io.control(0) > 0.5, ordering: .relaxed)
-    shared.pointee.isSpeaking.store(io.control(1) > 0.5, ordering: .relaxed)
-    shared.pointee.position.store(cycle.pointee.position + UInt64(cycle.pointee.frames), ordering: .releasing)
+extension Agent {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let shared = state.shared
+        shared.value.isSpeech.store(block.control(0) > 0.5, ordering: .relaxed)
+        shared.value.isSpeaking.store(block.control(1) > 0.5, ordering: .relaxed)
+        shared.value.position.store(block.position + UInt64(block.frames), ordering: .releasing)
+    }
 }
 
 /// What the host looks for in the shared object. [control]

@@ -4,7 +4,7 @@ import Glibc
 import NodeKit
 
 /// Takes out of a microphone what it hears of the loudspeakers.
-final class Echo: Node {
+final class Echo: AudioNode {
     static let calls: NodeCalls = [.poll, .latency, .wait, .settings]
     static let descriptor = NodeDescriptor(
         "echo", "takes out of a microphone what it hears of the loudspeakers",
@@ -21,12 +21,12 @@ final class Echo: Node {
                 "erle", "how much quieter the microphone became, while the reference sounds", unit: "dB", rate: 10,
                 width: 1)
         ],
-        flags: VG_IN_PLACE, process: echoProcess)
+        flags: VG_IN_PLACE, process: { Echo.process($0, $1, $2) })
 
     let layout: Layout
     private let host: NodeHost
     private let speex: vg_speex?
-    private let controls = AudioMemory.make(EchoControls.self)
+    private let controls = Shared(EchoControls())
     private var settings: EchoSettings
     /// The canceller: on the audio thread, or on one of its own.
     private var audio: EchoAudio?
@@ -43,18 +43,12 @@ final class Echo: Node {
         layout = Self.layout(channels: self.settings.channels)
         if self.settings.engine == .webrtc { try EchoWorker.maker() }
         speex = self.settings.engine == .speex ? try vg_speex.load() : nil
-        controls.initialize(to: EchoControls())
-    }
-
-    deinit {
-        controls.deinitialize(count: 1)
-        AudioMemory.free(controls)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> EchoProcessor {
         rate = preparation.rate
         isOffline = preparation.offline
-        controls.pointee.set(settings.tuning)
+        controls.value.set(settings.tuning)
         align()
         (audio, worker) = (nil, nil)
         if settings.engine == .webrtc {
@@ -64,7 +58,7 @@ final class Echo: Node {
         }
         let audio = try EchoAudio(rate: rate, settings: settings, speex: speex, controls: controls)
         self.audio = audio
-        return .here(audio.state)
+        return .here(audio.state.array)
     }
 
     func activate() {
@@ -83,7 +77,7 @@ final class Echo: Node {
 
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
         try settings.change(setting, to: value)
-        controls.pointee.set(settings.tuning)
+        controls.value.set(settings.tuning)
         align()
     }
 
@@ -97,7 +91,7 @@ final class Echo: Node {
     private func align() {
         let wanted = host.outputLatency + Int(floor(settings.delay * rate / 1000 + 0.5))
         let most = Int(EchoAudio.longestDelay * rate)
-        controls.pointee.delay.store(max(0, min(wanted, most)), ordering: .relaxed)
+        controls.value.delay.store(max(0, min(wanted, most)), ordering: .relaxed)
     }
 
     private func lose(_ frames: Int) {

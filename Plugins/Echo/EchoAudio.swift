@@ -39,14 +39,14 @@ final class EchoAudio {
     /// Plain data; what it points to belongs to `EchoAudio`.
     struct State: BitwiseCopyable {
         let canceller: OpaquePointer
-        let controls: UnsafeMutablePointer<EchoControls>
+        let controls: SharedCell<EchoControls>
         let reports: RingWriter<EchoReport>
         let frame: Int
         let channels: Int
         /// One frame each.
-        let heard, played, given: UnsafeMutablePointer<Float>
+        let heard, played, given: AudioArray<Float>
         /// The newest samples of the reference, a ring whose length is a power of two.
-        let line: UnsafeMutablePointer<Float>
+        let line: AudioArray<Float>
         let mask: Int
         var written = 0
         /// Samples of the next frame that are there.
@@ -59,16 +59,19 @@ final class EchoAudio {
     /// Beyond +24 dBFS nothing is sound.
     static let loudest: Float = 16
 
-    let state = AudioMemory.make(State.self)
+    /// One: for the processor.
+    let state: AudioArrayMemory<State>
+    /// Of its buffers.
+    private let memory: [AudioArrayMemory<Float>]
     let reports = Ring<EchoReport>(minimumCapacity: 256)
 
     /// Frames between an input and the output that it causes: the last frame of the canceller is complete with its last
     /// sample, and what is given is the frame before.
-    var latency: Int { 2 * state.pointee.frame - 1 }
+    var latency: Int { 2 * state.array[0].frame - 1 }
 
     /// Makes a canceller for a rate, in Hz. [control]
     init(
-        rate: Double, settings: EchoSettings, speex: vg_speex?, controls: UnsafeMutablePointer<EchoControls>
+        rate: Double, settings: EchoSettings, speex: vg_speex?, controls: Shared<EchoControls>
     ) throws(NodeError) {
         let tail = Int((settings.tail * rate).rounded(.up))
         let canceller: OpaquePointer?
@@ -84,24 +87,16 @@ final class EchoAudio {
         let frame = Int(vg_echo_frame(rate))
         var length = 1
         while length < Int(Self.longestDelay * rate) + 1 { length *= 2 }
-        func memory(_ count: Int) -> UnsafeMutablePointer<Float> {
-            let made = UnsafeMutablePointer<Float>.allocate(capacity: count)
-            made.initialize(repeating: 0, count: count)
-            return made
-        }
-        state.initialize(
-            to: State(
-                canceller: canceller, controls: controls, reports: reports.writer, frame: frame,
-                channels: settings.channels, heard: memory(frame), played: memory(frame), given: memory(frame),
-                line: memory(length), mask: length - 1))
+        memory = [frame, frame, frame, length].map { AudioArrayMemory(repeating: 0, count: $0) }
+        state = AudioArrayMemory([
+            State(
+                canceller: canceller, controls: controls.cell, reports: reports.writer, frame: frame,
+                channels: settings.channels, heard: memory[0].array, played: memory[1].array, given: memory[2].array,
+                line: memory[3].array, mask: length - 1)
+        ])
     }
 
-    deinit {
-        let state = state.pointee
-        vg_echo_destroy(state.canceller)
-        for memory in [state.heard, state.played, state.given, state.line] { memory.deallocate() }
-        AudioMemory.free(self.state)
-    }
+    deinit { vg_echo_destroy(state.array[0].canceller) }
 }
 
 /// A sample, or 0 for what is none. [audio]
@@ -117,8 +112,9 @@ func sound(_ sample: Float, _ broken: inout Int) -> Float {
 @_noLocks
 private func cancel(_ state: inout EchoAudio.State, _ position: UInt64) {
     var measures = vg_echo_measures()
-    var tuning = state.controls.pointee.tuning
-    vg_echo_process(state.canceller, state.heard, state.played, state.given, &tuning, &measures)
+    var tuning = state.controls.value.tuning
+    vg_echo_process(
+        state.canceller, state.heard.pointer, state.played.pointer, state.given.pointer, &tuning, &measures)
     state.report.add(measures)
     guard state.report.frames >= 10 else { return }
     state.report.position = position
@@ -128,14 +124,15 @@ private func cancel(_ state: inout EchoAudio.State, _ position: UInt64) {
 
 /// The block of a canceller that works on the audio thread. [audio]
 @_noLocks
-func processHere(_ place: UnsafeMutablePointer<EchoAudio.State>, _ io: BlockIO, _ cycle: Cycle) {
-    var state = place.pointee
-    let (heard, first, output) = (io.input(0), io.input(1), io.output(0))
-    let second = io.input(state.channels)
-    let delay = state.controls.pointee.delay.load(ordering: .relaxed)
+func cancelEcho(_ state: inout EchoAudio.State, _ block: borrowing Block) {
+    let heard = block.input(0)
+    let first = block.input(1)
+    let second = block.input(state.channels)
+    let output = block.output(0)
+    let delay = state.controls.value.delay.load(ordering: .relaxed)
     var done = 0
-    while done < cycle.frames {
-        let count = min(cycle.frames &- done, state.frame &- state.filled)
+    while done < block.frames {
+        let count = min(block.frames &- done, state.frame &- state.filled)
         for index in done..<done &+ count {
             state.heard[state.filled &+ index &- done] = sound(heard[index], &state.report.broken)
             // One channel is its own mean.
@@ -151,10 +148,9 @@ func processHere(_ place: UnsafeMutablePointer<EchoAudio.State>, _ io: BlockIO, 
         state.filled &+= count
         done &+= count
         if isComplete {
-            cancel(&state, cycle.pointee.position &+ UInt64(done))
+            cancel(&state, block.position &+ UInt64(done))
             state.filled = 0
             output[done &- 1] = state.given[0]
         }
     }
-    place.pointee = state
 }

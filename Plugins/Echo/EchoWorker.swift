@@ -21,7 +21,7 @@ final class EchoWorker: @unchecked Sendable {
     private let capture: CapturePipe
     private let playback: PlaybackPipe
     private let canceller: OpaquePointer
-    private let controls: UnsafeMutablePointer<EchoControls>
+    private let controls: Shared<EchoControls>
     private let frame, channels, mask: Int
     private var heard, played, given: [Float]
     /// The newest samples of the reference, a ring whose length is a power of two, and how many were ever written.
@@ -43,7 +43,7 @@ final class EchoWorker: @unchecked Sendable {
 
     /// Makes a canceller. [control]
     init(
-        _ preparation: Preparation, settings: EchoSettings, controls: UnsafeMutablePointer<EchoControls>
+        _ preparation: Preparation, settings: EchoSettings, controls: Shared<EchoControls>
     ) throws(NodeError) {
         guard let canceller = vg_webrtc_create(try Self.maker(), preparation.rate) else {
             throw Self.failure("no memory for the echo canceller of WebRTC")
@@ -138,12 +138,12 @@ final class EchoWorker: @unchecked Sendable {
     private func take(_ microphone: Float, _ reference: Float) {
         line[written & mask] = reference
         heard[filled] = microphone
-        played[filled] = line[(written - controls.pointee.delay.load(ordering: .relaxed)) & mask]
+        played[filled] = line[(written - controls.value.delay.load(ordering: .relaxed)) & mask]
         written += 1
         filled += 1
         guard filled == frame else { return }
         filled = 0
-        var tuning = controls.pointee.tuning
+        var tuning = controls.value.tuning
         var measures = vg_echo_measures()
         vg_webrtc_process(canceller, heard, played, &given, &tuning, &measures)
         give()
@@ -173,18 +173,20 @@ final class EchoWorker: @unchecked Sendable {
 /// What a processor of either kind does.
 enum EchoProcessor: BitwiseCopyable {
     /// The canceller works on the audio thread.
-    case here(UnsafeMutablePointer<EchoAudio.State>)
+    case here(AudioArray<EchoAudio.State>)
     /// It works elsewhere.
     case elsewhere(EchoWorker.Processor)
 }
 
-@_noLocks
-func echoProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    switch memory.assumingMemoryBound(to: EchoProcessor.self).pointee {
-    case .here(let state): processHere(state, io, cycle)
-    case .elsewhere(let processor):
-        // Before the output, which may be the same buffer.
-        processor.pipe.write(io, cycle)
-        processor.player.play(io, cycle)
+extension Echo {
+    @_noLocks
+    static func process(_ state: inout EchoProcessor, _ block: borrowing Block) {
+        switch state {
+        case .here(let canceller): cancelEcho(&canceller[0], block)
+        case .elsewhere(let processor):
+            // Before the output, which may be the same buffer.
+            processor.pipe.write(block)
+            processor.player.play(block)
+        }
     }
 }

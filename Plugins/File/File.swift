@@ -2,7 +2,7 @@
 import NodeKit
 
 /// Plays an audio file of any format that libsndfile reads, at the graph's rate.
-final class File: Node {
+final class File: AudioNode {
     static let calls: NodeCalls = [.poll, .wait, .idle, .perform]
     static let descriptor = NodeDescriptor(
         "file", "plays an audio file",
@@ -37,7 +37,7 @@ final class File: Node {
                 fields: [Field("frames", VG_INTEGER, "of silence", unit: "frames")], kind: .loss,
                 says: "{frames:frame} of silence: the file was not read in time"),
         ],
-        otherNames: ["wav", "player", "sample", "audiofile", "playfile"], process: fileProcess)
+        otherNames: ["wav", "player", "sample", "audiofile", "playfile"], process: { File.process($0, $1, $2) })
 
     static let path = Key.path("path", "what to play: WAV, FLAC, OGG, MP3, AIFF, ...").required()
     private static let loop = Key.flag("loop", "starts again at the end", default: false)
@@ -130,9 +130,11 @@ final class File: Node {
     var isIdle: Bool { file.loops || (reader.isFinished && told.finished) }
 }
 
-@_noLocks
-private func fileProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    memory.assumingMemoryBound(to: File.Processor.self).pointee.player.play(io, cycle)
+extension File {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        state.player.play(block)
+    }
 }
 
 /// What the host looks for in the shared object. [control]

@@ -3,7 +3,7 @@ import NodeKit
 import Synchronization
 
 /// Tells when a speaker has the turn, and when he has finished.
-final class Turn: Node {
+final class Turn: AudioNode {
     static let calls: NodeCalls = [.poll, .wait]
     static let descriptor = NodeDescriptor(
         "turn", "tells when a speaker has finished",
@@ -21,7 +21,7 @@ final class Turn: Node {
         ],
         settings: [model, threshold, silence, longestSilence],
         events: TurnEvent.types, needs: [Need(["onnxruntime", "smart-turn"], model, .model, better: true)],
-        flags: VG_IN_PLACE, process: turnProcess)
+        flags: VG_IN_PLACE, process: { Turn.process($0, $1, $2) })
 
     private static let model = Key.choice(
         "model", "what judges: the model if it is installed, the model, or silence alone", default: Judge.auto)
@@ -42,7 +42,7 @@ final class Turn: Node {
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
         var edges: ControlEdges
-        let hasTurn: UnsafeMutablePointer<Atomic<UInt32>>
+        let hasTurn: SharedCell<Atomic<UInt32>>
     }
 
     /// Samples of quiet after which the model is asked ahead, and those that it is mostly asked after.
@@ -51,7 +51,7 @@ final class Turn: Node {
     private let host: NodeHost
     private let model: TurnModel?
     private let threshold, patience: Double
-    private let hasTurn = AudioMemory.make(Atomic<UInt32>.self)
+    private let hasTurn = Shared(Atomic<UInt32>(0))
     private var speechInput: SpeechInput?
     private var edges = Ring<ControlEdge>(minimumCapacity: 256)
     private var rate = 48000.0
@@ -73,12 +73,9 @@ final class Turn: Node {
         model = wanted == .model || (wanted == .auto && isThere) ? try TurnModel(models: host.modelFolder) : nil
         threshold = try settings[Self.threshold]
         patience = try settings[model == nil ? Self.silence : Self.longestSilence] / 1000
-        hasTurn.initialize(to: Atomic(0))
     }
 
     deinit {
-        hasTurn.deinitialize(count: 1)
-        AudioMemory.free(hasTurn)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
@@ -91,8 +88,8 @@ final class Turn: Node {
         silentSince = nil
         quiet = PauseGuess()
         ahead = nil
-        hasTurn.pointee.store(0, ordering: .relaxed)
-        return Processor(pipe: speechInput.pipe.writer, edges: ControlEdges(edges), hasTurn: hasTurn)
+        hasTurn.value.store(0, ordering: .relaxed)
+        return Processor(pipe: speechInput.pipe.writer, edges: ControlEdges(edges), hasTurn: hasTurn.cell)
     }
 
     func activate() { tell(at: nil) }
@@ -127,7 +124,7 @@ final class Turn: Node {
         silentSince = nil
         guard startedAt == nil else { return }
         startedAt = edge.position
-        hasTurn.pointee.store(1, ordering: .relaxed)
+        hasTurn.value.store(1, ordering: .relaxed)
         host.publish(TurnEvent.started, at: edge.position)
         tell(at: edge.position)
     }
@@ -160,7 +157,7 @@ final class Turn: Node {
         let seconds = (now - Double(startedAt ?? UInt64(now))) / rate
         startedAt = nil
         silentSince = nil
-        hasTurn.pointee.store(0, ordering: .relaxed)
+        hasTurn.value.store(0, ordering: .relaxed)
         host.publish(
             TurnEvent.ended,
             [("reason", .string(reason)), ("seconds", .number(seconds))]
@@ -205,14 +202,13 @@ enum TurnEvent {
     ]
 }
 
-@_noLocks
-private func turnProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let processor = memory.assumingMemoryBound(to: Turn.Processor.self)
-    processor.pointee.edges.take(io.control(0), at: cycle.pointee.position)
-    // Before the output, which may be the same buffer.
-    processor.pointee.pipe.write(io, cycle)
-    let (input, output) = (io.input(0), io.output(0))
-    if input != UnsafePointer(output) { vg_copy(output, input, UInt32(truncatingIfNeeded: cycle.frames)) }
-    if io.isSilent(input: 0) { io.markSilent(output: 0) }
-    io.setControl(0, Float(processor.pointee.hasTurn.pointee.load(ordering: .relaxed)))
+extension Turn {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        state.edges.take(block.control(0), at: block.position)
+        // Before the output, which may be the same buffer.
+        state.pipe.write(block)
+        block.pass(0, to: 0)
+        block.setControl(0, Float(state.hasTurn.value.load(ordering: .relaxed)))
+    }
 }

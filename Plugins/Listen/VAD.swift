@@ -3,7 +3,7 @@ import NodeKit
 import Synchronization
 
 /// Tells when somebody speaks.
-final class VAD: Node {
+final class VAD: AudioNode {
     static let calls: NodeCalls = [.poll, .wait, .settings]
     static let descriptor = NodeDescriptor(
         "vad", "tells when somebody speaks",
@@ -24,7 +24,7 @@ final class VAD: Node {
         events: VADEvent.types,
         series: [Series("probability", "of speech, in each window", rate: 30, width: 1)],
         needs: [Need(["onnxruntime", "silero-vad"], DetectorChoice.key, .silero, better: true)], flags: VG_IN_PLACE,
-        process: vadProcess)
+        process: { VAD.process($0, $1, $2) })
 
     private static let threshold = Key.number(
         "threshold", "probability from which a window holds speech", default: 0.5, in: 0.2...0.95, live: true)
@@ -39,13 +39,13 @@ final class VAD: Node {
 
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
-        let state: UnsafeMutablePointer<SpeechOutputs>
+        let outputs: SharedCell<SpeechOutputs>
         var mute: ControlEdges
     }
 
     private let host: NodeHost
     private let detector: any SpeechDetector
-    private let outputs = AudioMemory.make(SpeechOutputs.self)
+    private let outputs = Shared(SpeechOutputs())
     private var speechInput: SpeechInput?
     private var windows: Windows?
     private var gate = SpeechGate(shortest: 0, pause: 0)
@@ -64,12 +64,6 @@ final class VAD: Node {
         muteRelease = try settings[Self.muteRelease]
         gate.threshold = Float(try settings[Self.threshold])
         detector = try makeDetector(settings[DetectorChoice.key], host: host)
-        outputs.initialize(to: SpeechOutputs())
-    }
-
-    deinit {
-        outputs.deinitialize(count: 1)
-        AudioMemory.free(outputs)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
@@ -80,10 +74,10 @@ final class VAD: Node {
         detector.reset()
         _ = gate.close(at: 0)
         tune()
-        outputs.pointee.speech.store(0, ordering: .relaxed)
+        outputs.value.speech.store(0, ordering: .relaxed)
         muteEdges = Ring(minimumCapacity: 256)
         muted = MutedTime()
-        return Processor(pipe: speechInput.pipe.writer, state: outputs, mute: ControlEdges(muteEdges))
+        return Processor(pipe: speechInput.pipe.writer, outputs: outputs.cell, mute: ControlEdges(muteEdges))
     }
 
     func activate() { tell(isSpeaking: false, at: nil) }
@@ -142,7 +136,7 @@ final class VAD: Node {
         if isMuted, !wasMuted { detector.reset() }
         wasMuted = isMuted
         let probability = isMuted ? 0 : try detector.probability(window)
-        outputs.pointee.probability.store(probability.bitPattern, ordering: .relaxed)
+        outputs.value.probability.store(probability.bitPattern, ordering: .relaxed)
         host.publish([[probability]], at: UInt64(position + length))
         change(gate.take(probability, at: position, length: length))
     }
@@ -151,11 +145,11 @@ final class VAD: Node {
         switch change {
         case .started(let position):
             startedAt = position
-            outputs.pointee.speech.store(1, ordering: .relaxed)
+            outputs.value.speech.store(1, ordering: .relaxed)
             host.publish(VADEvent.started, at: UInt64(position))
             tell(isSpeaking: true, at: position)
         case .ended(let position):
-            outputs.pointee.speech.store(0, ordering: .relaxed)
+            outputs.value.speech.store(0, ordering: .relaxed)
             host.publish(
                 VADEvent.ended, [("seconds", .number(max(0, position - startedAt) / rate))], at: UInt64(position))
             tell(isSpeaking: false, at: position)
@@ -220,16 +214,14 @@ enum VADEvent {
     ]
 }
 
-@_noLocks
-private func vadProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let processor = memory.assumingMemoryBound(to: VAD.Processor.self)
-    // Before the output, which may be the same buffer.
-    processor.pointee.pipe.write(io, cycle)
-    processor.pointee.mute.take(io.control(0), at: cycle.pointee.position)
-    let (input, output) = (io.input(0), io.output(0))
-    if input != UnsafePointer(output) { vg_copy(output, input, UInt32(truncatingIfNeeded: cycle.frames)) }
-    if io.isSilent(input: 0) { io.markSilent(output: 0) }
-    let state = processor.pointee.state
-    io.setControl(0, Float(state.pointee.speech.load(ordering: .relaxed)))
-    io.setControl(1, Float(bitPattern: state.pointee.probability.load(ordering: .relaxed)))
+extension VAD {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        // Before the output, which may be the same buffer.
+        state.pipe.write(block)
+        state.mute.take(block.control(0), at: block.position)
+        block.pass(0, to: 0)
+        block.setControl(0, Float(state.outputs.value.speech.load(ordering: .relaxed)))
+        block.setControl(1, Float(bitPattern: state.outputs.value.probability.load(ordering: .relaxed)))
+    }
 }

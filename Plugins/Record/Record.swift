@@ -2,7 +2,7 @@
 import NodeKit
 
 /// Writes what it hears to a file, in a way that survives the death of the process.
-final class Record: Node {
+final class Record: AudioNode {
     static let calls: NodeCalls = [.poll, .wait, .perform, .finish]
     static let descriptor = NodeDescriptor(
         "record", "records to a file",
@@ -43,7 +43,7 @@ final class Record: Node {
             Series("level", "rms of all channels, of a tenth of a second", unit: "dBFS", rate: 10, width: 1),
             Series("seconds", "recorded so far, pauses left out", unit: "s", rate: 10, width: 1),
         ],
-        otherNames: ["recorder", "recording", "writer", "capture-file"], process: recordProcess)
+        otherNames: ["recorder", "recording", "writer", "capture-file"], process: { Record.process($0, $1, $2) })
 
     static let path = Key.text("path", "file to write; {date}, {time} and %Y... are filled in", names: .file)
         .required()
@@ -162,9 +162,11 @@ final class Record: Node {
     func wait(frames: Int) { writer.wait(frames: frames) }
 }
 
-@_noLocks
-private func recordProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    memory.assumingMemoryBound(to: Record.Processor.self).pointee.pipe.write(io, cycle)
+extension Record {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        state.pipe.write(block)
+    }
 }
 
 /// What the host looks for in the shared object. [control]

@@ -6,7 +6,7 @@ import Synchronization
 final class SpeechClock: @unchecked Sendable {
     // Sendable: all of it is atomic.
 
-    struct Shared: ~Copyable {
+    struct State: ~Copyable {
         /// The frame of the graph after the newest block.
         let now = Atomic<UInt64>(0)
         /// Whether a speech has begun of which more comes.
@@ -19,29 +19,19 @@ final class SpeechClock: @unchecked Sendable {
     }
 
     /// The processor's end.
-    let shared: UnsafeMutablePointer<Shared>
-
-    init() {
-        shared = .allocate(capacity: 1)
-        shared.initialize(to: Shared())
-    }
-
-    deinit {
-        shared.deinitialize(count: 1)
-        shared.deallocate()
-    }
+    let shared = Shared(State())
 
     /// In frames of the graph. [any]
-    var now: UInt64 { shared.pointee.now.load(ordering: .acquiring) }
+    var now: UInt64 { shared.value.now.load(ordering: .acquiring) }
 
     /// Whether the control input `hold` holds what is heard. [any]
-    var isHeld: Bool { shared.pointee.isHeld.load(ordering: .acquiring) }
+    var isHeld: Bool { shared.value.isHeld.load(ordering: .acquiring) }
 
     /// The frame of the graph since when that is so, or not. [any]
-    var heldSince: UInt64 { shared.pointee.heldSince.load(ordering: .acquiring) }
+    var heldSince: UInt64 { shared.value.heldSince.load(ordering: .acquiring) }
 
     /// All speech was stopped. [control]
-    func countStop() { shared.pointee.stops.wrappingAdd(1, ordering: .releasing) }
+    func countStop() { shared.value.stops.wrappingAdd(1, ordering: .releasing) }
 
-    func setSpeaking(_ isSpeaking: Bool) { shared.pointee.isSpeaking.store(isSpeaking, ordering: .releasing) }
+    func setSpeaking(_ isSpeaking: Bool) { shared.value.isSpeaking.store(isSpeaking, ordering: .releasing) }
 }

@@ -52,7 +52,8 @@ extension TTS {
         ],
         events: SpeechEvent.types,
         needs: [Need(["onnxruntime", "piper-joe"], setting: VoiceEngines.engine.name, value: PiperEngine.name)],
-        otherNames: ["speech", "say", "espeak", "voice", "speak"], process: ttsProcess, absorb: ttsAbsorb)
+        otherNames: ["speech", "say", "espeak", "voice", "speak"], process: { TTS.process($0, $1, $2) },
+        absorb: { TTS.absorb($0, $1, $2) })
 
     private static let heardFields = [
         Field("item", VG_INTEGER, "what was being heard; not there: nothing was"),

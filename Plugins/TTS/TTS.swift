@@ -2,12 +2,12 @@
 import NodeKit
 
 /// Speaks text with one of several engines. Each text stops the one before, unless it is to wait; a blank one only stops.
-final class TTS: Node {
+final class TTS: LoopNode {
     static let calls: NodeCalls = [.receive, .poll, .wait, .idle, .perform, .settings]
 
     struct Processor: BitwiseCopyable {
         let player: PlaybackPlayer
-        let shared: UnsafeMutablePointer<SpeechClock.Shared>
+        let shared: SharedCell<SpeechClock.State>
         var hold: HoldGate
         var isHeld = false
     }
@@ -63,7 +63,7 @@ final class TTS: Node {
         }
         let frames = preparation.rate / 1000
         return Processor(
-            player: pipe.player, shared: speaker.clock.shared,
+            player: pipe.player, shared: speaker.clock.shared.cell,
             hold: HoldGate(after: Int(holdAfter * frames), release: Int(holdRelease * frames)))
     }
 
@@ -196,33 +196,35 @@ private func wordsPerMinute(_ rate: Double) -> Int? {
     return (80...450).contains(words) ? Int(words.rounded()) : nil
 }
 
-/// Reads the control `hold`. Apart from the rest, so that the node may be part of a loop: what listens to the microphone, into
-/// which the voice comes back, holds the voice; a block later then.
-@_noLocks
-func ttsAbsorb(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let processor = memory.assumingMemoryBound(to: TTS.Processor.self)
-    let shared = processor.pointee.shared
-    processor.pointee.isHeld = processor.pointee.hold.take(
-        io.control(0) > 0.5, frames: Int(cycle.pointee.frames),
-        isSpeaking: shared.pointee.isSpeaking.load(ordering: .acquiring),
-        stops: shared.pointee.stops.load(ordering: .acquiring))
+extension TTS {
+    /// Reads the control `hold`. Apart from the rest, so that the node may be part of a loop: what listens to the microphone, into
+    /// which the voice comes back, holds the voice; a block later then.
+    @_noLocks
+    static func absorb(_ state: inout Processor, _ block: borrowing Block) {
+        let shared = state.shared
+        state.isHeld = state.hold.take(
+            block.control(0) > 0.5, frames: block.frames,
+            isSpeaking: shared.value.isSpeaking.load(ordering: .acquiring),
+            stops: shared.value.stops.load(ordering: .acquiring))
+    }
 }
 
-@_noLocks
-func ttsProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let processor = memory.assumingMemoryBound(to: TTS.Processor.self)
-    let shared = processor.pointee.shared
-    let isHeld = processor.pointee.isHeld
-    if isHeld != shared.pointee.isHeld.load(ordering: .relaxed) {
-        shared.pointee.heldSince.store(cycle.pointee.position, ordering: .relaxed)
-        shared.pointee.isHeld.store(isHeld, ordering: .releasing)
+extension TTS {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let shared = state.shared
+        let isHeld = state.isHeld
+        if isHeld != shared.value.isHeld.load(ordering: .relaxed) {
+            shared.value.heldSince.store(block.position, ordering: .relaxed)
+            shared.value.isHeld.store(isHeld, ordering: .releasing)
+        }
+        let frames = state.player.play(block, isHeld: isHeld)
+        let end = block.position + UInt64(block.frames)
+        shared.value.now.store(end, ordering: .releasing)
+        // What is held is not over: who waits for its end would take it for heard.
+        let expectsMore = shared.value.isSpeaking.load(ordering: .acquiring) && !state.player.isPaused
+        block.setControl(0, frames > 0 || expectsMore ? 1 : 0)
     }
-    let frames = processor.pointee.player.play(io, cycle, isHeld: isHeld)
-    let end = cycle.pointee.position + UInt64(cycle.pointee.frames)
-    shared.pointee.now.store(end, ordering: .releasing)
-    // What is held is not over: who waits for its end would take it for heard.
-    let expectsMore = shared.pointee.isSpeaking.load(ordering: .acquiring) && !processor.pointee.player.isPaused
-    io.pointee.control_out[0]?.pointee = frames > 0 || expectsMore ? 1 : 0
 }
 
 /// What the host looks for in the shared object. [control]

@@ -3,14 +3,14 @@ import NodeKit
 
 /// Moves the level up and down, `rate_hz` times a second: an example of a node in Swift.
 ///
-/// A node has two halves. This class is the control half: ordinary Swift, never on the audio thread. It makes the
-/// other half, `Processor`, and names the function that runs it for each block.
-final class Tremolo: Node {
+/// A node has two halves. This class is the control half: ordinary Swift, never on the audio thread. It makes the state of
+/// the other half, `Processor`, and `process` runs that for each block.
+final class Tremolo: AudioNode {
     // All that the host knows of the node: it checks files against this, and prints it for `voicegraph describe`.
     static let descriptor = NodeDescriptor(
         "tremolo", "moves the level up and down",
         ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
-        parameters: Knob.all, settings: [channels], flags: VG_IN_PLACE, process: tremoloProcess)
+        parameters: Knob.all, settings: [channels], flags: VG_IN_PLACE, process: { Tremolo.process($0, $1, $2) })
 
     private static let channels = Key.integer("channels", "audio channels", default: 1, in: 1...64)
 
@@ -43,30 +43,29 @@ final class Tremolo: Node {
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor() }
-}
 
-/// The audio half. `@_noLocks` makes the compiler refuse whatever could wait or allocate.
-@_noLocks
-private func tremoloProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Tremolo.Processor.self)
-    let rate = io[Tremolo.Knob.rate]
-    let depth = io[Tremolo.Knob.depth]
-    var phase = state.pointee.phase
-    for channel in 0..<io.outputCount {
-        let input = io.input(channel)
-        let output = io.output(channel)
-        phase = state.pointee.phase
-        for frame in 0..<cycle.frames {
-            // Parameters are read frame by frame, because they may be on their way to a new value.
-            let low = depth[frame: frame] * 0.5
-            output[frame] = input[frame] * (1 - low + low * vg_cos(Float(phase) * 2 * .pi))
-            phase += Double(rate[frame: frame]) / cycle.pointee.rate
-            phase -= vg_floor64(phase)
+    /// The audio half. `@_noLocks` makes the compiler refuse whatever could wait or allocate.
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let rate = block[Knob.rate]
+        let depth = block[Knob.depth]
+        var phase = state.phase
+        for channel in block.outputs {
+            let input = block.input(channel)
+            let output = block.output(channel)
+            phase = state.phase
+            for frame in 0..<block.frames {
+                // Parameters are read frame by frame, because they may be on their way to a new value.
+                let low = depth[frame] * 0.5
+                output[frame] = input[frame] * (1 - low + low * vg_cos(Float(phase) * 2 * .pi))
+                phase += Double(rate[frame]) / block.rate
+                phase -= vg_floor64(phase)
+            }
+            // Silence in is silence out; who listens may then rest.
+            if block.isSilent(channel) { block.markSilent(channel) }
         }
-        // Silence in is silence out; who listens may then rest.
-        if io.isSilent(input: channel) { io.markSilent(output: channel) }
+        state.phase = phase
     }
-    state.pointee.phase = phase
 }
 
 /// The one symbol that the host looks for. [control]

@@ -43,37 +43,37 @@ public final class CapturePipe: @unchecked Sendable {
     /// The processor's end; plain data, so that a processor can hold it. The pipe must outlive it.
     public struct Writer: BitwiseCopyable {
         fileprivate let samples: RingWriter<Float>
-        fileprivate let blocks: RingWriter<Block>
+        fileprivate let blocks: RingWriter<Header>
         fileprivate let shared: UnsafeMutablePointer<Shared>
 
         /// Takes this block of all audio inputs; false: it did not fit, and is counted. While the pipe is closed nothing
         /// is taken. [audio]
         @_noLocks
         @discardableResult
-        public func write(_ io: BlockIO, _ cycle: Cycle) -> Bool {
+        public func write(_ block: borrowing Block) -> Bool {
             if !shared.pointee.isOpen.load(ordering: .acquiring) { return true }
-            let frames = Int(cycle.pointee.frames)
-            let channels = Int(io.pointee.audio_in_count)
-            if cycle.isFreewheeling {
+            let frames = block.frames
+            let channels = block.inputs.count
+            if block.isFreewheeling {
                 while samples.space < frames &* channels || blocks.space == 0, shared.pointee.patience.wait() {}
             }
             guard samples.space >= frames &* channels, blocks.space > 0 else {
                 shared.pointee.dropped.wrappingAdd(
-                    frames &+ Int(cycle.pointee.skipped), ordering: .relaxed)
+                    frames &+ block.skipped, ordering: .relaxed)
                 return false
             }
             shared.pointee.patience.renew()
-            for channel in 0..<channels { _ = samples.write(io.pointee.audio_in[channel], count: frames) }
+            for channel in 0..<channels { _ = samples.write(block.io.pointee.audio_in[channel], count: frames) }
             return blocks.push(
-                Block(
-                    position: cycle.pointee.position, time: vg_nanoseconds(),
-                    frames: UInt32(truncatingIfNeeded: frames), skipped: cycle.pointee.skipped,
-                    period: UInt32(Double(frames) / cycle.pointee.rate * 1e9)))
+                Header(
+                    position: block.position, time: vg_nanoseconds(),
+                    frames: UInt32(truncatingIfNeeded: frames), skipped: UInt32(truncatingIfNeeded: block.skipped),
+                    period: UInt32(Double(frames) / block.rate * 1e9)))
         }
     }
 
     /// One block in the ring of samples: channel after channel.
-    fileprivate struct Block: BitwiseCopyable {
+    fileprivate struct Header: BitwiseCopyable {
         var position: UInt64
         var time: UInt64
         var frames, skipped: UInt32
@@ -98,7 +98,7 @@ public final class CapturePipe: @unchecked Sendable {
     public let capacity: Int
 
     private let samples: Ring<Float>
-    private let blocks: Ring<Block>
+    private let blocks: Ring<Header>
     private let shared: UnsafeMutablePointer<Shared>
     private let order: Order
     /// Frames that `take` gives at most.
@@ -107,7 +107,7 @@ public final class CapturePipe: @unchecked Sendable {
     private let block: UnsafeMutablePointer<Float>
     private let pointers: UnsafeMutablePointer<UnsafePointer<Float>?>
     /// Taken from the ring, but not given yet.
-    private var next: Block?
+    private var next: Header?
     private var droppedTold = 0
 
     /// Makes an open pipe for at least `frames` frames in blocks of at most `maxBlock`; there is always room for two of
@@ -185,12 +185,12 @@ public final class CapturePipe: @unchecked Sendable {
             channels: UnsafePointer(pointers))
     }
 
-    private func takeNext() -> Block? {
+    private func takeNext() -> Header? {
         defer { next = nil }
         return next ?? blocks.reader.pop()
     }
 
-    private func read(_ one: Block, at start: Int) {
+    private func read(_ one: Header, at start: Int) {
         let frames = Int(one.frames)
         for channel in 0..<channels {
             switch order {

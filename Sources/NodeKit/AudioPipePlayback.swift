@@ -133,7 +133,7 @@ public struct PlaybackPlayer: BitwiseCopyable {
     private let state: UnsafeMutablePointer<State>
     private let fade: UnsafeMutablePointer<Float>
     /// One block, interleaved.
-    private let block: UnsafeMutablePointer<Float>
+    private let taken: UnsafeMutablePointer<Float>
     private let channels: Int
     /// Frames in which what becomes stale fades out.
     public let fadeFrames: Int
@@ -151,8 +151,8 @@ public struct PlaybackPlayer: BitwiseCopyable {
         state.initialize(to: State(opening: fadeFrames))
         fade = .allocate(capacity: fadeFrames * channels)
         fade.initialize(repeating: 0, count: fadeFrames * channels)
-        block = .allocate(capacity: maxBlock * channels)
-        block.initialize(repeating: 0, count: maxBlock * channels)
+        taken = .allocate(capacity: maxBlock * channels)
+        taken.initialize(repeating: 0, count: maxBlock * channels)
     }
 
     func free() {
@@ -160,7 +160,7 @@ public struct PlaybackPlayer: BitwiseCopyable {
         shared.deallocate()
         state.deallocate()
         fade.deallocate()
-        block.deallocate()
+        taken.deallocate()
     }
 
     /// Removes stale frames; the first of them become the fade if they would have been heard next. Only on the thread
@@ -191,39 +191,38 @@ public struct PlaybackPlayer: BitwiseCopyable {
     /// the pipe is paused. [audio]
     @_noLocks
     @discardableResult
-    public func play(_ io: BlockIO, _ cycle: Cycle, isHeld: Bool = false) -> Int {
+    public func play(_ block: borrowing Block, isHeld: Bool = false) -> Int {
         dropStale()
-        let frames = Int(cycle.pointee.frames)
+        let frames = block.frames
         let faded = min(frames, state.pointee.fadeCount - state.pointee.fadePosition)
-        give(fade + state.pointee.fadePosition &* channels, faded, io, at: 0)
+        give(fade + state.pointee.fadePosition &* channels, faded, block, at: 0)
         state.pointee.fadePosition += faded
         let start = reader.total / channels
         let isPaused = isHeld || shared.pointee.isPaused.load(ordering: .acquiring)
         // What is paused plays to the end of its fade.
         let room = isPaused ? min(frames - faded, state.pointee.opening) : frames - faded
-        if cycle.isFreewheeling, !isPaused { waitForFrames(room) }
+        if block.isFreewheeling, !isPaused { waitForFrames(room) }
         let count = min(room, reader.available / channels)
         if count > 0 {
             // Told before it is taken: who sees that a frame was played knows where.
-            let at = cycle.pointee.position + UInt64(faded)
+            let at = block.position + UInt64(faded)
             if Int(at) - start != state.pointee.offset {
                 state.pointee.offset = Int(at) - start
                 _ = runs.push(PlaybackPipe.Run(index: start, position: at, isAfterPause: state.pointee.wasClosed))
             }
             state.pointee.wasClosed = false
-            _ = reader.read(into: block, count: count &* channels)
+            _ = reader.read(into: taken, count: count &* channels)
             if isPaused || state.pointee.opening < fadeFrames { fadePause(isPaused, count) }
-            give(block, count, io, at: faded)
+            give(taken, count, block, at: faded)
         }
         // Where there is nothing to fade it is closed, or open, at once.
         if isPaused, count < frames - faded { state.pointee.opening = 0 }
         if isPaused, state.pointee.opening == 0 { state.pointee.wasClosed = true }
         if faded < frames { state.pointee.isPlaying = count == frames - faded }
         let done = faded + count
-        for channel in 0..<Int(io.pointee.audio_out_count) {
-            guard let output = io.pointee.audio_out[channel] else { continue }
-            if done < frames { vg_zero(output + done, UInt32(frames - done)) }
-            if done == 0 { io.pointee.audio_out_silent[channel]?.pointee = 1 }
+        for channel in block.outputs {
+            block.output(channel).clear(done..<frames)
+            if done == 0 { block.markSilent(channel) }
         }
         return done
     }
@@ -248,14 +247,14 @@ public struct PlaybackPlayer: BitwiseCopyable {
             if !isPaused, state.pointee.opening >= fadeFrames { return }
             state.pointee.opening += isPaused ? -1 : 1
             let gain = Float(state.pointee.opening) * scale
-            for channel in 0..<channels { block[frame &* channels &+ channel] *= gain }
+            for channel in 0..<channels { taken[frame &* channels &+ channel] *= gain }
         }
     }
 
     @_noLocks
-    private func give(_ samples: UnsafePointer<Float>, _ frames: Int, _ io: BlockIO, at start: Int) {
-        for channel in 0..<min(channels, Int(io.pointee.audio_out_count)) {
-            guard let output = io.pointee.audio_out[channel] else { continue }
+    private func give(_ samples: UnsafePointer<Float>, _ frames: Int, _ block: borrowing Block, at start: Int) {
+        for channel in 0..<min(channels, block.outputs.count) {
+            let output = block.output(channel)
             for frame in 0..<frames { output[start &+ frame] = samples[frame &* channels &+ channel] }
         }
     }

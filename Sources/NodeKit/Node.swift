@@ -146,6 +146,39 @@ extension Node {
     public func finish() {}
 }
 
+/// A node with an audio half.
+///
+///     process: { Gain.process($0, $1, $2) }
+///
+/// in its descriptor tells the host of it: what C can call knows its type.
+public protocol AudioNode: Node {
+    /// Processes one block. Mark it `@_noLocks`, so that the compiler refuses whatever could block the audio thread. [audio]
+    static func process(_ state: inout Processor, _ block: borrowing Block)
+}
+
+extension AudioNode {
+    /// What `descriptor.process` calls. [audio]
+    @inlinable @inline(__always)
+    public static func process(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+        process(&memory.assumingMemoryBound(to: Processor.self).pointee, Block(io, cycle))
+    }
+}
+
+/// An audio node that may close a feedback loop: there `process` is called before the input of the block is there, and
+/// `absorb` when it is.
+public protocol LoopNode: AudioNode {
+    /// Takes the input of a block. Mark it `@_noLocks`. [audio]
+    static func absorb(_ state: inout Processor, _ block: borrowing Block)
+}
+
+extension LoopNode {
+    /// What `descriptor.absorb` calls. [audio]
+    @inlinable @inline(__always)
+    public static func absorb(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
+        absorb(&memory.assumingMemoryBound(to: Processor.self).pointee, Block(io, cycle))
+    }
+}
+
 /// The processor of a node without an audio half.
 public struct NoProcessor: BitwiseCopyable, Sendable {
     /// Nothing.

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import NodeKit
 import Synchronization
 
-/// A number that a processor writes and its control half reads; plain data for the processor, memory owned here.
-final class SharedCount: @unchecked Sendable {
-    // Sendable: the memory is one atomic.
+/// A number that a processor writes and its control half reads.
+typealias SharedCount = Shared<Atomic<Int>>
 
-    /// For the processor: valid as long as this object.
-    let cell: UnsafeMutablePointer<Atomic<Int>>
-
-    init(_ value: Int = 0) {
-        cell = .allocate(capacity: 1)
-        cell.initialize(to: Atomic(value))
-    }
-
-    deinit {
-        cell.deinitialize(count: 1)
-        cell.deallocate()
-    }
+extension Shared where Value == Atomic<Int> {
+    convenience init(count: Int = 0) { self.init(Atomic(count)) }
 
     /// The newest value. [any]
-    var value: Int {
-        get { cell.pointee.load(ordering: .acquiring) }
-        set { cell.pointee.store(newValue, ordering: .releasing) }
+    var count: Int {
+        get { value.load(ordering: .acquiring) }
+        set { value.store(newValue, ordering: .releasing) }
     }
 }

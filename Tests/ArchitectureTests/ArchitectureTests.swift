@@ -34,8 +34,14 @@ import TestSupport
     @Test("Every function of the audio path is checked by the compiler")
     func audioPath() {
         let files = sources.filter(\.isSwift)
-        #expect(files.contains { $0.text.contains("func gainProcess(") })
+        #expect(files.count { $0.text.contains("static func process(_ state: inout ") } > 20)
         for violation in files.flatMap(audioPathViolations) { Issue.record("\(violation)") }
+    }
+
+    @Test("No audio half of a node has a pointer")
+    func pointers() {
+        let files = sources.filter(\.isSwift)
+        for violation in files.flatMap(pointerViolations) { Issue.record("\(violation)") }
     }
 
     @Test("No node is known by the name of its type or of an event outside of the folders of nodes")
@@ -133,10 +139,27 @@ import TestSupport
             ("private func gainProcess() {}", false),
             ("@_noLocks\nfunc other() {}\n\nfunc gainAbsorb() {}", false),
             ("func processAll() {}", true),
+            ("static func process(_ state: inout Processor, _ block: borrowing Block) {}", false),
+            ("@_noLocks\nprivate func tune(_ block: borrowing Block) {}", true),
         ])
     func attribute(text: String, fine: Bool) {
         #expect(audioPathViolations(SourceFile(path: "Sources/Nodes/A.swift", text: text)).isEmpty == fine)
     }
+
+    @Test(
+        "A pointer in an audio half is found",
+        arguments: [
+            ("@_noLocks func gain(_ samples: UnsafePointer<Float>) {}", false),
+            ("@_noLocks func gain() {}\nlet state = memory.assumingMemoryBound(to: Int.self)", false),
+            ("@_noLocks func gain() {}\n@c(vg_plugin_entry) func entry() -> UnsafePointer<vg_plugin>? {", true),
+            ("func publish(_ samples: UnsafePointer<Float>) {}", true),
+        ])
+    func pointer(text: String, fine: Bool) {
+        let text = "import NodeKit\n" + text
+        #expect(pointerViolations(SourceFile(path: "Plugins/A/A.swift", text: text)).isEmpty == fine)
+        #expect(pointerViolations(SourceFile(path: "Sources/LV2/A.swift", text: text)).isEmpty)
+    }
+
     @Test(
         "A test whose name is no sentence is found",
         arguments: [

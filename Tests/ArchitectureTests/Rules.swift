@@ -187,17 +187,36 @@ func licenceViolations(_ file: SourceFile) -> [String] {
     return found ? [] : ["\(file.path):1: the first line must be SPDX-License-Identifier: \(licence)"]
 }
 
-/// Functions of the audio path, known by their names, that the compiler does not check.
+/// Functions of the audio path, known by their names or by the block that they are given, that the compiler does not check.
 func audioPathViolations(_ file: SourceFile) -> [String] {
     let lines = file.lines
     return lines.indices.compactMap { index in
         guard lines[index].contains("func "),
-            let match = lines[index].firstMatch(of: /\bfunc (\w+(?:Process|Absorb))\b/)
+            let match = lines[index].firstMatch(of: /\bfunc (\w+(?:Process|Absorb))\b|\bfunc (\w+).*borrowing Block\b/),
+            // A requirement has no body.
+            lines[index].contains("{")
         else { return nil }
         // The attribute stands before the function, on its line or those just above.
         let above = lines[..<index].reversed().prefix { $0.wholeMatch(of: /\s*(@.*|\/\/.*)/) != nil }
         if lines[index].contains("@_noLocks") || above.contains(where: { $0.contains("@_noLocks") }) { return nil }
-        return "\(file.path):\(index + 1): \(match.1) runs on the audio thread and needs @_noLocks"
+        return "\(file.path):\(index + 1): \(match.1 ?? match.2 ?? "it") runs on the audio thread and needs @_noLocks"
+    }
+}
+
+/// Pointers in the audio half of a node: what it works on is a `Block`, an `AudioArray` or a `Shared`.
+func pointerViolations(_ file: SourceFile) -> [String] {
+    guard ["Nodes", "Plugins"].contains(file.layer), file.text.contains("@_noLocks"),
+        file.text.contains("import NodeKit")
+    else { return [] }
+    return file.lines.enumerated().compactMap { index, line in
+        guard
+            let match = line.firstMatch(
+                of: /\bUnsafe(?:Mutable)?Pointer<|assumingMemoryBound|\bvg_(?:io|cycle|ramp)\b/),
+            // What a plugin exports is C.
+            !line.contains("@c(vg_plugin_entry)")
+        else { return nil }
+        return
+            "\(file.path):\(index + 1): \(match.0) in an audio half; a Block, an AudioArray or a Shared has no pointers"
     }
 }
 

@@ -28,7 +28,7 @@ struct AgentState: Equatable {
 final class AgentClock: @unchecked Sendable {
     // Sendable: what changes is atomic, or is set before there are threads.
 
-    struct Shared: ~Copyable {
+    struct State: ~Copyable {
         /// The frame of the graph after the newest block.
         let position = Atomic<UInt64>(0)
         let isSpeech = Atomic<Bool>(false)
@@ -36,19 +36,9 @@ final class AgentClock: @unchecked Sendable {
     }
 
     /// The processor's end.
-    let shared: UnsafeMutablePointer<Shared>
+    let shared = Shared(State())
     private(set) var isOffline = false
     private var rate = 48000.0
-
-    init() {
-        shared = .allocate(capacity: 1)
-        shared.initialize(to: Shared())
-    }
-
-    deinit {
-        shared.deinitialize(count: 1)
-        shared.deallocate()
-    }
 
     func prepare(_ preparation: Preparation) {
         isOffline = preparation.offline
@@ -57,11 +47,11 @@ final class AgentClock: @unchecked Sendable {
 
     /// Seconds: of the graph where nobody waits for it, so that every run is the same. [any]
     var now: Double {
-        isOffline ? Double(shared.pointee.position.load(ordering: .acquiring)) / rate : monotonicSeconds()
+        isOffline ? Double(shared.value.position.load(ordering: .acquiring)) / rate : monotonicSeconds()
     }
 
     /// Whether the user speaks. [any]
-    var isSpeech: Bool { shared.pointee.isSpeech.load(ordering: .relaxed) }
+    var isSpeech: Bool { shared.value.isSpeech.load(ordering: .relaxed) }
     /// Whether something of the agent is heard. [any]
-    var isSpeaking: Bool { shared.pointee.isSpeaking.load(ordering: .relaxed) }
+    var isSpeaking: Bool { shared.value.isSpeaking.load(ordering: .relaxed) }
 }

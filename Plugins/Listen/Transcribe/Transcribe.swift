@@ -3,7 +3,7 @@ import NodeKit
 import Synchronization
 
 /// Makes text of speech.
-final class Transcribe: Node {
+final class Transcribe: AudioNode {
     static let calls: NodeCalls = [.wait, .idle, .perform, .finish]
     static let descriptor = NodeDescriptor(
         "transcribe", "makes text of speech",
@@ -30,7 +30,7 @@ final class Transcribe: Node {
         ],
         events: TranscribeEvent.types,
         needs: [Need(["onnxruntime", "moonshine-base-en"], RecognizerChoice.engine, .moonshine, better: true)],
-        otherNames: ["stt", "asr", "whisper", "vosk", "recognizer"], process: transcribeProcess)
+        otherNames: ["stt", "asr", "whisper", "vosk", "recognizer"], process: { Transcribe.process($0, $1, $2) })
 
     private static let texts = [
         Field("text", VG_STRING, "the final texts since the start, one after the other"),
@@ -197,15 +197,16 @@ struct GateMark: BitwiseCopyable {
     var isOpen: Bool
 }
 
-@_noLocks
-private func transcribeProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let processor = memory.assumingMemoryBound(to: Transcribe.Processor.self)
-    let isOpen = io.control(0) > 0.5
-    // Before the block, so that whoever has the block knows of it.
-    if isOpen != processor.pointee.isOpen,
-        processor.pointee.marks.push(GateMark(position: cycle.pointee.position, isOpen: isOpen))
-    {
-        processor.pointee.isOpen = isOpen
+extension Transcribe {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let isOpen = block.control(0) > 0.5
+        // Before the block, so that whoever has the block knows of it.
+        if isOpen != state.isOpen,
+            state.marks.push(GateMark(position: block.position, isOpen: isOpen))
+        {
+            state.isOpen = isOpen
+        }
+        state.pipe.write(block)
     }
-    processor.pointee.pipe.write(io, cycle)
 }

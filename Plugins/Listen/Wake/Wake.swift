@@ -3,7 +3,7 @@ import NodeKit
 import Synchronization
 
 /// Opens a gate when it hears a phrase.
-final class Wake: Node {
+final class Wake: LoopNode {
     static let calls: NodeCalls = [.poll, .wait, .perform]
     static let descriptor = NodeDescriptor(
         "wake", "opens a gate when it hears a phrase",
@@ -30,7 +30,7 @@ final class Wake: Node {
         actions: [
             Action("open", "open the gate, as the phrase does"), Action("close", "close the gate", urgent: true),
         ],
-        events: WakeEvent.types, process: wakeProcess, absorb: wakeAbsorb)
+        events: WakeEvent.types, process: { Wake.process($0, $1, $2) }, absorb: { Wake.absorb($0, $1, $2) })
 
     private static let phrase = Key.someTexts("phrase", "what opens the gate; several may")
     private static let seconds = Key.number(
@@ -39,7 +39,7 @@ final class Wake: Node {
 
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
-        let gate: UnsafeMutablePointer<WakeGate>
+        let gate: SharedCell<WakeGate>
         let untilTurn: Bool
         /// How often the gate was opened, as the last block saw it.
         var opened = 0
@@ -52,7 +52,7 @@ final class Wake: Node {
     private let host: NodeHost
     private let listener: WakeListener
     private let thread: ListenThread
-    private let gate = AudioMemory.make(WakeGate.self)
+    private let gate = Shared(WakeGate())
     private let seconds: Double
     private let untilTurn: Bool
     private var rate = 48000.0
@@ -66,7 +66,6 @@ final class Wake: Node {
         let model = try PocketSphinxModel(settings, host: host)
         let search = try PocketSphinxSearch(phrases: Self.phrase, settings, model: model)
         _ = try PocketSphinxLibrary.load()
-        gate.initialize(to: WakeGate())
         let listener = WakeListener(host: host, model: model, search: search, gate: gate, seconds: seconds)
         self.listener = listener
         thread = ListenThread(
@@ -75,8 +74,6 @@ final class Wake: Node {
 
     deinit {
         thread.end()
-        gate.deinitialize(count: 1)
-        AudioMemory.free(gate)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
@@ -86,27 +83,27 @@ final class Wake: Node {
         rate = preparation.rate
         self.speechInput = speechInput
         // Positions are of the rate before.
-        gate.pointee.end.store(0, ordering: .relaxed)
+        gate.value.end.store(0, ordering: .relaxed)
         try thread.start()
         return Processor(
-            pipe: speechInput.pipe.writer, gate: gate, untilTurn: untilTurn,
-            opened: gate.pointee.opened.load(ordering: .relaxed))
+            pipe: speechInput.pipe.writer, gate: gate.cell, untilTurn: untilTurn,
+            opened: gate.value.opened.load(ordering: .relaxed))
     }
 
     func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
         if action == "open" {
-            gate.pointee.open(until: gate.pointee.position.load(ordering: .relaxed) + UInt64(seconds * rate))
+            gate.value.open(until: gate.value.position.load(ordering: .relaxed) + UInt64(seconds * rate))
         } else {
-            gate.pointee.end.store(0, ordering: .releasing)
+            gate.value.end.store(0, ordering: .releasing)
         }
     }
 
     func poll() {
-        let isOpen = gate.pointee.isOpen.load(ordering: .acquiring)
+        let isOpen = gate.value.isOpen.load(ordering: .acquiring)
         if isOpen == isToldOpen { return }
         isToldOpen = isOpen
         host.publish(
-            WakeEvent.state, [("open", .bool(isOpen))], at: gate.pointee.changed.load(ordering: .relaxed))
+            WakeEvent.state, [("open", .bool(isOpen))], at: gate.value.changed.load(ordering: .relaxed))
     }
 
     func wait(frames: Int) { thread.wait() }
@@ -148,44 +145,46 @@ enum WakeEvent {
     ]
 }
 
-/// Listens. Apart from the rest, so that the node may be part of a loop: the gate that it opens lets those be heard who tell it
-/// of turns.
-@_noLocks
-private func wakeAbsorb(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let processor = memory.assumingMemoryBound(to: Wake.Processor.self)
-    processor.pointee.pipe.write(io, cycle)
-    processor.pointee.isTurn = processor.pointee.untilTurn && io.control(0) > 0.5
+extension Wake {
+    /// Listens. Apart from the rest, so that the node may be part of a loop: the gate that it opens lets those be heard who tell it
+    /// of turns.
+    @_noLocks
+    static func absorb(_ state: inout Processor, _ block: borrowing Block) {
+        state.pipe.write(block)
+        state.isTurn = state.untilTurn && block.control(0) > 0.5
+    }
 }
 
-@_noLocks
-private func wakeProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let processor = memory.assumingMemoryBound(to: Wake.Processor.self)
-    let gate = processor.pointee.gate
-    let position = cycle.pointee.position
-    let opened = gate.pointee.opened.load(ordering: .acquiring)
-    if opened != processor.pointee.opened {
-        processor.pointee.opened = opened
-        processor.pointee.hasTurned = false
-    }
-    let end = gate.pointee.end.load(ordering: .acquiring)
-    let isTurn = processor.pointee.isTurn
-    var isOpen = end != 0 && (position < end || processor.pointee.hasTurned)
-    if isOpen, processor.pointee.untilTurn {
-        if isTurn {
-            processor.pointee.hasTurned = true
-        } else if processor.pointee.hasTurned {
-            isOpen = false
+extension Wake {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let gate = state.gate
+        let position = block.position
+        let opened = gate.value.opened.load(ordering: .acquiring)
+        if opened != state.opened {
+            state.opened = opened
+            state.hasTurned = false
         }
+        let end = gate.value.end.load(ordering: .acquiring)
+        let isTurn = state.isTurn
+        var isOpen = end != 0 && (position < end || state.hasTurned)
+        if isOpen, state.untilTurn {
+            if isTurn {
+                state.hasTurned = true
+            } else if state.hasTurned {
+                isOpen = false
+            }
+        }
+        // Closed for good, unless it was opened again meanwhile.
+        if end != 0, !isOpen {
+            _ = gate.value.end.compareExchange(expected: end, desired: 0, ordering: .acquiringAndReleasing)
+        }
+        if gate.value.isOpen.load(ordering: .relaxed) != isOpen {
+            gate.value.changed.store(position, ordering: .relaxed)
+            gate.value.isOpen.store(isOpen, ordering: .releasing)
+        }
+        gate.value.position.store(position, ordering: .relaxed)
+        block.setControl(0, isOpen ? 1 : 0)
+        block.setControl(1, isOpen ? 0 : 1)
     }
-    // Closed for good, unless it was opened again meanwhile.
-    if end != 0, !isOpen {
-        _ = gate.pointee.end.compareExchange(expected: end, desired: 0, ordering: .acquiringAndReleasing)
-    }
-    if gate.pointee.isOpen.load(ordering: .relaxed) != isOpen {
-        gate.pointee.changed.store(position, ordering: .relaxed)
-        gate.pointee.isOpen.store(isOpen, ordering: .releasing)
-    }
-    gate.pointee.position.store(position, ordering: .relaxed)
-    io.setControl(0, isOpen ? 1 : 0)
-    io.setControl(1, isOpen ? 0 : 1)
 }

@@ -6,7 +6,7 @@ final class WakeListener {
     private let host: NodeHost
     private let model: PocketSphinxModel
     private let search: PocketSphinxSearch
-    private let gate: UnsafeMutablePointer<WakeGate>
+    private let gate: Shared<WakeGate>
     private let seconds: Double
     private(set) var speechInput: SpeechInput?
     private var decoder: PocketSphinx?
@@ -17,7 +17,7 @@ final class WakeListener {
     private var hasFailed = false
 
     init(
-        host: NodeHost, model: PocketSphinxModel, search: PocketSphinxSearch, gate: UnsafeMutablePointer<WakeGate>,
+        host: NodeHost, model: PocketSphinxModel, search: PocketSphinxSearch, gate: Shared<WakeGate>,
         seconds: Double
     ) {
         self.host = host
@@ -69,8 +69,8 @@ final class WakeListener {
                 WakeEvent.heard,
                 [("phrase", .string(segment.text)), ("start", .number(start / rate)), ("end", .number(end / rate))],
                 at: UInt64(end))
-            let open = max(end, Double(gate.pointee.position.load(ordering: .relaxed))) + seconds * rate
-            gate.pointee.open(until: UInt64(open))
+            let open = max(end, Double(gate.value.position.load(ordering: .relaxed))) + seconds * rate
+            gate.value.open(until: UInt64(open))
             // The same phrase would be found in the rest of this utterance again.
             try decoder.begin(goingOn: true)
         }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import DequeModule
 import Graph
 import Host
 import System
@@ -19,20 +18,18 @@ public final class EventFeed: Sendable {
 
     private struct State {
         var subscription: Subscription?
-        var events: Deque<ToldEvent> = []
-        var bytes = 0
+        var events = KeptEvents()
         var lossesTold = 0
         /// The number of the newest one; 0: there was none yet.
         var last = 0
 
         /// The number of the oldest one that is there, or of the one that comes next.
-        var first: Int { events.first?.number ?? last + 1 }
+        var first: Int { events.first ?? last + 1 }
 
         mutating func add(_ event: Event?, _ line: String) {
             last += 1
             events.append(ToldEvent(event, line, number: last))
-            bytes += line.utf8.count
-            while events.count > most || bytes > mostBytes, let oldest = events.popFirst() { bytes -= oldest.bytes }
+            while events.count > most || events.bytes > mostBytes { events.dropFirst() }
         }
     }
 
@@ -66,7 +63,7 @@ public final class EventFeed: Sendable {
     func next(after number: Int) -> ToldEvent? {
         state.withLock { state in
             guard let first = state.events.first, number < state.last else { return nil }
-            return state.events[max(0, number + 1 - first.number)]
+            return state.events[max(0, number + 1 - first)]
         }
     }
 
@@ -100,17 +97,16 @@ struct ToldEvent: Sendable {
     let number: Int
     /// What it is called.
     let name: String
-    private let line: String
-    private let publicLine: String?
-    private let isHidden: Bool
-
-    /// Bytes of its line without the number.
-    let bytes: Int
+    let line: String
+    /// What visitors are told; nil: nothing.
+    let publicLine: String?
+    /// Whether only who is trusted is told it.
+    let isHidden: Bool
 
     /// `line` is the event without a number; no event: a loss, which is told to everybody.
     init(_ event: Event?, _ line: String, number: Int) {
         func numbered(_ line: String) -> String { number == 0 ? line : "{\"number\":\(number)," + line.dropFirst() }
-        (self.number, bytes) = (number, line.utf8.count)
+        self.number = number
         self.line = numbered(line)
         name = event?.name ?? HostEvent.eventsLost.name
         // Links with their tokens.
@@ -125,6 +121,11 @@ struct ToldEvent: Sendable {
             publicLine = isWhole ? self.line : numbered(EventJSON.encode(event))
         default: publicLine = nil
         }
+    }
+
+    init(number: Int, name: String, line: String, publicLine: String?, isHidden: Bool) {
+        (self.number, self.name, self.line) = (number, name, line)
+        (self.publicLine, self.isHidden) = (publicLine, isHidden)
     }
 
     /// As somebody is told it; nil: not at all.

@@ -64,20 +64,10 @@ extension [Series] {
     ]
 }
 
-@_noLocks
-func levelsProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    measureLevels(&memory.assumingMemoryBound(to: LevelPublisher.Processor.self).pointee, io, cycle)
-}
-
 /// Measures a block, and lets it pass. [audio]
 @_noLocks
-func measureLevels(_ state: inout LevelPublisher.Processor, _ io: BlockIO, _ cycle: Cycle) {
-    var isSilent = true
-    for channel in 0..<io.inputCount where !io.isSilent(input: channel) { isSilent = false }
-    // Nothing to look at in silence, but time goes on.
-    state.meter.feed(
-        isSilent ? nil : io.pointee.audio_in, count: io.inputCount, frames: cycle.frames,
-        position: cycle.pointee.position)
-    state.pipe.write(io, cycle)
-    passThrough(io, cycle.frames)
+func measureLevels(_ state: inout LevelPublisher.Processor, _ block: borrowing Block) {
+    state.meter.feed(block)
+    state.pipe.write(block)
+    block.pass()
 }

@@ -3,7 +3,7 @@ import NodeKit
 
 /// Lets audio through unchanged and publishes its levels 60 times a second: peak and RMS per channel, orb level, and a
 /// needle per channel where a standard's ballistics are asked for.
-final class Meter: Node {
+final class Meter: AudioNode {
     static let calls: NodeCalls = [.poll, .perform, .settings]
     static let descriptor = NodeDescriptor(
         "meter", "lets audio through and shows its levels",
@@ -21,7 +21,7 @@ final class Meter: Node {
                 arguments: [frames], results: MeterReport.declared),
         ],
         series: ownSeries + .analysis, otherNames: ["level", "vu", "levels", "loudness"], flags: VG_IN_PLACE,
-        process: meterProcess)
+        process: { Meter.process($0, $1, $2) })
 
     private static let ownSeries: [Series] =
         .levels + [Series("needle", "what the needle of each channel shows, above reference", unit: "dB", rate: 60)]
@@ -114,14 +114,15 @@ final class Meter: Node {
     }
 }
 
-@_noLocks
-private func meterProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Meter.Processor.self)
-    measureLevels(&state.pointee.levels, io, cycle)
-    let meter = state.pointee.levels.meter
-    io.setControl(0, decibels(meter.peak))
-    io.setControl(1, decibels(meter.rms))
-    if state.pointee.hasNeedle { io.setControl(2, decibels(meter.needlePeak) - state.pointee.reference) }
+extension Meter {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        measureLevels(&state.levels, block)
+        let meter = state.levels.meter
+        block.setControl(0, decibels(meter.peak))
+        block.setControl(1, decibels(meter.rms))
+        if state.hasNeedle { block.setControl(2, decibels(meter.needlePeak) - state.reference) }
+    }
 }
 
 @_noLocks

@@ -5,7 +5,7 @@ import NodeKit
 ///
 /// A block that does not fit into the pipe is left out as a whole and counted; "tap.dropped" then says how many frames,
 /// and the positions of the audio show where. Offline nothing is dropped: the pipe is emptied before each block.
-final class Tap: Node {
+final class Tap: AudioNode {
     static let calls: NodeCalls = [.poll, .wait]
     static let descriptor = NodeDescriptor(
         "tap", "lets audio through and publishes it for recorders, transcribers and the like",
@@ -20,7 +20,7 @@ final class Tap: Node {
                     Field("total", VG_INTEGER, "since the start", unit: "frames"),
                 ], kind: .loss, says: "{frames:frame} lost: nobody took them in time")
         ],
-        flags: VG_IN_PLACE, process: tapProcess)
+        flags: VG_IN_PLACE, process: { Tap.process($0, $1, $2) })
 
     private static let channels = Key.channels()
     private static let buffer = Key.number(
@@ -74,17 +74,10 @@ final class Tap: Node {
     func deactivate() { poll() }
 }
 
-@_noLocks
-private func tapProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    memory.assumingMemoryBound(to: Tap.Processor.self).pointee.pipe.write(io, cycle)
-    passThrough(io, cycle.frames)
-}
-
-/// Copies every input to its output, with its silence flag. [audio]
-@_noLocks
-func passThrough(_ io: BlockIO, _ frames: Int) {
-    for channel in 0..<io.outputCount {
-        vg_copy(io.output(channel), io.input(channel), UInt32(frames))
-        if io.isSilent(input: channel) { io.markSilent(output: channel) }
+extension Tap {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        state.pipe.write(block)
+        block.pass()
     }
 }

@@ -3,7 +3,7 @@ import NodeKit
 
 /// Marks what the faces draw: measures like a meter, and says how it wants to be drawn. It may end a chain or stand in
 /// the middle of one.
-final class Visualizer: Node {
+final class Visualizer: AudioNode {
     static let calls: NodeCalls = .poll
     static let descriptor = NodeDescriptor(
         "visualizer", "what a face draws: an orb, bars, a wave, or a picture of what is measured",
@@ -25,7 +25,7 @@ final class Visualizer: Node {
                 ] + times.map { Field($0.name, VG_NUMBER, $0.setting.doc, unit: "s") }, retained: true, public: true)
         ],
         series: .levels + .analysis, otherNames: ["orb", "scope", "spectrum"], flags: VG_IN_PLACE,
-        process: levelsProcess)
+        process: { Visualizer.process($0, $1, $2) })
 
     private static let channels = Key.channels("audio channels, measured together")
     private static let style = Key.choice("style", "what is drawn", default: Style.orb)
@@ -118,4 +118,7 @@ final class Visualizer: Node {
     }
 
     func poll() { levels.poll() }
+
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) { measureLevels(&state, block) }
 }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
+/// What of a sample lies below and above a frequency.
+struct SplitSample: BitwiseCopyable {
+    var low, high: Double
+
+    @_noLocks
+    init(low: Double, high: Double) { (self.low, self.high) = (low, high) }
+}
+
 /// A state variable filter of second order that keeps its state under changes of its frequency: the trapezoidal
 /// integrators of V. Zavalishin, "The Art of VA Filter Design", 2012, section 4.4, as a Butterworth filter.
 struct StateVariable: BitwiseCopyable {
@@ -13,13 +21,13 @@ struct StateVariable: BitwiseCopyable {
 
     /// The low and the high output for one sample. [audio]
     @_noLocks @inline(__always)
-    mutating func split(_ sample: Double, _ tuning: SplitTuning) -> (low: Double, high: Double) {
+    mutating func split(_ sample: Double, _ tuning: SplitTuning) -> SplitSample {
         let rest = sample - second
         let band = tuning.a1 * first + tuning.a2 * rest
         let low = second + tuning.a2 * first + tuning.a3 * rest
         first = 2 * band - first
         second = 2 * low - second
-        return (low, sample - rootOfTwo * band - low)
+        return SplitSample(low: low, high: sample - rootOfTwo * band - low)
     }
 }
 
@@ -58,8 +66,8 @@ struct BandSplit: BitwiseCopyable {
 
     /// Both halves for one sample. [audio]
     @_noLocks @inline(__always)
-    mutating func split(_ sample: Double, _ tuning: SplitTuning) -> (low: Double, high: Double) {
+    mutating func split(_ sample: Double, _ tuning: SplitTuning) -> SplitSample {
         let parts = shared.split(sample, tuning)
-        return (lower.split(parts.low, tuning).low, upper.split(parts.high, tuning).high)
+        return SplitSample(low: lower.split(parts.low, tuning).low, high: upper.split(parts.high, tuning).high)
     }
 }

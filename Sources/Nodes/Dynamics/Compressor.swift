@@ -5,7 +5,7 @@ import NodeKit
 ///
 /// The gain computer and the ballistics are those of D. Giannoulis, M. Massberg, J. D. Reiss, "Digital Dynamic Range
 /// Compressor Design", JAES 60 (6), 2012: `GainComputer` and `Ballistics`.
-final class Compressor: Node {
+final class Compressor: AudioNode {
     static let calls: NodeCalls = [.poll, .latency, .idle]
     static let descriptor = NodeDescriptor(
         "compressor", "makes loud parts quieter",
@@ -14,7 +14,8 @@ final class Compressor: Node {
             + "With sidechain_channels it listens to the inputs of the bus sidechain and not to its own. The series leaves makeup out.",
         ports: layout(channels: 1, sideChain: 0).ports, parameters: Knob.all,
         settings: [channels, sideChain, detector, rms, lookAhead],
-        series: .gainReduction, otherNames: ["comp", "drc"], flags: VG_IN_PLACE, process: compressorProcess)
+        series: .gainReduction, otherNames: ["comp", "drc"], flags: VG_IN_PLACE,
+        process: { Compressor.process($0, $1, $2) })
 
     private static let channels = Key.channels()
     private static let sideChain = Key.integer(
@@ -128,10 +129,10 @@ extension Key where Value == Double {
 
 /// Computes what follows from the parameters at a frame, where they have moved. [audio]
 @_noLocks
-private func tune(_ state: inout Compressor.Processor, _ io: BlockIO, _ frame: Int) {
-    let (threshold, ratio) = (io[Compressor.Knob.threshold][frame: frame], io[Compressor.Knob.ratio][frame: frame])
-    let (knee, makeup) = (io[Compressor.Knob.knee][frame: frame], io[Compressor.Knob.makeup][frame: frame])
-    let (attack, release) = (io[Compressor.Knob.attack][frame: frame], io[Compressor.Knob.release][frame: frame])
+private func tune(_ state: inout Compressor.Processor, _ block: borrowing Block, _ frame: Int) {
+    let (threshold, ratio) = (block[Compressor.Knob.threshold][frame], block[Compressor.Knob.ratio][frame])
+    let (knee, makeup) = (block[Compressor.Knob.knee][frame], block[Compressor.Knob.makeup][frame])
+    let (attack, release) = (block[Compressor.Knob.attack][frame], block[Compressor.Knob.release][frame])
     if threshold != state.threshold || ratio != state.ratio || knee != state.knee {
         (state.threshold, state.ratio, state.knee) = (threshold, ratio, knee)
         state.computer = GainComputer(threshold: threshold, ratio: ratio, knee: knee)
@@ -151,38 +152,30 @@ private func tune(_ state: inout Compressor.Processor, _ io: BlockIO, _ frame: I
     }
 }
 
-@_noLocks
-private func compressorProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let place = memory.assumingMemoryBound(to: Compressor.Processor.self)
-    var state = place.pointee
-    let (frames, channels) = (cycle.frames, io.outputCount)
-    let wasEmpty = state.lookAhead.sounding == 0
-    if wasEmpty, state.ballistics.isResting, state.detector.isResting, isSilent(io, 0..<io.inputCount) {
-        silenceAll(io, frames)
-        place.pointee.meter.feed(0, block: cycle)
-        return
-    }
-    let moves = isMoving(io, parameters: 6)
-    tune(&state, io, 0)
-    for frame in 0..<frames {
-        if moves { tune(&state, io, frame) }
-        let level = state.detector.level(io, from: state.key, frame)
-        let reduction = state.ballistics.next(state.computer.reduction(level))
-        let gain = Float(reduction == 0 ? state.makeupGain : amplitude(state.makeup - reduction))
-        for channel in 0..<channels {
-            io.output(channel)[frame] = state.lookAhead.pass(io.input(channel)[frame], channel) * gain
+extension Compressor {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let (frames, channels) = (block.frames, block.outputs.count)
+        let wasEmpty = state.lookAhead.sounding == 0
+        if wasEmpty, state.ballistics.isResting, state.detector.isResting, block.isSilent(block.inputs) {
+            block.silence()
+            state.meter.feed(0, block: block)
+            return
         }
-        state.lookAhead.advance()
-        state.meter.feed(reduction, next: cycle.pointee.position &+ UInt64(frame) &+ 1)
+        let moves = block.moves(parameters: 6)
+        tune(&state, block, 0)
+        for frame in 0..<frames {
+            if moves { tune(&state, block, frame) }
+            let level = state.detector.level(block, from: state.key, frame)
+            let reduction = state.ballistics.next(state.computer.reduction(level))
+            let gain = Float(reduction == 0 ? state.makeupGain : amplitude(state.makeup - reduction))
+            for channel in 0..<channels {
+                block.output(channel)[frame] = state.lookAhead.pass(block.input(channel)[frame], channel) * gain
+            }
+            state.lookAhead.advance()
+            state.meter.feed(reduction, next: block.position &+ UInt64(frame) &+ 1)
+        }
+        state.lookAhead.report()
+        for channel in 0..<channels where wasEmpty && block.isSilent(channel) { block.markSilent(channel) }
     }
-    state.lookAhead.report()
-    place.pointee = state
-    for channel in 0..<channels where wasEmpty && io.isSilent(input: channel) { io.markSilent(output: channel) }
-}
-
-/// Whether one of the first `count` parameters moves in this block. [audio]
-@_noLocks
-func isMoving(_ io: BlockIO, parameters count: Int) -> Bool {
-    for parameter in 0..<count where !io.parameter(parameter).isSteady { return true }
-    return false
 }

@@ -6,14 +6,14 @@ import NodeKit
 /// Split, it makes only that band quieter, and the sum of both bands has the phase of an all-pass filter of second order.
 /// Wide, it makes the whole signal quieter, and changes nothing while there is nothing to do. Formulas: `BandSplit`,
 /// `GainComputer`, `Ballistics`.
-final class Deesser: Node {
+final class Deesser: AudioNode {
     static let calls: NodeCalls = .poll
     static let descriptor = NodeDescriptor(
         "deesser", "makes hissing consonants quieter",
         doc: "All channels get the gain that the loudest of them asks for, by the peaks of what lies above frequency. "
             + "Times are time constants: 63 % of the way.",
         ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels, mode],
-        series: .gainReduction, flags: VG_IN_PLACE, process: deesserProcess)
+        series: .gainReduction, flags: VG_IN_PLACE, process: { Deesser.process($0, $1, $2) })
 
     private static let channels = Key.channels()
     private static let mode = Key.choice(
@@ -54,9 +54,9 @@ final class Deesser: Node {
         var isWide: Bool
         var meter: ReductionMeter
         /// One a channel; owned by the node.
-        var bands: UnsafeMutablePointer<BandSplit>
+        var bands: AudioArray<BandSplit>
         /// What came out above, one a channel; owned by the node.
-        var parts: UnsafeMutablePointer<(low: Double, high: Double)>
+        var parts: AudioArray<SplitSample>
         /// Frames after which nothing of a filter without input is left that a Float could show.
         var settling: Int
         /// Frames since the last sample that was not 0.
@@ -76,35 +76,26 @@ final class Deesser: Node {
 
     let layout: Layout
     private let isWide: Bool
-    private let channels: Int
-    private let bands: UnsafeMutablePointer<BandSplit>
-    private let parts: UnsafeMutablePointer<(low: Double, high: Double)>
+    private let bands: AudioArrayMemory<BandSplit>
+    private let parts: AudioArrayMemory<SplitSample>
     private let reduction: ReductionPublisher
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         let channels = try settings[Self.channels]
         isWide = try settings[Self.mode] == .wide
-        self.channels = channels
         layout = .through(channels: channels, parameters: Knob.all)
-        bands = .allocate(capacity: channels)
-        bands.initialize(repeating: BandSplit(), count: channels)
-        parts = .allocate(capacity: channels)
-        parts.initialize(repeating: (0, 0), count: channels)
+        bands = AudioArrayMemory(repeating: BandSplit(), count: channels)
+        parts = AudioArrayMemory(repeating: SplitSample(low: 0, high: 0), count: channels)
         reduction = ReductionPublisher(host: host, scale: .decibels)
     }
 
-    deinit {
-        bands.deallocate()
-        parts.deallocate()
-    }
-
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        bands.update(repeating: BandSplit(), count: channels)
+        bands.fill(BandSplit())
         // A Butterworth filter of 1 kHz falls by 3800 dB in 0.1 s.
         let settling = Int(preparation.rate / 10)
         return Processor(
-            rate: preparation.rate, isWide: isWide, meter: reduction.meter(rate: preparation.rate), bands: bands,
-            parts: parts, settling: settling, quiet: settling)
+            rate: preparation.rate, isWide: isWide, meter: reduction.meter(rate: preparation.rate), bands: bands.array,
+            parts: parts.array, settling: settling, quiet: settling)
     }
 
     func poll() { reduction.poll() }
@@ -112,10 +103,10 @@ final class Deesser: Node {
 
 /// Computes what follows from the parameters at a frame, where they have moved. [audio]
 @_noLocks
-private func tune(_ state: inout Deesser.Processor, _ io: BlockIO, _ frame: Int) {
-    let (frequency, threshold) = (io[Deesser.Knob.frequency][frame: frame], io[Deesser.Knob.threshold][frame: frame])
-    let (ratio, range) = (io[Deesser.Knob.ratio][frame: frame], io[Deesser.Knob.range][frame: frame])
-    let (attack, release) = (io[Deesser.Knob.attack][frame: frame], io[Deesser.Knob.release][frame: frame])
+private func tune(_ state: inout Deesser.Processor, _ block: borrowing Block, _ frame: Int) {
+    let (frequency, threshold) = (block[Deesser.Knob.frequency][frame], block[Deesser.Knob.threshold][frame])
+    let (ratio, range) = (block[Deesser.Knob.ratio][frame], block[Deesser.Knob.range][frame])
+    let (attack, release) = (block[Deesser.Knob.attack][frame], block[Deesser.Knob.release][frame])
     state.most = Double(-range)
     if frequency != state.frequency {
         state.frequency = frequency
@@ -135,42 +126,41 @@ private func tune(_ state: inout Deesser.Processor, _ io: BlockIO, _ frame: Int)
     }
 }
 
-@_noLocks
-private func deesserProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let place = memory.assumingMemoryBound(to: Deesser.Processor.self)
-    var state = place.pointee
-    let (frames, channels) = (cycle.frames, io.outputCount)
-    let wasAtRest = state.quiet >= state.settling
-    if wasAtRest, state.ballistics.isResting, isSilent(io, 0..<channels) {
-        silenceAll(io, frames)
-        place.pointee.meter.feed(0, block: cycle)
-        return
-    }
-    let moves = isMoving(io, parameters: 6)
-    tune(&state, io, 0)
-    for frame in 0..<frames {
-        if moves { tune(&state, io, frame) }
-        var level = 0.0
-        state.quiet &+= 1
-        for channel in 0..<channels {
-            let sample = io.input(channel)[frame]
-            if sample != 0 { state.quiet = 0 }
-            // The filters would keep what is not a number.
-            let number = sample.isFinite ? Double(sample) : 0
-            let parts = state.bands[channel].split(number, state.tuning)
-            state.parts[channel] = state.isWide ? (0, number) : parts
-            level = max(level, min(abs(parts.high), 1000))
+extension Deesser {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let (frames, channels) = (block.frames, block.outputs.count)
+        let wasAtRest = state.quiet >= state.settling
+        if wasAtRest, state.ballistics.isResting, block.isSilent(0..<channels) {
+            block.silence()
+            state.meter.feed(0, block: block)
+            return
         }
-        let reduction = state.ballistics.next(min(state.computer.reduction(level), state.most))
-        let gain = reduction == 0 ? 1 : amplitude(-reduction)
-        for channel in 0..<channels {
-            io.output(channel)[frame] = Float(state.parts[channel].low + state.parts[channel].high * gain)
+        let moves = block.moves(parameters: 6)
+        tune(&state, block, 0)
+        for frame in 0..<frames {
+            if moves { tune(&state, block, frame) }
+            var level = 0.0
+            state.quiet &+= 1
+            for channel in 0..<channels {
+                let sample = block.input(channel)[frame]
+                if sample != 0 { state.quiet = 0 }
+                // The filters would keep what is not a number.
+                let number = sample.isFinite ? Double(sample) : 0
+                let parts = state.bands[channel].split(number, state.tuning)
+                state.parts[channel] = state.isWide ? SplitSample(low: 0, high: number) : parts
+                level = max(level, min(abs(parts.high), 1000))
+            }
+            let reduction = state.ballistics.next(min(state.computer.reduction(level), state.most))
+            let gain = reduction == 0 ? 1 : amplitude(-reduction)
+            for channel in 0..<channels {
+                block.output(channel)[frame] = Float(state.parts[channel].low + state.parts[channel].high * gain)
+            }
+            state.meter.feed(reduction, next: block.position &+ UInt64(frame) &+ 1)
+            state.quiet = min(state.quiet, state.settling)
         }
-        state.meter.feed(reduction, next: cycle.pointee.position &+ UInt64(frame) &+ 1)
-        state.quiet = min(state.quiet, state.settling)
-    }
-    place.pointee = state
-    for channel in 0..<channels where io.isSilent(input: channel) && (wasAtRest || state.isWide) {
-        io.markSilent(output: channel)
+        for channel in 0..<channels where block.isSilent(channel) && (wasAtRest || state.isWide) {
+            block.markSilent(channel)
+        }
     }
 }

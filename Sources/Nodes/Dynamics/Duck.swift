@@ -5,7 +5,7 @@ import NodeKit
 ///
 /// Its gain moves between 0 dB and the depth, evenly in decibels with a raised cosine (no sudden change of slope), and
 /// turns round at any time from where it is.
-final class Duck: Node {
+final class Duck: AudioNode {
     static let calls: NodeCalls = .poll
     static let descriptor = NodeDescriptor(
         "duck", "lowers what passes while something else sounds",
@@ -15,7 +15,8 @@ final class Duck: Node {
             the times of the whole way. All channels move together.
             """,
         ports: layout(channels: 1, keys: 1).ports, parameters: Knob.all, settings: [channels, keys],
-        series: .gainReduction, otherNames: ["ducker", "sidechain"], flags: VG_IN_PLACE, process: duckProcess)
+        series: .gainReduction, otherNames: ["ducker", "sidechain"], flags: VG_IN_PLACE,
+        process: { Duck.process($0, $1, $2) })
 
     private static let channels = Key.channels()
     private static let keys = Key.integer("key_channels", "inputs that it listens to", default: 1, in: 0...64)
@@ -86,50 +87,46 @@ final class Duck: Node {
     }
 }
 
-@_noLocks
-private func duckProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let place = memory.assumingMemoryBound(to: Duck.Processor.self)
-    var state = place.pointee
-    let (frames, channels) = (cycle.frames, state.channels)
-    let keys = channels..<channels + state.keys
-    let isTold = io.control(0) > 0.5
-    let hears = !isSilent(io, keys)
-    if !isTold, !hears, state.place == 0 {
-        // Up, and stays so.
-        for channel in 0..<channels {
-            let (input, output) = (io.input(channel), io.output(channel))
-            if input != UnsafePointer(output) { vg_copy(output, input, UInt32(truncatingIfNeeded: frames)) }
-            if io.isSilent(input: channel) { io.markSilent(output: channel) }
+extension Duck {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let (frames, channels) = (block.frames, state.channels)
+        let keys = channels..<channels + state.keys
+        let isTold = block.control(0) > 0.5
+        let hears = !block.isSilent(keys)
+        if !isTold, !hears, state.place == 0 {
+            // Up, and stays so.
+            for channel in 0..<channels {
+                block.pass(channel, to: channel)
+            }
+            state.holding = 0
+            state.meter.feed(0, block: block)
+            return
         }
-        state.holding = 0
-        state.meter.feed(0, block: cycle)
-        place.pointee = state
-        return
+        for frame in 0..<frames {
+            var isDown = isTold
+            if hears, !isDown {
+                let threshold = amplitude(Double(block[Knob.threshold][frame]))
+                for key in keys where magnitude(block.input(key)[frame]) >= threshold { isDown = true }
+            }
+            if isDown {
+                state.holding = Int(Double(block[Knob.hold][frame]) * state.rate / 1000 + 0.5)
+            } else if state.holding > 0 {
+                state.holding -= 1
+                isDown = true
+            }
+            let time = Double(block[isDown ? Knob.attack : Knob.release][frame])
+            let step = 1000 / (time * state.rate)
+            state.place = isDown ? min(1, state.place + step) : max(0, state.place - step)
+            let depth = block[Knob.depth][frame]
+            if state.known != (state.place, depth) {
+                state.known = (state.place, depth)
+                state.decibels = Double(depth) * raisedCosine(state.place)
+                state.gain = state.place == 0 ? 1 : Float(amplitude(state.decibels))
+            }
+            for channel in 0..<channels { block.output(channel)[frame] = block.input(channel)[frame] * state.gain }
+            state.meter.feed(-state.decibels, next: block.position &+ UInt64(frame) &+ 1)
+        }
+        for channel in 0..<channels where block.isSilent(channel) { block.markSilent(channel) }
     }
-    for frame in 0..<frames {
-        var isDown = isTold
-        if hears, !isDown {
-            let threshold = amplitude(Double(io[Duck.Knob.threshold][frame: frame]))
-            for key in keys where magnitude(io.input(key)[frame]) >= threshold { isDown = true }
-        }
-        if isDown {
-            state.holding = Int(Double(io[Duck.Knob.hold][frame: frame]) * state.rate / 1000 + 0.5)
-        } else if state.holding > 0 {
-            state.holding -= 1
-            isDown = true
-        }
-        let time = Double(io[isDown ? Duck.Knob.attack : Duck.Knob.release][frame: frame])
-        let step = 1000 / (time * state.rate)
-        state.place = isDown ? min(1, state.place + step) : max(0, state.place - step)
-        let depth = io[Duck.Knob.depth][frame: frame]
-        if state.known != (state.place, depth) {
-            state.known = (state.place, depth)
-            state.decibels = Double(depth) * raisedCosine(state.place)
-            state.gain = state.place == 0 ? 1 : Float(amplitude(state.decibels))
-        }
-        for channel in 0..<channels { io.output(channel)[frame] = io.input(channel)[frame] * state.gain }
-        state.meter.feed(-state.decibels, next: cycle.pointee.position &+ UInt64(frame) &+ 1)
-    }
-    place.pointee = state
-    for channel in 0..<channels where io.isSilent(input: channel) { io.markSilent(output: channel) }
 }

@@ -6,7 +6,7 @@ import NodeKit
 /// It opens when the magnitude of a sample of any channel reaches the threshold. It stays open while magnitudes reach
 /// the threshold less the hysteresis, and for the hold time after the last one that did. The linear gain goes to its new
 /// value exponentially (U. Zölzer, "DAFX", 2nd edition, 2011, section 4.2: noise gate).
-final class Gate: Node {
+final class Gate: AudioNode {
     static let calls: NodeCalls = .poll
     static let descriptor = NodeDescriptor(
         "gate", "silences what is quieter than a threshold",
@@ -14,7 +14,8 @@ final class Gate: Node {
             + "half a period of the lowest sound: a sine is quiet at every zero. Attack and release are time constants: "
             + "63 % of the way.",
         ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels],
-        series: .gainReduction, otherNames: ["noisegate", "noise-gate"], flags: VG_IN_PLACE, process: gateProcess)
+        series: .gainReduction, otherNames: ["noisegate", "noise-gate"], flags: VG_IN_PLACE,
+        process: { Gate.process($0, $1, $2) })
 
     private static let channels = Key.channels()
 
@@ -86,11 +87,11 @@ private let closedDB: Float = -120
 
 /// Computes what follows from the parameters at a frame, where they have moved. [audio]
 @_noLocks
-private func tune(_ state: inout Gate.Processor, _ io: BlockIO, _ frame: Int) {
-    let (threshold, hysteresis) = (io[Gate.Knob.threshold][frame: frame], io[Gate.Knob.hysteresis][frame: frame])
-    let (attack, release) = (io[Gate.Knob.attack][frame: frame], io[Gate.Knob.release][frame: frame])
-    let range = io[Gate.Knob.range][frame: frame]
-    state.hold = Int(Double(io[Gate.Knob.hold][frame: frame]) * state.rate / 1000 + 0.5)
+private func tune(_ state: inout Gate.Processor, _ block: borrowing Block, _ frame: Int) {
+    let (threshold, hysteresis) = (block[Gate.Knob.threshold][frame], block[Gate.Knob.hysteresis][frame])
+    let (attack, release) = (block[Gate.Knob.attack][frame], block[Gate.Knob.release][frame])
+    let range = block[Gate.Knob.range][frame]
+    state.hold = Int(Double(block[Gate.Knob.hold][frame]) * state.rate / 1000 + 0.5)
     if threshold != state.threshold || hysteresis != state.hysteresis {
         (state.threshold, state.hysteresis) = (threshold, hysteresis)
         state.opening = amplitude(Double(threshold))
@@ -111,38 +112,36 @@ private func tune(_ state: inout Gate.Processor, _ io: BlockIO, _ frame: Int) {
     if state.gain.isNaN { state.gain = state.floor }
 }
 
-@_noLocks
-private func gateProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let place = memory.assumingMemoryBound(to: Gate.Processor.self)
-    var state = place.pointee
-    let (frames, channels) = (cycle.frames, io.outputCount)
-    let moves = isMoving(io, parameters: 6)
-    tune(&state, io, 0)
-    let silent = isSilent(io, 0..<channels)
-    if silent, !moves, !state.isOpen, state.gain == state.floor {
-        silenceAll(io, frames)
-        state.meter.feed(1 - state.gain, block: cycle)
-        place.pointee = state
-        return
-    }
-    var isZero = true
-    for frame in 0..<frames {
-        if moves { tune(&state, io, frame) }
-        var level = 0.0
-        if !silent {
-            for channel in 0..<channels { level = max(level, magnitude(io.input(channel)[frame])) }
+extension Gate {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let (frames, channels) = (block.frames, block.outputs.count)
+        let moves = block.moves(parameters: 6)
+        tune(&state, block, 0)
+        let silent = block.isSilent(0..<channels)
+        if silent, !moves, !state.isOpen, state.gain == state.floor {
+            block.silence()
+            state.meter.feed(1 - state.gain, block: block)
+            return
         }
-        follow(&state, level)
-        let gain = Float(state.gain)
-        if gain != 0 { isZero = false }
-        for channel in 0..<channels {
-            // Not NaN times 0.
-            io.output(channel)[frame] = gain == 0 ? 0 : io.input(channel)[frame] * gain
+        var isZero = true
+        for frame in 0..<frames {
+            if moves { tune(&state, block, frame) }
+            var level = 0.0
+            if !silent {
+                for channel in 0..<channels { level = max(level, magnitude(block.input(channel)[frame])) }
+            }
+            follow(&state, level)
+            let gain = Float(state.gain)
+            if gain != 0 { isZero = false }
+            for channel in 0..<channels {
+                // Not NaN times 0.
+                block.output(channel)[frame] = gain == 0 ? 0 : block.input(channel)[frame] * gain
+            }
+            state.meter.feed(1 - state.gain, next: block.position &+ UInt64(frame) &+ 1)
         }
-        state.meter.feed(1 - state.gain, next: cycle.pointee.position &+ UInt64(frame) &+ 1)
+        for channel in 0..<channels where isZero || block.isSilent(channel) { block.markSilent(channel) }
     }
-    place.pointee = state
-    for channel in 0..<channels where isZero || io.isSilent(input: channel) { io.markSilent(output: channel) }
 }
 
 /// One frame with this level. [audio]

@@ -23,7 +23,7 @@ func magnitude(_ sample: Float) -> Double {
 /// The level of several channels as one: that of the loudest of them.
 struct LevelDetector: BitwiseCopyable {
     /// Mean squares, one a channel; nil: the level is that of the sample, a peak detector.
-    var squares: UnsafeMutablePointer<Double>?
+    var squares: AudioArray<Double>?
     var channels: Int
     /// See `smoothing`, of the mean square.
     var averaging: Double
@@ -32,14 +32,14 @@ struct LevelDetector: BitwiseCopyable {
 
     /// The linear level with the samples at `frame` of the inputs that begin with `first`. [audio]
     @_noLocks @inline(__always)
-    mutating func level(_ io: BlockIO, from first: Int, _ frame: Int) -> Double {
+    mutating func level(_ block: borrowing Block, from first: Int, _ frame: Int) -> Double {
         var loudest = 0.0
         guard let squares else {
-            for channel in 0..<channels { loudest = max(loudest, magnitude(io.input(first + channel)[frame])) }
+            for channel in 0..<channels { loudest = max(loudest, magnitude(block.input(first + channel)[frame])) }
             return loudest
         }
         for channel in 0..<channels {
-            let size = magnitude(io.input(first + channel)[frame])
+            let size = magnitude(block.input(first + channel)[frame])
             var mean = size * size
             mean += (squares[channel] - mean) * averaging
             if mean < 1e-24 { mean = 0 }  // -240 dB: it ends some time
@@ -53,23 +53,16 @@ struct LevelDetector: BitwiseCopyable {
 
 /// The memory of a `LevelDetector`. [control]
 final class LevelDetectorMemory {
-    private let squares: UnsafeMutablePointer<Double>
-    private let channels: Int
+    private let squares: AudioArrayMemory<Double>
 
-    init(channels: Int) {
-        self.channels = channels
-        squares = .allocate(capacity: channels)
-        squares.initialize(repeating: 0, count: channels)
-    }
-
-    deinit { squares.deallocate() }
+    init(channels: Int) { squares = AudioArrayMemory(repeating: 0, count: channels) }
 
     /// A detector at its start; the one made before must not run any more. `rms`: the time constant of the mean square
     /// in milliseconds, nil for a peak detector.
     func detector(rms: Double?, rate: Double) -> LevelDetector {
-        squares.update(repeating: 0, count: channels)
+        squares.fill(0)
         return LevelDetector(
-            squares: rms == nil ? nil : squares, channels: channels,
+            squares: rms == nil ? nil : squares.array, channels: squares.array.count,
             averaging: smoothing(milliseconds: Float(rms ?? 0), rate: rate))
     }
 }

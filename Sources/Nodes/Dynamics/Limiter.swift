@@ -7,14 +7,15 @@ import NodeKit
 /// The gain that the estimate asks for is reached before the peak comes. It aims 0.15 dB below the ceiling, since a gain
 /// that moves changes a little what lies between the samples, and meters differ by some hundredths of a decibel. Infinite
 /// samples and NaN become 0.
-final class Limiter: Node {
+final class Limiter: AudioNode {
     static let calls: NodeCalls = [.poll, .latency, .idle]
     static let descriptor = NodeDescriptor(
         "limiter", "keeps the true peak below a ceiling",
         doc: "All channels get the gain that the loudest of them asks for. What stays 0.15 dB below the ceiling passes "
             + "unchanged. The sound is later by lookahead_ms and 35 frames; the host makes up for it.",
         ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels, lookAhead],
-        series: .gainReduction, otherNames: ["limit", "maximizer"], flags: VG_IN_PLACE, process: limiterProcess)
+        series: .gainReduction, otherNames: ["limit", "maximizer"], flags: VG_IN_PLACE,
+        process: { Limiter.process($0, $1, $2) })
 
     /// Frames of the shortest look-ahead: a gain that moves faster would make peaks of its own.
     private static let shortest = 16
@@ -40,7 +41,7 @@ final class Limiter: Node {
     struct Processor: BitwiseCopyable {
         var rate: Double
         /// One a channel; owned by the node.
-        var peaks: UnsafeMutablePointer<TruePeakDetector>
+        var peaks: AudioArray<TruePeakDetector>
         var envelope: PeakEnvelope
         var lookAhead: LookAhead
         var meter: ReductionMeter
@@ -73,7 +74,7 @@ final class Limiter: Node {
         let envelope = PeakEnvelopeMemory(length: max(Self.shortest, Int(milliseconds * preparation.rate / 1000 + 0.5)))
         (self.peaks, self.envelope) = (peaks, envelope)
         return Processor(
-            rate: preparation.rate, peaks: peaks.detectors, envelope: envelope.envelope(),
+            rate: preparation.rate, peaks: AudioArray(peaks.detectors, count: channels), envelope: envelope.envelope(),
             lookAhead: line.make(channels: channels, frames: TruePeakDetector.delay + envelope.delay),
             meter: reduction.meter(rate: preparation.rate))
     }
@@ -85,8 +86,8 @@ final class Limiter: Node {
 
 /// Computes what follows from the parameters at a frame, where they have moved. [audio]
 @_noLocks
-private func tune(_ state: inout Limiter.Processor, _ io: BlockIO, _ frame: Int) {
-    let (ceiling, release) = (io[Limiter.Knob.ceiling][frame: frame], io[Limiter.Knob.release][frame: frame])
+private func tune(_ state: inout Limiter.Processor, _ block: borrowing Block, _ frame: Int) {
+    let (ceiling, release) = (block[Limiter.Knob.ceiling][frame], block[Limiter.Knob.release][frame])
     if ceiling != state.ceilingDB {
         state.ceilingDB = ceiling
         state.limit = Float(amplitude(Double(ceiling) - 0.15))
@@ -97,39 +98,38 @@ private func tune(_ state: inout Limiter.Processor, _ io: BlockIO, _ frame: Int)
     }
 }
 
-@_noLocks
-private func limiterProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let place = memory.assumingMemoryBound(to: Limiter.Processor.self)
-    var state = place.pointee
-    let (frames, channels) = (cycle.frames, io.outputCount)
-    let wasEmpty = state.lookAhead.sounding == 0
-    // The line is longer than what the detectors look at, so they have nothing either.
-    if wasEmpty, state.envelope.isResting, isSilent(io, 0..<channels) {
-        silenceAll(io, frames)
-        place.pointee.meter.feed(0, block: cycle)
-        return
-    }
-    let moves = isMoving(io, parameters: 2)
-    tune(&state, io, 0)
-    for frame in 0..<frames {
-        if moves { tune(&state, io, frame) }
-        var peak: Float = 0
-        for channel in 0..<channels {
-            let sample = io.input(channel)[frame]
-            // Bounded, so that nothing that is computed from it is infinite.
-            let number = sample.isFinite ? min(max(sample, -1e9), 1e9) : 0
-            peak = max(peak, state.peaks[channel].next(number, limit: state.limit))
-            io.output(channel)[frame] = state.lookAhead.pass(number, channel)
+extension Limiter {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let (frames, channels) = (block.frames, block.outputs.count)
+        let wasEmpty = state.lookAhead.sounding == 0
+        // The line is longer than what the detectors look at, so they have nothing either.
+        if wasEmpty, state.envelope.isResting, block.isSilent(0..<channels) {
+            block.silence()
+            state.meter.feed(0, block: block)
+            return
         }
-        state.lookAhead.advance()
-        let needed = peak > state.limit ? Double(state.limit) / Double(peak) : 1
-        let gain = state.envelope.next(needed, release: state.release)
-        if gain != 1 {
-            for channel in 0..<channels { io.output(channel)[frame] *= Float(gain) }
+        let moves = block.moves(parameters: 2)
+        tune(&state, block, 0)
+        for frame in 0..<frames {
+            if moves { tune(&state, block, frame) }
+            var peak: Float = 0
+            for channel in 0..<channels {
+                let sample = block.input(channel)[frame]
+                // Bounded, so that nothing that is computed from it is infinite.
+                let number = sample.isFinite ? min(max(sample, -1e9), 1e9) : 0
+                peak = max(peak, state.peaks[channel].next(number, limit: state.limit))
+                block.output(channel)[frame] = state.lookAhead.pass(number, channel)
+            }
+            state.lookAhead.advance()
+            let needed = peak > state.limit ? Double(state.limit) / Double(peak) : 1
+            let gain = state.envelope.next(needed, release: state.release)
+            if gain != 1 {
+                for channel in 0..<channels { block.output(channel)[frame] *= Float(gain) }
+            }
+            state.meter.feed(1 - gain, next: block.position &+ UInt64(frame) &+ 1)
         }
-        state.meter.feed(1 - gain, next: cycle.pointee.position &+ UInt64(frame) &+ 1)
+        state.lookAhead.report()
+        for channel in 0..<channels where wasEmpty && block.isSilent(channel) { block.markSilent(channel) }
     }
-    state.lookAhead.report()
-    place.pointee = state
-    for channel in 0..<channels where wasEmpty && io.isSilent(input: channel) { io.markSilent(output: channel) }
 }

@@ -11,8 +11,8 @@ struct PeakEnvelope: BitwiseCopyable {
     private static let one = 1 << 30
 
     // Candidates for the smallest gain: a queue of rising gains with the frames at which they came.
-    fileprivate var gains: UnsafeMutablePointer<Double>
-    fileprivate var times: UnsafeMutablePointer<Int>
+    fileprivate var gains: AudioArray<Double>
+    fileprivate var times: AudioArray<Int>
     fileprivate var mask: Int
     private var head = 0
     private var tail = 0
@@ -22,8 +22,8 @@ struct PeakEnvelope: BitwiseCopyable {
     private var released = 1.0
 
     // The running means: what they add up and the sums.
-    fileprivate var first: UnsafeMutablePointer<Int>
-    fileprivate var second: UnsafeMutablePointer<Int>
+    fileprivate var first: AudioArray<Int>
+    fileprivate var second: AudioArray<Int>
     fileprivate var firstLength: Int
     fileprivate var secondLength: Int
     private var firstPlace = 0
@@ -33,19 +33,19 @@ struct PeakEnvelope: BitwiseCopyable {
     private let full: Int
 
     fileprivate init(_ memory: PeakEnvelopeMemory, firstLength: Int, secondLength: Int, reach: Int) {
-        gains = memory.gains
-        times = memory.times
-        mask = memory.capacity - 1
+        gains = memory.gains.array
+        times = memory.times.array
+        mask = gains.count - 1
         self.reach = reach
-        first = memory.first
-        second = memory.second
+        memory.first.fill(Self.one)
+        memory.second.fill(Self.one * firstLength)
+        first = memory.first.array
+        second = memory.second.array
         self.firstLength = firstLength
         self.secondLength = secondLength
         firstSum = Self.one * firstLength
         secondSum = Self.one * firstLength * secondLength
         full = secondSum
-        first.initialize(repeating: Self.one, count: firstLength)
-        second.initialize(repeating: firstSum, count: secondLength)
     }
 
     /// Whether the gain is 1 and stays so while no less is needed.
@@ -82,10 +82,9 @@ final class PeakEnvelopeMemory {
     /// Frames from the one that needs a gain to the one that gets it.
     let delay: Int
 
-    fileprivate let gains: UnsafeMutablePointer<Double>
-    fileprivate let times: UnsafeMutablePointer<Int>
-    fileprivate let first, second: UnsafeMutablePointer<Int>
-    fileprivate let capacity: Int
+    fileprivate let gains: AudioArrayMemory<Double>
+    fileprivate let times: AudioArrayMemory<Int>
+    fileprivate let first, second: AudioArrayMemory<Int>
     private let length: Int
 
     /// `length`: frames of the look-ahead, at least 1.
@@ -94,20 +93,10 @@ final class PeakEnvelopeMemory {
         delay = length - 1 + PeakEnvelope.margin
         var capacity = 1
         while capacity < length + 2 * PeakEnvelope.margin + 1 { capacity *= 2 }
-        self.capacity = capacity
-        gains = .allocate(capacity: capacity)
-        gains.initialize(repeating: 1, count: capacity)
-        times = .allocate(capacity: capacity)
-        times.initialize(repeating: 0, count: capacity)
-        first = .allocate(capacity: length)
-        second = .allocate(capacity: length)
-    }
-
-    deinit {
-        gains.deallocate()
-        times.deallocate()
-        first.deallocate()
-        second.deallocate()
+        gains = AudioArrayMemory(repeating: 1, count: capacity)
+        times = AudioArrayMemory(repeating: 0, count: capacity)
+        first = AudioArrayMemory(repeating: 0, count: length)
+        second = AudioArrayMemory(repeating: 0, count: length)
     }
 
     /// An envelope at rest: for one processor.

@@ -33,8 +33,8 @@ struct ReductionMeter: BitwiseCopyable {
 
     /// Takes 0, or the same value as ever, for a whole block. [audio]
     @_noLocks
-    mutating func feed(_ value: Double, block cycle: Cycle) {
-        for frame in 0..<cycle.frames { feed(value, next: cycle.pointee.position &+ UInt64(frame) &+ 1) }
+    mutating func feed(_ value: Double, block: borrowing Block) {
+        for frame in 0..<block.frames { feed(value, next: block.position &+ UInt64(frame) &+ 1) }
     }
 
     @_noLocks

@@ -3,7 +3,7 @@ import Glibc
 import NodeKit
 
 /// A parametric equalizer: filters of the Audio EQ Cookbook (Robert Bristow-Johnson; W3C Note, 2021) one after another.
-final class Equalizer: Node {
+final class Equalizer: AudioNode {
     static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "eq", "parametric equalizer of up to 32 bands",
@@ -12,7 +12,8 @@ final class Equalizer: Node {
             + "default frequencies divide the range of hearing evenly; ten bands are an octave apart, 31.25 Hz to 16 kHz.",
         ports: Layout.through(channels: 1, output: "the input, equalized").ports,
         parameters: parameters(defaultKinds), settings: [bands, kinds, channels],
-        otherNames: ["equalizer", "equaliser", "parametric"], flags: VG_IN_PLACE, process: filterChainProcess)
+        otherNames: ["equalizer", "equaliser", "parametric"], flags: VG_IN_PLACE,
+        process: { Equalizer.process($0, $1, $2) })
 
     private static let bands = Key.integer("bands", "how many; as many as kinds says, else 5", in: 1...mostBands)
     private static let kinds = Key.texts(
@@ -59,4 +60,7 @@ final class Equalizer: Node {
                 kind, prefix: "band\(index + 1)_", frequency: Float(31.25 * pow(2, octave)))
         }
     }
+
+    @_noLocks
+    static func process(_ state: inout FilterChain.Processor, _ block: borrowing Block) { filterChain(&state, block) }
 }

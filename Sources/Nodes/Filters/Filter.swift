@@ -3,7 +3,7 @@ import NodeKit
 
 /// One filter of the Audio EQ Cookbook (Robert Bristow-Johnson; W3C Note, 2021) for all its channels; low and high pass
 /// also as Butterworth filters of higher order.
-final class Filter: Node {
+final class Filter: AudioNode {
     static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "filter", "low and high pass, shelves, peak, notch, band pass, all pass",
@@ -16,7 +16,7 @@ final class Filter: Node {
         parameters: FilterChain.parameters(.peak, frequency: 1000),
         settings: [kind.optional().required(), slope, channels],
         otherNames: ["biquad", "lowpass", "highpass", "peaking", "bandpass", "notch"], flags: VG_IN_PLACE,
-        process: filterChainProcess)
+        process: { Filter.process($0, $1, $2) })
 
     /// Files must say it; who makes a node without any setting gets one that changes nothing.
     private static let kind = Key.choice("kind", "the response", default: FilterKind.peak)
@@ -44,4 +44,7 @@ final class Filter: Node {
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> FilterChain.Processor { chain.prepare(preparation) }
+
+    @_noLocks
+    static func process(_ state: inout FilterChain.Processor, _ block: borrowing Block) { filterChain(&state, block) }
 }

@@ -23,30 +23,27 @@ final class FilterChain {
     }
 
     struct Processor: BitwiseCopyable {
-        var bands: UnsafeMutablePointer<Band>
-        var bandCount: Int
-        var sections: UnsafeMutablePointer<FilterSection>
-        var sectionCount: Int
-        /// Channel after channel, `sectionCount` each.
-        var states: UnsafeMutablePointer<FilterState>
+        var bands: AudioArray<Band>
+        var sections: AudioArray<FilterSection>
+        /// Channel after channel, one a section.
+        var states: AudioArray<FilterState>
         /// For one channel at a time.
-        var pairs: UnsafeMutablePointer<FilterPair>
+        var pairs: AudioArray<FilterPair>
         /// Of each channel in this block: nothing goes in and nothing is left.
-        var resting: UnsafeMutablePointer<Bool>
+        var resting: AudioArray<Bool>
         var parameterCount: Int
         var rate: Double
-        /// What to log when a frequency is too high for the rate; nil once told. Static text.
-        var heldNote: UnsafePointer<CChar>?
+        /// Whether the log has it that a frequency is too high for the rate.
+        var isHeldTold = false
     }
 
-    private let bands: [Band]
-    private let sections: [FilterSection]
-    private let channels: Int
-    private let bandMemory: UnsafeMutablePointer<Band>
-    private let sectionMemory: UnsafeMutablePointer<FilterSection>
-    private let stateMemory: UnsafeMutablePointer<FilterState>
-    private let pairMemory: UnsafeMutablePointer<FilterPair>
-    private let restingMemory: UnsafeMutablePointer<Bool>
+    private let bands: AudioArrayMemory<Band>
+    private let sections: AudioArrayMemory<FilterSection>
+    private let states: AudioArrayMemory<FilterState>
+    private let pairs: AudioArrayMemory<FilterPair>
+    private let resting: AudioArrayMemory<Bool>
+    /// What bands and sections begin with.
+    private let first: (bands: [Band], sections: [FilterSection])
     private let parameterCount: Int
 
     /// The layout's parameters are what `parameters(_:prefix:frequency:)` makes for each filter in turn.
@@ -62,38 +59,25 @@ final class FilterChain {
             sections += Self.sections(description)
             parameter += gain ? 3 : 2
         }
-        self.bands = bands
-        self.sections = sections
-        self.channels = channels
         parameterCount = parameter
-        bandMemory = .allocate(capacity: bands.count)
-        sectionMemory = .allocate(capacity: sections.count)
-        stateMemory = .allocate(capacity: sections.count * channels)
-        pairMemory = .allocate(capacity: max(1, sections.count / 2))
-        restingMemory = .allocate(capacity: channels)
-    }
-
-    deinit {
-        bandMemory.deallocate()
-        sectionMemory.deallocate()
-        stateMemory.deallocate()
-        pairMemory.deallocate()
-        restingMemory.deallocate()
+        first = (bands, sections)
+        self.bands = AudioArrayMemory(bands)
+        self.sections = AudioArrayMemory(sections)
+        states = AudioArrayMemory(repeating: FilterState(), count: sections.count * channels)
+        pairs = AudioArrayMemory(repeating: FilterPair(), count: max(1, sections.count / 2))
+        resting = AudioArrayMemory(repeating: true, count: channels)
     }
 
     /// A processor that has heard nothing yet.
     func prepare(_ preparation: Preparation) -> Processor {
-        bandMemory.initialize(from: bands, count: bands.count)
-        sectionMemory.initialize(from: sections, count: sections.count)
-        stateMemory.initialize(repeating: FilterState(), count: sections.count * channels)
-        pairMemory.initialize(repeating: FilterPair(), count: max(1, sections.count / 2))
-        restingMemory.initialize(repeating: true, count: channels)
-        let note: StaticString = "a frequency is too high for this rate; it was held at (Hz)"
+        bands.fill(first.bands)
+        sections.fill(first.sections)
+        states.fill(FilterState())
+        pairs.fill(FilterPair())
+        resting.fill(true)
         return Processor(
-            bands: bandMemory, bandCount: bands.count, sections: sectionMemory, sectionCount: sections.count,
-            states: stateMemory, pairs: pairMemory, resting: restingMemory, parameterCount: parameterCount,
-            rate: preparation.rate,
-            heldNote: UnsafeRawPointer(note.utf8Start).assumingMemoryBound(to: CChar.self))
+            bands: bands.array, sections: sections.array, states: states.array, pairs: pairs.array,
+            resting: resting.array, parameterCount: parameterCount, rate: preparation.rate)
     }
 
     /// The parameters of one filter, in the order that the chain expects.
@@ -126,71 +110,67 @@ final class FilterChain {
 
 /// Filters every channel of a node. [audio]
 @_noLocks
-func filterChainProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: FilterChain.Processor.self)
-    let frames = cycle.frames
-    let channels = io.outputCount
-    for channel in 0..<channels {
-        let resting = io.isSilent(input: channel) && isIdle(state, channel)
-        state.pointee.resting[channel] = resting
+func filterChain(_ state: inout FilterChain.Processor, _ block: borrowing Block) {
+    let frames = block.frames
+    for channel in block.outputs {
+        let resting = block.isSilent(channel) && isIdle(state, channel)
+        state.resting[channel] = resting
         if resting {
-            vg_zero(io.output(channel), UInt32(truncatingIfNeeded: frames))
-            io.markSilent(output: channel)
+            block.output(channel).clear()
+            block.markSilent(channel)
         }
     }
     // While a parameter moves, the coefficients are new in each frame, and the same for every channel.
-    let moving = min(lastMovement(state, io), frames)
+    let moving = min(lastMovement(state, block), frames)
     for frame in 0..<moving {
-        tune(state, io, cycle, frame)
-        for channel in 0..<channels where !state.pointee.resting[channel] {
-            filter(state, io, channel, frame..<(frame + 1))
+        tune(&state, block, frame)
+        for channel in block.outputs where !state.resting[channel] {
+            filter(state, block, channel, frame..<(frame + 1))
         }
     }
-    if moving < frames { tune(state, io, cycle, moving) }
-    for channel in 0..<channels where !state.pointee.resting[channel] {
-        filter(state, io, channel, moving..<frames)
-        if io.isSilent(input: channel) { settle(state, channel) }
+    if moving < frames { tune(&state, block, moving) }
+    for channel in block.outputs where !state.resting[channel] {
+        filter(state, block, channel, moving..<frames)
+        if block.isSilent(channel) { settle(state, channel) }
     }
 }
 
 /// The frame of this block at which the last movement of a parameter has ended. [audio]
 @_noLocks
-private func lastMovement(_ state: UnsafeMutablePointer<FilterChain.Processor>, _ io: BlockIO) -> Int {
+private func lastMovement(_ state: FilterChain.Processor, _ block: borrowing Block) -> Int {
     var last = 0
-    for index in 0..<state.pointee.parameterCount {
-        let ramp = io.parameter(index)
-        if !ramp.isSteady { last = max(last, Int(ramp.pointee.start) + Int(ramp.pointee.frames)) }
+    for index in 0..<state.parameterCount {
+        let ramp = block.parameter(index)
+        if !ramp.isSteady { last = max(last, ramp.end) }
     }
     return last
 }
 
 /// Gives the sections the coefficients of a frame. [audio]
 @_noLocks
-private func tune(
-    _ state: UnsafeMutablePointer<FilterChain.Processor>, _ io: BlockIO, _ cycle: Cycle, _ frame: Int
-) {
+private func tune(_ state: inout FilterChain.Processor, _ block: borrowing Block, _ frame: Int) {
     let highest = 0.49
-    for index in 0..<state.pointee.bandCount {
-        let band = state.pointee.bands + index
-        let frequency = io.parameter(band.pointee.frequency)[frame: frame]
-        let q = io.parameter(band.pointee.q)[frame: frame]
-        let gain = io.parameter(band.pointee.gain)[frame: frame]
-        if frequency == band.pointee.frequencySet, q == band.pointee.qSet, gain == band.pointee.gainSet { continue }
-        (band.pointee.frequencySet, band.pointee.qSet, band.pointee.gainSet) = (frequency, q, gain)
+    for index in 0..<state.bands.count {
+        let band = state.bands[index]
+        let frequency = block.parameter(band.frequency)[frame]
+        let q = block.parameter(band.q)[frame]
+        let gain = block.parameter(band.gain)[frame]
+        if frequency == band.frequencySet, q == band.qSet, gain == band.gainSet { continue }
+        state.bands[index].frequencySet = frequency
+        state.bands[index].qSet = q
+        state.bands[index].gainSet = gain
         // Cycles per frame. The tangent has a pole at half the rate, so that the way there ends a little below.
-        let perFrame = Double(frequency) / state.pointee.rate
-        if perFrame > highest, let note = state.pointee.heldNote {
-            let position = cycle.pointee.position + UInt64(truncatingIfNeeded: frame)
-            _ = vg_note_push(io, VG_NOTE_LOG, note, highest * state.pointee.rate, position)
-            state.pointee.heldNote = nil
+        let perFrame = Double(frequency) / state.rate
+        if perFrame > highest, !state.isHeldTold {
+            block.log("a frequency is too high for this rate; it was held at (Hz)", highest * state.rate, frame: frame)
+            state.isHeldTold = true
         }
         let angle = .pi * within(perFrame, 1e-6, highest)
         let tangent = vg_sin64(angle) / vg_cos64(angle)
-        let amplitude =
-            band.pointee.gain != band.pointee.frequency ? vg_pow64(10, within(Double(gain), -36, 36) / 40) : 1
-        for place in 0..<band.pointee.sectionCount {
-            state.pointee.sections[band.pointee.firstSection + place].set(
-                band.pointee.kind, tangent: tangent, amplitude: amplitude, q: within(Double(q), 0.01, 100))
+        let amplitude = band.gain != band.frequency ? vg_pow64(10, within(Double(gain), -36, 36) / 40) : 1
+        for place in band.firstSection..<band.firstSection + band.sectionCount {
+            state.sections[place].set(
+                band.kind, tangent: tangent, amplitude: amplitude, q: within(Double(q), 0.01, 100))
         }
     }
 }
@@ -204,44 +184,46 @@ private func within(_ value: Double, _ low: Double, _ high: Double) -> Double {
 /// One channel through all sections. Output and input may be the same buffer. [audio]
 @_noLocks
 private func filter(
-    _ state: UnsafeMutablePointer<FilterChain.Processor>, _ io: BlockIO, _ channel: Int, _ frames: Range<Int>
+    _ state: FilterChain.Processor, _ block: borrowing Block, _ channel: Int, _ frames: Range<Int>
 ) {
-    let (input, output) = (io.input(channel), io.output(channel))
-    let sections = UnsafePointer(state.pointee.sections)
-    let count = state.pointee.sectionCount
-    let states = state.pointee.states + channel * count
+    let input = block.input(channel)
+    let output = block.output(channel)
+    let sections = state.sections
+    let count = sections.count
+    let states = state.states.part(channel * count..<(channel + 1) * count)
     if count == 1 {
         // Copies, which stay in registers.
-        var (section, own) = (sections.pointee, states.pointee)
-        for frame in frames { output[frame] = Float(filterStep(&section, &own, finiteSample(input[frame]))) }
-        states.pointee = own
+        let section = sections[0]
+        var own = states[0]
+        for frame in frames { output[frame] = Float(filterStep(section, &own, finiteSample(input[frame]))) }
+        states[0] = own
         return
     }
     if frames.count > count {
-        filterInPairs(state.pointee.pairs, sections, states, count: count, input, output, frames)
+        filterInPairs(state.pairs, sections, states, input, output, frames)
         return
     }
     for frame in frames {
         var sample = finiteSample(input[frame])
-        for index in 0..<count { sample = filterStep(sections + index, states + index, sample) }
+        for index in 0..<count { sample = filterStep(sections[index], &states[index], sample) }
         output[frame] = Float(sample)
     }
 }
 
 /// Whether nothing is left of what went in. [audio]
 @_noLocks
-private func isIdle(_ state: UnsafeMutablePointer<FilterChain.Processor>, _ channel: Int) -> Bool {
-    let states = state.pointee.states + channel * state.pointee.sectionCount
-    for index in 0..<state.pointee.sectionCount where states[index].band != 0 || states[index].low != 0 {
-        return false
-    }
+private func isIdle(_ state: FilterChain.Processor, _ channel: Int) -> Bool {
+    let count = state.sections.count
+    for index in channel * count..<(channel + 1) * count
+    where state.states[index].band != 0 || state.states[index].low != 0 { return false }
     return true
 }
 
 /// Ends what has died away, so that silence can be flagged. [audio]
 @_noLocks
-private func settle(_ state: UnsafeMutablePointer<FilterChain.Processor>, _ channel: Int) {
-    let states = state.pointee.states + channel * state.pointee.sectionCount
-    for index in 0..<state.pointee.sectionCount where !states[index].isGone() { return }
-    for index in 0..<state.pointee.sectionCount { (states[index].band, states[index].low) = (0, 0) }
+private func settle(_ state: FilterChain.Processor, _ channel: Int) {
+    let count = state.sections.count
+    let places = channel * count..<(channel + 1) * count
+    for index in places where !state.states[index].isGone() { return }
+    for index in places { state.states[index] = FilterState() }
 }

@@ -14,23 +14,23 @@ struct FilterPair: BitwiseCopyable {
 
     /// Takes over two sections and their states. [audio]
     @_noLocks
-    mutating func load(_ sections: UnsafePointer<FilterSection>, _ states: UnsafePointer<FilterState>) {
-        let (first, second) = (sections[0], sections[1])
+    mutating func load(_ pair: Int, _ sections: AudioArray<FilterSection>, _ states: AudioArray<FilterState>) {
+        let (first, second) = (sections[2 * pair], sections[2 * pair + 1])
         a1 = SIMD2(first.a1, second.a1)
         a2 = SIMD2(first.a2, second.a2)
         a3 = SIMD2(first.a3, second.a3)
         m0 = SIMD2(first.m0, second.m0)
         m1 = SIMD2(first.m1, second.m1)
         m2 = SIMD2(first.m2, second.m2)
-        band = SIMD2(states[0].band, states[1].band)
-        low = SIMD2(states[0].low, states[1].low)
+        band = SIMD2(states[2 * pair].band, states[2 * pair + 1].band)
+        low = SIMD2(states[2 * pair].low, states[2 * pair + 1].low)
     }
 
     /// Gives the states back. [audio]
     @_noLocks
-    func store(_ states: UnsafeMutablePointer<FilterState>) {
-        (states[0].band, states[0].low) = (band.x, low.x)
-        (states[1].band, states[1].low) = (band.y, low.y)
+    func store(_ pair: Int, _ states: AudioArray<FilterState>) {
+        states[2 * pair] = FilterState(band: band.x, low: low.x)
+        states[2 * pair + 1] = FilterState(band: band.y, low: low.y)
     }
 
     /// Takes a frame of the first section and gives the one before it of the second. [audio]
@@ -52,42 +52,42 @@ struct FilterPair: BitwiseCopyable {
 /// the same buffer. Pair p is p frames behind the first pair. [audio]
 @_noLocks
 func filterInPairs(
-    _ pairs: UnsafeMutablePointer<FilterPair>, _ sections: UnsafePointer<FilterSection>,
-    _ states: UnsafeMutablePointer<FilterState>, count: Int, _ input: UnsafePointer<Float>,
-    _ output: UnsafeMutablePointer<Float>, _ frames: Range<Int>
+    _ pairs: AudioArray<FilterPair>, _ sections: AudioArray<FilterSection>, _ states: AudioArray<FilterState>,
+    _ input: borrowing InputSamples, _ output: borrowing OutputSamples, _ frames: Range<Int>
 ) {
+    let count = sections.count
     let pairCount = count / 2
     // Each of the first frames goes as far as the pair that begins with it.
     for ahead in 0..<pairCount {
         let pair = pairCount - 1 - ahead
         var sample = finiteSample(input[frames.lowerBound + ahead])
-        for index in 0...(2 * pair) { sample = filterStep(sections + index, states + index, sample) }
+        for index in 0...(2 * pair) { sample = filterStep(sections[index], &states[index], sample) }
         pairs[pair].carried = sample
     }
-    for pair in 0..<pairCount { pairs[pair].load(sections + 2 * pair, states + 2 * pair) }
+    for pair in 0..<pairCount { pairs[pair].load(pair, sections, states) }
     if count == 2 {
         // A copy, which stays in registers.
-        var pair = pairs.pointee
+        var pair = pairs[0]
         for frame in (frames.lowerBound + 1)..<frames.upperBound {
             output[frame - 1] = Float(pair.step(finiteSample(input[frame])))
         }
-        pairs.pointee = pair
+        pairs[0] = pair
     } else {
         let last = count - 1
         let isOdd = count % 2 == 1
         for frame in (frames.lowerBound + pairCount)..<frames.upperBound {
             var sample = finiteSample(input[frame])
             for pair in 0..<pairCount { sample = pairs[pair].step(sample) }
-            if isOdd { sample = filterStep(sections + last, states + last, sample) }
+            if isOdd { sample = filterStep(sections[last], &states[last], sample) }
             output[frame - pairCount] = Float(sample)
         }
     }
-    for pair in 0..<pairCount { pairs[pair].store(states + 2 * pair) }
+    for pair in 0..<pairCount { pairs[pair].store(pair, states) }
     // The last frames go the rest of their way.
     for behind in 0..<pairCount {
         let pair = pairCount - 1 - behind
         var sample = pairs[pair].carried
-        for index in (2 * pair + 1)..<count { sample = filterStep(sections + index, states + index, sample) }
+        for index in (2 * pair + 1)..<count { sample = filterStep(sections[index], &states[index], sample) }
         output[frames.upperBound - 1 - pair] = Float(sample)
     }
 }

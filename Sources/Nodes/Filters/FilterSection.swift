@@ -56,8 +56,12 @@ struct FilterSection: BitwiseCopyable {
 
 /// The two integrators of a section, for one channel.
 struct FilterState: BitwiseCopyable {
-    var band = 0.0
-    var low = 0.0
+    var band: Double
+    var low: Double
+
+    /// At rest, unless it says otherwise. [audio]
+    @_noLocks
+    init(band: Double = 0, low: Double = 0) { (self.band, self.low) = (band, low) }
 
     /// So little that no sample of 32 bits shows it, whatever comes in next.
     @_noLocks @inline(__always)
@@ -66,17 +70,15 @@ struct FilterState: BitwiseCopyable {
 
 /// The next sample of a section. [audio]
 @_noLocks @inline(__always)
-func filterStep(
-    _ section: UnsafePointer<FilterSection>, _ state: UnsafeMutablePointer<FilterState>, _ input: Double
-) -> Double {
+func filterStep(_ section: FilterSection, _ state: inout FilterState, _ input: Double) -> Double {
     // The states move by twice the way to the outputs: small differences are not lost in large states.
-    let (band, low) = (state.pointee.band, state.pointee.low)
+    let (band, low) = (state.band, state.low)
     let rest = input - low
-    let bandWay = section.pointee.a1 * band + section.pointee.a2 * rest
-    let lowWay = section.pointee.a2 * band + section.pointee.a3 * rest
-    state.pointee.band = band + 2 * bandWay
-    state.pointee.low = low + 2 * lowWay
-    return section.pointee.m0 * input + section.pointee.m1 * (band + bandWay) + section.pointee.m2 * (low + lowWay)
+    let bandWay = section.a1 * band + section.a2 * rest
+    let lowWay = section.a2 * band + section.a3 * rest
+    state.band = band + 2 * bandWay
+    state.low = low + 2 * lowWay
+    return section.m0 * input + section.m1 * (band + bandWay) + section.m2 * (low + lowWay)
 }
 
 /// A sample for a recursive filter: what is infinite or not a number would stay in it for ever, and counts as 0. [audio]

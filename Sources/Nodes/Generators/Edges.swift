@@ -31,7 +31,7 @@ let edgeTable = EdgeTable()
 
 struct EdgeTable: @unchecked Sendable {
     // Sendable: written once, before anyone can see it.
-    let points: UnsafePointer<EdgePoint>
+    let points: AudioArrayMemory<EdgePoint>
 
     fileprivate init() {
         let count = reach * density
@@ -44,8 +44,8 @@ struct EdgeTable: @unchecked Sendable {
         let half = (0..<count).reversed().reduce(0) { $0 + integral($1) }
         for index in filter.indices { filter[index] *= 0.5 / half }
         // Two points of zeros behind the end: for the last interval.
-        let table = UnsafeMutablePointer<EdgePoint>.allocate(capacity: count + 2)
-        table.initialize(repeating: EdgePoint(impulse: 0, step: 0, corner: 0), count: count + 2)
+        points = AudioArrayMemory(repeating: EdgePoint(impulse: 0, step: 0, corner: 0), count: count + 2)
+        let table = points.array
         for index in (0..<count).reversed() {
             let next = table[index + 1]
             let step = next.step + integral(index)
@@ -54,7 +54,6 @@ struct EdgeTable: @unchecked Sendable {
                 next.corner + (step + next.step) * width / 2 + (next.impulse - filter[2 * index]) * width * width / 12
             table[index] = EdgePoint(impulse: filter[2 * index], step: step, corner: corner)
         }
-        points = UnsafePointer(table)
     }
 }
 
@@ -79,7 +78,7 @@ func besselI0(_ x: Double) -> Double {
 
 /// What all steps of a cycle's phase `place` add, for steps upwards by 1. [audio]
 @_noLocks @inline(__always)
-private func steps(_ since: Double, _ step: Double, _ table: UnsafePointer<EdgePoint>) -> Double {
+private func steps(_ since: Double, _ step: Double, _ table: AudioArray<EdgePoint>) -> Double {
     var sum = 0.0
     let stride = Double(density) / step
     let end = Double(reach * density)
@@ -98,7 +97,7 @@ private func steps(_ since: Double, _ step: Double, _ table: UnsafePointer<EdgeP
 
 /// What all corners of a cycle's phase add, for slopes that rise by 1 a frame. [audio]
 @_noLocks @inline(__always)
-private func corners(_ since: Double, _ step: Double, _ table: UnsafePointer<EdgePoint>) -> Double {
+private func corners(_ since: Double, _ step: Double, _ table: AudioArray<EdgePoint>) -> Double {
     var sum = 0.0
     let stride = Double(density) / step
     let end = Double(reach * density)
@@ -124,21 +123,21 @@ private func hermite(_ from: Double, _ fromSlope: Double, _ to: Double, _ toSlop
 }
 
 @_noLocks @inline(__always)
-private func stepAt(_ place: Double, _ table: UnsafePointer<EdgePoint>) -> Double {
+private func stepAt(_ place: Double, _ table: AudioArray<EdgePoint>) -> Double {
     let index = Int(place)
-    let point = table + index
+    let (point, next) = (table[index], table[index + 1])
     let width = 1 / Double(density)
     return hermite(
-        point[0].step, -width * point[0].impulse, point[1].step, -width * point[1].impulse, place - Double(index))
+        point.step, -width * point.impulse, next.step, -width * next.impulse, place - Double(index))
 }
 
 @_noLocks @inline(__always)
-private func cornerAt(_ place: Double, _ table: UnsafePointer<EdgePoint>) -> Double {
+private func cornerAt(_ place: Double, _ table: AudioArray<EdgePoint>) -> Double {
     let index = Int(place)
-    let point = table + index
+    let (point, next) = (table[index], table[index + 1])
     let width = 1 / Double(density)
     return hermite(
-        point[0].corner, -width * point[0].step, point[1].corner, -width * point[1].step, place - Double(index))
+        point.corner, -width * point.step, next.corner, -width * next.step, place - Double(index))
 }
 
 /// Cycles since the phase was `place`, 0..<1.
@@ -147,7 +146,7 @@ private func since(_ place: Double, _ phase: Double) -> Double { phase >= place 
 
 /// A square of peak 1 that begins upwards; `phase` 0..<1, `step` in cycles per frame. [audio]
 @_noLocks
-func squareWave(_ phase: Double, _ step: Double, _ table: UnsafePointer<EdgePoint>?) -> Double {
+func squareWave(_ phase: Double, _ step: Double, _ table: AudioArray<EdgePoint>?) -> Double {
     let ideal = phase < 0.5 ? 1.0 : -1
     guard let table, step > 0 else { return ideal }
     return ideal + 2 * (steps(phase, step, table) - steps(since(0.5, phase), step, table))
@@ -155,7 +154,7 @@ func squareWave(_ phase: Double, _ step: Double, _ table: UnsafePointer<EdgePoin
 
 /// A rising saw of peak 1 that begins at 0 and falls at half a cycle. [audio]
 @_noLocks
-func sawWave(_ phase: Double, _ step: Double, _ table: UnsafePointer<EdgePoint>?) -> Double {
+func sawWave(_ phase: Double, _ step: Double, _ table: AudioArray<EdgePoint>?) -> Double {
     let ideal = phase < 0.5 ? 2 * phase : 2 * phase - 2
     guard let table, step > 0 else { return ideal }
     return ideal - 2 * steps(since(0.5, phase), step, table)
@@ -163,7 +162,7 @@ func sawWave(_ phase: Double, _ step: Double, _ table: UnsafePointer<EdgePoint>?
 
 /// A triangle of peak 1 that begins at 0 and rises. [audio]
 @_noLocks
-func triangleWave(_ phase: Double, _ step: Double, _ table: UnsafePointer<EdgePoint>?) -> Double {
+func triangleWave(_ phase: Double, _ step: Double, _ table: AudioArray<EdgePoint>?) -> Double {
     let ideal = phase < 0.25 ? 4 * phase : phase < 0.75 ? 2 - 4 * phase : 4 * phase - 4
     guard let table, step > 0 else { return ideal }
     return ideal

@@ -5,11 +5,9 @@ import NodeKit
 /// White noise, evenly spread over -1..<1. Each sample is a function of seed, channel and frame alone (the mixing
 /// step of SplitMix64: Steele, Lea, Flood, OOPSLA 2014). [audio]
 @_noLocks
-func whiteNoise(
-    _ seed: UInt64, _ channel: Int, from start: UInt64, _ output: UnsafeMutablePointer<Float>, _ frames: Int
-) {
+func whiteNoise(_ seed: UInt64, _ channel: Int, from start: UInt64, _ output: borrowing OutputSamples) {
     let origin = scramble(seed &+ UInt64(channel) &* 0xD1B5_4A32_D192_ED03)
-    for frame in 0..<frames {
+    for frame in 0..<output.count {
         let bits = scramble(origin &+ (start &+ UInt64(frame) &+ 1) &* 0x9E37_79B9_7F4A_7C15)
         output[frame] = Float(Int64(bitPattern: bits) >> 40) * (1 / 8_388_608)
     }
@@ -33,17 +31,17 @@ struct PinkSection: BitwiseCopyable {
 /// octave above its pole; one more pair of real numbers straightens the highest octave. The three numbers were fitted
 /// by least squares over the whole band and hold for every rate.
 struct PinkFilter: BitwiseCopyable {
-    fileprivate let sections: UnsafePointer<PinkSection>
-    fileprivate let count: Int
-    /// `count` numbers a channel.
-    fileprivate let state: UnsafeMutablePointer<Double>
+    fileprivate let sections: AudioArray<PinkSection>
+    /// As many numbers a channel.
+    fileprivate let state: AudioArray<Double>
     fileprivate let gain: Double
 
     /// Filters a block of a channel in place. [audio]
     @_noLocks
-    func apply(_ channel: Int, _ samples: UnsafeMutablePointer<Float>, _ frames: Int) {
-        let state = state + channel * count
-        for frame in 0..<frames {
+    func apply(_ channel: Int, _ samples: borrowing OutputSamples) {
+        let count = sections.count
+        let state = state.part(channel * count..<(channel + 1) * count)
+        for frame in 0..<samples.count {
             var sample = Double(samples[frame])
             for index in 0..<count {
                 let result = sample + state[index]
@@ -58,7 +56,8 @@ struct PinkFilter: BitwiseCopyable {
 /// The memory of a `PinkFilter`.
 final class PinkMemory {
     let filter: PinkFilter
-    private let sections: UnsafeMutablePointer<PinkSection>
+    private let sections: AudioArrayMemory<PinkSection>
+    private let state: AudioArrayMemory<Double>
 
     /// Of the root mean square, beside the level: the highest of some 10^8 samples is there. -15 dB.
     private static let rms = 0.177_827_941
@@ -71,18 +70,10 @@ final class PinkMemory {
             list.append(PinkSection(pole: exp(-place), zero: exp(-2 * place)))
             place /= 4
         }
-        sections = .allocate(capacity: list.count)
-        sections.initialize(from: list, count: list.count)
-        let state = UnsafeMutablePointer<Double>.allocate(capacity: list.count * channels)
-        state.initialize(repeating: 0, count: list.count * channels)
+        sections = AudioArrayMemory(list)
+        state = AudioArrayMemory(repeating: 0, count: list.count * channels)
         filter = PinkFilter(
-            sections: UnsafePointer(sections), count: list.count, state: state,
-            gain: Self.rms / (Self.power(list) / 3).squareRoot())
-    }
-
-    deinit {
-        filter.state.deallocate()
-        sections.deallocate()
+            sections: sections.array, state: state.array, gain: Self.rms / (Self.power(list) / 3).squareRoot())
     }
 
     /// The mean of the filter's squared magnitude over the whole band, by the trapezoid rule over octaves: what the

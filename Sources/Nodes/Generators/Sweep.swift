@@ -49,23 +49,27 @@ struct NyquistGate: BitwiseCopyable {
     private let span: Double
     /// How far it is open, in frames of `span`; negative: nothing has been heard yet.
     private var open = -1.0
-    /// What to log; nil once told. Static text.
-    private var note: UnsafePointer<CChar>?
+    /// Whether the log has it.
+    private var isTold = false
 
     /// [control]
     init(_ preparation: Preparation) {
         span = max(1, (0.005 * preparation.rate).rounded())
-        let text: StaticString = "a frequency beyond half the sample rate is silent (Hz)"
-        note = UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
     /// What the next sample is multiplied by. [audio]
+    @_noLocks @inline(__always)
+    mutating func next(_ frequency: Double, _ block: borrowing Block, _ frame: Int) -> Double {
+        if open == span, frequency <= 0.5 * block.rate { return 1 }
+        return move(frequency, block, frame)
+    }
+
     @_noLocks
-    mutating func next(_ frequency: Double, _ io: BlockIO, _ cycle: Cycle, _ frame: Int) -> Double {
-        let isBeyond = frequency > 0.5 * cycle.pointee.rate
-        if isBeyond, let text = note {
-            _ = vg_note_push(io, VG_NOTE_LOG, text, frequency, cycle.pointee.position + UInt64(frame))
-            note = nil
+    private mutating func move(_ frequency: Double, _ block: borrowing Block, _ frame: Int) -> Double {
+        let isBeyond = frequency > 0.5 * block.rate
+        if isBeyond, !isTold {
+            block.log("a frequency beyond half the sample rate is silent (Hz)", frequency, frame: frame)
+            isTold = true
         }
         if open < 0 { open = isBeyond ? 0 : span }
         let level = open >= span ? 1 : open <= 0 ? 0 : 0.5 - 0.5 * vg_cos64(.pi * open / span)

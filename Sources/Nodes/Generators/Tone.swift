@@ -4,7 +4,7 @@ import NodeKit
 import Synchronization
 
 /// Makes test signals. Equal settings give the same samples, bit for bit, however the signal is cut into blocks.
-final class Tone: Node {
+final class Tone: AudioNode {
     static let calls: NodeCalls = .idle
     static let descriptor = NodeDescriptor(
         "tone", "test signals: sine, square, saw, triangle, sweep, noise, pink, impulse",
@@ -19,7 +19,7 @@ final class Tone: Node {
             """,
         ports: Port.audio(VG_OUTPUT, channels: 1, doc: "the signal"),
         parameters: Knob.all, settings: [wave, channels, start, end, seconds, repeats, period, seed],
-        otherNames: ["oscillator", "sine", "noise", "generator", "signal"], process: toneProcess)
+        otherNames: ["oscillator", "sine", "noise", "generator", "signal"], process: { Tone.process($0, $1, $2) })
 
     private static let wave = Key.choice("wave", "the kind of signal", default: Wave.sine)
     private static let channels = Key.channels("audio channels out")
@@ -69,12 +69,12 @@ final class Tone: Node {
         var law = SweepLaw(start: 1, end: 1, seconds: 1, rate: 1)
         var gate: NyquistGate
         /// What band-limited waves are made of; nil for others.
-        var edges: UnsafePointer<EdgePoint>?
+        var edges: AudioArray<EdgePoint>?
         var seed: UInt64 = 0
         /// Of pink noise; nil for others.
         var pink: PinkFilter?
         /// 1 until a sweep that does not begin again has ended.
-        var playing: UnsafeMutablePointer<Atomic<Int>>
+        var playing: SharedCell<Atomic<Int>>
     }
 
     let layout: Layout
@@ -82,7 +82,7 @@ final class Tone: Node {
     private let start, end, seconds, period: Double
     private let repeats: Bool
     private let seed: Int
-    private let playing = SharedCount()
+    private let playing = SharedCount(count: 0)
     private var pink: PinkMemory?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
@@ -96,18 +96,18 @@ final class Tone: Node {
         layout = Layout(
             ports: Port.audio(VG_OUTPUT, channels: try settings[Self.channels], doc: "the signal"),
             parameters: Knob.all)
-        playing.value = wave == .sweep && !repeats ? 1 : 0
+        playing.count = wave == .sweep && !repeats ? 1 : 0
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        playing.value = wave == .sweep && !repeats ? 1 : 0
+        playing.count = wave == .sweep && !repeats ? 1 : 0
         let span = wave == .impulse ? period : seconds
         var processor = Processor(wave: wave, repeats: repeats, gate: NyquistGate(preparation), playing: playing.cell)
         processor.length = UInt64(max(1, span * preparation.rate + 0.5))
         processor.law = SweepLaw(start: start, end: end, seconds: seconds, rate: preparation.rate)
         processor.seed = UInt64(bitPattern: Int64(seed))
         switch wave {
-        case .square, .saw, .triangle: processor.edges = edgeTable.points
+        case .square, .saw, .triangle: processor.edges = edgeTable.points.array
         case .pink:
             let memory = PinkMemory(channels: layout.ports.count, rate: preparation.rate)
             processor.pink = memory.filter
@@ -118,62 +118,66 @@ final class Tone: Node {
     }
 
     /// An endless signal is a background, not something to wait for.
-    var isIdle: Bool { playing.value == 0 }
+    var isIdle: Bool { playing.count == 0 }
 }
 
-@_noLocks
-private func toneProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Tone.Processor.self)
-    let frames = cycle.frames
-    let gain = blockGain(io[Tone.Knob.level], &state.pointee.gain, frames)
-    let output = io.output(0)
-    var isSilent = gain.isZero
-    switch state.pointee.wave {
-    case .sine, .square, .saw, .triangle: if periodic(state, io, output, cycle) { isSilent = true }
-    case .sweep: if sweep(state, io, output, cycle) { isSilent = true }
-    case .impulse: if impulse(state, output, frames) { isSilent = true }
-    case .silence:
-        vg_zero(output, UInt32(frames))
-        isSilent = true
-    case .noise, .pink:
-        for channel in 0..<io.outputCount {
-            whiteNoise(state.pointee.seed, channel, from: state.pointee.frame, io.output(channel), frames)
-            if let pink = state.pointee.pink { pink.apply(channel, io.output(channel), frames) }
-            applyGain(gain, io.output(channel), io.output(channel), frames)
-            if isSilent { io.markSilent(output: channel) }
+extension Tone {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let frames = block.frames
+        let gain = blockGain(block[Knob.level], &state.gain, frames)
+        let output = block.output(0)
+        var isSilent = gain.isZero
+        switch state.wave {
+        case .sine, .square, .saw, .triangle: if periodic(&state, block, output) { isSilent = true }
+        case .sweep: if sweep(&state, block, output) { isSilent = true }
+        case .impulse: if impulse(&state, output) { isSilent = true }
+        case .silence:
+            output.clear()
+            isSilent = true
+        case .noise, .pink:
+            for channel in block.outputs {
+                let output = block.output(channel)
+                whiteNoise(state.seed, channel, from: state.frame, output)
+                if let pink = state.pink { pink.apply(channel, output) }
+                applyGain(gain, output.written, output)
+                if isSilent { block.markSilent(channel) }
+            }
+            state.frame += UInt64(frames)
+            return
         }
-        state.pointee.frame += UInt64(frames)
-        return
-    }
-    applyGain(gain, output, output, frames)
-    for channel in 0..<io.outputCount {
-        vg_copy(io.output(channel), output, UInt32(frames))
-        if isSilent { io.markSilent(output: channel) }
+        applyGain(gain, output.written, output)
+        for channel in block.outputs {
+            block.output(channel).copy(output.written)
+            if isSilent { block.markSilent(channel) }
+        }
     }
 }
 
 /// A wave of the parameter's frequency. True if it is silent, being beyond half the rate. [audio]
 @_noLocks
 private func periodic(
-    _ state: UnsafeMutablePointer<Tone.Processor>, _ io: BlockIO, _ output: UnsafeMutablePointer<Float>, _ cycle: Cycle
+    _ state: inout Tone.Processor, _ block: borrowing Block, _ output: borrowing OutputSamples
 ) -> Bool {
-    let ramp = io[Tone.Knob.frequency]
-    let rate = cycle.pointee.rate
-    let wave = state.pointee.wave
-    var (phase, step) = (state.pointee.phase, state.pointee.step)
+    let ramp = block[Tone.Knob.frequency]
+    let rate = block.rate
+    let wave = state.wave
+    // Copies, which stay in registers.
+    var (phase, step, gate) = (state.phase, state.step, state.gate)
+    let edges = state.edges
     var isSilent = true
-    for frame in 0..<cycle.frames {
-        let frequency = Double(ramp[frame: frame])
-        let level = state.pointee.gate.next(frequency, io, cycle, frame)
+    for frame in 0..<block.frames {
+        let frequency = Double(ramp[frame])
+        let level = gate.next(frequency, block, frame)
         // What goes beyond half the rate fades as it was.
         if frequency <= 0.5 * rate { step = cyclesPerFrame(frequency, rate) }
         var sample = 0.0
         if level > 0 {
             isSilent = false
             switch wave {
-            case .square: sample = squareWave(phase, step, state.pointee.edges)
-            case .saw: sample = sawWave(phase, step, state.pointee.edges)
-            case .triangle: sample = triangleWave(phase, step, state.pointee.edges)
+            case .square: sample = squareWave(phase, step, edges)
+            case .saw: sample = sawWave(phase, step, edges)
+            case .triangle: sample = triangleWave(phase, step, edges)
             default: sample = vg_sin64(2 * .pi * phase)
             }
             if level < 1 { sample *= level }
@@ -182,58 +186,57 @@ private func periodic(
         phase += step
         if phase >= 1 { phase -= 1 }
     }
-    (state.pointee.phase, state.pointee.step) = (phase, step)
+    (state.phase, state.step, state.gate) = (phase, step, gate)
     return isSilent
 }
 
 /// A sine whose pitch rises evenly in octaves; the phase goes on when it begins again. True after its end. [audio]
 @_noLocks
 private func sweep(
-    _ state: UnsafeMutablePointer<Tone.Processor>, _ io: BlockIO, _ output: UnsafeMutablePointer<Float>, _ cycle: Cycle
+    _ state: inout Tone.Processor, _ block: borrowing Block, _ output: borrowing OutputSamples
 ) -> Bool {
-    let length = state.pointee.length
-    if state.pointee.frame >= length, !state.pointee.repeats {
-        vg_zero(output, UInt32(cycle.frames))
-        state.pointee.playing.pointee.store(0, ordering: .releasing)
+    let length = state.length
+    if state.frame >= length, !state.repeats {
+        output.clear()
+        state.playing.value.store(0, ordering: .releasing)
         return true
     }
-    var index = state.pointee.frame
-    for frame in 0..<cycle.frames {
+    var index = state.frame
+    for frame in 0..<block.frames {
         if index >= length {
-            if !state.pointee.repeats {
+            if !state.repeats {
                 output[frame] = 0
                 continue
             }
-            let (cycles, _) = state.pointee.law.at(length)
-            state.pointee.phase += cycles
-            state.pointee.phase -= vg_floor64(state.pointee.phase)
+            let (cycles, _) = state.law.at(length)
+            state.phase += cycles
+            state.phase -= vg_floor64(state.phase)
             index = 0
         }
-        let (cycles, frequency) = state.pointee.law.at(index)
-        var level = state.pointee.gate.next(frequency, io, cycle, frame)
-        if !state.pointee.repeats { level *= state.pointee.law.fade(index, of: length) }
-        let phase = state.pointee.phase + cycles
+        let (cycles, frequency) = state.law.at(index)
+        var level = state.gate.next(frequency, block, frame)
+        if !state.repeats { level *= state.law.fade(index, of: length) }
+        let phase = state.phase + cycles
         output[frame] = level > 0 ? Float(level * vg_sin64(2 * .pi * (phase - vg_floor64(phase)))) : 0
         index += 1
     }
-    state.pointee.frame = index
+    state.frame = index
     return false
 }
 
 /// A single 1 every `length` frames. True if there is none in this block. [audio]
 @_noLocks
-private func impulse(
-    _ state: UnsafeMutablePointer<Tone.Processor>, _ output: UnsafeMutablePointer<Float>, _ frames: Int
-) -> Bool {
-    vg_zero(output, UInt32(frames))
-    let length = state.pointee.length
-    let sinceLast = state.pointee.frame
+private func impulse(_ state: inout Tone.Processor, _ output: borrowing OutputSamples) -> Bool {
+    output.clear()
+    let frames = output.count
+    let length = state.length
+    let sinceLast = state.frame
     var next = sinceLast == 0 ? 0 : length - sinceLast
     let isEmpty = next >= UInt64(frames)
     while next < UInt64(frames) {
         output[Int(next)] = 1
         next += length
     }
-    state.pointee.frame = (sinceLast + UInt64(frames)) % length
+    state.frame = (sinceLast + UInt64(frames)) % length
     return isEmpty
 }

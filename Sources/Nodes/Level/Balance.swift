@@ -2,7 +2,7 @@
 import NodeKit
 
 /// Makes one side of a stereo signal quieter; nothing goes from one side to the other, and nothing gets louder.
-final class Balance: Node {
+final class Balance: AudioNode {
     static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "balance", "makes one side of a stereo signal quieter",
@@ -14,7 +14,7 @@ final class Balance: Node {
             Port(VG_AUDIO_PORT, VG_OUTPUT, "out_1", doc: "the left side, quieter to the right of the centre"),
             Port(VG_AUDIO_PORT, VG_OUTPUT, "out_2", doc: "the right side, quieter to the left of the centre"),
         ],
-        parameters: Knob.all, flags: VG_IN_PLACE | VG_LIGHT, process: balanceProcess)
+        parameters: Knob.all, flags: VG_IN_PLACE | VG_LIGHT, process: { Balance.process($0, $1, $2) })
 
     fileprivate enum Knob: Int, ParameterList {
         case position
@@ -34,22 +34,26 @@ final class Balance: Node {
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor() }
 }
 
-@_noLocks
-private func balanceProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let frames = cycle.frames
-    let ramp = io[Balance.Knob.position]
-    let state = memory.assumingMemoryBound(to: Balance.Processor.self)
-    let curve = state.pointee.heard.move(ramp, from: Double(ramp.pointee.value), to: Double(ramp.target), frames)
-    let moved = ramp.isSteady ? 0 : min(Int(ramp.pointee.start) + Int(ramp.pointee.frames), frames)
-    for side in 0...1 {
-        let (input, output) = (io.input(side), io.output(side))
-        for frame in 0..<moved {
-            output[frame] = input[frame] * sideGain(side, curve.map { Float($0.value(frame)) } ?? ramp[frame: frame])
+extension Balance {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let frames = block.frames
+        let ramp = block[Knob.position]
+        let start = Double(ramp.value)
+        let curve = state.heard.move(ramp, from: start, to: Double(ramp.target), frames)
+        let moved = ramp.isSteady ? 0 : min(ramp.end, frames)
+        for side in 0...1 {
+            let input = block.input(side)
+            let output = block.output(side)
+            for frame in 0..<moved {
+                let position = if let curve { Float(curve.value(frame)) } else { ramp[frame] }
+                output[frame] = input[frame] * sideGain(side, position)
+            }
+            let gain = sideGain(side, ramp.target)
+            for frame in moved..<frames { output[frame] = input[frame] * gain }
+            if gain == 0, moved == 0 { output.clear() }  // also of NaN
+            if block.isSilent(side) || (gain == 0 && moved == 0) { block.markSilent(side) }
         }
-        let gain = sideGain(side, ramp.target)
-        for frame in moved..<frames { output[frame] = input[frame] * gain }
-        if gain == 0, moved == 0 { vg_zero(output, UInt32(truncatingIfNeeded: frames)) }  // also of NaN
-        if io.isSilent(input: side) || (gain == 0 && moved == 0) { io.markSilent(output: side) }
     }
 }
 

@@ -38,15 +38,15 @@ struct BlockGain: BitwiseCopyable {
 
 /// Reads a parameter in decibels for a block of `frames`. [audio]
 @_noLocks @inline(__always)
-func blockGain(_ ramp: UnsafePointer<vg_ramp>, _ cache: UnsafeMutablePointer<GainCache>, _ frames: Int) -> BlockGain {
-    let target = ramp.pointee.target
-    if target != cache.pointee.decibels {
-        cache.pointee.decibels = target
-        cache.pointee.linear = target <= silenceDB ? 0 : Float(linearGain(target))
+func blockGain(_ ramp: borrowing Ramp, _ cache: inout GainCache, _ frames: Int) -> BlockGain {
+    let target = ramp.target
+    if target != cache.decibels {
+        cache.decibels = target
+        cache.linear = target <= silenceDB ? 0 : Float(linearGain(target))
     }
-    let after = cache.pointee.linear
-    let value = ramp.pointee.value
-    if let curve = cache.pointee.heard.move(
+    let after = cache.linear
+    let value = ramp.value
+    if let curve = cache.heard.move(
         ramp, from: value <= silenceDB ? 0 : linearGain(value), to: Double(after), frames)
     {
         return BlockGain(
@@ -57,10 +57,10 @@ func blockGain(_ ramp: UnsafePointer<vg_ramp>, _ cache: UnsafeMutablePointer<Gai
         return BlockGain(before: after, held: 0, start: 1, ratio: 1, end: 0, after: after, isZero: after == 0)
     }
     let start = linearGain(value)
-    let ramped = Int(ramp.pointee.start) + Int(ramp.pointee.frames)
+    let ramped = ramp.end
     return BlockGain(
-        before: value <= silenceDB ? 0 : Float(start), held: min(Int(ramp.pointee.start) + 1, frames), start: start,
-        ratio: linearGain(ramp.pointee.step), end: min(ramped, frames), after: after, isZero: false)
+        before: value <= silenceDB ? 0 : Float(start), held: min(ramp.start + 1, frames), start: start,
+        ratio: linearGain(ramp.step), end: min(ramped, frames), after: after, isZero: false)
 }
 
 /// The same for ramps and for what is steady, so that no sample depends on where a block begins.
@@ -69,11 +69,9 @@ private func linearGain(_ decibels: Float) -> Double { vg_pow64(10, Double(decib
 
 /// output = input * gain; the two may be the same buffer. [audio]
 @_noLocks @inline(__always)
-func applyGain(
-    _ gain: BlockGain, _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ frames: Int
-) {
+func applyGain(_ gain: BlockGain, _ input: borrowing InputSamples, _ output: borrowing OutputSamples) {
     if gain.end > 0 {
-        scale(input, output, gain.before, gain.held)
+        scale(input, output, gain.before, 0..<gain.held)
         if let curve = gain.curve {
             for frame in 0..<gain.end { output[frame] = input[frame] * Float(curve.value(frame)) }
         } else {
@@ -84,30 +82,28 @@ func applyGain(
             }
         }
     }
-    scale(input + gain.end, output + gain.end, gain.after, frames - gain.end)
+    scale(input, output, gain.after, gain.end..<output.count)
 }
 
 @_noLocks @inline(__always)
 private func scale(
-    _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ gain: Float, _ frames: Int
+    _ input: borrowing InputSamples, _ output: borrowing OutputSamples, _ gain: Float, _ frames: Range<Int>
 ) {
     if gain == 0 {
-        vg_zero(output, UInt32(truncatingIfNeeded: frames))  // also of NaN
+        output.clear(frames)  // also of NaN
     } else if gain == 1 {
-        vg_copy(output, input, UInt32(truncatingIfNeeded: frames))
-    } else if input == UnsafePointer(output) {
+        output.copy(input, frames)
+    } else if output.isInPlace(input) {
         // A loop with one pointer: the compiler needs no check for overlap and uses vectors.
-        for frame in 0..<frames { output[frame] *= gain }
+        for frame in frames { output[frame] *= gain }
     } else {
-        for frame in 0..<frames { output[frame] = input[frame] * gain }
+        for frame in frames { output[frame] = input[frame] * gain }
     }
 }
 
 /// output += input * gain. [audio]
 @_noLocks
-func addWithGain(
-    _ gain: BlockGain, _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ frames: Int
-) {
+func addWithGain(_ gain: BlockGain, _ input: borrowing InputSamples, _ output: borrowing OutputSamples) {
     let before = gain.before
     if before != 0 { for frame in 0..<gain.held { output[frame] += input[frame] * before } }
     if let curve = gain.curve {
@@ -121,7 +117,7 @@ func addWithGain(
     }
     let after = gain.after
     if after == 0 { return }
-    for frame in gain.end..<frames { output[frame] += input[frame] * after }
+    for frame in gain.end..<output.count { output[frame] += input[frame] * after }
 }
 
 /// A gain parameter in decibels.

@@ -4,7 +4,7 @@ import NodeKit
 
 /// Fewer channels from more by Recommendation ITU-R BS.775-3 (2012), Annex 4, Table 2: centre and surrounds at -3 dB in
 /// stereo; left and right at -3 dB, centre at 0 dB, surrounds at -6 dB in mono.
-final class Downmix: Node {
+final class Downmix: AudioNode {
     static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "downmix", "5.1 to stereo or mono, stereo to mono, by ITU-R BS.775",
@@ -13,7 +13,8 @@ final class Downmix: Node {
             + "C + 0.7071 Ls and R + 0.7071 C + 0.7071 Rs. Mono: 0.7071 L + 0.7071 R + C + 0.5 Ls + 0.5 Rs. LFE is left "
             + "out unless lfe_db says how loud it shall be. What is loud in all channels may exceed full scale; "
             + "normalize = true makes everything quieter so that it cannot.",
-        ports: ports(from: 6, to: 2), settings: [from, to, lfe, normalize], flags: VG_IN_PLACE, process: downmixProcess)
+        ports: ports(from: 6, to: 2), settings: [from, to, lfe, normalize], flags: VG_IN_PLACE,
+        process: { Downmix.process($0, $1, $2) })
 
     private static let from = Key.choice("from", "what comes in", default: Source.surround)
     private static let to = Key.choice("to", "what goes out; from stereo always mono", default: Target.stereo)
@@ -34,11 +35,11 @@ final class Downmix: Node {
 
     struct Processor: BitwiseCopyable {
         /// Of each input in the first output, then in the second.
-        var factors: UnsafeMutablePointer<Float>
+        var factors: AudioArray<Float>
     }
 
     let layout: Layout
-    private let factors: UnsafeMutablePointer<Float>
+    private let factors: AudioArrayMemory<Float>
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         let inputs = try settings[Self.from] == .surround ? 6 : 2
@@ -56,15 +57,11 @@ final class Downmix: Node {
         if try settings[Self.normalize] {
             table = table.map { row in row.map { $0 / row.reduce(0, +) } }
         }
-        let flat = table.flatMap { $0.map { Float($0) } }
-        factors = .allocate(capacity: flat.count)
-        factors.initialize(from: flat, count: flat.count)
+        factors = AudioArrayMemory(table.flatMap { $0.map { Float($0) } })
         layout = Layout(ports: Self.ports(from: inputs, to: outputs))
     }
 
-    deinit { factors.deallocate() }
-
-    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor(factors: factors) }
+    func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor(factors: factors.array) }
 
     private static func table(_ inputs: Int, _ outputs: Int, _ lfe: Double) -> [[Double]] {
         let root = 0.5.squareRoot()
@@ -81,22 +78,25 @@ final class Downmix: Node {
     }
 }
 
-@_noLocks
-private func downmixProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Downmix.Processor.self)
-    let frames = cycle.frames
-    for channel in 0..<io.outputCount {
-        let output = io.output(channel)
-        let factors = state.pointee.factors + channel * io.inputCount
-        // The input of the same number first, since the output may be its buffer; no other output needs that input.
-        let own = io.input(channel)
-        for frame in 0..<frames { output[frame] = own[frame] * factors[channel] }
-        var silent = io.isSilent(input: channel)
-        for index in 0..<io.inputCount where index != channel && factors[index] != 0 && !io.isSilent(input: index) {
-            let (input, factor) = (io.input(index), factors[index])
-            for frame in 0..<frames { output[frame] += input[frame] * factor }
-            silent = false
+extension Downmix {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let frames = block.frames
+        for channel in block.outputs {
+            let output = block.output(channel)
+            let first = channel * block.inputs.count
+            let factors = state.factors.part(first..<first + block.inputs.count)
+            // The input of the same number first, since the output may be its buffer; no other output needs that input.
+            let own = block.input(channel)
+            for frame in 0..<frames { output[frame] = own[frame] * factors[channel] }
+            var silent = block.isSilent(channel)
+            for index in block.inputs where index != channel && factors[index] != 0 && !block.isSilent(index) {
+                let input = block.input(index)
+                let factor = factors[index]
+                for frame in 0..<frames { output[frame] += input[frame] * factor }
+                silent = false
+            }
+            if silent { block.markSilent(channel) }
         }
-        if silent { io.markSilent(output: channel) }
     }
 }

@@ -2,13 +2,14 @@
 import NodeKit
 
 /// Makes its channels louder or quieter by `gain_db`. At -120 dB and below the output is exactly 0.
-final class Gain: Node {
+final class Gain: AudioNode {
     static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "gain", "louder or quieter",
         doc: "Multiplies every channel by gain_db. A change is a ramp that is even in decibels.",
         ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels],
-        otherNames: ["volume", "amplify", "amp"], flags: VG_IN_PLACE | VG_LIGHT, process: gainProcess)
+        otherNames: ["volume", "amplify", "amp"], flags: VG_IN_PLACE | VG_LIGHT,
+        process: { Gain.process($0, $1, $2) })
 
     private static let channels = Key.channels()
 
@@ -31,13 +32,13 @@ final class Gain: Node {
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor() }
 }
 
-@_noLocks
-private func gainProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Gain.Processor.self)
-    let frames = cycle.frames
-    let gain = blockGain(io[Gain.Knob.gain], &state.pointee.gain, frames)
-    for channel in 0..<io.outputCount {
-        applyGain(gain, io.input(channel), io.output(channel), frames)
-        if gain.isZero || io.isSilent(input: channel) { io.markSilent(output: channel) }
+extension Gain {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let gain = blockGain(block[Knob.gain], &state.gain, block.frames)
+        for channel in block.outputs {
+            applyGain(gain, block.input(channel), block.output(channel))
+            if gain.isZero || block.isSilent(channel) { block.markSilent(channel) }
+        }
     }
 }

@@ -13,14 +13,14 @@ struct CurvedValue: BitwiseCopyable {
     /// small and straight. [audio]
     @_noLocks @inline(__always)
     mutating func move(
-        _ ramp: UnsafePointer<vg_ramp>, from start: @autoclosure () -> Double, to target: Double, _ frames: Int
+        _ ramp: borrowing Ramp, from start: @autoclosure () -> Double, to target: Double, _ frames: Int
     ) -> MoveCurve? {
-        let (length, left) = (Int(ramp.pointee.length), Int(ramp.pointee.frames))
+        let (length, left) = (ramp.length, ramp.movedFrames)
         if ramp.isSteady || length == 0 {
             now = ramp.isSteady ? target : nil
             return nil
         }
-        let first = Int(ramp.pointee.start)
+        let first = ramp.start
         // It begins in this block, or before this value was looked at.
         if left == length || now == nil { origin = now ?? start() }
         let curve = MoveCurve(

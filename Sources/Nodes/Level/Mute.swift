@@ -3,13 +3,13 @@ import NodeKit
 
 /// Silences its channels while `muted` is 1. Going either way takes 10 ms, so that nothing clicks;
 /// the value in the file applies from the first frame.
-final class Mute: Node {
+final class Mute: AudioNode {
     static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "mute", "silences its channels without a click",
         doc: "Fades out and in over 10 ms. Muted, the outputs are exactly 0.",
         ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels],
-        flags: VG_IN_PLACE | VG_LIGHT, process: muteProcess)
+        flags: VG_IN_PLACE | VG_LIGHT, process: { Mute.process($0, $1, $2) })
 
     private static let channels = Key.channels()
 
@@ -40,42 +40,42 @@ final class Mute: Node {
     }
 }
 
-@_noLocks
-private func muteProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Mute.Processor.self)
-    let frames = cycle.frames
-    let ramp = io[Mute.Knob.muted]
-    let change = min(Int(ramp.pointee.start) + Int(ramp.pointee.frames), frames)
-    let wasClosed = change == 0 || fade(state, io, 0..<change, muted: ramp.pointee.value >= 0.5)
-    let isClosed = change == frames || fade(state, io, change..<frames, muted: ramp.target >= 0.5)
-    for channel in 0..<io.outputCount where io.isSilent(input: channel) || (wasClosed && isClosed) {
-        io.markSilent(output: channel)
+extension Mute {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let frames = block.frames
+        let ramp = block[Knob.muted]
+        let change = min(ramp.end, frames)
+        let wasClosed = change == 0 || fade(&state, block, 0..<change, muted: ramp.value >= 0.5)
+        let isClosed = change == frames || fade(&state, block, change..<frames, muted: ramp.target >= 0.5)
+        for channel in block.outputs where block.isSilent(channel) || (wasClosed && isClosed) {
+            block.markSilent(channel)
+        }
     }
 }
 
 /// Goes towards muted or open in these frames of the block. Whether all of them are zeros.
 @_noLocks
 private func fade(
-    _ state: UnsafeMutablePointer<Mute.Processor>, _ io: BlockIO, _ frames: Range<Int>, muted: Bool
+    _ state: inout Mute.Processor, _ block: borrowing Block, _ frames: Range<Int>, muted: Bool
 ) -> Bool {
-    let fade = state.pointee.fade
+    let fade = state.fade
     let goal = muted ? 0 : fade
-    let start = state.pointee.open ?? goal
+    let start = state.open ?? goal
     let step = goal > start ? 1 : -1
     // Counted in whole frames, so that the result does not depend on how the signal is cut into blocks.
     let ramped = min(abs(goal - start), frames.count)
     let scale = 1 / Double(fade)
-    for channel in 0..<io.outputCount {
-        let (input, output) = (io.input(channel) + frames.lowerBound, io.output(channel) + frames.lowerBound)
-        for frame in 0..<ramped {
-            output[frame] = input[frame] * Float(raisedCosine(Double(start + step * (frame + 1)) * scale))
+    for channel in block.outputs {
+        let input = block.input(channel)
+        let output = block.output(channel)
+        for index in 0..<ramped {
+            let frame = frames.lowerBound + index
+            output[frame] = input[frame] * Float(raisedCosine(Double(start + step * (index + 1)) * scale))
         }
-        if goal == 0 {
-            vg_zero(output + ramped, UInt32(frames.count - ramped))
-        } else {
-            vg_copy(output + ramped, input + ramped, UInt32(frames.count - ramped))
-        }
+        let rest = frames.lowerBound + ramped..<frames.upperBound
+        if goal == 0 { output.clear(rest) } else { output.copy(input, rest) }
     }
-    state.pointee.open = start + step * ramped
+    state.open = start + step * ramped
     return goal == 0 && ramped == 0
 }

@@ -4,7 +4,7 @@ import NodeKit
 /// Places a mono signal between left and right, exactly 0 on the far side at the ends. With a from 0 to pi / 2 and x from 0
 /// to 1, right is, by law: sin a (constant power), x (constant sum), or the root of their product, which is half way
 /// between them in decibels. Left is the same from the other end.
-final class Pan: Node {
+final class Pan: AudioNode {
     static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "pan", "places a mono signal between left and right",
@@ -15,7 +15,7 @@ final class Pan: Node {
             Port(VG_AUDIO_PORT, VG_OUTPUT, "left", doc: "the left side"),
             Port(VG_AUDIO_PORT, VG_OUTPUT, "right", doc: "the right side"),
         ],
-        parameters: Knob.all, settings: [law], flags: VG_IN_PLACE | VG_LIGHT, process: panProcess)
+        parameters: Knob.all, settings: [law], flags: VG_IN_PLACE | VG_LIGHT, process: { Pan.process($0, $1, $2) })
 
     private static let law = Key.choice("law", "level of each side in the centre", default: Law.power)
 
@@ -50,40 +50,40 @@ final class Pan: Node {
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor(law: law) }
 }
 
-@_noLocks
-private func panProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Pan.Processor.self)
-    let (input, left, right) = (io.input(0), io.output(0), io.output(1))
-    let frames = cycle.frames
-    let ramp = io[Pan.Knob.position]
-    let position = min(max(ramp.target, -1), 1)
-    let law = state.pointee.law
-    let curve = state.pointee.heard.move(ramp, from: Double(ramp.pointee.value), to: Double(position), frames)
-    if io.isSilent(input: 0) {
-        vg_zero(left, UInt32(frames))
-        vg_zero(right, UInt32(frames))
-        io.markSilent(output: 0)
-        io.markSilent(output: 1)
-        return
+extension Pan {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let input = block.input(0)
+        let left = block.output(0)
+        let right = block.output(1)
+        let frames = block.frames
+        let ramp = block[Knob.position]
+        let position = min(max(ramp.target, -1), 1)
+        let law = state.law
+        let start = Double(ramp.value)
+        let curve = state.heard.move(ramp, from: start, to: Double(position), frames)
+        if block.isSilent(0) {
+            return block.silence()
+        }
+        if position != state.position {
+            state.position = position
+            (state.left, state.right) = sides(position, law)
+        }
+        let end = ramp.isSteady ? 0 : min(ramp.end, frames)
+        for frame in 0..<end {
+            let place = if let curve { Float(curve.value(frame)) } else { ramp[frame] }
+            let (leftGain, rightGain) = sides(min(max(place, -1), 1), law)
+            let sample = input[frame]
+            right[frame] = sample * rightGain
+            left[frame] = sample * leftGain
+        }
+        place(input, left, right, state.left, state.right, end..<frames)
     }
-    if position != state.pointee.position {
-        state.pointee.position = position
-        (state.pointee.left, state.pointee.right) = sides(position, law)
-    }
-    let end = ramp.isSteady ? 0 : min(Int(ramp.pointee.start) + Int(ramp.pointee.frames), frames)
-    for frame in 0..<end {
-        let place = curve.map { Float($0.value(frame)) } ?? ramp[frame: frame]
-        let (leftGain, rightGain) = sides(min(max(place, -1), 1), law)
-        let sample = input[frame]
-        right[frame] = sample * rightGain
-        left[frame] = sample * leftGain
-    }
-    place(input, left, right, state.pointee.left, state.pointee.right, end..<frames)
 }
 
 @_noLocks @inline(__always)
 private func place(
-    _ input: UnsafePointer<Float>, _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>,
+    _ input: borrowing InputSamples, _ left: borrowing OutputSamples, _ right: borrowing OutputSamples,
     _ leftGain: Float, _ rightGain: Float, _ frames: Range<Int>
 ) {
     // Right first: left may be the input's buffer.

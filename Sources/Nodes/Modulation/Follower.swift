@@ -6,7 +6,7 @@ import NodeKit
 /// Dynamic Range Compressor Design", JAES 60, 2012: smooth branching detector, without a hold).
 ///
 /// A block's value is that after its last frame.
-final class Follower: Node {
+final class Follower: AudioNode {
     static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "follower", "how loud its input is, as a control for other nodes",
@@ -16,7 +16,7 @@ final class Follower: Node {
             + "constants: after that time 63 % of a step are done; 0 is at once. Of several channels the loudest counts "
             + "(peak) or their mean power (rms). Infinite samples and NaN count as 0.",
         ports: ports(channels: 1), parameters: Knob.all, settings: [detector, window, scale, channels],
-        process: followerProcess)
+        process: { Follower.process($0, $1, $2) })
 
     private static let detector = Key.choice("detector", "what the level is", default: Detector.peak)
     private static let window = Key.number(
@@ -94,48 +94,44 @@ struct SmoothingCache: BitwiseCopyable {
     }
 }
 
-@_noLocks
-private func followerProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: Follower.Processor.self)
-    let (frames, rate) = (cycle.frames, cycle.pointee.rate)
-    let (attack, release) = (io[Follower.Knob.attack], io[Follower.Knob.release])
-    var (mean, level) = (state.pointee.mean, state.pointee.level)
-    if !isSilent(io) || level != 0 || mean != 0 {
-        for frame in 0..<frames {
-            var now = loudness(io, frame, mean: state.pointee.isRMS)
-            if state.pointee.isRMS {
-                mean = now + (mean - now) * state.pointee.meanKept
-                now = vg_root(mean)
+extension Follower {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let (frames, rate) = (block.frames, block.rate)
+        let attack = block[Knob.attack]
+        let release = block[Knob.release]
+        var (mean, level) = (state.mean, state.level)
+        if !block.isSilent(block.inputs) || level != 0 || mean != 0 {
+            for frame in 0..<frames {
+                var now = loudness(block, frame, mean: state.isRMS)
+                if state.isRMS {
+                    mean = now + (mean - now) * state.meanKept
+                    now = vg_root(mean)
+                }
+                let kept =
+                    now > level
+                    ? state.attack.kept(attack[frame], rate)
+                    : state.release.kept(release[frame], rate)
+                level = now + (level - now) * kept
             }
-            let kept =
-                now > level
-                ? state.pointee.attack.kept(attack[frame: frame], rate)
-                : state.pointee.release.kept(release[frame: frame], rate)
-            level = now + (level - now) * kept
+            // Too little to show, whatever comes next: it is over.
+            if level < 1e-60, mean < 1e-120 { (level, mean) = (0, 0) }
+            (state.level, state.mean) = (level, mean)
         }
-        // Too little to show, whatever comes next: it is over.
-        if level < 1e-60, mean < 1e-120 { (level, mean) = (0, 0) }
-        (state.pointee.level, state.pointee.mean) = (level, mean)
+        let shown = state.isDecibels ? level > 1e-6 ? 20 * Double(vg_log10(Float(level))) : -120 : level
+        let (depth, offset) = (block[Knob.depth][frames], block[Knob.offset][frames])
+        block.setControl(0, Float(Double(offset) + Double(depth) * shown))
     }
-    let shown = state.pointee.isDecibels ? level > 1e-6 ? 20 * Double(vg_log10(Float(level))) : -120 : level
-    let (depth, offset) = (io[Follower.Knob.depth][frame: frames], io[Follower.Knob.offset][frame: frames])
-    io.setControl(0, Float(Double(offset) + Double(depth) * shown))
-}
-
-@_noLocks
-private func isSilent(_ io: BlockIO) -> Bool {
-    for channel in 0..<io.inputCount where !io.isSilent(input: channel) { return false }
-    return true
 }
 
 /// The largest magnitude of all channels, or the mean of their squares. [audio]
 @_noLocks
-private func loudness(_ io: BlockIO, _ frame: Int, mean: Bool) -> Double {
+private func loudness(_ block: borrowing Block, _ frame: Int, mean: Bool) -> Double {
     var (largest, sum) = (0.0, 0.0)
-    for channel in 0..<io.inputCount {
-        let sample = finiteSample(io.input(channel)[frame])
+    for channel in block.inputs {
+        let sample = finiteSample(block.input(channel)[frame])
         largest = max(largest, sample.magnitude)
         sum += sample * sample
     }
-    return mean ? sum / Double(io.inputCount) : largest
+    return mean ? sum / Double(block.inputs.count) : largest
 }

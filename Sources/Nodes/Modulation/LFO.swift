@@ -5,7 +5,7 @@ import NodeKit
 ///
 /// A block's value is that at the block's end, which is the beginning of the next. The phase is a whole number of 2^64ths of
 /// a cycle, so that it is the same however time is cut into blocks.
-final class LFO: Node {
+final class LFO: AudioNode {
     static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "lfo", "moves a parameter up and down: sine, triangle, saw, square, random",
@@ -13,7 +13,7 @@ final class LFO: Node {
             + "offset and depth in the unit of that. With beats, a cycle lasts that many beats of the transport while "
             + "its tempo is known, and begins with the beats while it rolls.",
         ports: [Port(VG_CONTROL_PORT, VG_OUTPUT, "out", doc: "the value at the end of each block")],
-        parameters: Knob.all, settings: [wave, beats, seed], process: lfoProcess)
+        parameters: Knob.all, settings: [wave, beats, seed], process: { LFO.process($0, $1, $2) })
 
     private static let wave = Key.choice("wave", "the form of a cycle", default: Wave.sine)
     private static let beats = Key.number(
@@ -83,41 +83,42 @@ struct CycleTime: BitwiseCopyable {
     }
 }
 
-@_noLocks
-private func lfoProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let state = memory.assumingMemoryBound(to: LFO.Processor.self)
-    let frames = cycle.frames
-    let (beats, transport) = (state.pointee.beats, cycle.pointee.transport)
-    if beats > 0, transport.bpm > 0 {
-        let perFrame = transport.bpm / 60 / cycle.pointee.rate / beats
-        if transport.rolling {
-            let turns = transport.beat / beats + perFrame * Double(frames)
-            let whole = vg_floor64(turns)
-            state.pointee.time.part = CycleTime.units(turns - whole)
-            state.pointee.time.turns = whole > 0 && whole < 1e18 ? UInt64(whole) : 0
+extension LFO {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let frames = block.frames
+        let (beats, transport) = (state.beats, block.transport)
+        if beats > 0, transport.bpm > 0 {
+            let perFrame = transport.bpm / 60 / block.rate / beats
+            if transport.rolling {
+                let turns = transport.beat / beats + perFrame * Double(frames)
+                let whole = vg_floor64(turns)
+                state.time.part = CycleTime.units(turns - whole)
+                state.time.turns = whole > 0 && whole < 1e18 ? UInt64(whole) : 0
+            } else {
+                state.time.advance(CycleTime.units(perFrame), times: frames)
+            }
         } else {
-            state.pointee.time.advance(CycleTime.units(perFrame), times: frames)
+            let rate = block[Knob.rate]
+            let moved = rate.isSteady ? 0 : min(rate.end, frames)
+            for frame in 0..<moved {
+                state.time.advance(CycleTime.units(Double(rate[frame]) / block.rate), times: 1)
+            }
+            let step = CycleTime.units(Double(rate.target) / block.rate)
+            state.time.advance(step, times: frames - moved)
         }
-    } else {
-        let rate = io[LFO.Knob.rate]
-        let moved = rate.isSteady ? 0 : min(Int(rate.pointee.start) + Int(rate.pointee.frames), frames)
-        for frame in 0..<moved {
-            state.pointee.time.advance(CycleTime.units(Double(rate[frame: frame]) / cycle.pointee.rate), times: 1)
-        }
-        let step = CycleTime.units(Double(rate.target) / cycle.pointee.rate)
-        state.pointee.time.advance(step, times: frames - moved)
+        var time = state.time
+        let ahead = Double(block[Knob.phase][frames]) / 360
+        time.advance(CycleTime.units(ahead - vg_floor64(ahead)), times: 1)
+        let value = sample(state.wave, time, state.seed)
+        let (depth, offset) = (block[Knob.depth][frames], block[Knob.offset][frames])
+        block.setControl(0, Float(Double(offset) + Double(depth) * value))
     }
-    var time = state.pointee.time
-    let ahead = Double(io[LFO.Knob.phase][frame: frames]) / 360
-    time.advance(CycleTime.units(ahead - vg_floor64(ahead)), times: 1)
-    let value = wave(state.pointee.wave, time, state.pointee.seed)
-    let (depth, offset) = (io[LFO.Knob.depth][frame: frames], io[LFO.Knob.offset][frame: frames])
-    io.setControl(0, Float(Double(offset) + Double(depth) * value))
 }
 
 /// From -1 to 1. [audio]
 @_noLocks
-private func wave(_ wave: LFO.Wave, _ time: CycleTime, _ seed: UInt64) -> Double {
+private func sample(_ wave: LFO.Wave, _ time: CycleTime, _ seed: UInt64) -> Double {
     let phase = Double(time.part >> 11) * (1 / 9_007_199_254_740_992)  // 2^-53: exact
     switch wave {
     case .sine: return vg_sin64(2 * .pi * phase)

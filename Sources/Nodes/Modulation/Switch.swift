@@ -3,7 +3,7 @@ import NodeKit
 import Synchronization
 
 /// Something to press: for a program, a key bound to `voicegraph ctl do`, or a MIDI key or pedal.
-final class Switch: Node {
+final class Switch: AudioNode {
     static let calls: NodeCalls = [.poll, .perform]
     static let descriptor = NodeDescriptor(
         "switch", "a control that is pressed: push to talk, or on and off",
@@ -28,7 +28,7 @@ final class Switch: Node {
             EventType(
                 stateEvent, "whether it is on", fields: [Field("on", VG_BOOL, "whether it is")], retained: true)
         ],
-        flags: VG_LIGHT, process: switchProcess)
+        flags: VG_LIGHT, process: { Switch.process($0, $1, $2) })
     private static let stateEvent = "switch.state"
 
     private static let mode = Key.choice("mode", "on while it is held, or on and off in turn", default: Mode.hold)
@@ -41,7 +41,7 @@ final class Switch: Node {
         case hold, toggle
     }
 
-    struct Shared: ~Copyable {
+    struct State: ~Copyable {
         let isOn: Atomic<Bool>
         /// The frame of the graph after the newest block.
         let now = Atomic<UInt64>(0)
@@ -63,7 +63,7 @@ final class Switch: Node {
     }
 
     struct Processor: BitwiseCopyable {
-        let shared: UnsafeMutablePointer<Shared>
+        let shared: SharedCell<State>
         let toggles: Bool
         /// -1: any, or none.
         let note, controller: Int
@@ -74,7 +74,7 @@ final class Switch: Node {
     private let host: NodeHost
     private let toggles: Bool
     private let note, controller: Int
-    private let shared: UnsafeMutablePointer<Shared>
+    private let shared: Shared<State>
     private var told = -1
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
@@ -84,63 +84,56 @@ final class Switch: Node {
         // A controller alone: then notes do not press it.
         note = try settings[Self.note] ?? (controller < 0 ? -1 : .max)
         let isOn = try settings[Self.on]
-        // Not before the last of what may fail.
-        shared = AudioMemory.make(Shared.self)
-        shared.initialize(to: Shared(isOn))
-    }
-
-    deinit {
-        shared.deinitialize(count: 1)
-        AudioMemory.free(shared)
+        shared = Shared(State(isOn))
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        Processor(shared: shared, toggles: toggles, note: note, controller: controller)
+        Processor(shared: shared.cell, toggles: toggles, note: note, controller: controller)
     }
 
     func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {
-        shared.pointee.take(isPress: action != "release", toggles: toggles || action == "toggle")
-        if action == "toggle" { call.put("on", .bool(shared.pointee.isOn.load(ordering: .relaxed))) }
+        shared.value.take(isPress: action != "release", toggles: toggles || action == "toggle")
+        if action == "toggle" { call.put("on", .bool(shared.value.isOn.load(ordering: .relaxed))) }
         poll()
     }
 
     func poll() {
-        let changes = shared.pointee.changes.load(ordering: .acquiring)
+        let changes = shared.value.changes.load(ordering: .acquiring)
         if changes == told { return }
         told = changes
-        let isOn = shared.pointee.isOn.load(ordering: .relaxed)
-        host.publish(Self.stateEvent, [("on", .bool(isOn))], at: shared.pointee.now.load(ordering: .relaxed))
+        let isOn = shared.value.isOn.load(ordering: .relaxed)
+        host.publish(Self.stateEvent, [("on", .bool(isOn))], at: shared.value.now.load(ordering: .relaxed))
     }
 }
 
-@_noLocks
-private func switchProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    let processor = memory.assumingMemoryBound(to: Switch.Processor.self)
-    let shared = processor.pointee.shared
-    let midi = io.midiInput(0)
-    var wasOn = false
-    for index in 0..<Int(midi.pointee.count) {
-        let event = midi.pointee.events[index]
-        guard event.size == 3 else { continue }
-        let bytes = midi.pointee.bytes + Int(event.offset)
-        var press: Bool?
-        switch bytes[0] & 0xF0 {
-        case 0x80, 0x90:
-            // A note on with velocity 0 is a note off.
-            let isMine = processor.pointee.note == -1 || processor.pointee.note == Int(bytes[1])
-            if isMine { press = bytes[0] & 0xF0 == 0x90 && bytes[2] > 0 }
-        case 0xB0 where processor.pointee.controller == Int(bytes[1]):
-            let isDown = bytes[2] >= 64
-            if isDown != processor.pointee.isPedalDown { press = isDown }
-            processor.pointee.isPedalDown = isDown
-        default: break
+extension Switch {
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) {
+        let shared = state.shared
+        let midi = block.midiInput(0)
+        var wasOn = false
+        for index in 0..<midi.count {
+            guard midi.size(index) == 3 else { continue }
+            let bytes = (midi.byte(index, 0), midi.byte(index, 1), midi.byte(index, 2))
+            var press: Bool?
+            switch bytes.0 & 0xF0 {
+            case 0x80, 0x90:
+                // A note on with velocity 0 is a note off.
+                let isMine = state.note == -1 || state.note == Int(bytes.1)
+                if isMine { press = bytes.0 & 0xF0 == 0x90 && bytes.2 > 0 }
+            case 0xB0 where state.controller == Int(bytes.1):
+                let isDown = bytes.2 >= 64
+                if isDown != state.isPedalDown { press = isDown }
+                state.isPedalDown = isDown
+            default: break
+            }
+            if let press { shared.value.take(isPress: press, toggles: state.toggles) }
+            wasOn = wasOn || shared.value.isOn.load(ordering: .relaxed)
         }
-        if let press { shared.pointee.take(isPress: press, toggles: processor.pointee.toggles) }
-        wasOn = wasOn || shared.pointee.isOn.load(ordering: .relaxed)
+        shared.value.now.store(block.position + UInt64(block.frames), ordering: .relaxed)
+        // What was pressed and let go within a block was on for that block.
+        let isOn = wasOn || shared.value.isOn.load(ordering: .relaxed)
+        block.setControl(0, isOn ? 1 : 0)
+        block.setControl(1, isOn ? 0 : 1)
     }
-    shared.pointee.now.store(cycle.pointee.position + UInt64(cycle.pointee.frames), ordering: .relaxed)
-    // What was pressed and let go within a block was on for that block.
-    let isOn = wasOn || shared.pointee.isOn.load(ordering: .relaxed)
-    io.setControl(0, isOn ? 1 : 0)
-    io.setControl(1, isOn ? 0 : 1)
 }

@@ -12,7 +12,7 @@ import Synchronization
 /// went in at least one block earlier. So a delay that is shorter than `maxBlock` lasts `maxBlock` frames in a loop,
 /// and the log says so; and a time that is not whole has fewer neighbours to interpolate from where it is less than 16
 /// frames longer than that. Nothing else depends on the block size.
-final class Delay: Node {
+final class Delay: LoopNode {
     static let calls: NodeCalls = [.idle, .settings]
     static let descriptor = NodeDescriptor(
         "delay", "delays its channels; may close a feedback loop",
@@ -24,8 +24,8 @@ final class Delay: Node {
             """,
         ports: Layout.through(channels: 1, output: "the input, delayed").ports,
         parameters: [timeParameter(longest: longestOfAll)],
-        settings: [channels, frames, longest, change, bend], otherNames: ["latency"], process: delayProcess,
-        absorb: delayAbsorb)
+        settings: [channels, frames, longest, change, bend], otherNames: ["latency"],
+        process: { Delay.process($0, $1, $2) }, absorb: { Delay.absorb($0, $1, $2) })
 
     private static let channels = Key.channels()
     private static let frames = Key.integer(
@@ -54,10 +54,12 @@ final class Delay: Node {
             time.name, time.setting.doc, 0...Float(longest), default: Float(min(usualTime, longest)), unit: "ms")
     }
 
-    /// A delay line: channel c has the frame at position p at `line[c * (mask + 1) + (p & mask)]`.
+    /// A delay line: channel c has the frame at position p at `line[c * size + (p & mask)]`.
     struct Processor: BitwiseCopyable {
-        var line: UnsafeMutablePointer<Float>
+        var line: AudioArray<Float>
         var mask: UInt64
+        /// Frames of one channel.
+        var size: Int { @_noLocks get { Int(mask) + 1 } }
         /// The shortest delay in a feedback loop.
         var block: UInt64
         /// The position after the last frame taken in. None yet: no position is ever this far.
@@ -66,22 +68,21 @@ final class Delay: Node {
         var soundEnd: UInt64 = 0
         var heard = false
         /// Frames until nothing audible is left in the line, for the control half.
-        var remaining: UnsafeMutablePointer<Atomic<Int>>
+        var remaining: SharedCell<Atomic<Int>>
         /// The position after the last block that was audible, and whether there was one.
         var audibleEnd: UInt64 = 0
         var isAudible = false
-        /// What to log when a loop is shorter than a block; nil once told. Static text.
-        var shortNote: UnsafePointer<CChar>?
+        /// Whether the log has it that a loop is shorter than a block.
+        var isShortTold = false
         var clock: DelayClock
         /// What is heard; and what it fades to, while `faded` is not 0.
         var tap, next: LineReader
-        var sinc: UnsafePointer<Float>
+        var sinc: AudioArray<Float>
         /// Frames of a fade that are over, and its weights.
         var faded = 0
-        var fade: UnsafeMutablePointer<Float>
-        var fadeFrames: Int
-        /// For one channel of the second tap: `fadeFrames` samples.
-        var scratch: UnsafeMutablePointer<Float>
+        var fade: AudioArray<Float>
+        /// For one channel of the second tap, as many samples.
+        var scratch: AudioArray<Float>
         var glides: Bool
         var glide: Glide
         var hasBegun = false
@@ -98,8 +99,8 @@ final class Delay: Node {
     private let longest: Double
     private let glides: Bool
     private let bend: Double
-    private let remaining = SharedCount()
-    private var memory: UnsafeMutablePointer<Float>?
+    private let remaining = SharedCount(count: 0)
+    private var memory: AudioArrayMemory<Float>?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         var layout = Layout.through(channels: try settings[Self.channels], output: "the input, delayed")
@@ -109,7 +110,7 @@ final class Delay: Node {
             if settings.gives(Self.time) {
                 throw NodeError("has both ms and frames", hint: "give one of the two", key: Self.frames.name)
             }
-            frames = SharedCount(count)
+            frames = SharedCount(count: count)
         } else {
             frames = nil
             layout.parameters = [Self.timeParameter(longest: longest)]
@@ -119,38 +120,37 @@ final class Delay: Node {
         bend = try settings[Self.bend]
     }
 
-    deinit { memory?.deallocate() }
-
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         let (rate, block) = (preparation.rate, preparation.maxBlock)
-        let most = max(Int((longest * rate / 1000).rounded(.up)), frames?.value ?? 0)
+        let most = max(Int((longest * rate / 1000).rounded(.up)), frames?.count ?? 0)
         lineFrames = most
         let needed = max(most, block) + block + 2 * interpolationReach
         var size = 1
         while size < needed { size *= 2 }
         let channels = layout.ports.count / 2
         let fadeFrames = max(1, Int(0.02 * rate))
-        memory?.deallocate()
         // The lines, the weights of two taps, the fade and its scratch.
         let weights = 2 * sincReach
         let count = size * channels + 2 * weights + 2 * fadeFrames
-        let memory = UnsafeMutablePointer<Float>.allocate(capacity: count)
-        memory.initialize(repeating: 0, count: count)
+        let memory = AudioArrayMemory<Float>(repeating: 0, count: count)
         self.memory = memory
-        let extra = memory + size * channels
-        let fade = extra + 2 * weights
+        var used = 0
+        func next(_ count: Int) -> AudioArray<Float> {
+            used += count
+            return memory.array.part(used - count..<used)
+        }
+        let line = next(size * channels)
+        let taps = (LineReader(weights: next(weights)), LineReader(weights: next(weights)))
+        let fade = next(fadeFrames)
         for frame in 0..<fadeFrames {
             fade[frame] = Float(0.5 - 0.5 * cos(.pi * (Double(frame) + 1) / (Double(fadeFrames) + 1)))
         }
-        remaining.value = 0
-        let note: StaticString = "a delay in a feedback loop lasts at least one block; it was raised to (frames)"
+        remaining.count = 0
         return Processor(
-            line: memory, mask: UInt64(size - 1), block: UInt64(block), remaining: remaining.cell,
-            shortNote: UnsafeRawPointer(note.utf8Start).assumingMemoryBound(to: CChar.self),
+            line: line, mask: UInt64(size - 1), block: UInt64(block), remaining: remaining.cell,
             clock: DelayClock(rate: rate, longest: Double(most), frames: frames?.cell),
-            tap: LineReader(weights: extra), next: LineReader(weights: extra + weights), sinc: sincTable.weights,
-            fade: fade,
-            fadeFrames: fadeFrames, scratch: fade + fadeFrames, glides: glides, glide: Glide(rate: rate, bend: bend))
+            tap: taps.0, next: taps.1, sinc: sincTable.weights.array, fade: fade, scratch: next(fadeFrames),
+            glides: glides, glide: Glide(rate: rate, bend: bend))
     }
 
     /// The longest time that there is room for, in frames.
@@ -163,9 +163,9 @@ final class Delay: Node {
         guard let wanted = try Self.frames.value(of: value), wanted <= lineFrames else {
             throw NodeError("the line holds \(lineFrames) frames", hint: "make longest_ms longer", key: setting)
         }
-        frames.value = wanted
+        frames.count = wanted
     }
 
     /// Not before the echo of the last sound has come out.
-    var isIdle: Bool { remaining.value <= 0 }
+    var isIdle: Bool { remaining.count <= 0 }
 }

@@ -10,7 +10,7 @@ struct DelayClock: BitwiseCopyable {
     /// In frames.
     private let longest: Double
     /// The setting in frames; nil: the parameter counts.
-    private let frames: UnsafeMutablePointer<Atomic<Int>>?
+    private let frames: SharedCell<Atomic<Int>>?
     /// The parameter's newest value; NaN before the first block.
     private var value = Float.nan
     /// In this block: frames before the parameter moves.
@@ -18,7 +18,7 @@ struct DelayClock: BitwiseCopyable {
     /// In frames: until then, and after that, where the parameter goes.
     private var old = 0.0, new = 0.0
 
-    init(rate: Double, longest: Double, frames: UnsafeMutablePointer<Atomic<Int>>?) {
+    init(rate: Double, longest: Double, frames: SharedCell<Atomic<Int>>?) {
         scale = rate / 1000
         self.longest = longest
         self.frames = frames
@@ -26,24 +26,24 @@ struct DelayClock: BitwiseCopyable {
 
     /// Looks at a block. Whether the time is the same throughout. [audio]
     @_noLocks
-    mutating func begin(_ io: BlockIO, _ count: Int) -> Bool {
+    mutating func begin(_ block: borrowing Block, _ count: Int) -> Bool {
         if let frames {
-            new = Double(frames.pointee.load(ordering: .relaxed))
+            new = Double(frames.value.load(ordering: .relaxed))
             old = new
             before = 0
             return true
         }
-        let ramp = io.parameter(0)
-        old = value.isNaN ? inFrames(ramp[frame: 0]) : new
-        if value.isNaN { value = ramp[frame: 0] }
+        let ramp = block.parameter(0)
+        old = value.isNaN ? inFrames(ramp[0]) : new
+        if value.isNaN { value = ramp[0] }
         // The first frame at which it is another value than before: the same frame, however the signal is cut.
         before = 0
-        while before < count, ramp[frame: before] == value {
+        while before < count, ramp[before] == value {
             if ramp.isSteady { before = count - 1 }
             before += 1
         }
         if before < count { new = inFrames(ramp.target) } else { new = old }
-        value = ramp[frame: count - 1]
+        value = ramp[count - 1]
         return ramp.isSteady
     }
 
@@ -57,8 +57,8 @@ struct DelayClock: BitwiseCopyable {
 
     /// Where it is just now, in frames. [audio]
     @_noLocks
-    func place(_ io: BlockIO, _ frame: Int) -> Double {
-        frames != nil ? new : inFrames(io.parameter(0)[frame: frame])
+    func place(_ block: borrowing Block, _ frame: Int) -> Double {
+        frames != nil ? new : inFrames(block.parameter(0)[frame])
     }
 
     /// A time in frames. One that is as near to a whole number as a Float in milliseconds can tell, or a thousandth, is

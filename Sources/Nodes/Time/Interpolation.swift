@@ -23,11 +23,11 @@ let sincTable = SincTable()
 struct SincTable: @unchecked Sendable {
     // Sendable: written once, before anyone can see it.
     /// `2 * sincReach` weights a row, newest sample first.
-    let weights: UnsafePointer<Float>
+    let weights: AudioArrayMemory<Float>
 
     fileprivate init() {
         let count = 2 * sincReach
-        let table = UnsafeMutablePointer<Float>.allocate(capacity: (sincRows + 1) * count)
+        weights = AudioArrayMemory(repeating: 0, count: (sincRows + 1) * count)
         let beta = 0.1102 * (80 - 8.7)
         for row in 0...sincRows {
             let fraction = Double(row) / Double(sincRows)
@@ -41,10 +41,9 @@ struct SincTable: @unchecked Sendable {
             }
             let sum = values.reduce(0, +)
             for (index, value) in values.enumerated() {
-                (table + row * count + index).initialize(to: Float(value / sum))
+                weights.array[row * count + index] = Float(value / sum)
             }
         }
-        weights = UnsafePointer(table)
     }
 }
 
@@ -57,9 +56,9 @@ struct LineReader: BitwiseCopyable {
     /// How many count; 1: the sample itself.
     private(set) var count = 1
     /// `2 * sincReach` numbers of the owner's.
-    let weights: UnsafeMutablePointer<Float>
+    let weights: AudioArray<Float>
 
-    init(weights: UnsafeMutablePointer<Float>) { self.weights = weights }
+    init(weights: AudioArray<Float>) { self.weights = weights }
 
     /// The oldest frame that it reads, in frames before the current one.
     var oldest: Int { @_noLocks get { newest + count - 1 } }
@@ -67,7 +66,7 @@ struct LineReader: BitwiseCopyable {
     /// Moves it to a delay, not below `least`, the delay of the newest sample that there is. Far enough from that it is
     /// a windowed sinc, nearer a polynomial through all samples on both sides (Lagrange; of order 3 at least). [audio]
     @_noLocks
-    mutating func move(to wanted: Double, least: Int, _ table: UnsafePointer<Float>) {
+    mutating func move(to wanted: Double, least: Int, _ table: AudioArray<Float>) {
         delay = wanted > Double(least) ? wanted : Double(least)
         var whole = Int(delay)
         var fraction = delay - Double(whole)
@@ -85,7 +84,7 @@ struct LineReader: BitwiseCopyable {
             let place = fraction * Double(sincRows)
             let row = Int(place)
             let share = Float(place - Double(row))
-            let from = table + row * count
+            let from = table.part(row * count..<(row + 2) * count)
             for index in 0..<count { weights[index] = from[index] + share * (from[index + count] - from[index]) }
         } else {
             count = max(4, 2 * reach)
@@ -110,34 +109,30 @@ struct LineReader: BitwiseCopyable {
         }
     }
 
-    /// Reads `frames` of a line into `output`; `position` is the first frame's, and the line has frame p at
-    /// `line[p & mask]`. Every sample is the same sum in the same order, wherever a block begins. [audio]
+    /// Reads a line into `output`; `position` is the first frame's, and the line has frame p at `line[p & mask]`. Every
+    /// sample is the same sum in the same order, wherever a block begins. [audio]
     @_noLocks
-    func read(
-        _ line: UnsafePointer<Float>, mask: UInt64, position: UInt64, _ output: UnsafeMutablePointer<Float>,
-        _ frames: Int
-    ) {
+    func read(_ line: AudioArray<Float>, mask: UInt64, position: UInt64, _ output: borrowing OutputSamples) {
+        let frames = output.count
         if count == 1 {
             let start = Int((position &- UInt64(newest)) & mask)
-            let first = min(frames, Int(mask) + 1 - start)
-            vg_copy(output, line + start, UInt32(truncatingIfNeeded: first))
-            vg_copy(output + first, line, UInt32(truncatingIfNeeded: frames - first))
+            let first = min(frames, line.count - start)
+            output.part(0..<first).copy(line.samples(start..<start + first).written)
+            output.part(first..<frames).copy(line.samples(0..<frames - first).written)
             return
         }
-        vg_zero(output, UInt32(truncatingIfNeeded: frames))
+        output.clear()
         for index in 0..<count {
             let weight = weights[index]
             let start = Int((position &- UInt64(newest + index)) & mask)
-            let first = min(frames, Int(mask) + 1 - start)
-            add(line + start, weight, output, first)
-            add(line, weight, output + first, frames - first)
+            let first = min(frames, line.count - start)
+            add(line.samples(start..<start + first).written, weight, output.part(0..<first))
+            add(line.samples(0..<frames - first).written, weight, output.part(first..<frames))
         }
     }
 }
 
 @_noLocks @inline(__always)
-private func add(
-    _ input: UnsafePointer<Float>, _ weight: Float, _ output: UnsafeMutablePointer<Float>, _ frames: Int
-) {
-    for frame in 0..<frames { output[frame] += input[frame] * weight }
+private func add(_ input: borrowing InputSamples, _ weight: Float, _ output: borrowing OutputSamples) {
+    for frame in 0..<output.count { output[frame] += input[frame] * weight }
 }

@@ -33,7 +33,7 @@ struct InputPlayer: BitwiseCopyable {
     private let reader: RingReader<Float>
     private let state: UnsafeMutablePointer<State>
     /// One block, interleaved.
-    private let block: UnsafeMutablePointer<Float>
+    private let taken: UnsafeMutablePointer<Float>
     /// Gains of the fade: `fadeFrames` + 1.
     private let curve: UnsafeMutablePointer<Float>
     private let channels: Int
@@ -51,8 +51,8 @@ struct InputPlayer: BitwiseCopyable {
         shared.initialize(to: Shared())
         state = .allocate(capacity: 1)
         state.initialize(to: State())
-        block = .allocate(capacity: maxBlock * channels)
-        block.initialize(repeating: 0, count: maxBlock * channels)
+        taken = .allocate(capacity: maxBlock * channels)
+        taken.initialize(repeating: 0, count: maxBlock * channels)
         curve = .allocate(capacity: fadeFrames + 1)
         for frame in 0...fadeFrames {
             (curve + frame).initialize(to: Float(raisedCosine(Double(frame) / Double(fadeFrames))))
@@ -63,14 +63,14 @@ struct InputPlayer: BitwiseCopyable {
         shared.deinitialize(count: 1)
         shared.deallocate()
         state.deallocate()
-        block.deallocate()
+        taken.deallocate()
         curve.deallocate()
     }
 
     /// Writes this block of all audio outputs, and says where it is silent. [audio]
     @_noLocks
-    func play(_ io: BlockIO, _ cycle: Cycle) {
-        let frames = cycle.frames
+    func play(_ block: borrowing Block) {
+        let frames = block.frames
         // In this order: all that is stale is among what is available.
         let limit = shared.pointee.staleBefore.load(ordering: .acquiring)
         var available = reader.available / channels
@@ -101,7 +101,7 @@ struct InputPlayer: BitwiseCopyable {
             }
             let isEnding = state.pointee.isEnding
             let count = isEnding ? min(frames - done, min(state.pointee.opening, available)) : frames - done
-            give(count, io, at: done)
+            give(count, block, at: done)
             available -= count
             done += count
             if isEnding, state.pointee.opening == 0 || available == 0 {
@@ -110,29 +110,29 @@ struct InputPlayer: BitwiseCopyable {
                 wasPlaying = true
             }
         }
-        for channel in 0..<io.outputCount {
-            if done < frames { vg_zero(io.output(channel) + done, UInt32(frames - done)) }
-            if done == 0 { io.markSilent(output: channel) }
+        for channel in block.outputs {
+            block.output(channel).clear(done..<frames)
+            if done == 0 { block.markSilent(channel) }
         }
-        shared.pointee.position.store(cycle.pointee.position + UInt64(frames), ordering: .relaxed)
+        shared.pointee.position.store(block.position + UInt64(frames), ordering: .relaxed)
         tellTime(after: done, of: frames)
     }
 
     /// Reads frames, opening or closing over them.
     @_noLocks
-    private func give(_ frames: Int, _ io: BlockIO, at start: Int) {
-        _ = reader.read(into: block, count: frames &* channels)
+    private func give(_ frames: Int, _ block: borrowing Block, at start: Int) {
+        _ = reader.read(into: taken, count: frames &* channels)
         let step = state.pointee.isEnding ? -1 : 1
         var frame = 0
         while frame < frames, state.pointee.isEnding || state.pointee.opening < fadeFrames {
             state.pointee.opening += step
             let gain = curve[state.pointee.opening]
-            for channel in 0..<channels { block[frame &* channels &+ channel] *= gain }
+            for channel in 0..<channels { taken[frame &* channels &+ channel] *= gain }
             frame += 1
         }
-        for channel in 0..<min(channels, io.outputCount) {
-            let output = io.output(channel) + start
-            for frame in 0..<frames { output[frame] = block[frame &* channels &+ channel] }
+        for channel in 0..<min(channels, block.outputs.count) {
+            let output = block.output(channel)
+            for frame in 0..<frames { output[start + frame] = taken[frame &* channels &+ channel] }
         }
     }
 

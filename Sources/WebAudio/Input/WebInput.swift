@@ -3,7 +3,7 @@ import NodeKit
 import Realtime
 
 /// The microphone of a browser, or whatever sends audio through the web server of a run.
-final class WebInput: Node {
+final class WebInput: AudioNode {
     static let calls: NodeCalls = [.poll, .finish]
     static let descriptor = NodeDescriptor(
         "web-input", "the microphone of a browser",
@@ -28,7 +28,7 @@ final class WebInput: Node {
                     Field("dropped", VG_INTEGER, "what was not played, because too much waited", unit: "frames"),
                 ], retained: true)
         ],
-        series: [.webFill("what waits, and the resampler", width: 1)], process: webInputProcess)
+        series: [.webFill("what waits, and the resampler", width: 1)], process: { WebInput.process($0, $1, $2) })
 
     private static let channels = Key.webChannels(default: 1)
     private static let buffer = Key.webBuffer(
@@ -101,9 +101,7 @@ final class WebInput: Node {
         streams.remove(endpoint)
         endpoint.end()
     }
-}
 
-@_noLocks
-private func webInputProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    memory.assumingMemoryBound(to: WebInput.Processor.self).pointee.player.play(io, cycle)
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) { state.player.play(block) }
 }

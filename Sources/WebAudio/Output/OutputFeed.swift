@@ -28,7 +28,7 @@ struct OutputFeed: BitwiseCopyable {
     /// Frames that did not fit, by slot.
     let dropped: UnsafeMutablePointer<Atomic<Int>>
     /// One block, interleaved.
-    private let block: UnsafeMutablePointer<Float>
+    private let given: UnsafeMutablePointer<Float>
     private let channels: Int
     private let rate: Double
     private let clock: WebClockReading
@@ -43,8 +43,8 @@ struct OutputFeed: BitwiseCopyable {
         slots.initialize(repeating: Slot(), count: Self.slots)
         dropped = .allocate(capacity: Self.slots)
         for slot in 0..<Self.slots { (dropped + slot).initialize(to: Atomic(0)) }
-        block = .allocate(capacity: maxBlock * channels)
-        block.initialize(repeating: 0, count: maxBlock * channels)
+        given = .allocate(capacity: maxBlock * channels)
+        given.initialize(repeating: 0, count: maxBlock * channels)
     }
 
     func free() {
@@ -53,29 +53,29 @@ struct OutputFeed: BitwiseCopyable {
         slots.deallocate()
         dropped.deinitialize(count: Self.slots)
         dropped.deallocate()
-        block.deallocate()
+        given.deallocate()
     }
 
     /// Takes this block of all audio inputs. A ring that is full takes nothing of it, and that is counted. [audio]
     @_noLocks
-    func take(_ io: BlockIO, _ cycle: Cycle) {
-        let frames = cycle.frames
-        shared.pointee.position.store(cycle.pointee.position + UInt64(frames), ordering: .relaxed)
+    func take(_ block: borrowing Block) {
+        let frames = block.frames
+        shared.pointee.position.store(block.position + UInt64(frames), ordering: .relaxed)
         // Acquiring: a slot that is open has a ring.
         var open = shared.pointee.open.load(ordering: .acquiring)
         if open == 0 { return }
-        let begin = Int(Double(cycle.pointee.position) / rate * 1e9)
+        let begin = Int(Double(block.position) / rate * 1e9)
         shared.pointee.anchor.store(Int(clock.nanoseconds) - begin, ordering: .relaxed)
-        for channel in 0..<min(channels, io.inputCount) {
-            let input = io.input(channel)
-            for frame in 0..<frames { block[frame &* channels &+ channel] = input[frame] }
+        for channel in 0..<min(channels, block.inputs.count) {
+            let input = block.input(channel)
+            for frame in 0..<frames { given[frame &* channels &+ channel] = input[frame] }
         }
         while open != 0 {
             let slot = open.trailingZeroBitCount
             open &= open &- 1
             guard let writer = slots[slot].writer else { continue }
             if writer.space >= frames &* channels {
-                _ = writer.write(block, count: frames &* channels)
+                _ = writer.write(given, count: frames &* channels)
             } else {
                 dropped[slot].wrappingAdd(frames, ordering: .relaxed)
             }

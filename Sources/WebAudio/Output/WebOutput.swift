@@ -2,7 +2,7 @@
 import NodeKit
 
 /// The speakers of browsers, or of whoever else plays what comes through the web server of a run.
-final class WebOutput: Node {
+final class WebOutput: AudioNode {
     static let calls: NodeCalls = [.poll, .finish]
     static let descriptor = NodeDescriptor(
         "web-output", "the speakers of browsers",
@@ -26,7 +26,8 @@ final class WebOutput: Node {
                         "dropped", VG_INTEGER, "what was not taken in time, by all who ever listened", unit: "frames"),
                 ], retained: true)
         ],
-        series: [.webFill("what waits at each client, and the resampler")], process: webOutputProcess)
+        series: [.webFill("what waits at each client, and the resampler")],
+        process: { WebOutput.process($0, $1, $2) })
 
     private static let channels = Key.webChannels(default: 2)
     private static let buffer = Key.webBuffer(
@@ -96,9 +97,7 @@ final class WebOutput: Node {
         streams.remove(endpoint)
         endpoint.end()
     }
-}
 
-@_noLocks
-private func webOutputProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-    memory.assumingMemoryBound(to: WebOutput.Processor.self).pointee.feed.take(io, cycle)
+    @_noLocks
+    static func process(_ state: inout Processor, _ block: borrowing Block) { state.feed.take(block) }
 }

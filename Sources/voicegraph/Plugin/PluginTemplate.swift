@@ -68,7 +68,7 @@ private let swiftSource = """
     /// Turns its input down by `amount_db`. Replace this with what your node does.
     ///
     /// This class is the control half: ordinary Swift, never on the audio thread.
-    final class @MODULE@: Node {
+    final class @MODULE@: AudioNode {
         static let descriptor = NodeDescriptor(
             "@NAME@", "turns its input down",
             ports: Port.audio(VG_INPUT, channels: 1) + Port.audio(VG_OUTPUT, channels: 1),
@@ -80,7 +80,7 @@ private let swiftSource = """
             ],
             events: [EventType("reset", "the amount was turned back", says: "turned back")],
             series: [Series("peak", "largest sample of the input", rate: 60, width: 1)],
-            flags: VG_IN_PLACE, process: nodeProcess)
+            flags: VG_IN_PLACE, process: { @MODULE@.process($0, $1, $2) })
 
         /// What may be turned while it plays, in the order in which the audio half has it.
         enum Knob: Int, ParameterList {
@@ -91,7 +91,7 @@ private let swiftSource = """
             }
         }
 
-        /// What the audio thread needs, kept from block to block: numbers and pointers, no objects.
+        /// What the audio thread needs, kept from block to block: plain data, no objects.
         struct Processor: BitwiseCopyable {
             var meter: LevelMeter
         }
@@ -124,19 +124,17 @@ private let swiftSource = """
         func poll() {
             while let level = levels?.next() { host.publish([level.peak], at: level.position) }
         }
-    }
 
-    /// One block, on the audio thread. `@_noLocks` makes the compiler refuse what could wait or allocate.
-    @_noLocks
-    private func nodeProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
-        let state = memory.assumingMemoryBound(to: @MODULE@.Processor.self)
-        state.pointee.meter.feed(
-            io.pointee.audio_in, count: 1, frames: cycle.frames, position: cycle.pointee.position)
-        let amount = io[@MODULE@.Knob.amount]
-        let input = io.input(0)
-        let output = io.output(0)
-        for frame in 0..<cycle.frames { output[frame] = input[frame] * vg_linear(-amount[frame: frame]) }
-        if io.isSilent(input: 0) { io.markSilent(output: 0) }
+        /// One block, on the audio thread. `@_noLocks` makes the compiler refuse what could wait or allocate.
+        @_noLocks
+        static func process(_ state: inout Processor, _ block: borrowing Block) {
+            state.meter.feed(block)
+            let amount = block[Knob.amount]
+            let input = block.input(0)
+            let output = block.output(0)
+            for frame in 0..<block.frames { output[frame] = input[frame] * vg_linear(-amount[frame]) }
+            if block.isSilent(0) { block.markSilent(0) }
+        }
     }
 
     /// The one symbol that the host looks for.
