@@ -6,6 +6,9 @@ let strict: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 /// In debug builds too: for what works on every sample, pixel or byte of the tests.
 let optimized: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
+/// The same with assertions: what works on blocks of audio looks at every index in debug builds.
+let asserted: [SwiftSetting] = optimized + [.unsafeFlags(["-assert-config", "Debug"], .when(configuration: .debug))]
+
 /// Also for values that cannot outlive a block.
 let lifetimes: [SwiftSetting] = optimized + [.enableExperimentalFeature("Lifetimes")]
 
@@ -103,10 +106,10 @@ let package = Package(
             name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], exclude: design, swiftSettings: lifetimes),
         code("Graph", ["JSON", "NodeKit", "Realtime", "System"], exclude: design),
         .target(
-            name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: optimized),
+            name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: asserted),
         // Loads libsoxr.
         .target(
-            name: "WebAudio", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: optimized
+            name: "WebAudio", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: asserted
         ),
         code("LV2", ["CLilv", "NodeKit", "Realtime", "System"], exclude: design),
         code("Drivers", ["CJack", "CNode", "Graph", "Realtime", "System"], exclude: design),

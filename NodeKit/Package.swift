@@ -18,6 +18,7 @@ let package = Package(
             swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
         .target(
             name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], exclude: ["DESIGN.md"],
-            swiftSettings: strict),
+            // Values that cannot outlive a block.
+            swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
     ]
 )

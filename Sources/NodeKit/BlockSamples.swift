@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNode
+
+/// The samples of one audio input in one block.
+public struct InputSamples: ~Copyable, ~Escapable {
+    @usableFromInline let base: UnsafePointer<Float>
+    /// How many there are: the frames of the block.
+    public let count: Int
+
+    @_noLocks @usableFromInline @_lifetime(immortal) @_transparent
+    init(_ base: UnsafePointer<Float>, count: Int) {
+        self.base = base
+        self.count = count
+    }
+
+    /// The sample of a frame. [audio]
+    public subscript(frame: Int) -> Float {
+        @_noLocks @_transparent get {
+            assert(frame >= 0 && frame < count, "outside the block")
+            return base[frame]
+        }
+    }
+
+    /// Some of them. [audio]
+    @_noLocks @inlinable @_unsafeNonescapableResult @_lifetime(copy self)
+    public func part(_ frames: Range<Int>) -> InputSamples {
+        assert(frames.lowerBound >= 0 && frames.upperBound <= count, "outside the block")
+        return InputSamples(base + frames.lowerBound, count: frames.count)
+    }
+}
+
+/// The samples of one audio output in one block, which may be those of an input too if the type says `VG_IN_PLACE`.
+public struct OutputSamples: ~Copyable, ~Escapable {
+    @usableFromInline let base: UnsafeMutablePointer<Float>
+    /// How many there are: the frames of the block.
+    public let count: Int
+
+    @_noLocks @usableFromInline @_lifetime(immortal) @_transparent
+    init(_ base: UnsafeMutablePointer<Float>, count: Int) {
+        self.base = base
+        self.count = count
+    }
+
+    /// The sample of a frame. [audio]
+    public subscript(frame: Int) -> Float {
+        @_noLocks @_transparent get {
+            assert(frame >= 0 && frame < count, "outside the block")
+            return base[frame]
+        }
+        @_noLocks @_transparent nonmutating set {
+            assert(frame >= 0 && frame < count, "outside the block")
+            base[frame] = newValue
+        }
+    }
+
+    /// Some of them. [audio]
+    @_noLocks @inlinable @_unsafeNonescapableResult @_lifetime(copy self)
+    public func part(_ frames: Range<Int>) -> OutputSamples {
+        assert(frames.lowerBound >= 0 && frames.upperBound <= count, "outside the block")
+        return OutputSamples(base + frames.lowerBound, count: frames.count)
+    }
+
+    /// What was written, to be read. [audio]
+    @inlinable public var written: InputSamples {
+        @_noLocks @_unsafeNonescapableResult @_lifetime(copy self) get { InputSamples(base, count: count) }
+    }
+
+    /// Whether an input has its samples in the same place. [audio]
+    @_noLocks @inlinable public func isInPlace(_ input: borrowing InputSamples) -> Bool {
+        UnsafePointer(base) == input.base
+    }
+
+    /// Writes zeros, also where there was no number. [audio]
+    @_noLocks @inlinable public func clear() { vg_zero(base, UInt32(truncatingIfNeeded: count)) }
+
+    /// Writes zeros to these frames. [audio]
+    @_noLocks @inlinable public func clear(_ frames: Range<Int>) {
+        assert(frames.lowerBound >= 0 && frames.upperBound <= count, "outside the block")
+        vg_zero(base + frames.lowerBound, UInt32(truncatingIfNeeded: frames.count))
+    }
+
+    /// Writes what an input has, unless it is there already; there are as many. [audio]
+    @_noLocks @inlinable public func copy(_ input: borrowing InputSamples) {
+        assert(input.count == count, "another number of frames")
+        if !isInPlace(input) { vg_copy(base, input.base, UInt32(truncatingIfNeeded: count)) }
+    }
+
+    /// Writes these frames of an input, unless they are there already. [audio]
+    @_noLocks @inlinable public func copy(_ input: borrowing InputSamples, _ frames: Range<Int>) {
+        assert(frames.lowerBound >= 0 && frames.upperBound <= count, "outside the block")
+        if isInPlace(input) { return }
+        let start = frames.lowerBound
+        vg_copy(base + start, input.base + start, UInt32(truncatingIfNeeded: frames.count))
+    }
+}
