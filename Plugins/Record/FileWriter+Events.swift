@@ -26,7 +26,8 @@ extension FileWriter {
         settle()
         monitor.locked {
             standing.silence = isThere ? nil : reason
-            standing.stopped = comes ? nil : standing.stopped ?? reason
+            // Where nothing is there, the reason is not that of the server.
+            standing.stopped = comes ? nil : isThere ? reason : standing.stopped ?? reason
             if !isThere || !comes { standing.interrupt(reason) }
         }
         open()
@@ -38,7 +39,7 @@ extension FileWriter {
     func tellAgain() {
         guard let file = monitor.locked({ file }) else { return }
         let (state, reason, isNews) = monitor.locked {
-            (standing.state, standing.reason ?? "", standing.told != standing.state)
+            (standing.state, standing.reason ?? "", standing.isNews)
         }
         if isNews { tell(state, file, reason: reason) }
     }

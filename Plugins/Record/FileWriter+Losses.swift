@@ -81,7 +81,7 @@ extension FileWriter {
         if untold != nil, vg_nanoseconds() &- toldLoss > 1_000_000_000 { tellLosses() }
         let turned = monitor.locked { () -> Bool in
             standing.losses.look()
-            return standing.told != "" && standing.told != standing.state
+            return standing.told != "" && standing.isNews
         }
         if turned { tellAgain() }
         guard let longest = options.interruption, let file = monitor.locked({ file }) else { return }

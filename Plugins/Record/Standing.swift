@@ -20,6 +20,8 @@ struct Standing {
     /// When what it is now began, by `vg_nanoseconds`, and what that is.
     private(set) var since: UInt64 = 0
     private(set) var told = ""
+    /// Why it was told to be interrupted.
+    private var toldReason: String?
 
     /// Why it is interrupted; nil: it is not.
     var reason: String? { isPaused ? nil : silence ?? stopped ?? (isInactive ? Self.inactive : losses.reason) }
@@ -52,7 +54,11 @@ struct Standing {
     /// What is told of it now.
     mutating func tell(_ state: String) {
         if told != state { (told, since) = (state, vg_nanoseconds()) }
+        toldReason = reason
     }
+
+    /// Whether it stands otherwise than was told, or for another reason: a server that hung is gone.
+    var isNews: Bool { told != state || toldReason != reason }
 
     /// Recording, paused by the user, or interrupted.
     var state: String { isPaused ? "paused" : reason == nil ? "recording" : "interrupted" }

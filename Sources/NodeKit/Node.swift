@@ -157,8 +157,9 @@ public protocol AudioNode: Node {
 }
 
 extension AudioNode {
-    /// What `descriptor.process` calls. [audio]
-    @inlinable @inline(__always)
+    /// What `descriptor.process` calls; transparent, so that also a build for debugging calls the node's own function, not a
+    /// generic one. [audio]
+    @_transparent
     public static func process(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
         process(&memory.assumingMemoryBound(to: Processor.self).pointee, Block(io, cycle))
     }
@@ -173,7 +174,7 @@ public protocol LoopNode: AudioNode {
 
 extension LoopNode {
     /// What `descriptor.absorb` calls. [audio]
-    @inlinable @inline(__always)
+    @_transparent
     public static func absorb(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cycle) {
         absorb(&memory.assumingMemoryBound(to: Processor.self).pointee, Block(io, cycle))
     }

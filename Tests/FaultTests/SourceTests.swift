@@ -102,12 +102,14 @@ import TestSupport
         within(0.5, began.duration(to: .now), "the interruption of a recording by a server that hangs")
         server.unhang()
         try await wait("it goes on", ["recording", hangs, "recording"])
+        server.hang()
+        try await wait("the next hang is told", ["recording", hangs, "recording", hangs])
         server.crash()
         let gone = "interrupted: the JACK server is gone"
-        try await wait("the end is told", ["recording", hangs, "recording", gone])
+        try await wait("the end is told", ["recording", hangs, "recording", hangs, gone])
         try await session.until("it is known") { $0.state == "lost" }
         try server.restart()
-        try await wait("it goes on again", ["recording", hangs, "recording", gone, "recording"])
+        try await wait("it goes on again", ["recording", hangs, "recording", hangs, gone, "recording"])
         try await session.end()
         let dropped = session.run.lines.filter { $0.hasPrefix("{\"event\":\"record.dropped\"") }
         #expect(dropped.count { $0.contains("\"cause\":\"interruption\"") } == 2, "\(dropped)")

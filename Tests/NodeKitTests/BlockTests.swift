@@ -15,24 +15,16 @@ import Testing
             ("all.append(block.output(0)[0])", "can cause locking"),
         ])
     func kept(_ body: String, _ message: String?) throws {
-        let scratch = try Scratch()
-        try """
-        import NodeKit
-        nonisolated(unsafe) var kept: Float = 0
-        nonisolated(unsafe) var last: InputSamples
-        nonisolated(unsafe) var movement: Ramp
-        nonisolated(unsafe) var all: [Float] = []
-        @_noLocks
-        func process(_ state: inout Int, _ block: borrowing Block) { \(body) }
-        """.write(toFile: scratch.file("half.swift"), atomically: true, encoding: .utf8)
-        let built = URL(filePath: Program.voicegraph).deletingLastPathComponent().path
-        let c = ["CNode", "CRealtime"].flatMap { name in
-            let include = "\(packageRoot)/Sources/\(name)/include"
-            return ["-I", include, "-Xcc", "-fmodule-map-file=\(include)/module.modulemap"]
-        }
-        let output = try compilerOutput(
-            ["-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-I", "\(built)/Modules"] + c
-                + [scratch.file("half.swift")])
+        let output = try compile(
+            """
+            nonisolated(unsafe) var kept: Float = 0
+            nonisolated(unsafe) var last: InputSamples
+            nonisolated(unsafe) var movement: Ramp
+            nonisolated(unsafe) var all: [Float] = []
+            @_noLocks
+            func process(_ state: inout Int, _ block: borrowing Block) { \(body) }
+            """
+        ).errors
         if let message {
             #expect(output.contains("error: ") && output.contains(message), "\(output)")
         } else {
@@ -40,16 +32,48 @@ import Testing
         }
     }
 
-    private func compilerOutput(_ arguments: [String]) throws -> String {
+    @Test("What the host calls of an audio half is the node's own function, also in a build for debugging")
+    func direct() throws {
+        let made = try compile(
+            """
+            final class Half: LoopNode {
+                struct Processor: BitwiseCopyable { var count = 0 }
+                static let descriptor = NodeDescriptor(
+                    "half", "for tests", process: { Half.process($0, $1, $2) }, absorb: { Half.absorb($0, $1, $2) })
+                init(settings: Settings, host: NodeHost) throws(NodeError) {}
+                func prepare(_ preparation: Preparation) throws(NodeError) -> Processor { Processor() }
+                @_noLocks static func process(_ state: inout Processor, _ block: borrowing Block) { state.count += 1 }
+                @_noLocks static func absorb(_ state: inout Processor, _ block: borrowing Block) { state.count -= 1 }
+            }
+            """)
+        #expect(!made.errors.contains("error: "), "\(made.errors)")
+        let called = made.code.split(separator: "\n").filter { $0.contains("// function_ref static ") }
+        for name in ["process", "absorb"] {
+            #expect(called.contains { $0.contains(" Half.\(name)(_:_:)") })
+            #expect(!called.contains { $0.contains("Node.\(name)(_:_:_:)") })
+        }
+    }
+
+    /// What the compiler makes of a source without optimization, and what it says.
+    private func compile(_ text: String) throws -> (code: String, errors: String) {
+        let scratch = try Scratch()
+        try ("import NodeKit\n" + text).write(toFile: scratch.file("half.swift"), atomically: true, encoding: .utf8)
+        let modules = URL(filePath: Program.voicegraph).deletingLastPathComponent().path + "/Modules"
+        let c = ["CNode", "CRealtime"].flatMap { name in
+            let include = "\(packageRoot)/Sources/\(name)/include"
+            return ["-I", include, "-Xcc", "-fmodule-map-file=\(include)/module.modulemap"]
+        }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["swiftc"] + arguments
+        process.arguments =
+            ["swiftc", "-emit-sil", "-o", scratch.file("half.sil"), "-swift-version", "6", "-I", modules] + c
+            + [scratch.file("half.swift")]
         process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "LD_PRELOAD" }
         let pipe = Pipe()
-        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, pipe)
+        process.standardError = pipe
         try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let errors = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        return output
+        return ((try? String(contentsOfFile: scratch.file("half.sil"), encoding: .utf8)) ?? "", errors)
     }
 }
