@@ -10,7 +10,7 @@ let optimized: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configurati
 let asserted: [SwiftSetting] = optimized + [.unsafeFlags(["-assert-config", "Debug"], .when(configuration: .debug))]
 
 /// Also for values that cannot outlive a block.
-let lifetimes: [SwiftSetting] = optimized + [.enableExperimentalFeature("Lifetimes")]
+let lifetimes: [SwiftSetting] = asserted + [.enableExperimentalFeature("Lifetimes")]
 
 /// What a folder says of itself; it is no source.
 let design = ["DESIGN.md"]

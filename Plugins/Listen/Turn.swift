@@ -75,9 +75,6 @@ final class Turn: AudioNode {
         patience = try settings[model == nil ? Self.silence : Self.longestSilence] / 1000
     }
 
-    deinit {
-    }
-
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         let speechInput = try SpeechInput(preparation, seconds: 8)
         self.speechInput = speechInput

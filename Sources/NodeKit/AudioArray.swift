@@ -38,7 +38,7 @@ public struct AudioArray<Element: BitwiseCopyable>: BitwiseCopyable {
 }
 
 extension AudioArray where Element == Float {
-    /// Some of it, to be read and written as a block is. [audio]
+    /// Some of it, to be read and written as a block is, as long as the array has its memory. [audio]
     @inlinable @_lifetime(immortal)
     public func samples(_ range: Range<Int>) -> OutputSamples {
         assert(range.lowerBound >= 0 && range.upperBound <= count, "outside the array")
@@ -46,7 +46,7 @@ extension AudioArray where Element == Float {
     }
 }
 
-/// Memory of an `AudioArray`, for as long as this object lives. [control]
+/// Memory of an `AudioArray`, for as long as this object lives: keep it in a property of the node. [control]
 public final class AudioArrayMemory<Element: BitwiseCopyable> {
     /// For the processor.
     public let array: AudioArray<Element>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNode
 
-/// The processor's memory as `process` gets it; bind it with `assumingMemoryBound(to:)`.
+/// The processor's memory as C passes it; an audio half has it as `inout Processor`.
 public typealias ProcessorMemory = UnsafeMutableRawPointer
 /// A node's connections in this block.
 public typealias BlockIO = UnsafePointer<vg_io>

@@ -3,7 +3,8 @@ import CNode
 import Realtime
 
 /// What a node's audio half sees of one block: its samples, parameters and time. It cannot be kept, nor can anything that it
-/// gives, so that nothing of one block is touched in another. Builds for debugging check every index.
+/// gives, so that nothing of one block is touched in another. Builds for debugging check the places of samples, channels and
+/// MIDI events.
 public struct Block: ~Copyable, ~Escapable {
     @usableFromInline let io: UnsafePointer<vg_io>
     @usableFromInline let cycle: UnsafePointer<vg_cycle>
@@ -138,18 +139,19 @@ public struct Ramp: ~Copyable, ~Escapable {
 
     /// Whether the parameter holds still in this block.
     @inlinable public var isSteady: Bool { @_noLocks get { ramp.pointee.frames == 0 } }
-    /// The value before it moves.
+    /// The value before it moves; of a trigger that was set what it was set to, throughout the block.
     @inlinable public var value: Float { @_noLocks get { ramp.pointee.value } }
     /// What is added to it from frame to frame while it moves.
     @inlinable public var step: Float { @_noLocks get { ramp.pointee.step } }
-    /// The value after this block's movement, if any.
+    /// The value at which its movement ends, in this block or in a later one; of a trigger its default.
     @inlinable public var target: Float { @_noLocks get { ramp.pointee.target } }
     /// The frame of this block at which it begins to move.
     @inlinable public var start: Int { @_noLocks get { Int(ramp.pointee.start) } }
-    /// Frames of the movement from `start` on; it may go on in later blocks.
-    @inlinable public var movedFrames: Int { @_noLocks get { Int(ramp.pointee.frames) } }
+    /// Frames of the movement that are left from `start` on, also in later blocks; of a trigger that was set as many as there
+    /// can be.
+    @inlinable public var remaining: Int { @_noLocks get { Int(ramp.pointee.frames) } }
     /// The frame of this block at which it has ended to move; beyond the block if it goes on.
-    @inlinable public var end: Int { @_noLocks get { start + movedFrames } }
+    @inlinable public var end: Int { @_noLocks get { start + remaining } }
     /// Frames that the movement takes in all; 0: it follows a control, or there is none.
     @inlinable public var length: Int { @_noLocks get { Int(ramp.pointee.length) } }
 

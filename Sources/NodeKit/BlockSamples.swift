@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNode
 
-/// The samples of one audio input in one block.
+/// The samples of an audio input in one block, or a part of them.
 public struct InputSamples: ~Copyable, ~Escapable {
     @usableFromInline let base: UnsafePointer<Float>
-    /// How many there are: the frames of the block.
+    /// How many there are.
     public let count: Int
 
     @_noLocks @usableFromInline @_lifetime(immortal) @_transparent
@@ -29,10 +29,11 @@ public struct InputSamples: ~Copyable, ~Escapable {
     }
 }
 
-/// The samples of one audio output in one block, which may be those of an input too if the type says `VG_IN_PLACE`.
+/// The samples of an audio output in one block, or a part of them, or of an `AudioArray`. An output may have those of an
+/// input if the type says `VG_IN_PLACE`.
 public struct OutputSamples: ~Copyable, ~Escapable {
     @usableFromInline let base: UnsafeMutablePointer<Float>
-    /// How many there are: the frames of the block.
+    /// How many there are.
     public let count: Int
 
     @_noLocks @usableFromInline @_lifetime(immortal) @_transparent
@@ -88,6 +89,7 @@ public struct OutputSamples: ~Copyable, ~Escapable {
     /// Writes these frames of an input, unless they are there already. [audio]
     @_noLocks @inlinable public func copy(_ input: borrowing InputSamples, _ frames: Range<Int>) {
         assert(frames.lowerBound >= 0 && frames.upperBound <= count, "outside the block")
+        assert(frames.upperBound <= input.count, "outside the input")
         if isInPlace(input) { return }
         let start = frames.lowerBound
         vg_copy(base + start, input.base + start, UInt32(truncatingIfNeeded: frames.count))

@@ -212,8 +212,8 @@ public struct NodeDescriptor: Sendable {
     /// The second audio half of a node that may close a feedback loop.
     public var absorb: vg_process_function?
 
-    /// Describes a node type. `process` must be a named function marked `@_noLocks`, so that the compiler refuses
-    /// whatever could block the audio thread.
+    /// Describes a node type. `process` of an `AudioNode` is `{ Gain.process($0, $1, $2) }`, and `absorb` of a `LoopNode`
+    /// alike: C calls a function that knows the type.
     public init(
         _ name: String, _ summary: String, doc: String = "", ports: [Port] = [], parameters: [Parameter] = [],
         settings: [any SettingDeclaration] = [], actions: [Action] = [], events: [EventType] = [],

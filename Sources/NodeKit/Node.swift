@@ -57,8 +57,8 @@ public struct NodeCalls: OptionSet, Sendable {
 /// The control half of a node: ordinary Swift, never on the audio thread. The host's calls for one node come one after
 /// another, on whatever thread is free; one that takes long delays this node alone.
 ///
-/// The audio half is `Processor`, a struct that the compiler proves to be free of references, and the function
-/// `descriptor.process`, which the compiler proves to be free of locks and allocations. What the processor points to
+/// The audio half is `Processor`, a struct that the compiler proves to be free of references, and `AudioNode.process`, which
+/// the compiler proves to be free of locks and allocations. What the processor points to
 /// belongs to the control half, which frees it when it goes away.
 ///
 /// Life: `init` -> `prepare` -> `activate` -> (processing) -> `finish` -> `deactivate` -> (`prepare` again when rate or

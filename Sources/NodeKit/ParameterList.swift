@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CNode
-
 /// The parameters of a node, in the order in which its audio half has them: an enumeration that says of each case what it is.
 ///
 ///     enum Knob: Int, ParameterList {
@@ -13,7 +11,7 @@ import CNode
 ///         }
 ///     }
 ///
-/// `parameters: Knob.all` declares them; the audio half reads `io[Knob.depth]`.
+/// `parameters: Knob.all` declares them; the audio half reads `block[Knob.depth]`.
 public protocol ParameterList: RawRepresentable<Int>, CaseIterable, Sendable {
     /// What it is.
     var parameter: Parameter { get }
@@ -22,11 +20,4 @@ public protocol ParameterList: RawRepresentable<Int>, CaseIterable, Sendable {
 extension ParameterList {
     /// All of them, in their order.
     public static var all: [Parameter] { allCases.map(\.parameter) }
-}
-
-extension UnsafePointer where Pointee == vg_io {
-    /// A parameter in this block. [audio]
-    @inlinable public subscript(parameter: some ParameterList) -> UnsafePointer<vg_ramp> {
-        pointee.parameters + parameter.rawValue
-    }
 }

@@ -2,7 +2,7 @@
 import System
 
 /// A value that both halves of a node look at: an atomic, or a structure of atomics. It has memory of its own for as long as
-/// this object lives, which must be as long as the processor is used.
+/// this object lives, which must be as long as the processor is used: keep it in a property of the node.
 public final class Shared<Value: ~Copyable & Sendable>: @unchecked Sendable {
     // Sendable: the memory does not move, and what is in it is.
 

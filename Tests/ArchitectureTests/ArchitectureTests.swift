@@ -140,6 +140,8 @@ import TestSupport
             ("@_noLocks\nfunc other() {}\n\nfunc gainAbsorb() {}", false),
             ("func processAll() {}", true),
             ("static func process(_ state: inout Processor, _ block: borrowing Block) {}", false),
+            ("private func tune(\n    _ state: inout State, _ block: borrowing Block\n) {}", false),
+            ("static func process(_ block: borrowing Block)\n}\n\nextension Gain {", true),
             ("@_noLocks\nprivate func tune(_ block: borrowing Block) {}", true),
         ])
     func attribute(text: String, fine: Bool) {

@@ -191,15 +191,19 @@ func licenceViolations(_ file: SourceFile) -> [String] {
 func audioPathViolations(_ file: SourceFile) -> [String] {
     let lines = file.lines
     return lines.indices.compactMap { index in
-        guard lines[index].contains("func "),
-            let match = lines[index].firstMatch(of: /\bfunc (\w+(?:Process|Absorb))\b|\bfunc (\w+).*borrowing Block\b/),
-            // A requirement has no body.
-            lines[index].contains("{")
-        else { return nil }
+        guard lines[index].contains("func ") else { return nil }
+        // A requirement has no body.
+        let signature = lines[index...].prefix(8).prefix { !$0.isEmpty && $0.firstMatch(of: /^\s*\}/) == nil }
+        guard let end = signature.firstIndex(where: { $0.contains("{") }) else { return nil }
+        let text = signature[...end].joined(separator: " ")
+        guard let match = text.firstMatch(of: /\bfunc (\w+(?:Process|Absorb))\b|\bfunc (\w+).*borrowing Block\b/) else {
+            return nil
+        }
         // The attribute stands before the function, on its line or those just above.
         let above = lines[..<index].reversed().prefix { $0.wholeMatch(of: /\s*(@.*|\/\/.*)/) != nil }
         if lines[index].contains("@_noLocks") || above.contains(where: { $0.contains("@_noLocks") }) { return nil }
-        return "\(file.path):\(index + 1): \(match.1 ?? match.2 ?? "it") runs on the audio thread and needs @_noLocks"
+        let name = match.1 ?? match.2 ?? "it"
+        return "\(file.path):\(index + 1): \(name) runs on the audio thread and needs @_noLocks"
     }
 }
 

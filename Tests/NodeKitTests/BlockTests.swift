@@ -54,6 +54,21 @@ import Testing
         }
     }
 
+    @Test("A place outside of an array or of samples ends a debug build") func outside() async {
+        await #expect(processExitsWith: .failure) {
+            let memory = AudioArrayMemory<Float>(repeating: 1, count: 4)
+            _ = memory.array[4]
+        }
+        await #expect(processExitsWith: .failure) {
+            let memory = AudioArrayMemory<Float>(repeating: 1, count: 4)
+            memory.array.samples(1..<3)[2] = 0
+        }
+        await #expect(processExitsWith: .success) {
+            let memory = AudioArrayMemory<Float>(repeating: 1, count: 4)
+            memory.array.samples(1..<3)[1] = memory.array[3]
+        }
+    }
+
     /// What the compiler makes of a source without optimization, and what it says.
     private func compile(_ text: String) throws -> (code: String, errors: String) {
         let scratch = try Scratch()

@@ -129,8 +129,13 @@ import Testing
         ramps.withUnsafeBufferPointer { ramps in
             var io = vg_io()
             io.parameters = ramps.baseAddress
-            withUnsafePointer(to: io) {
-                #expect($0[Knob.depth].target == 0.25 && $0[Knob.rate].target == 7)
+            let cycle = vg_cycle()
+            withUnsafePointer(to: io) { io in
+                withUnsafePointer(to: cycle) { cycle in
+                    let block = Block(io, cycle)
+                    let found = (block[Knob.depth].target, block[Knob.rate].target)
+                    #expect(found == (0.25, 7))
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ import System
 public final class EventFeed: Sendable {
     /// Events that are kept for who comes back.
     public static let most = 4096
-    /// Their bytes.
+    /// Bytes of all that is told of them.
     public static let mostBytes = 4 << 20
 
     /// Tells this run from any other, so that numbers of events are not mixed up.
@@ -59,11 +59,13 @@ public final class EventFeed: Sendable {
     /// The number of the newest event; 0: there was none yet.
     public var last: Int { state.withLock(\.last) }
 
-    /// The next event after a number; nil: there is none. One that is gone is passed over.
-    func next(after number: Int) -> ToldEvent? {
+    /// The number of the next event after a number, and the event if it is wanted, by its name; nil: there is none. One that
+    /// is gone is passed over.
+    func next(after number: Int, wants: (String) -> Bool) -> (number: Int, event: ToldEvent?)? {
         state.withLock { state in
             guard let first = state.events.first, number < state.last else { return nil }
-            return state.events[max(0, number + 1 - first)]
+            let index = max(0, number + 1 - first)
+            return (first + index, wants(state.events.name(index)) ? state.events[index] : nil)
         }
     }
 

@@ -52,16 +52,16 @@ public struct EventReader {
                 (lost, cursor) = (lost + gone, cursor + gone)
                 continue
             }
-            guard let event = feed.next(after: cursor) else { return nil }
-            cursor = event.number
-            if let line = line(event) { return line }
+            guard let (number, event) = feed.next(after: cursor, wants: wants) else { return nil }
+            cursor = number
+            if let line = event?.line(for: caller) { return line }
         }
     }
 
-    private mutating func tellStates() { before = feed.states().reversed().compactMap(line) }
-
-    private func line(_ event: ToldEvent) -> String? {
-        // Losses are told to all.
-        filter.wants(event.name) || event.name == HostEvent.eventsLost.name ? event.line(for: caller) : nil
+    private mutating func tellStates() {
+        before = feed.states().reversed().filter { wants($0.name) }.compactMap { $0.line(for: caller) }
     }
+
+    // Losses are told to all.
+    private func wants(_ name: String) -> Bool { filter.wants(name) || name == HostEvent.eventsLost.name }
 }

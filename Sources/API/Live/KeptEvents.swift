@@ -47,6 +47,9 @@ struct KeptEvents {
         dropped += bytes
     }
 
+    /// What the event at a place is called.
+    func name(_ index: Int) -> String { places[index].name }
+
     /// The event at a place, counted from the oldest.
     subscript(index: Int) -> ToldEvent {
         let place = places[index]

@@ -15,7 +15,7 @@ struct CurvedValue: BitwiseCopyable {
     mutating func move(
         _ ramp: borrowing Ramp, from start: @autoclosure () -> Double, to target: Double, _ frames: Int
     ) -> MoveCurve? {
-        let (length, left) = (ramp.length, ramp.movedFrames)
+        let (length, left) = (ramp.length, ramp.remaining)
         if ramp.isSteady || length == 0 {
             now = ramp.isSteady ? target : nil
             return nil
