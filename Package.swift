@@ -150,7 +150,7 @@ let package = Package(
                 "ModelStore", "NodeKit", "Picture", "Server", "System", "Terminal",
                 command("ArgumentParser", of: "swift-argument-parser"),
             ],
-            exclude: design, swiftSettings: strict),
+            exclude: design, resources: [.embedInCode("Plugin/Scaffold")], swiftSettings: strict),
         .target(
             name: "Resampling", dependencies: ["CSoxr", "NodeKit"], path: "Plugins/Resampling",
             exclude: ["README.md"], swiftSettings: strict),

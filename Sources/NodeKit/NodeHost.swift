@@ -3,10 +3,24 @@ import CNode
 
 /// The host as a node sees it. Every call may be made from any thread but the audio thread.
 public struct NodeHost: @unchecked Sendable {
-    // Sendable: the ABI promises that the functions are thread-safe and that the pointer outlives the node.
+    // Sendable: the ABI promises that the functions are thread-safe and that the pointers outlive the node.
     private let host: UnsafePointer<vg_host>
+    // What a host need not have.
+    private let series: UnsafePointer<vg_host_series>?
+    private let audio: UnsafePointer<vg_host_audio>?
+    private let messages: UnsafePointer<vg_host_messages>?
+    private let actions: UnsafePointer<vg_host_actions>?
 
-    init(_ host: UnsafePointer<vg_host>) { self.host = host }
+    init(_ host: UnsafePointer<vg_host>) {
+        func table<Table>(_ name: String) -> UnsafePointer<Table>? {
+            host.pointee.extension?(host.pointee.handle, name)?.assumingMemoryBound(to: Table.self)
+        }
+        self.host = host
+        series = table(VG_EXT_SERIES)
+        audio = table(VG_EXT_AUDIO)
+        messages = table(VG_EXT_MESSAGES)
+        actions = table(VG_EXT_ACTIONS)
+    }
 
     private func text(_ field: UnsafePointer<CChar>?) -> String { field.map { String(cString: $0) } ?? "" }
 
@@ -39,8 +53,7 @@ public struct NodeHost: @unchecked Sendable {
 
     /// The same of the first 64 series: bit i of the series of index i. [any]
     public var wantedSeries: UInt64 {
-        guard has(\.wanted), let wanted = host.pointee.wanted else { return .max }
-        return wanted(host.pointee.handle)
+        series?.pointee.wanted?(host.pointee.handle) ?? .max
     }
 
     /// Writes to the host's log. [any]
@@ -97,14 +110,14 @@ public struct NodeHost: @unchecked Sendable {
 
     /// Publishes one frame of some of the series. [any]
     public func publish(_ frame: vg_frame) {
-        withUnsafePointer(to: frame) { host.pointee.publish_frame?(host.pointee.handle, $0) }
+        withUnsafePointer(to: frame) { series?.pointee.publish?(host.pointee.handle, $0) }
     }
 
     /// Publishes a block of audio. [any]
     public func publish(audio: vg_audio) {
         var audio = audio
         audio.size = UInt32(MemoryLayout<vg_audio>.size)
-        host.pointee.publish_audio?(host.pointee.handle, &audio)
+        self.audio?.pointee.publish?(host.pointee.handle, &audio)
     }
 
     /// Says how the node is. [any]
@@ -137,7 +150,7 @@ public struct NodeHost: @unchecked Sendable {
     /// Sends to whatever the message output `port` is linked to; false when a receiver's inbox is full. [any]
     @discardableResult
     public func send(_ message: Message, port: Int = 0) -> Bool {
-        guard let send = host.pointee.send else { return false }
+        guard let send = messages?.pointee.send else { return false }
         return message.withCMessage { send(host.pointee.handle, UInt32(port), $0) }
     }
 }
@@ -147,19 +160,10 @@ public typealias CallResult = Result<[String: SettingValue], NodeError>
 
 /// What is done to other nodes of the graph.
 extension NodeHost {
-    /// Whether the host knows these calls: it may be older.
-    private var callsActions: Bool { has(\.call_action) }
-
-    /// Whether the host is new enough to have a member.
-    private func has<T>(_ member: KeyPath<vg_host, T>) -> Bool {
-        guard let offset = MemoryLayout<vg_host>.offset(of: member) else { return false }
-        return Int(host.pointee.size) >= offset + MemoryLayout<T>.size
-    }
-
     /// What another node declares that can be done to it; nil: there is no such node, or nothing is known of it here.
     /// [any]
     public func actions(of node: String) -> [Action]? {
-        guard callsActions, let list = host.pointee.actions_of?(host.pointee.handle, node) else { return nil }
+        guard let list = actions?.pointee.actions_of?(host.pointee.handle, node) else { return nil }
         return elements(of: list.pointee, as: vg_action.self).compactMap { Action($0) }
     }
 
@@ -169,8 +173,8 @@ extension NodeHost {
         _ node: String, _ action: String, _ arguments: [String: SettingValue] = [:], seconds: Double = 10,
         done: @escaping @Sendable (CallResult) -> Void
     ) {
-        guard callsActions, let call = host.pointee.call_action else {
-            return done(.failure(NodeError("this host calls no actions of other nodes")))
+        guard let call = actions?.pointee.call else {
+            return done(.failure(NodeError("actions of other nodes are not available here")))
         }
         let waiting = Unmanaged.passRetained(WaitingCall(done)).toOpaque()
         SettingValue.table(arguments).withCValue { arguments in

@@ -30,13 +30,9 @@ public func makeNodeType<N: Node>(
     c.flags = descriptor.flags
     c.default_layout = CLayout(descriptor.layout).c
     c.settings = descriptor.settings.c
-    c.actions = descriptor.actions.c
     c.events = descriptor.events.c
-    c.series = descriptor.series.c
-    c.needs = descriptor.needs.c
-    c.other_names = immortal(descriptor.otherNames.joined(separator: " "))
+    c.extensions = immortalList(extensions(of: descriptor, calls))
     c.process = descriptor.process
-    c.absorb = descriptor.absorb
     c.create = { type, host, settings, error in
         guard let type, let host else { return nil }
         let factory = Unmanaged<NodeFactory>.fromOpaque(type.pointee.user).takeUnretainedValue()
@@ -54,37 +50,59 @@ public func makeNodeType<N: Node>(
     }
     c.activate = { box($0).activate() }
     c.deactivate = { box($0).deactivate() }
-    if calls.contains(.receive) {
-        c.receive = { node, port, message in
-            if let message { box(node).receive(Message(message.pointee), Int(port)) }
-        }
-    }
     if calls.contains(.poll) { c.poll = { box($0).poll() } }
     if calls.contains(.latency) { c.latency = { UInt32(clamping: box($0).latency) } }
-    if calls.contains(.wait) { c.wait = { box($0).wait(Int($1)) } }
-    if calls.contains(.idle) { c.idle = { box($0).isIdle } }
-    if calls.contains(.finish) { c.finish = { box($0).finish() } }
-    if calls.contains(.perform), !descriptor.actions.isEmpty {
-        c.perform = { node, action, arguments, call, error in
-            guard let action, let call else { return VG_FAILED }
-            var isLater = false
-            let isDone = succeeds(error) { () throws(NodeError) in
-                try box(node).perform(
-                    String(cString: action), Settings(arguments), ActionCall(call, isLater: &isLater))
-            }
-            return isDone ? isLater ? VG_LATER : VG_DONE : VG_FAILED
-        }
+    result.initialize(to: c)
+    return UnsafePointer(result)
+}
+
+/// What a type has besides the core, by what it declares and which calls it takes.
+private func extensions(of descriptor: NodeDescriptor, _ calls: NodeCalls) -> [vg_extension] {
+    var result: [vg_extension] = []
+    func add<Table>(_ name: String, _ table: Table) { result.append(immortalExtension(name, table)) }
+    if !descriptor.actions.isEmpty {
+        add(VG_EXT_ACTIONS, vg_type_actions(actions: descriptor.actions.c, perform: calls.contains(.perform) ? perform : nil))
+    }
+    if calls.contains(.receive) {
+        add(VG_EXT_MESSAGES, vg_type_messages { node, port, message in
+            if let message { box(node).receive(Message(message.pointee), Int(port)) }
+        })
     }
     if calls.contains(.settings), descriptor.settings.contains(where: \.isLive) {
-        c.set_setting = { node, key, value, error in
+        add(VG_EXT_LIVE_SETTINGS, vg_type_live_settings { node, key, value, error in
             guard let key, let value else { return false }
             return succeeds(error) { () throws(NodeError) in
                 try box(node).set(String(cString: key), to: SettingValue(value.pointee))
             }
-        }
+        })
     }
-    result.initialize(to: c)
-    return UnsafePointer(result)
+    if !descriptor.series.isEmpty { add(VG_EXT_SERIES, vg_type_series(series: descriptor.series.c)) }
+    if let absorb = descriptor.absorb { add(VG_EXT_LOOP, vg_type_loop(absorb: absorb)) }
+    if calls.contains(.wait) { add(VG_EXT_OFFLINE, vg_type_offline { box($0).wait(Int($1)) }) }
+    if !calls.isDisjoint(with: [.idle, .finish]) {
+        var ending = vg_type_ending()
+        if calls.contains(.idle) { ending.idle = { box($0).isIdle } }
+        if calls.contains(.finish) { ending.finish = { box($0).finish() } }
+        add(VG_EXT_ENDING, ending)
+    }
+    if !descriptor.needs.isEmpty { add(VG_EXT_NEEDS, vg_type_needs(needs: descriptor.needs.c)) }
+    if !descriptor.otherNames.isEmpty {
+        add(VG_EXT_OTHER_NAMES, vg_type_other_names(names: immortal(descriptor.otherNames.joined(separator: " "))))
+    }
+    return result
+}
+
+/// Does an action of a node.
+private func perform(
+    _ node: UnsafeMutableRawPointer?, _ action: UnsafePointer<CChar>?, _ arguments: UnsafePointer<vg_value>?,
+    _ call: UnsafePointer<vg_call>?, _ error: UnsafeMutablePointer<vg_error>?
+) -> vg_outcome {
+    guard let action, let call else { return VG_FAILED }
+    var isLater = false
+    let isDone = succeeds(error) { () throws(NodeError) in
+        try box(node).perform(String(cString: action), Settings(arguments), ActionCall(call, isLater: &isLater))
+    }
+    return isDone ? isLater ? VG_LATER : VG_DONE : VG_FAILED
 }
 
 /// Describes a plugin with these node types; call it from the exported `vg_plugin_entry`. [control]

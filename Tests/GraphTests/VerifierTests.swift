@@ -92,7 +92,7 @@ extension PlantedFault {
         },
         PlantedFault("a node in place that does not work in place") { plan, graph in
             for case .process(let node) in plan.steps where !graph.nodes[node].instance.worksInPlace {
-                guard graph.nodes[node].instance.type.pointee.absorb == nil, let input = plan.inputs[node].first,
+                guard graph.nodes[node].instance.absorb == nil, let input = plan.inputs[node].first,
                     let output = plan.outputs[node].first, case .pool = plan.values[input]
                 else { continue }
                 plan.values[output] = plan.values[input]

@@ -168,10 +168,11 @@ private struct SendableType: @unchecked Sendable {
 
     @Test("Calls that a type does not implement are left out") func unimplemented() {
         let quiet = makeNodeType(Quiet.self).pointee
-        #expect(quiet.poll == nil && quiet.wait == nil && quiet.idle == nil)
-        #expect(quiet.receive == nil && quiet.latency == nil && quiet.finish == nil)
-        #expect(quiet.perform == nil && quiet.set_setting == nil)
-        #expect(probe.pointer.pointee.poll != nil && probe.pointer.pointee.wait != nil)
+        #expect(quiet.poll == nil && quiet.latency == nil && quiet.extensions.count == 0)
+        let extensions = TypeExtensions(probe.pointer.pointee)
+        #expect(probe.pointer.pointee.poll != nil && extensions.offline != nil && extensions.ending != nil)
+        #expect(extensions.actions?.pointee.perform != nil && extensions.liveSettings != nil)
+        #expect(extensions.messages != nil && extensions.loop == nil)
     }
 
     @Test("A plugin lists its types and refuses another ABI") func pluginList() throws {

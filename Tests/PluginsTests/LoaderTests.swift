@@ -42,16 +42,17 @@ import TestSupport
     @Test(
         "A broken plugin is refused with its reason",
         arguments: [
-            ("wrong-abi", "has ABI version 77, the host has 2"),
-            ("wrong-type-abi", "node type 0 has ABI version 99, the host has 2"),
+            ("wrong-abi", "has ABI version 77, the host has 3"),
+            ("wrong-type-abi", "node type 0 has ABI version 99, the host has 3"),
             ("small-size", "says that its description has 8 bytes, too few"),
-            ("too-old", "node type 0 says that it has 168 bytes, too few"),
+            ("too-old", "node type 0 says that it has 152 bytes, too few"),
             ("missing-symbol", "exports no vg_plugin_entry"),
-            ("null-entry", "refuses this host, which has ABI version 2"),
+            ("null-entry", "refuses this host, which has ABI version 3"),
             ("no-types", "offers no node types"),
             ("null-types", "offers 3 node types but lists none"),
             ("absurd-count", "claims to offer 4000000000 node types"),
             ("absurd-ports", "node type absurd-ports: it declares 4294967295 ports"),
+            ("absurd-extensions", "node type absurd-extensions: its extension messages has no table"),
             ("absurd-needs", "node type absurd-needs: it declares 4294967295 needs"),
             ("null-name", "node type 0 has no name"),
             (

@@ -190,7 +190,7 @@ public final class NodeCapture: Sendable {
         services.health = { health in self.state.withLock { $0.health.append(health) } }
         services.outputLatency = { self.outputLatency }
         services.wanted = { self.state.withLock(\.wanted) }
-        services.actions = { self.neighbours[$0]?.type.pointer(to: \.actions) }
+        services.actions = { self.neighbours[$0]?.extensions.actions?.pointer(to: \.actions) }
         services.call = { node, action, arguments, seconds, done in
             guard let instance = self.neighbours[node] else {
                 return done(.failure(NodeError("there is no other node '\(node)'")))

@@ -228,7 +228,7 @@ public final class NodeHarness {
 
     private func call(_ io: inout vg_io, _ cycle: inout vg_cycle) {
         guard let processor = instance.processor, let process = instance.type.pointee.process else { return }
-        let absorb = instance.type.pointee.absorb
+        let absorb = instance.absorb
         vg_denormals_off()
         switch order {
         case .straight:

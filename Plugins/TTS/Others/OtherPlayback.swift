@@ -104,12 +104,12 @@ final class OtherPlayback: @unchecked Sendable {
                 }
                 repeat { _ = goesOn(for: 1) { !isWanted } } while isOnlyBetween
             }
-            // What is still to be set would come after whatever is read before. Where that takes long, or no answer comes,
-            // the keeper gives back alone.
+            // What is still to be set would come after whatever is read before. Where that takes long, and of streams that
+            // the answer leaves out, as it does now and then, the keeper gives back alone: it looks at each.
             if keeper.settles(within: 0.5), let now = try heard() {
                 forget(now)
                 keeper.undo = lowered
-                fade(Set(lowered.keys), keeper, to: Self.shares.dropLast().reversed())
+                fade(Set(lowered.keys).intersection(now.keys), keeper, to: Self.shares.dropLast().reversed())
             }
         } catch {
             tell(error)

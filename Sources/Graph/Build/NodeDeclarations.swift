@@ -12,16 +12,19 @@ public final class NodeDeclarations: Sendable {
     public let events: [EventType]
     /// What is measured regularly.
     public let series: [Series]
+    /// What the type has besides the core of the contract.
+    public let extensions: TypeExtensions
     /// What such nodes are for people.
     public let roles: [Role]
 
     /// Reads what a type declares. [control]
     public init(_ type: UnsafePointer<vg_node_type>) {
         // A plugin's were checked when it was loaded.
+        extensions = TypeExtensions(type.pointee)
         settings = [Setting](type.pointee.settings)
-        actions = [Action](type.pointee.actions)
+        actions = extensions.actions.map { [Action]($0.pointee.actions) } ?? []
         events = [EventType](type.pointee.events)
-        series = [Series](type.pointee.series)
+        series = extensions.series.map { [Series]($0.pointee.series) } ?? []
         roles = Role.of(actions: actions, events: events)
     }
 

@@ -68,7 +68,7 @@ extension NodeInstance {
     }
 
     private func perform(_ run: ActionRun, _ arguments: [String: SettingValue]) {
-        guard run.begin(), let perform = type.pointee.perform else { return forget(run) }
+        guard run.begin(), let perform = extensions.actions?.pointee.perform else { return forget(run) }
         var error = vg_error()
         let outcome = SettingValue.table(arguments).withCValue { perform(node, run.action, $0, run.call, &error) }
         refresh()
@@ -141,7 +141,7 @@ extension NodeInstance {
     }
 
     private func change(_ setting: String, to value: SettingValue) throws(NodeError) {
-        guard let set = type.pointee.set_setting else {
+        guard let set = extensions.liveSettings?.pointee.set else {
             throw NodeError("'\(setting)' cannot be changed while it plays")
         }
         var error = vg_error()

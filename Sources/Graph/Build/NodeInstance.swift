@@ -114,6 +114,10 @@ public final class NodeInstance: @unchecked Sendable {
         return "it has \(inputs) audio input\(inputs == 1 ? "" : "s") and \(outputs) output\(outputs == 1 ? "" : "s")"
     }
 
+    /// What its type has besides the core of the contract.
+    public var extensions: TypeExtensions { declarations.extensions }
+    /// What takes its inputs in a feedback loop; nil: it closes none.
+    public var absorb: vg_process_function? { extensions.loop?.pointee.absorb }
     /// The type's name.
     public var typeName: String { String(cString: type.pointee.name) }
     /// Whether the driver fills or takes its buffers.
@@ -223,7 +227,7 @@ public final class NodeInstance: @unchecked Sendable {
 
     /// The same, for whoever has the queue.
     public func finishNow() {
-        if active, !finished.load(ordering: .relaxed) { type.pointee.finish?(node) }
+        if active, !finished.load(ordering: .relaxed) { extensions.ending?.pointee.finish?(node) }
         finished.store(true, ordering: .releasing)
         refresh()
     }
@@ -246,7 +250,7 @@ public final class NodeInstance: @unchecked Sendable {
     public func receive(_ message: Message, port: Int) { call("a message") { take(message, port) } }
 
     func take(_ message: Message, _ port: Int) {
-        guard let receive = type.pointee.receive else { return }
+        guard let receive = extensions.messages?.pointee.receive else { return }
         message.withCMessage { receive(node, UInt32(port), $0) }
         refresh()
     }
@@ -263,7 +267,9 @@ public final class NodeInstance: @unchecked Sendable {
     }
 
     /// Whether there is anything to look at regularly.
-    public var wantsPoll: Bool { type.pointee.poll != nil || type.pointee.latency != nil || type.pointee.idle != nil }
+    public var wantsPoll: Bool { 
+        type.pointee.poll != nil || type.pointee.latency != nil || extensions.ending?.pointee.idle != nil
+    }
 
     /// Frames between an input and the output it causes, as the node said after its last call. [any]
     public var latency: Int { cachedLatency.load(ordering: .relaxed) }
@@ -273,7 +279,7 @@ public final class NodeInstance: @unchecked Sendable {
 
     /// Offline: returns when `frames` can be processed without a gap. [control]
     public func wait(frames: Int) {
-        guard let wait = type.pointee.wait else { return }
+        guard let wait = extensions.offline?.pointee.wait else { return }
         call("wait") { wait(node, UInt32(frames)) }
     }
 
@@ -294,7 +300,7 @@ public final class NodeInstance: @unchecked Sendable {
                 latencyMoved.store(true, ordering: .relaxed)
             }
         }
-        if let idle = type.pointee.idle { cachedIdle.store(idle(node), ordering: .relaxed) }
+        if let idle = extensions.ending?.pointee.idle { cachedIdle.store(idle(node), ordering: .relaxed) }
     }
 
     private func call(_ name: String, _ body: () -> Void) { _ = queue.run(name, body) }

@@ -97,33 +97,17 @@ final class HostMemory {
             guard let event, let publish = ServicesBox.of(handle).publish else { return }
             withUnsafePointer(to: known(event, size: event.pointee.size)) { publish($0) }
         }
-        host.pointee.publish_frame = { handle, frame in
-            guard let frame, let publishFrame = ServicesBox.of(handle).publishFrame else { return }
-            withUnsafePointer(to: known(frame, size: frame.pointee.size)) { publishFrame($0) }
-        }
-        host.pointee.publish_audio = { handle, audio in
-            guard let audio, let publishAudio = ServicesBox.of(handle).publishAudio else { return }
-            withUnsafePointer(to: known(audio, size: audio.pointee.size)) { publishAudio($0) }
-        }
         host.pointee.health = { handle, health, reason in
             ServicesBox.of(handle).health?(Health(health, reason.map { String(cString: $0) } ?? ""))
         }
         host.pointee.count = { handle, counter, number in
             if let counter { ServicesBox.of(handle).count?(String(cString: counter), number) }
         }
-        host.pointee.send = { handle, port, message in
-            guard let message, let send = ServicesBox.of(handle).send else { return false }
-            return send(Int(port), Message(known(message, size: message.pointee.size)))
-        }
         host.pointee.set_parameter = { handle, parameter, value, atOnce, position in
             ServicesBox.setParameter(handle)?(Int(parameter), value, atOnce, position) ?? false
         }
-        host.pointee.actions_of = { handle, node in
-            node.flatMap { ServicesBox.of(handle).actions?(String(cString: $0)) }
-        }
-        host.pointee.call_action = callAction
-        host.pointee.wanted = { ServicesBox.of($0).wanted?() ?? .max }
         host.pointee.output_latency = { UInt32(clamping: ServicesBox.of($0).outputLatency?() ?? 0) }
+        host.pointee.extension = { handle, name in name.flatMap { extensions.table(String(cString: $0), handle) } }
     }
 
     /// Whoever runs the node gives it what turns its parameters; nil: nobody runs it.
@@ -154,6 +138,58 @@ private final class ServicesBox {
 
     static func setParameter(_ handle: UnsafeMutableRawPointer?) -> HostMemory.SetParameter? {
         Unmanaged<ServicesBox>.fromOpaque(handle!).takeUnretainedValue().setter.withLock { $0.setParameter }
+    }
+}
+
+/// The extensions that this host has, for all nodes.
+private let extensions = HostExtensions()
+
+private struct HostExtensions: @unchecked Sendable {
+    // Sendable: the tables are written here and never again.
+    private let messages: UnsafePointer<vg_host_messages>
+    private let series: UnsafePointer<vg_host_series>
+    private let audio: UnsafePointer<vg_host_audio>
+    private let actions: UnsafePointer<vg_host_actions>
+
+    init() {
+        func forever<Table>(_ table: Table) -> UnsafePointer<Table> {
+            let memory = UnsafeMutablePointer<Table>.allocate(capacity: 1)
+            memory.initialize(to: table)
+            return UnsafePointer(memory)
+        }
+        messages = forever(
+            vg_host_messages { handle, port, message in
+                guard let message, let send = ServicesBox.of(handle).send else { return false }
+                return send(Int(port), Message(known(message, size: message.pointee.size)))
+            })
+        series = forever(
+            vg_host_series(
+                publish: { handle, frame in
+                    guard let frame, let publish = ServicesBox.of(handle).publishFrame else { return }
+                    withUnsafePointer(to: known(frame, size: frame.pointee.size)) { publish($0) }
+                },
+                wanted: { ServicesBox.of($0).wanted?() ?? .max }))
+        audio = forever(
+            vg_host_audio { handle, audio in
+                guard let audio, let publish = ServicesBox.of(handle).publishAudio else { return }
+                withUnsafePointer(to: known(audio, size: audio.pointee.size)) { publish($0) }
+            })
+        actions = forever(
+            vg_host_actions(
+                actions_of: { handle, node in node.flatMap { ServicesBox.of(handle).actions?(String(cString: $0)) } },
+                call: callAction))
+    }
+
+    /// The table of this name; nil: there is none, or the node's services do not do what is in it.
+    func table(_ name: String, _ handle: UnsafeMutableRawPointer?) -> UnsafeRawPointer? {
+        let services = ServicesBox.of(handle)
+        return switch name {
+        case VG_EXT_MESSAGES: services.send.map { _ in UnsafeRawPointer(messages) }
+        case VG_EXT_SERIES: services.publishFrame.map { _ in UnsafeRawPointer(series) }
+        case VG_EXT_AUDIO: services.publishAudio.map { _ in UnsafeRawPointer(audio) }
+        case VG_EXT_ACTIONS: services.call.map { _ in UnsafeRawPointer(actions) }
+        default: nil
+        }
     }
 }
 

@@ -85,6 +85,6 @@ extension Plan {
 
     /// Whether a node takes its audio in a step of its own.
     func splits(_ node: Int, _ graph: ResolvedGraph) -> Bool {
-        graph.nodes[node].instance.type.pointee.absorb != nil
+        graph.nodes[node].instance.absorb != nil
     }
 }

@@ -14,7 +14,7 @@ struct LinkLoop {
 /// One loop for each knot of nodes that reach one another. Message links are left out: they do not run in the block.
 /// A link into a node with `absorb` closes no loop.
 func findLoops(nodes: [NodeInstance], links: [ResolvedGraph.Link]) -> [LinkLoop] {
-    let breaks = nodes.map { $0.type.pointee.absorb != nil }
+    let breaks = nodes.map { $0.absorb != nil }
     var next = [[Int]](repeating: [], count: nodes.count)
     for (index, link) in links.enumerated() where link.portKind != VG_MESSAGE_PORT && !breaks[link.toNode] {
         next[link.fromNode].append(index)

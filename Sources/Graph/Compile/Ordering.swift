@@ -31,7 +31,7 @@ struct Ordering {
 func order(_ graph: ResolvedGraph) throws(CompileError) -> Ordering {
     let count = graph.nodes.count
     let sources = sourcesOfNodes(graph)
-    let splits = graph.nodes.map { $0.instance.type.pointee.absorb != nil }
+    let splits = graph.nodes.map { $0.instance.absorb != nil }
     let runs = graph.nodes.map(\.instance.runs)
     let closesLoop = zip(splits, loopMembers(sources)).map { $0 && $1 }
 

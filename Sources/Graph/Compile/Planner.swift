@@ -117,7 +117,7 @@ struct Planner {
             if instance.isExternal {
                 connectPlayback(node)
             } else {
-                if instance.type.pointee.absorb == nil || !instance.runs { connectInputs(node) }
+                if instance.absorb == nil || !instance.runs { connectInputs(node) }
                 if instance.runs { plan.steps.append(.process(node: node)) } else { bypass(node) }
             }
             if !graph.nodes[node].guarded.isEmpty { plan.steps.append(.guard(node: node)) }

@@ -127,10 +127,12 @@ extension NodeDescriptor {
         else {
             return nil
         }
+        let extensions = TypeExtensions(c)
         self.init(
             text(c.name), text(c.summary), doc: text(c.doc), ports: ports, parameters: parameters,
-            settings: [Setting](c.settings), actions: [Action](c.actions), events: [EventType](c.events),
-            series: [Series](c.series), needs: [Need](c.needs), otherNames: words(c.other_names), flags: Int(c.flags),
-            process: c.process, absorb: c.absorb)
+            settings: [Setting](c.settings), actions: extensions.actions.map { [Action]($0.pointee.actions) } ?? [],
+            events: [EventType](c.events), series: extensions.series.map { [Series]($0.pointee.series) } ?? [],
+            needs: extensions.needs.map { [Need]($0.pointee.needs) } ?? [], otherNames: words(extensions.otherNames?.pointee.names),
+            flags: Int(c.flags), process: c.process, absorb: extensions.loop?.pointee.absorb)
     }
 }

@@ -16,7 +16,7 @@ extension NodeCatalog {
             return "Open Sound Control is not supported; an oscillator is of type \"tone\""
         }
         let other = types.keys.sorted().first {
-            types[$0].map { words($0.type.pointee.other_names) }?.contains(word) == true
+            types[$0].map { words(TypeExtensions($0.type.pointee).otherNames?.pointee.names) }?.contains(word) == true
         }
         if let other {
             return other == "lv2"

@@ -238,7 +238,7 @@ struct ScheduleBuilder {
         case .process(let node):
             return nodeStep(node, graph.nodes[node].instance.type.pointee.process!)
         case .absorb(let node):
-            return nodeStep(node, graph.nodes[node].instance.type.pointee.absorb!)
+            return nodeStep(node, graph.nodes[node].instance.absorb!)
         case .mix(let into, let terms): return mix(into, terms)
         case .guard(let node): return helper(vg_guard_choose(), GuardStepState.code(silencer(node)))
         case .guarded(let node): return guardedStep(node)

@@ -104,7 +104,7 @@ struct Verifier {
 
     func instance(_ node: Int) -> NodeInstance { graph.nodes[node].instance }
     func name(_ node: Int) -> String { instance(node).name }
-    func splits(_ node: Int) -> Bool { instance(node).type.pointee.absorb != nil }
+    func splits(_ node: Int) -> Bool { instance(node).absorb != nil }
 
     private mutating func play(_ step: Plan.Step) throws(PlanFault) {
         switch step {

@@ -18,11 +18,10 @@ func checkNodeType(
         throw NodeTypeFault(
             reason: "node type \(index) has ABI version \(pointer.pointee.abi), the host has \(VG_ABI_VERSION)")
     }
-    let size = pointer.pointee.size
-    guard let least = MemoryLayout<vg_node_type>.offset(of: \.activate), Int(size) >= least else {
-        throw NodeTypeFault(reason: "node type \(index) says that it has \(size) bytes, too few")
+    guard Int(pointer.pointee.size) >= MemoryLayout<vg_node_type>.size else {
+        throw NodeTypeFault(reason: "node type \(index) says that it has \(pointer.pointee.size) bytes, too few")
     }
-    let type = known(pointer, size: size)
+    let type = pointer.pointee
     guard let name = type.name else { throw NodeTypeFault(reason: "node type \(index) has no name") }
     let text = String(cString: name)
     guard isTypeName(text) else {
@@ -36,17 +35,21 @@ func checkNodeType(
         }
         try check(type.default_layout)
         try check(type.settings, "setting")
-        try check(actions: type.actions)
-        guard type.perform != nil || type.actions.count == 0 else {
-            throw Fault("it declares actions but has no perform")
+        try check(extensionsOf: type)
+        let extensions = TypeExtensions(type)
+        if let actions = extensions.actions {
+            try check(actions: actions.pointee.actions)
+            guard actions.pointee.perform != nil || actions.pointee.actions.count == 0 else {
+                throw Fault("it declares actions but has no perform")
+            }
         }
         let live = elements(of: type.settings, as: vg_setting.self).first { $0.flags & UInt32(VG_SETTING_LIVE) != 0 }
-        if let live, type.set_setting == nil {
-            throw Fault("its setting \(String(cString: live.key)) is live, but it has no set_setting")
+        if let live, extensions.liveSettings?.pointee.set == nil {
+            throw Fault("its setting \(String(cString: live.key)) is live, but it has nothing that changes it")
         }
         try check(events: type.events)
-        try check(series: type.series)
-        try check(type.needs, of: "need")
+        if let series = extensions.series { try check(series: series.pointee.series) }
+        if let needs = extensions.needs { try check(needs.pointee.needs, of: "need") }
         let ports = elements(of: type.default_layout.ports, as: vg_port.self)
         guard type.process != nil || ports.allSatisfy({ $0.kind == VG_MESSAGE_PORT }) else {
             throw Fault("it has audio, control or midi ports but no process function")
@@ -54,11 +57,7 @@ func checkNodeType(
     } catch {
         throw NodeTypeFault(type: text, reason: "node type \(text): \(error.message)")
     }
-    if Int(size) >= MemoryLayout<vg_node_type>.size { return pointer }
-    // It lives as long as the plugin, which stays loaded.
-    let whole = UnsafeMutablePointer<vg_node_type>.allocate(capacity: 1)
-    whole.initialize(to: type)
-    return UnsafePointer(whole)
+    return pointer
 }
 
 /// Whether a graph file may use this as a type: lower-case letters, digits and '-', a letter first. [any]
@@ -94,6 +93,16 @@ private func check(
     }
     guard seen.insert(text).inserted else { throw Fault("it has two \(noun)s called \(text)") }
     return text
+}
+
+private func check(extensionsOf type: vg_node_type) throws(Fault) {
+    try check(type.extensions, of: "extension")
+    var names: Set<String> = []
+    for (index, one) in elements(of: type.extensions, as: vg_extension.self).enumerated() {
+        // Any name may come yet.
+        let name = try check(one.name, index, "extension", &names, dots: true)
+        guard one.table != nil else { throw Fault("its extension \(name) has no table") }
+    }
 }
 
 private func check(_ layout: vg_layout) throws(Fault) {

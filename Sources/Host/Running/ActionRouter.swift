@@ -33,7 +33,7 @@ final class ActionRouter: Sendable {
 
     /// What a node declares that can be done to it. [any]
     func actions(of node: String) -> UnsafePointer<vg_list>? {
-        state.withLock { $0.nodes[node] }?.type.pointer(to: \.actions)
+        state.withLock { $0.nodes[node] }?.extensions.actions?.pointer(to: \.actions)
     }
 
     /// Does an action of a node for another; see `vg_host.call_action`. [any]

@@ -40,7 +40,7 @@ final class ChildAudio: @unchecked Sendable {
         stage = arena.make(ChildStage.self, 1)
         stage.initialize(
             to: ChildStage(
-                block: block, process: process, absorb: instance.type.pointee.absorb, processor: processor,
+                block: block, process: process, absorb: instance.absorb, processor: processor,
                 io: Self.makeIO(block, shape, arena, stage), midiInputs: shape.midiInputs,
                 midiOutputs: shape.midiOutputs, audioOutputs: shape.audioOutputs, notes: notes,
                 lostNotes: lostNotes.pointer))

@@ -87,10 +87,11 @@ public final class Isolator: Sendable {
         let (actions, series) = (descriptor.actions, descriptor.series.count)
         descriptor.events += Self.events.filter { event in !descriptor.events.contains { $0.name == event.name } }
         var calls: NodeCalls = [.receive, .poll, .latency, .wait]
-        if type.pointee.idle != nil { calls.insert(.idle) }
-        if type.pointee.perform != nil { calls.insert(.perform) }
-        if type.pointee.set_setting != nil { calls.insert(.settings) }
-        if type.pointee.finish != nil { calls.insert(.finish) }
+        let extensions = TypeExtensions(type.pointee)
+        if extensions.ending?.pointee.idle != nil { calls.insert(.idle) }
+        if extensions.actions?.pointee.perform != nil { calls.insert(.perform) }
+        if extensions.liveSettings != nil { calls.insert(.settings) }
+        if extensions.ending?.pointee.finish != nil { calls.insert(.finish) }
         let name = descriptor.name
         let takesState = descriptor.settings.contains { $0.key == "state" }
         let variables = descriptor.settings.filter { $0.reach == .variable }.map(\.key)

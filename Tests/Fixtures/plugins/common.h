@@ -15,13 +15,10 @@ static inline void *prepare(void *node, const vg_preparation *preparation, vg_er
   return node;
 }
 
-/* The same of a type that was built when the struct ended before `END`. */
-#define OLDER_TYPE(NAME, END)                                                                                 \
-  .abi = VG_ABI_VERSION, .size = offsetof(vg_node_type, END), .name = NAME, .summary = "made for a test", \
-  .destroy = destroy, .prepare = prepare
-#define SOUND_TYPE(NAME)                                                                          \
+#define CREATED_TYPE(NAME, CREATE)                                                                 \
   .abi = VG_ABI_VERSION, .size = sizeof(vg_node_type), .name = NAME, .summary = "made for a test", \
-  .create = create, .destroy = destroy, .prepare = prepare
+  .create = CREATE, .destroy = destroy, .prepare = prepare
+#define SOUND_TYPE(NAME) CREATED_TYPE(NAME, create)
 #define SOUND_PLUGIN                                                                           \
   .abi = VG_ABI_VERSION, .size = sizeof(vg_plugin), .name = "fixture", .version = "1.0", \
   .license = "Apache-2.0"

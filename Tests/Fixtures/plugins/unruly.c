@@ -15,6 +15,9 @@
 
 typedef struct {
   const vg_host *host;
+  const vg_host_messages *messages;
+  const vg_host_series *series;
+  const vg_host_audio *audio;
   char trouble_in[32];
   _Atomic int remembered;
   _Atomic int trouble; /* what `process` is to do */
@@ -65,6 +68,9 @@ static void *create(const vg_node_type *type, const vg_host *host, const vg_valu
   (void)type;
   unruly *node = calloc(1, sizeof *node);
   node->host = host;
+  node->messages = host->extension(host->handle, VG_EXT_MESSAGES);
+  node->series = host->extension(host->handle, VG_EXT_SERIES);
+  node->audio = host->extension(host->handle, VG_EXT_AUDIO);
   for (uint32_t i = 0; i < settings->count; i++) {
     const vg_entry *entry = &settings->items[i];
     if (strcmp(entry->key, "mood") == 0) snprintf(node->mood, sizeof node->mood, "%s", entry->value.string);
@@ -145,18 +151,18 @@ static void say_who(unruly *node, const vg_message *message) {
   };
   publish(node, "who", fields, 5, message->position);
   node->host->log(node->host->handle, VG_LOG_WARNING, "somebody asks");
-  node->host->send(node->host->handle, 0, message);
+  node->messages->send(node->host->handle, 0, message);
 }
 
 static void measure(unruly *node, const vg_message *message) {
   float peaks[] = {0.5f, 0.25f}, level = 0.75f;
   vg_row rows[] = {{.series = 0, .count = 2, .values = peaks}, {.series = 1, .count = 1, .values = &level}};
   vg_frame frame = {.size = sizeof frame, .row_count = 2, .rows = rows, .position = message->position};
-  node->host->publish_frame(node->host->handle, &frame);
+  node->series->publish(node->host->handle, &frame);
   const float *samples[] = {peaks};
   vg_audio audio = {.size = sizeof audio, .channels = 1, .frames = 2, .samples = samples, .rate = 48000,
                     .position = message->position};
-  node->host->publish_audio(node->host->handle, &audio);
+  node->audio->publish(node->host->handle, &audio);
 }
 
 static void receive(void *data, uint32_t port, const vg_message *message) {
@@ -246,7 +252,7 @@ static void tell_host(unruly *node, const vg_call *call) {
   vg_value latency = INTEGER(host->output_latency(host->handle));
   call->put(call->handle, "graph", &graph);
   call->put(call->handle, "models", &models);
-  vg_value wanted = INTEGER((int64_t)(host->wanted(host->handle) & 0xffff));
+  vg_value wanted = INTEGER((int64_t)(node->series->wanted(host->handle) & 0xffff));
   call->put(call->handle, "latency", &latency);
   call->put(call->handle, "wanted", &wanted);
 }
@@ -286,7 +292,7 @@ static void finish(void *data) {
   trouble_in(node, "finish");
   vg_message message = {.size = sizeof message, .kind = VG_MESSAGE_TEXT, .text = "who", .length = 3};
   publish(node, "finish.told", NULL, 0, 0);
-  node->host->send(node->host->handle, 0, &message);
+  node->messages->send(node->host->handle, 0, &message);
 }
 
 static bool idle(void *data) { return !((unruly *)data)->busy; }
@@ -349,12 +355,20 @@ static const vg_event_type events[] = {
 static const vg_series series[] = {
     {.name = "peak", .doc = "for a test"}, {.name = "level", .doc = "for a test", .width = 1},
 };
+static const vg_type_actions type_actions = {VG_ARRAY(actions), perform};
+static const vg_type_messages type_messages = {receive};
+static const vg_type_live_settings live_settings = {set_setting};
+static const vg_type_series type_series = {VG_ARRAY(series)};
+static const vg_type_ending ending = {idle, finish};
+static const vg_extension extensions[] = {
+    {VG_EXT_ACTIONS, &type_actions}, {VG_EXT_MESSAGES, &type_messages}, {VG_EXT_LIVE_SETTINGS, &live_settings},
+    {VG_EXT_SERIES, &type_series},   {VG_EXT_ENDING, &ending},
+};
 static const vg_node_type type = {
     .abi = VG_ABI_VERSION, .size = sizeof(vg_node_type), .name = "unruly", .summary = "made for a test",
     .default_layout = {.ports = VG_ARRAY(ports), .parameters = VG_ARRAY(parameters)}, .settings = VG_ARRAY(settings),
-    .actions = VG_ARRAY(actions), .events = VG_ARRAY(events), .series = VG_ARRAY(series), .create = create,
-    .destroy = destroy, .prepare = prepare, .activate = activate, .process = process, .finish = finish,
-    .receive = receive, .perform = perform, .set_setting = set_setting, .latency = latency, .idle = idle};
+    .events = VG_ARRAY(events), .extensions = VG_ARRAY(extensions), .create = create, .destroy = destroy,
+    .prepare = prepare, .activate = activate, .process = process, .latency = latency};
 static const vg_node_type *const types[] = {&type};
 static const vg_plugin plugin = {.abi = VG_ABI_VERSION, .size = sizeof(vg_plugin), .name = "fixture", .version = "1.0",
                                  .license = "Apache-2.0", .types = types, .type_count = 1};

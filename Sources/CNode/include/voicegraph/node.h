@@ -20,8 +20,11 @@
  * All strings are UTF-8 and NUL-terminated. What a descriptor points to must
  * live as long as the shared object is loaded.
  *
- * How structs grow: at their end. One that is passed by pointer states its own
- * `size`; those in a vg_list state it in the list; those that say so never grow.
+ * How the contract grows: what can be called, by extensions with new names
+ * (extensions.h); vg_host, vg_node_type and vg_plugin stay as they are. What is
+ * told or declared, by fields at the end of its struct: one that is passed by
+ * pointer states its own `size`; those in a vg_list state it in the list; those
+ * that say so never grow.
  */
 #ifndef VOICEGRAPH_NODE_H
 #define VOICEGRAPH_NODE_H
@@ -32,10 +35,10 @@ extern "C" {
 
 #include "values.h"
 #include "cycle.h"
+#include "extensions.h"
 
-/* Raised when a struct changes in a way that old plugins cannot be read.
- * Growth at the end of a struct is told by its size instead. */
-#define VG_ABI_VERSION 2u
+/* Raised when a plugin built before could not be read any more. */
+#define VG_ABI_VERSION 3u
 
 /* ---- ports and parameters ------------------------------------------------ */
 
@@ -95,26 +98,6 @@ typedef struct vg_layout {
 
 /* ---- what nodes tell, and what is told to them --------------------------- */
 
-typedef enum vg_message_kind { VG_MESSAGE_TEXT = 0, VG_MESSAGE_NUMBER = 1, VG_MESSAGE_BYTES = 2 } vg_message_kind;
-
-enum {
-  VG_MESSAGE_PARTIAL = 1u << 0, /* more of this item follows, or a better version of it */
-  VG_MESSAGE_URGENT = 1u << 1,  /* overtakes what waits for the receiver and is not urgent */
-};
-
-/* A message over a link between message ports. */
-typedef struct vg_message {
-  uint32_t size; /* of this struct */
-  vg_message_kind kind;
-  const char *text; /* `length` bytes, also NUL-terminated for text */
-  size_t length;
-  double number;
-  uint64_t item;     /* what belongs together: an utterance, a reply; 0: this message alone. A node never uses a number
-                        again, nor does an instance that takes its place: live, begin with the time. */
-  uint64_t position; /* frame of the graph that it is about; 0: none */
-  uint32_t flags;    /* VG_MESSAGE_* */
-} vg_message;
-
 enum {
   VG_EVENT_SILENT = 1u << 0, /* replaces what whoever subscribes later is told, and is told to nobody now */
 };
@@ -129,55 +112,15 @@ typedef struct vg_event {
   uint32_t flags;    /* VG_EVENT_* */
 } vg_event;
 
-/* The numbers of one series. Never grows. */
-typedef struct vg_row {
-  uint32_t series; /* place among the series that the type declares */
-  uint32_t count;
-  const float *values;
-} vg_row;
-
-/* One frame of one or more series: they belong to the same time. */
-typedef struct vg_frame {
-  uint32_t size; /* of this struct */
-  uint32_t row_count;
-  const vg_row *rows;
-  uint64_t position; /* first frame of the graph after what was measured */
-} vg_frame;
-
-/* Audio for consumers: `frames` per channel, planar. */
-typedef struct vg_audio {
-  uint32_t size; /* of this struct */
-  uint32_t channels, frames;
-  const float *const *samples;
-  double rate;       /* Hz */
-  uint64_t position; /* frame of the graph of the first */
-  uint64_t frame;    /* the same in the node's own stream, as in the recording, at `rate` */
-  uint64_t time;     /* when the first came, in nanoseconds of CLOCK_MONOTONIC; 0: unknown */
-} vg_audio;
-
 typedef enum vg_log_level { VG_LOG_DEBUG = 0, VG_LOG_INFO = 1, VG_LOG_WARNING = 2, VG_LOG_ERROR = 3 } vg_log_level;
 
 /* How a node is. Degraded: it does less than it should. Failed: it does nothing. */
 typedef enum vg_health { VG_HEALTH_OK = 0, VG_HEALTH_DEGRADED = 1, VG_HEALTH_FAILED = 2 } vg_health;
 
-/* Filled by a failing call. `key` names the setting or argument at fault, or the kind of the failure, behind a colon:
- * ":already-recording"; or it is empty. Never grows. */
-typedef struct vg_error {
-  char message[512];
-  char hint[256];
-  char key[64];
-} vg_error;
-
 /* ---- the host ------------------------------------------------------------- */
 
-/* What came of an action of another node, once: its results as a table, or `error`. Valid during the call. [any] */
-typedef void (*vg_answer_function)(void *context, const vg_value *results, const vg_error *error);
-
-/* Actions of other nodes that a node may have called and not heard of yet. */
-#define VG_MOST_CALLS 16
-
 /* The host as a node sees it; valid from create to the end of destroy.
- * What is passed is copied before the call returns. */
+ * What is passed is copied before the call returns. Never grows. */
 typedef struct vg_host {
   uint32_t abi, size;
   void *handle;
@@ -190,15 +133,10 @@ typedef struct vg_host {
   const char *model_folder; /* models and voices */
   void (*log)(void *handle, vg_log_level level, const char *text);       /* [any] */
   void (*publish)(void *handle, const vg_event *event);                  /* [any] */
-  void (*publish_frame)(void *handle, const vg_frame *frame);            /* [any] */
-  void (*publish_audio)(void *handle, const vg_audio *audio);            /* [any] */
   /* Says how the node is, with the reason unless it is well. [any] */
   void (*health)(void *handle, vg_health health, const char *reason);
   /* Adds to a counter of the node, which the host's status shows by this name. [any] */
   void (*count)(void *handle, const char *counter, uint64_t number);
-  /* Sends to whatever the message output `port` (index among the message
-   * outputs) is linked to. False: a receiver's inbox is full. [any] */
-  bool (*send)(void *handle, uint32_t port, const vg_message *message);
   /* Turns a parameter of this node as a user would: smoothed, or `at_once`
    * where nothing of the node is heard; from the frame `position` of the graph
    * on, 0: now. False: not now, the node does not run or the queue is full. [any] */
@@ -206,18 +144,9 @@ typedef struct vg_host {
   /* Frames from a sample that leaves this node until it is heard: what follows
    * it in the graph, and the device. [any] */
   uint32_t (*output_latency)(void *handle);
-  /* What another node of the graph declares that can be done to it: a list of vg_action, for good. NULL: there is no
-   * such node, or nothing is known of it here. [any] */
-  const vg_list *(*actions_of)(void *handle, const char *node);
-  /* Does an action of another node of the graph, after what waits for that node; `arguments` is a table, checked as
-   * ever. The file must allow it: the calling node's setting `allow` names it, as "NODE.ACTION". `answer` is called
-   * once, also before this returns: with the results, or with an error if it is not allowed, cannot be done, is not
-   * done after so many seconds, if VG_MOST_CALLS are under way, or if the node runs where it can call nothing. [any] */
-  void (*call_action)(void *handle, const char *node, const char *action, const vg_value *arguments, double seconds,
-                      void *context, vg_answer_function answer);
-  /* Which of the node's series somebody reads now: bit i for the series of index i, of which those above 63 always are.
-   * Those that are not VG_SERIES_ON_REQUEST always are. May be asked as often as the node is polled. [any] */
-  uint64_t (*wanted)(void *handle);
+  /* What this host has besides, by the VG_EXT_* of extensions.h: a table that stays until the end of destroy. NULL: not
+   * here. [any] */
+  const void *(*extension)(void *handle, const char *name);
 } vg_host;
 
 /* ---- calls of a node ------------------------------------------------------ */
@@ -231,19 +160,6 @@ typedef struct vg_preparation {
   const float *parameters; /* what the parameters begin with, in layout order; NULL: their defaults */
 } vg_preparation;
 
-/* The call of an action: where its results go. */
-typedef struct vg_call {
-  uint32_t size; /* of this struct */
-  void *handle;
-  /* Adds a field to the result. [any] */
-  void (*put)(void *handle, const char *name, const vg_value *value);
-  /* Ends a call that was answered with VG_LATER, once; `error` NULL: it is done. Nothing may be done with the call
-   * after that. Calls that a node has not ended when it is destroyed end with an error. [any] */
-  void (*finish)(void *handle, const vg_error *error);
-} vg_call;
-
-typedef enum vg_outcome { VG_FAILED = 0, VG_DONE = 1, VG_LATER = 2 } vg_outcome;
-
 enum {
   VG_IN_PLACE = 1u << 0, /* output i may share its buffer with input i */
   VG_EXTERNAL = 1u << 1, /* host only: the driver fills or takes the buffers */
@@ -252,6 +168,7 @@ enum {
   VG_LIGHT = 1u << 2,
 };
 
+/* Never grows. */
 typedef struct vg_node_type vg_node_type;
 struct vg_node_type {
   uint32_t abi, size;
@@ -262,9 +179,8 @@ struct vg_node_type {
   uint32_t flags;
   vg_layout default_layout; /* with default settings */
   vg_list settings;         /* of vg_setting */
-  vg_list actions;          /* of vg_action */
   vg_list events;           /* of vg_event_type */
-  vg_list series;           /* of vg_series */
+  vg_list extensions;       /* of vg_extension: what the type has besides */
 
   /* Cheap: checks the settings, takes no device, starts no thread. `settings`
    * is a table. NULL: `error` says why. [control] */
@@ -278,43 +194,15 @@ struct vg_node_type {
   void *(*prepare)(void *node, const vg_preparation *preparation, vg_error *error);
   void (*activate)(void *node);   /* may be NULL [control] */
   vg_process_function process;    /* NULL for types without an audio half [audio] */
-  /* Only for nodes that may close a feedback loop: takes the inputs, while
-   * `process` gives the outputs from what was taken before. Outside a loop it
-   * is called before process, inside one after it. [audio] */
-  vg_process_function absorb;
-  /* The node's audio has ended for good: finish what it holds, the head of a file or the last words of a transcript.
-   * Messages that it sends now still arrive. The host waits for VG_FINISH_SECONDS at most. May be NULL. [control] */
-  void (*finish)(void *node);
   void (*deactivate)(void *node); /* may be NULL [control] */
-  /* A message for the message input `port` (index among those). May be NULL. [control] */
-  void (*receive)(void *node, uint32_t port, const vg_message *message);
-  /* Does an action that the type declares; `arguments` is a table that was checked. VG_DONE: `call` has the results.
-   * VG_FAILED: `error` says why, and nothing has changed. VG_LATER: `call` is ended later. NULL: there are no
-   * actions. [control] */
-  vg_outcome (*perform)(void *node, const char *action, const vg_value *arguments, const vg_call *call, vg_error *error);
-  /* Changes a setting that is declared live; the value was checked. False: `error` says why, and nothing has changed.
-   * NULL: no setting is live. [control] */
-  bool (*set_setting)(void *node, const char *key, const vg_value *value, vg_error *error);
   /* Called 60 to 120 times a second while active: the place to move what the
    * processor left in the node's rings. May be NULL. [control] */
   void (*poll)(void *node);
   /* Frames between an input and the output it causes. May be NULL: 0. [control] */
   uint32_t (*latency)(void *node);
-  /* Offline only: waits until `frames` can be processed without a gap. May be NULL. [control] */
-  void (*wait)(void *node, uint32_t frames);
-  /* False while the node has something of its own left to play, also before it is prepared. May be NULL: true.
-     [control] */
-  bool (*idle)(void *node);
-  vg_list needs; /* of vg_need */
-  /* What other programs call such a type, with spaces between: "mic microphone capture". Who writes one of these is told the
-   * name. May be NULL. */
-  const char *other_names;
 };
 
-/* Seconds that `finish` of all nodes may take together. */
-#define VG_FINISH_SECONDS 5
-
-/* What a shared object holds. */
+/* What a shared object holds. Never grows. */
 typedef struct vg_plugin {
   uint32_t abi, size;
   const char *name, *version, *license;

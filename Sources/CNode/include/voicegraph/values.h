@@ -55,6 +55,14 @@ typedef struct vg_entry {
   vg_value value;
 } vg_entry;
 
+/* Filled by a failing call. `key` names the setting or argument at fault, or the kind of the failure, behind a colon:
+ * ":already-recording"; or it is empty. Never grows. */
+typedef struct vg_error {
+  char message[512];
+  char hint[256];
+  char key[64];
+} vg_error;
+
 /* ---- settings and arguments ----------------------------------------------- */
 
 /* What a setting or an argument accepts. VG_SET_PATH names a file that must be readable; VG_SET_STRINGS is one string
