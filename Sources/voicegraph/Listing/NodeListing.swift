@@ -75,6 +75,7 @@ public enum NodeListing {
         var text = "\(type.name): \(type.summary)\n\(origin == "built in" ? "built in" : "from \(fromHome(origin))")\n"
         let roles = Role.of(actions: type.actions, events: type.events).map(\.rawValue)
         if !roles.isEmpty { text += "role: \(roles.joined(separator: ", "))\n" }
+        if !type.otherNames.isEmpty { text += "elsewhere called: \(type.otherNames.joined(separator: ", "))\n" }
         if !type.doc.isEmpty { text += "\n" + wrap(type.doc, width).joined(separator: "\n") + "\n" }
         func section(_ title: String, _ rows: [[String]]) {
             if rows.isEmpty { return }
@@ -97,14 +98,19 @@ public enum NodeListing {
         }
         section("Ports", type.layout.ports.map { [$0.symbol, kind($0), $0.doc] })
         section("Parameters", type.layout.parameters.map { [$0.key, range($0), $0.doc] })
-        section("Settings", type.settings.map { [$0.key, range($0) + ($0.isLive ? ", live" : ""), $0.doc] })
+        section("Settings", type.settings.map { [$0.key, range($0), $0.doc] })
         section(
             "Actions",
             type.actions.flatMap { action in
-                [[action.name, results(action), action.doc]]
+                [[action.name, facts(of: action, but: ["name", "doc", "arguments", "results"]), action.doc]]
                     + action.arguments.map { ["  \($0.key)=", range($0), $0.doc] }
+                    + action.results.map { ["  -> \($0.name)", content($0), $0.doc] }
             })
-        section("Events", type.events.map { [$0.name, nature($0), $0.doc] })
+        section(
+            "Events",
+            type.events.flatMap { event in
+                [[event.name, nature(event), event.doc]] + event.fields.map { ["  \($0.name)", content($0), $0.doc] }
+            })
         section("Series", type.series.map { [$0.name, measure($0), $0.doc] })
         section(
             "Models",
@@ -120,17 +126,12 @@ public enum NodeListing {
         JSON(.table(type.values.merging(["origin": .string(origin)]) { $1 })).text + "\n"
     }
 
-    /// What an action returns, by name.
-    private static func results(_ action: Action) -> String {
-        action.results.isEmpty ? "" : "-> " + action.results.map(\.name).joined(separator: ", ")
-    }
-
     /// How wide and how often a series is measured.
     private static func measure(_ series: Series) -> String {
         let width = series.width == 0 ? "one a channel" : "\(series.width) wide"
         let rate = series.rate == 0 ? "" : ", \(number(series.rate)) a second"
         let unit = series.unit.isEmpty ? "" : ", " + series.unit
-        return width + rate + unit + (series.isOnRequest ? ", on request" : "")
+        return joined(width + rate + unit, facts(of: series, but: ["name", "doc", "unit", "rate", "width"]))
     }
 
     private static func folder(of path: String) -> String {

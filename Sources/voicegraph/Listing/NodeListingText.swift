@@ -2,28 +2,72 @@
 import API
 import Graph
 import Host
+import JSON
 import NodeKit
 
+/// What is declared beyond what the fields of these names say: whatever differs from one that says nothing. So a field that
+/// is new is told, too.
+func facts<Item: Declared>(of item: Item, but said: Set<String>) -> String {
+    let blank = Item.blank.values
+    let rest = item.values.filter { !said.contains($0.key) && $0.value != blank[$0.key] }
+    return rest.sorted { $0.key < $1.key }.map { name, value in
+        let key = name.replacing("_", with: " ")
+        return switch value {
+        case .bool: key
+        case .list(let items) where name == "flags" || name == "points": items.map(told).joined(separator: ", ")
+        case .list(let items): "\(key) " + items.map(told).joined(separator: ", ")
+        default: "\(key) \(told(value))"
+        }
+    }.joined(separator: ", ")
+}
+
+/// A value, and a named one as its number and name.
+private func told(_ value: SettingValue) -> String {
+    switch value {
+    case .string(let text): return text
+    case .number(let real): return number(real)
+    case .integer(let integer): return "\(integer)"
+    case .table(let table):
+        return ["value", "label"].compactMap { table[$0].map(told) }.joined(separator: " ")
+    default: return JSON(value).text
+    }
+}
+
+func joined(_ parts: String...) -> String { parts.filter { !$0.isEmpty }.joined(separator: ", ") }
+
 func kind(_ port: Port) -> String {
-    port.kind.name + (port.direction == VG_INPUT ? " in" : " out") + (port.bus.map { ", bus \($0)" } ?? "")
+    joined(
+        port.kind.name + (port.direction == VG_INPUT ? " in" : " out"),
+        facts(of: port, but: ["symbol", "doc", "kind", "direction"]))
 }
 
 func range(_ parameter: Parameter) -> String {
-    let unit = parameter.unit.isEmpty ? "" : " " + parameter.unit
-    if parameter.flags & UInt32(VG_PARAM_TOGGLE) != 0 {
-        return "0 or 1, default \(number(Double(parameter.defaultValue)))"
-    }
-    return "\(number(Double(parameter.range.lowerBound))) to \(number(Double(parameter.range.upperBound)))\(unit), "
-        + "default \(number(Double(parameter.defaultValue)))"
+    let isToggle = parameter.flags & UInt32(VG_PARAM_TOGGLE) != 0
+    let unit = parameter.unit.isEmpty || isToggle ? "" : " " + parameter.unit
+    let ends = [parameter.range.lowerBound, parameter.range.upperBound].map { number(Double($0)) }
+    var rest = parameter
+    // Both are said by what the range looks like.
+    rest.flags &= ~UInt32(VG_PARAM_TOGGLE)
+    if parameter.scale == VG_DECIBEL, parameter.unit == "dB" { rest.scale = VG_LINEAR }
+    return joined(
+        ends.joined(separator: isToggle ? " or " : " to ") + unit,
+        "default \(number(Double(parameter.defaultValue)))",
+        facts(of: rest, but: ["key", "doc", "unit", "minimum", "maximum", "default"]))
 }
+
+/// What a result or a field of an event is.
+func content(_ field: Field) -> String { field.kind.name + (field.unit.map { $0.isEmpty ? "" : " " + $0 } ?? "") }
 
 func range(_ setting: Setting) -> String {
     var text = setting.choices.isEmpty ? setting.kind.name : setting.choices.joined(separator: " | ")
     if let range = setting.range { text += " \(number(range.lowerBound)) to \(number(range.upperBound))" }
     if let unit = setting.unit, !unit.isEmpty { text += " \(unit)" }
-    if setting.required { return text + ", required" }
-    guard let value = setting.defaultText, !value.isEmpty else { return text }
-    return text + ", default \(value)"
+    var rest = setting
+    // It always does.
+    if setting.kind == VG_SET_PATH { rest.reach = nil }
+    return joined(
+        text, setting.defaultText.map { $0.isEmpty ? "" : "default \($0)" } ?? "",
+        facts(of: rest, but: ["key", "doc", "kind", "default", "minimum", "maximum", "unit", "choices"]))
 }
 
 /// What an event tells of: a state, a text or a take.
@@ -41,8 +85,11 @@ func nature(_ event: EventType) -> String {
         case .take(let stage): phrase("take", stage)
         case nil: event.isRetained ? "a state" : nil
         }
-    return [role, event.kind.map { "a \($0.name)" }, event.end == nil ? nil : "an end"].compactMap(\.self)
-        .joined(separator: ", ")
+    let end = event.end.map { $0 == .heard ? "an end, as heard" : "an end" }
+    let said: Set = ["name", "doc", "fields", "role", "stage", "kind", "end", "sentence"]
+    return joined(
+        role ?? "", event.kind.map { "a \($0.name)" } ?? "", end ?? "",
+        facts(of: event, but: event.role == nil ? said.union(["retained"]) : said))
 }
 
 /// A number as a file would have it: 440, not 440.0; a float's digits, not a double's.

@@ -16,7 +16,7 @@ struct ReferencePrinter {
 
     /// A type's settings and parameters: key, what it takes, what it is for.
     func rows(_ type: NodeDescriptor) -> [(key: String, takes: String, doc: String)] {
-        type.settings.map { ($0.key, range($0) + ($0.isLive ? ", live" : ""), $0.doc) }
+        type.settings.map { ($0.key, range($0), $0.doc) }
             + type.layout.parameters.map { ($0.key, range($0), $0.doc) }
     }
 
