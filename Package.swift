@@ -143,11 +143,19 @@ let package = Package(
             resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(name: "Picture", dependencies: ["Graph", "NodeKit"], exclude: design, swiftSettings: optimized),
         code("Terminal", ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"], exclude: design),
+        code(
+            "Doctor",
+            [
+                "Archive", "Config", "Control", "Drivers", "Graph", "Host", "JSON", "LV2", "ModelStore", "NodeKit",
+                "System", "Terminal",
+            ], exclude: design),
+        code("Reference", ["API", "Config", "Graph", "Host", "JSON", "NodeKit", "System"]),
+        code("Film", ["Host", "Picture", "System", "Terminal"]),
         .executableTarget(
             name: "voicegraph",
             dependencies: [
-                "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2",
-                "ModelStore", "NodeKit", "Picture", "Server", "System", "Terminal",
+                "API", "Archive", "Config", "Control", "Doctor", "Drivers", "Film", "Graph", "Host", "Isolation",
+                "JSON", "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server", "System", "Terminal",
                 command("ArgumentParser", of: "swift-argument-parser"),
             ],
             exclude: design, resources: [.embedInCode("Plugin/Scaffold")], swiftSettings: strict),
@@ -205,7 +213,10 @@ let package = Package(
         tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit", "SpokenText"]),
         tests(
             "Command",
-            ["Archive", "CSndfile", "Config", "Drivers", "Graph", "Host", "ModelStore", "NodeKit", "voicegraph"]),
+            [
+                "Archive", "CSndfile", "Config", "Doctor", "Drivers", "Film", "Graph", "Host", "ModelStore", "NodeKit",
+                "Reference", "voicegraph",
+            ]),
         tests("Fault", ["Control", "Graph", "JSON"]),
         tests("Architecture", []),
         // `make lv2-conformance`.

@@ -61,20 +61,26 @@ private func extensions(of descriptor: NodeDescriptor, _ calls: NodeCalls) -> [v
     var result: [vg_extension] = []
     func add<Table>(_ name: String, _ table: Table) { result.append(immortalExtension(name, table)) }
     if !descriptor.actions.isEmpty {
-        add(VG_EXT_ACTIONS, vg_type_actions(actions: descriptor.actions.c, perform: calls.contains(.perform) ? perform : nil))
+        add(
+            VG_EXT_ACTIONS,
+            vg_type_actions(actions: descriptor.actions.c, perform: calls.contains(.perform) ? perform : nil))
     }
     if calls.contains(.receive) {
-        add(VG_EXT_MESSAGES, vg_type_messages { node, port, message in
-            if let message { box(node).receive(Message(message.pointee), Int(port)) }
-        })
+        add(
+            VG_EXT_MESSAGES,
+            vg_type_messages { node, port, message in
+                if let message { box(node).receive(Message(message.pointee), Int(port)) }
+            })
     }
     if calls.contains(.settings), descriptor.settings.contains(where: \.isLive) {
-        add(VG_EXT_LIVE_SETTINGS, vg_type_live_settings { node, key, value, error in
-            guard let key, let value else { return false }
-            return succeeds(error) { () throws(NodeError) in
-                try box(node).set(String(cString: key), to: SettingValue(value.pointee))
-            }
-        })
+        add(
+            VG_EXT_LIVE_SETTINGS,
+            vg_type_live_settings { node, key, value, error in
+                guard let key, let value else { return false }
+                return succeeds(error) { () throws(NodeError) in
+                    try box(node).set(String(cString: key), to: SettingValue(value.pointee))
+                }
+            })
     }
     if !descriptor.series.isEmpty { add(VG_EXT_SERIES, vg_type_series(series: descriptor.series.c)) }
     if let absorb = descriptor.absorb { add(VG_EXT_LOOP, vg_type_loop(absorb: absorb)) }

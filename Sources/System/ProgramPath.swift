@@ -13,3 +13,10 @@ public func isProgram(_ path: String) -> Bool {
     var facts = stat()
     return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
 }
+
+/// The file that this program runs from.
+package func ownExecutable() -> String {
+    guard let path = realpath("/proc/self/exe", nil) else { return "/proc/self/exe" }
+    defer { free(path) }
+    return String(cString: path)
+}

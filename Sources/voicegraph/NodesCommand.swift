@@ -2,6 +2,7 @@
 import ArgumentParser
 import Graph
 import Host
+import Reference
 
 /// `voicegraph nodes`: every node type, where it came from, and why others cannot be used.
 struct NodesCommand: ParsableCommand {

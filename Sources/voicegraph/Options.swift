@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Graph
 import Glibc
+import Graph
 import Host
 import Isolation
 import LV2
+import System
 
 /// Where plugins are looked for.
 struct PluginOptions: ParsableArguments {
@@ -84,10 +85,3 @@ func useIsolation() {
 
 /// From now on this program tries plugins that are not its own before it opens them, with itself as the child.
 func usePluginTrial() { PluginTrial.use([ownExecutable(), "plugin-trial"]) }
-
-/// The file that this program runs from.
-func ownExecutable() -> String {
-    guard let path = realpath("/proc/self/exe", nil) else { return "/proc/self/exe" }
-    defer { free(path) }
-    return String(cString: path)
-}

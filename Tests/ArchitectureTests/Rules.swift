@@ -84,10 +84,23 @@ let folders: [Folder] = [
         "Terminal", "the screen of a run on a terminal",
         imports: ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"]),
     Folder(
+        "Doctor", "what is wrong with a machine, and what to do about it",
+        imports: [
+            "Archive", "Config", "Control", "Drivers", "Graph", "Host", "JSON", "LV2", "ModelStore", "NodeKit",
+            "System",
+            "Terminal",
+        ]),
+    Folder(
+        "Reference", "node types and graph files in texts: `describe`, `help config`, the manual page, the JSON schema",
+        imports: ["API", "Config", "Graph", "Host", "JSON", "NodeKit", "System"]),
+    Folder(
+        "Film", "pictures of sound as a film, by ffmpeg; captions",
+        imports: ["Host", "Picture", "System", "Terminal"]),
+    Folder(
         "voicegraph", "the command",
         imports: [
-            "API", "Archive", "Config", "Control", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "ModelStore",
-            "NodeKit", "Picture", "Server", "System", "Terminal", "ArgumentParser",
+            "API", "Archive", "Config", "Control", "Doctor", "Drivers", "Film", "Graph", "Host", "Isolation", "JSON",
+            "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server", "System", "Terminal", "ArgumentParser",
         ]),
     Folder(
         "Plugins",

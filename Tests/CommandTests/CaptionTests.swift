@@ -2,7 +2,7 @@
 import TestSupport
 
 @testable import Host
-@testable import voicegraph
+@testable import Film
 
 /// Texts cut into captions.
 @Suite struct CaptionTests {

@@ -6,6 +6,7 @@ import Host
 import NodeKit
 import TestSupport
 
+@testable import Reference
 @testable import voicegraph
 
 /// A table that the program does not have: whoever adds one writes this, and a line in `FileTables.all`.

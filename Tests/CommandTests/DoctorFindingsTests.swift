@@ -6,7 +6,7 @@ import ModelStore
 import NodeKit
 import Testing
 
-@testable import voicegraph
+@testable import Doctor
 
 /// What the doctor makes of machines that are not this one.
 @Suite("Findings of the doctor") struct DoctorFindingsTests {

@@ -140,7 +140,8 @@ struct ManualTests {
         let names = page[section.upperBound..<end.lowerBound].matches(of: /\\fB([A-Z0-9_]+)\\fR/).map { String($0.1) }
         #expect(names.count >= 10)
         let sources = try await runTool([
-            "grep", "-rhoE", "--include=*.swift", "--exclude-dir=Manual", "[A-Z0-9_]{5,}", packageRoot + "/Sources",
+            "grep", "-rhoE", "--include=*.swift", "--include=*.in", "--exclude-dir=Manual", "[A-Z0-9_]{5,}",
+            packageRoot + "/Sources",
         ])
         let read = Set(sources.output.split(separator: "\n").map(String.init))
         #expect(read.isSuperset(of: names), "\(Set(names).subtracting(read))")

@@ -267,7 +267,7 @@ public final class NodeInstance: @unchecked Sendable {
     }
 
     /// Whether there is anything to look at regularly.
-    public var wantsPoll: Bool { 
+    public var wantsPoll: Bool {
         type.pointee.poll != nil || type.pointee.latency != nil || extensions.ending?.pointee.idle != nil
     }
 

@@ -3,6 +3,7 @@ import Archive
 import ArgumentParser
 import Glibc
 import Host
+import System
 
 /// What the commands about the archive have in common.
 enum ArchiveAccess {

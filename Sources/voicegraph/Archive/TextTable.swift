@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import System
 import Terminal
 
 /// Rows under titles. On a terminal no line is longer than that is wide: the last column is cut.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Archive
 import ArgumentParser
+import Film
 import Host
 import JSON
+import System
 import Terminal
 
 /// Transcripts as text.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Reference
 
 /// A page of the manual: of the whole program, or of one of its commands with those below it.
 struct ManualPage {

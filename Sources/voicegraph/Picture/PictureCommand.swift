@@ -106,21 +106,7 @@ struct PictureCommand: ParsableCommand {
 
 extension ChartStyle: ExpressibleByArgument {}
 
-/// A size as "1200x480".
-struct PictureSize: ExpressibleByArgument, CustomStringConvertible {
-    var width, height: Int
-
-    init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
-
-    init?(argument: String) {
-        let parts = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false)
-        guard parts.count == 2, let width = Int(parts[0]), let height = Int(parts[1]) else { return nil }
-        guard (1...20_000).contains(width), (1...20_000).contains(height), width * height <= 100_000_000 else {
-            return nil
-        }
-        self.init(width: width, height: height)
-    }
-
-    var description: String { "\(width)x\(height)" }
-    var defaultValueDescription: String { description }
+extension PictureSize: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+    package var defaultValueDescription: String { description }
 }

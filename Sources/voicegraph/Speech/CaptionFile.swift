@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Film
 import Glibc
 import Host
 import NodeKit
