@@ -14,6 +14,9 @@ package func facts<Item: Declared>(of item: Item, but said: Set<String>) -> Stri
         let key = name.replacing("_", with: " ")
         return switch value {
         case .bool: key
+        // These words say by themselves what they are of.
+        case .string(let word) where name == "scale": word
+        case .string(let word) where name == "names": "names \(word == "address" ? "an" : "a") \(word)"
         case .list(let items) where name == "flags" || name == "points": items.map(told).joined(separator: ", ")
         case .list(let items): "\(key) " + items.map(told).joined(separator: ", ")
         default: "\(key) \(told(value))"

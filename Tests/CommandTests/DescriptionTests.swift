@@ -62,8 +62,8 @@ import Testing
     @Test("What is said in a row reads as people write it") func rows() {
         #expect(
             range(Self.parameter)
-                == "-1.5 to 3.5 Hz, default 0.5, stepped, abrupt, label Form, 2 Saw, scale logarithmic")
-        #expect(range(Self.setting) == "one | two -2 to 3.5 Hz, default \"one\", live, names program, required")
+                == "-1.5 to 3.5 Hz, default 0.5, stepped, abrupt, label Form, 2 Saw, logarithmic")
+        #expect(range(Self.setting) == "one | two -2 to 3.5 Hz, default \"one\", live, names a program, required")
         #expect(kind(Self.port) == "message out, bus side, default 0.25, takes text")
         #expect(nature(Self.event) == "void take, a failure, an end, as heard, public, retained")
         let toggle = Parameter("on", "", 0...1, default: 1, unit: "dB", scale: VG_DECIBEL, flags: VG_PARAM_TOGGLE)

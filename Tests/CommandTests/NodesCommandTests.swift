@@ -53,7 +53,7 @@ private func finished(_ arguments: String...) throws -> (code: Int32, output: St
 
     @Test("`describe` shows parameters and settings, and suggests names") func describe() throws {
         let tremolo = try finished("describe", "tremolo")
-        #expect(tremolo.output.contains("rate_hz  0.05 to 40 Hz, default 5, scale logarithmic\n"))
+        #expect(tremolo.output.contains("rate_hz  0.05 to 40 Hz, default 5, logarithmic\n"))
         #expect(tremolo.output.contains("depth    0 to 1, default 0.5               how far down"))
         let json = try finished("describe", "tts", "--json")
         let object = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
