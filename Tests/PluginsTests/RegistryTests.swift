@@ -61,7 +61,7 @@ import TestSupport
         let registry = NodeRegistry(search: PluginSearch(folders: [.init(scratch.path)]))
         let catalog = registry.catalog(for: ["wrong-abi"])
         #expect(catalog.types["wrong-abi"] == nil)
-        #expect(catalog.unavailable["wrong-abi"]?.reason == "libvg-wrong-abi.so has ABI version 77, the host has 2")
+        #expect(catalog.unavailable["wrong-abi"]?.reason == "libvg-wrong-abi.so has ABI version 77, the host has 3")
     }
 
     @Test("A broken plugin does not hide a sound one further down the path") func furtherDown() throws {

@@ -165,13 +165,18 @@ def test_element_is_used_by_keys_from_its_button_to_its_end(element):
     state(page, "collapsed")
 
 
-LOUD = TALKING.replace("tone -> quiet -> out", "tone -> face").replace('type = "tone"', 'type = "tone"\nlevel_db = -6')
-# How often anything on the page changes its place, its size or what is painted, in two seconds.
+# Something whose level goes up and down all the time.
+LOUD = TALKING.replace("tone -> quiet -> out", "tone -> wave -> face").replace(
+    'type = "tone"', 'type = "tone"\nlevel_db = -6\n[node.wave]\ntype = "tremolo"\nrate_hz = 0.7\ndepth = 0.9')
+# How often anything on the page changes its place, its size or what is painted, in two seconds from the first time.
 MOTION = """() => new Promise(resolve => { const seen = { draws: 0, moves: 0 }; const p = CanvasRenderingContext2D.prototype
-  const clear = p.clearRect; p.clearRect = function (...given) { seen.draws++; return clear.apply(this, given) }
-  const watch = new MutationObserver(list => { seen.moves += list.filter(({ target }) => target.matches('.meter i')).length })
-  watch.observe(document.body, { attributes: true, attributeFilter: ['style'], subtree: true })
-  setTimeout(() => { p.clearRect = clear; watch.disconnect(); resolve({ ...seen, animations: document.getAnimations().length }) }, 2000) })"""
+  const clear = p.clearRect; p.clearRect = function (...given) { seen.draws++; begin(); return clear.apply(this, given) }
+  let isBegun = false
+  const begin = () => { if (isBegun) return; isBegun = true
+    setTimeout(() => { p.clearRect = clear; watch.disconnect(); resolve({ ...seen, animations: document.getAnimations().length }) }, 2000) }
+  const watch = new MutationObserver(list => { const moved = list.filter(({ target }) => target.matches('.meter i')).length
+    seen.moves += moved; if (moved) begin() })
+  watch.observe(document.body, { attributes: true, attributeFilter: ['style'], subtree: true }) })"""
 
 
 @pytest.mark.parametrize("view", ["Talk", "Meters"])
