@@ -5,7 +5,7 @@ import System
 
 /// Something that is read on a thread of its own, since it may hang: a server, a folder on another machine, a plugin. Who
 /// hangs is left behind; the process ends all the same.
-package final class Reading<Value: Sendable>: Sendable {
+final class Reading<Value: Sendable>: Sendable {
     private let result = Lock<Value?>(nil)
     private let done = Wakeup()
 
@@ -28,7 +28,7 @@ package final class Reading<Value: Sendable>: Sendable {
 
 /// Seconds that the threads of a process ran, or were ready to while others had the processors. Where it stays the same the
 /// process does nothing at all. [control]
-package func activity(of process: pid_t) -> Double {
+func activity(of process: pid_t) -> Double {
     let folder = "/proc/\(process)/task"
     return names(in: folder).reduce(0) { sum, thread in
         let times = textOfFile("\(folder)/\(thread)/schedstat").split(separator: " ").prefix(2).compactMap {
@@ -39,7 +39,7 @@ package func activity(of process: pid_t) -> Double {
 }
 
 /// The value of a variable of the environment; nil: there is none, or it is empty. [any]
-package func variable(_ name: String) -> String? {
+func variable(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)
 }

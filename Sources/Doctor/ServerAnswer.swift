@@ -5,7 +5,7 @@ import JSON
 import System
 
 /// What came of asking a server.
-package enum ServerAnswer: Sendable, Equatable {
+enum ServerAnswer: Sendable, Equatable {
     case answered(ServerLook)
     /// It said no, in its words.
     case refused(String)

@@ -3,7 +3,7 @@ import System
 import Terminal
 
 /// A text as captions show it, with white space as single blanks, and where it may be cut.
-package struct CaptionLetters {
+struct CaptionLetters {
     /// How well a caption ends at a place; higher is better.
     enum Cut: Int, Comparable {
         /// Between two words, or two letters of a script without blanks.

@@ -28,7 +28,7 @@ package struct Cue: Equatable {
 }
 
 /// Puts captions in a row: each has a length, and begins when the one before it has ended.
-package struct CueTrack {
+struct CueTrack {
     private var waiting: Cue?
 
     /// Takes the next one, and returns the one before it, whose end is known now.

@@ -7,7 +7,7 @@ import NodeKit
 
 /// What is declared beyond what the fields of these names say: whatever differs from one that says nothing. So a field that
 /// is new is told, too.
-package func facts<Item: Declared>(of item: Item, but said: Set<String>) -> String {
+func facts<Item: Declared>(of item: Item, but said: Set<String>) -> String {
     let blank = Item.blank.values
     let rest = item.values.filter { !said.contains($0.key) && $0.value != blank[$0.key] }
     return rest.sorted { $0.key < $1.key }.map { name, value in
@@ -36,15 +36,15 @@ private func told(_ value: SettingValue) -> String {
     }
 }
 
-package func joined(_ parts: String...) -> String { parts.filter { !$0.isEmpty }.joined(separator: ", ") }
+func joined(_ parts: String...) -> String { parts.filter { !$0.isEmpty }.joined(separator: ", ") }
 
-package func kind(_ port: Port) -> String {
+func kind(_ port: Port) -> String {
     joined(
         port.kind.name + (port.direction == VG_INPUT ? " in" : " out"),
         facts(of: port, but: ["symbol", "doc", "kind", "direction"]))
 }
 
-package func range(_ parameter: Parameter) -> String {
+func range(_ parameter: Parameter) -> String {
     let isToggle = parameter.flags & UInt32(VG_PARAM_TOGGLE) != 0
     let unit = parameter.unit.isEmpty || isToggle ? "" : " " + parameter.unit
     let ends = [parameter.range.lowerBound, parameter.range.upperBound].map { number(Double($0)) }
@@ -59,11 +59,11 @@ package func range(_ parameter: Parameter) -> String {
 }
 
 /// What a result or a field of an event is.
-package func content(_ field: Field) -> String {
+func content(_ field: Field) -> String {
     field.kind.name + (field.unit.map { $0.isEmpty ? "" : " " + $0 } ?? "")
 }
 
-package func range(_ setting: Setting) -> String {
+func range(_ setting: Setting) -> String {
     var text = setting.choices.isEmpty ? setting.kind.name : setting.choices.joined(separator: " | ")
     if let range = setting.range { text += " \(number(range.lowerBound)) to \(number(range.upperBound))" }
     if let unit = setting.unit, !unit.isEmpty { text += " \(unit)" }
@@ -76,7 +76,7 @@ package func range(_ setting: Setting) -> String {
 }
 
 /// What an event tells of: a state, a text or a take.
-package func nature(_ event: EventType) -> String {
+func nature(_ event: EventType) -> String {
     func phrase(_ thing: String, _ stage: EventRole.Stage) -> String {
         switch stage {
         case .partial: "begun \(thing)"
@@ -98,7 +98,7 @@ package func nature(_ event: EventType) -> String {
 }
 
 /// A number as a file would have it: 440, not 440.0; a float's digits, not a double's.
-package func number(_ value: Double) -> String {
+func number(_ value: Double) -> String {
     if value == value.rounded(.towardZero), abs(value) < 1e9 { return String(Int(value)) }
     let short = Float(value)
     return Double(short) == value ? String(describing: short) : String(describing: value)

@@ -4,7 +4,7 @@ import Glibc
 import System
 
 /// The sound cards that ALSA knows, and who has opened them.
-package struct CardUse: Sendable {
+struct CardUse: Sendable {
     /// Somebody who plays to a card, or records from it.
     struct Holder: Sendable, Equatable {
         /// The card's number.

@@ -8,7 +8,7 @@ import Host
 import System
 
 /// Where sockets and data lie, whether these places can be written, and how much room there is.
-package struct FolderState: Sendable {
+struct FolderState: Sendable {
     /// One of them.
     struct Place: Sendable {
         /// What lies there.

@@ -6,7 +6,7 @@ import Host
 import NodeKit
 
 /// What a graph file wants of this machine.
-package struct GraphWants: Sendable {
+struct GraphWants: Sendable {
     var file = ""
     /// What is wrong with it, as `check` says.
     var diagnostics: [Diagnostic] = []

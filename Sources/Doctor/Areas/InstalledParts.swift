@@ -5,7 +5,7 @@ import LV2
 import ModelStore
 
 /// Node types that can be used, and those that cannot.
-package struct NodeTypes: Sendable {
+struct NodeTypes: Sendable {
     var usable = 0
     /// By name, with what is missing and the package that would help; empty: none would.
     var unavailable: [(name: String, reason: String, package: String)] = []
@@ -43,7 +43,7 @@ package struct NodeTypes: Sendable {
 }
 
 /// The models, and how each is here.
-package struct ModelStates: Sendable {
+struct ModelStates: Sendable {
     var states: [(name: String, state: ModelState)] = []
 
     /// What there is to say of them. None is needed.
@@ -78,7 +78,7 @@ package struct ModelStates: Sendable {
 }
 
 /// The installed LV2 plugins.
-package struct LV2State: Sendable {
+struct LV2State: Sendable {
     var count = 0
     /// Those that failed when they were tried, by URI.
     var failed: [(uri: String, reason: String)] = []

@@ -4,7 +4,7 @@ import Glibc
 import System
 
 /// The JACK servers of this machine, as libjack's list and the kernel tell of them, and as they answered.
-package struct JackServers: Sendable {
+struct JackServers: Sendable {
     /// One of the list.
     struct Server: Sendable {
         var name: String

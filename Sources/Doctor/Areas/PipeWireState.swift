@@ -4,7 +4,7 @@ import Glibc
 import System
 
 /// PipeWire, as far as it concerns this user.
-package struct PipeWireState: Sendable {
+struct PipeWireState: Sendable {
     /// Where its socket is; nil: there is none.
     var socket: String?
     /// What it said to whoever asked through its libjack; nil: nobody did.

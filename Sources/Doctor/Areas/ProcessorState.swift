@@ -4,7 +4,7 @@ import Glibc
 import System
 
 /// How the kernel runs the processors, as far as that makes dropouts.
-package struct ProcessorState: Sendable {
+struct ProcessorState: Sendable {
     /// What governs the frequency of each processor; empty: nothing does here.
     var governors: [String] = []
     /// The kernel's description of itself, as `uname -v`: "#1 SMP PREEMPT_DYNAMIC Debian 6.1.90-1".

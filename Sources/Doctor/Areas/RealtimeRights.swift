@@ -4,7 +4,7 @@ import Glibc
 import System
 
 /// What this user may: realtime threads and locked memory, which keep other programs from holding up the sound.
-package struct RealtimeRights: Sendable {
+struct RealtimeRights: Sendable {
     /// Whether the kernel made a thread SCHED_FIFO with these priorities: 1, and 70, which voicegraph asks for.
     var grantsLow = true
     var grantsHigh = true
@@ -117,7 +117,7 @@ extension RealtimeRights {
 }
 
 /// "8 MiB", "64 KiB"; "3.2 GiB" from a thousand MiB on.
-package func size(_ bytes: Int) -> String {
+func size(_ bytes: Int) -> String {
     if bytes < 1 << 20 { return "\(bytes >> 10) KiB" }
     if bytes < 1000 << 20 { return "\(bytes >> 20) MiB" }
     let tenths = bytes / ((1 << 30) / 10)

@@ -6,7 +6,7 @@ import JSON
 import System
 
 /// The hosts that run, and sockets that others have left.
-package struct RunningHosts: Sendable {
+struct RunningHosts: Sendable {
     /// A node at which sound leaves a graph.
     struct Output: Sendable {
         var name: String

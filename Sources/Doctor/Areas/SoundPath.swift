@@ -3,7 +3,7 @@ import Drivers
 import Graph
 
 /// What `voicegraph run` would play to now, by the same rules as `DriverChooser`.
-package struct SoundPath: Sendable {
+struct SoundPath: Sendable {
     /// What is wanted of the driver, by the file; else nothing.
     var wanted = DriverDescription()
     var servers = JackServers()
