@@ -36,7 +36,7 @@ final class ActionRouter: Sendable {
         state.withLock { $0.nodes[node] }?.extensions.actions?.pointer(to: \.actions)
     }
 
-    /// Does an action of a node for another; see `vg_host.call_action`. [any]
+    /// Does an action of a node for another; see `vg_host_actions.call`. [any]
     func call(
         from caller: String, to node: String, _ action: String, _ arguments: [String: SettingValue], seconds: Double,
         done: @escaping @Sendable (ActionResult) -> Void

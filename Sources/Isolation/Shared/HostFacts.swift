@@ -5,7 +5,7 @@ import NodeKit
 struct HostFacts: BitwiseCopyable, Equatable {
     /// The way from the node to the ear, in frames.
     var outputLatency: UInt32 = 0
-    /// Which of its series somebody reads, as `vg_host.wanted`.
+    /// Which of its series somebody reads, as `vg_host_series.wanted`.
     var wanted: UInt64 = .max
 
     /// Not known yet.

@@ -74,7 +74,7 @@ typedef enum vg_setting_kind {
 } vg_setting_kind;
 
 enum {
-  VG_SETTING_LIVE = 1u << 0, /* may be changed while the node plays: see set_setting */
+  VG_SETTING_LIVE = 1u << 0, /* may be changed while the node plays: see vg_type_live_settings */
   /* What its texts name beyond the graph. Over a network only the graph's own file, or who it trusts, names a program, a
    * variable of the environment, an address, or a file outside the graph's folder. VG_SET_PATH always names a file. */
   VG_SETTING_FILE = 1u << 1,     /* a file or folder, read or written */
@@ -209,8 +209,8 @@ typedef struct vg_event_type {
 } vg_event_type;
 
 enum {
-  /* Measured only while somebody asks for it by its name, which vg_host.wanted tells: it takes time, or room. Its frames
-   * are not retained. */
+  /* Measured only while somebody asks for it by its name, which vg_host_series.wanted tells: it takes time, or room. Its
+   * frames are not retained. */
   VG_SERIES_ON_REQUEST = 1u << 0,
 };
 
