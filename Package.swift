@@ -104,7 +104,8 @@ let package = Package(
         .target(name: "ModelStore", dependencies: ["JSON", "System"], exclude: design, swiftSettings: optimized),
         .target(
             name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], exclude: design, swiftSettings: lifetimes),
-        code("Graph", ["JSON", "NodeKit", "Realtime", "System"], exclude: design),
+        code("GraphFile", ["JSON", "NodeKit", "System"], exclude: design),
+        code("Graph", ["GraphFile", "NodeKit", "Realtime", "System"], exclude: design),
         .target(
             name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: asserted),
         // Loads libsoxr.
@@ -112,27 +113,27 @@ let package = Package(
             name: "WebAudio", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: asserted
         ),
         code("LV2", ["CLilv", "NodeKit", "Realtime", "System"], exclude: design),
-        code("Drivers", ["CJack", "CNode", "Graph", "Realtime", "System"], exclude: design),
+        code("Drivers", ["CJack", "CNode", "Graph", "GraphFile", "Realtime", "System"], exclude: design),
         code("Isolation", ["CNode", "Graph", "NodeKit", "Realtime", "System"], exclude: design),
-        code("Config", ["CToml", "Graph", "JSON", "NodeKit"]),
+        code("Config", ["CToml", "GraphFile", "JSON", "NodeKit"]),
         code(
             "Host",
             [
-                "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
-                "WebAudio", .product(name: "DequeModule", package: "swift-collections"),
+                "Config", "Drivers", "Graph", "GraphFile", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime",
+                "System", "WebAudio", .product(name: "DequeModule", package: "swift-collections"),
             ], exclude: design),
         code(
             "API",
             [
-                "Config", "Graph", "Host", "JSON", "NodeKit", "System",
+                "Config", "Graph", "GraphFile", "Host", "JSON", "NodeKit", "System",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
-        code("Control", ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"], exclude: design),
+        code("Control", ["API", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"], exclude: design),
         code("Archive", ["CSQLite", "Graph", "Host", "NodeKit", "System"], exclude: design),
         .target(
             name: "Server",
             dependencies: [
-                "API", "Archive", "CZlib", "Config", "Graph", "Host", "JSON", "NodeKit", "Picture", "System",
+                "API", "Archive", "CZlib", "GraphFile", "Host", "JSON", "NodeKit", "Picture", "System",
                 "WebAudio",
                 command("NIOCore", of: "swift-nio"), command("NIOPosix", of: "swift-nio"),
                 command("NIOHTTP1", of: "swift-nio"),
@@ -141,21 +142,23 @@ let package = Package(
             exclude: design,
             // In the executable itself, so that nothing has to lie beside it.
             resources: [.embedInCode("Page")], swiftSettings: strict),
-        .target(name: "Picture", dependencies: ["Graph", "NodeKit"], exclude: design, swiftSettings: optimized),
-        code("Terminal", ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"], exclude: design),
+        .target(
+            name: "Picture", dependencies: ["Graph", "GraphFile", "NodeKit"], exclude: design, swiftSettings: optimized),
+        code("Terminal", ["Drivers", "Graph", "GraphFile", "Host", "NodeKit", "Picture", "System"], exclude: design),
         code(
             "Doctor",
             [
-                "Archive", "Config", "Control", "Drivers", "Graph", "Host", "JSON", "LV2", "ModelStore", "NodeKit",
-                "System", "Terminal",
+                "Archive", "Config", "Control", "Drivers", "Graph", "GraphFile", "Host", "JSON", "LV2", "ModelStore",
+                "NodeKit", "System", "Terminal",
             ], exclude: design),
-        code("Reference", ["API", "Config", "Graph", "Host", "JSON", "NodeKit", "System"]),
+        code("Reference", ["API", "Config", "Graph", "GraphFile", "Host", "JSON", "NodeKit", "System"]),
         code("Film", ["Host", "Picture", "System", "Terminal"]),
         .executableTarget(
             name: "voicegraph",
             dependencies: [
-                "API", "Archive", "Config", "Control", "Doctor", "Drivers", "Film", "Graph", "Host", "Isolation",
-                "JSON", "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server", "System", "Terminal",
+                "API", "Archive", "Config", "Control", "Doctor", "Drivers", "Film", "Graph", "GraphFile", "Host",
+                "Isolation", "JSON", "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server", "System",
+                "Terminal",
                 command("ArgumentParser", of: "swift-argument-parser"),
             ],
             exclude: design, resources: [.embedInCode("Plugin/Scaffold")], swiftSettings: strict),
@@ -182,7 +185,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CJack", "CSndfile", "CTestEnvironment", "Drivers", "Graph", "NodeKit", "Realtime", "System",
+                "CJack", "CSndfile", "CTestEnvironment", "Drivers", "Graph", "GraphFile", "NodeKit", "Realtime",
+                "System",
             ],
             path: "Tests/Support", exclude: ["Environment"], swiftSettings: optimized),
         tests("Realtime", ["Realtime"]),
@@ -190,34 +194,38 @@ let package = Package(
         tests("JSON", ["JSON"]),
         tests("ModelStore", ["JSON", "ModelStore", "System"]),
         tests("NodeKit", ["NodeKit"]),
-        tests("Graph", ["Drivers", "Graph", "System"]),
+        tests("Graph", ["Drivers", "Graph", "GraphFile", "System"]),
         tests("Nodes", ["Nodes"]),
         tests("WebAudio", ["WebAudio"], settings: optimized),
-        tests("LV2", ["Graph", "LV2", "Nodes", "System"]),
+        tests("LV2", ["Graph", "GraphFile", "LV2", "Nodes", "System"]),
         tests("Drivers", ["Nodes", "Drivers", "System"]),
         tests(
-            "Isolation", ["Config", "Drivers", "Graph", "Host", "Isolation", "LV2", "NodeKit", "Realtime", "System"]),
-        tests("Config", ["Config", "Graph", "Host", "NodeKit"]),
-        tests("Host", ["Config", "Drivers", "Graph", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Realtime"]),
+            "Isolation",
+            ["Config", "Drivers", "Graph", "GraphFile", "Host", "Isolation", "LV2", "NodeKit", "Realtime", "System"]),
+        tests("Config", ["Config", "Graph", "GraphFile", "Host", "NodeKit"]),
+        tests(
+            "Host",
+            ["Config", "Drivers", "Graph", "GraphFile", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Realtime"]),
         tests("Control", ["Control", "Host", "System"]),
-        tests("Archive", ["Archive", "Config", "Drivers", "Graph", "Host", "NodeKit", "System"]),
+        tests("Archive", ["Archive", "Config", "Drivers", "Graph", "GraphFile", "Host", "NodeKit", "System"]),
         tests(
             "Server",
             [
-                "API", "Config", "Graph", "Host", "JSON", "NodeKit", "Server",
+                "API", "Config", "GraphFile", "Host", "JSON", "NodeKit", "Server",
                 command("NIOCore", of: "swift-nio"),
             ]
         ),
-        tests("Picture", ["Config", "Graph", "Host", "Picture"]),
-        tests("Terminal", ["Graph", "Host", "Picture", "System", "Terminal"]),
-        tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "Host", "NodeKit", "SpokenText"]),
+        tests("Picture", ["Config", "Graph", "GraphFile", "Host", "Picture"]),
+        tests("Terminal", ["Graph", "GraphFile", "Host", "Picture", "System", "Terminal"]),
+        tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "GraphFile", "Host", "NodeKit", "SpokenText"]),
         tests(
             "Command",
             [
-                "Archive", "CSndfile", "Config", "Doctor", "Drivers", "Film", "Graph", "Host", "ModelStore", "NodeKit",
-                "Reference", "voicegraph",
+                "Archive", "CSndfile", "Config", "Doctor", "Drivers", "Film", "Graph", "GraphFile", "Host",
+                "ModelStore",
+                "NodeKit", "Reference", "voicegraph",
             ]),
-        tests("Fault", ["Control", "Graph", "JSON"]),
+        tests("Fault", ["Control", "GraphFile", "JSON"]),
         tests("Architecture", []),
         // `make lv2-conformance`.
         .executableTarget(
@@ -239,8 +247,8 @@ if Context.environment["VOICEGRAPH_FUZZ"] != nil {
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
     }
     package.targets += [
-        fuzzer("Graph", ["Config", "Graph", "Nodes"]), fuzzer("Links", ["Config", "Graph"]),
-        fuzzer("JSON", ["Graph", "JSON", "NodeKit"]),
+        fuzzer("Graph", ["Config", "Graph", "GraphFile", "Nodes"]), fuzzer("Links", ["Config", "GraphFile"]),
+        fuzzer("JSON", ["GraphFile", "JSON", "NodeKit"]),
     ]
 }
 

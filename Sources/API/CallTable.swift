@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Graph
+import GraphFile
 import NodeKit
 
 /// The calls that a transport offers: those of every host, and more where there is more to ask, as of an archive.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import Graph
 import System
 
 /// The file of the archive: opened, and set aside where it cannot be used.

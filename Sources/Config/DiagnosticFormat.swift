@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Graph
+import GraphFile
 import JSON
 
 /// Shows diagnostics to a person or to a program.

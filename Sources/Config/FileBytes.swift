@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
 import Glibc
-import Graph
+import GraphFile
 import NodeKit
 
 /// What the files of a graph may have in all: ten times what ten thousand nodes need. More is no graph, and would take

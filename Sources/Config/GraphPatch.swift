@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
-import Graph
+import GraphFile
 import NodeKit
 
 /// Changes the text of a graph file where a graph differs from what it says, and leaves the rest alone.

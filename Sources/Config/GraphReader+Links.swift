@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
-import Graph
+import GraphFile
 import NodeKit
 
 /// The links of a file: chains, and tables of one link.

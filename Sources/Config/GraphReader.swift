@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
-import Graph
+import GraphFile
 import NodeKit
 
 /// Collects a description from a file and what it includes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
-import Graph
+import GraphFile
 
 extension GraphPatch {
     /// Changes the list of links: elements of which all links stay are left alone, with their comments.

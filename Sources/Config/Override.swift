@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
-import Graph
+import GraphFile
 import NodeKit
 
 /// Applies "node.NAME.key=value" or "TABLE.key=value"; the key of a node may go into tables, as "node.fx.params.gain=-6"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Graph
+import GraphFile
 import NodeKit
 
 /// A key or table that is there already, and the lines that could be taken away to look for more mistakes.

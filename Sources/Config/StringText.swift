@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
-import Graph
+import GraphFile
 import NodeKit
 
 /// A string of a file after its escapes and `${...}` are resolved; each byte knows where it came from, so that what

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
-import Graph
+import GraphFile
 import NodeKit
 
 /// Every syntax error that can be told without guessing: after one that stays within its line, that line is blanked

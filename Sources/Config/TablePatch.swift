@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
-import Graph
+import GraphFile
 import NodeKit
 
 /// Changes one table of a file, whether it has a header or stands in a line.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
 import Glibc
-import Graph
+import GraphFile
 
 /// One file's text, with places by byte offset.
 final class SourceText {

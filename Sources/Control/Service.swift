@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
 import Glibc
-import Graph
 import Host
 import JSON
 import NodeKit

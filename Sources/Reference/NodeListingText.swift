@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
-import Graph
 import Host
 import JSON
 import NodeKit

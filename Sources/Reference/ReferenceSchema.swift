@@ -2,6 +2,7 @@
 import API
 import Config
 import Graph
+import GraphFile
 import JSON
 import NodeKit
 

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Config
 import Glibc
-import Graph
+import GraphFile
 import Host
 import Synchronization
 import System

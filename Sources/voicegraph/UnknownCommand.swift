@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
-import Graph
+import GraphFile
 
 /// What is said where arguments name a command that there is not.
 enum UnknownCommand {

@@ -34,8 +34,11 @@ let folders: [Folder] = [
         "NodeKit", "everything that the author of a node in Swift imports; it re-exports what it is made of",
         imports: ["CNode", "Realtime", "System"]),
     Folder(
+        "GraphFile", "what a graph file says: nodes, links, tables of keys, the types there are, diagnostics, hints",
+        imports: ["JSON", "NodeKit", "System"]),
+    Folder(
         "Graph", "from the description of a graph to a schedule, and the engine that runs it on the audio thread",
-        imports: ["JSON", "NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
+        imports: ["GraphFile", "NodeKit", "Realtime", "System", "CNode"]),
     Folder(
         "Nodes",
         "built-in node types that link no library: generators, levels, filters, dynamics, modulation, time, analysis",
@@ -48,59 +51,59 @@ let folders: [Folder] = [
         imports: ["CLilv", "NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
     Folder(
         "Drivers", "what calls the audio: JACK, PipeWire, sound cards through a jackd of our own, a timer, offline",
-        imports: ["CJack", "CNode", "Graph", "Realtime", "System", "CRealtime"]),
+        imports: ["CJack", "CNode", "Graph", "GraphFile", "Realtime", "System", "CRealtime"]),
     Folder(
         "Isolation", "nodes in processes of their own, and the supervisors of these processes",
         imports: ["Graph", "NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
     Folder(
         "Config", "from the text of a graph file to its description and diagnostics, and back to text",
-        imports: ["CToml", "Graph", "JSON", "NodeKit", "CNode"]),
+        imports: ["CToml", "GraphFile", "JSON", "NodeKit"]),
     Folder(
         "Host", "the running graph, its edits, the event bus, dropouts, renders, and the loader of plugins",
         imports: [
-            "Config", "Drivers", "Graph", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime", "System",
-            "WebAudio", "CNode", "CRealtime", "DequeModule",
+            "Config", "Drivers", "Graph", "GraphFile", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime",
+            "System", "WebAudio", "DequeModule",
         ]),
     Folder(
         "API", "the calls that other programs may ask of a host and what they are told, with rights and checks",
-        imports: ["Config", "Graph", "Host", "JSON", "NodeKit", "System", "DequeModule"]),
+        imports: ["Config", "Graph", "GraphFile", "Host", "JSON", "NodeKit", "System", "DequeModule"]),
     Folder(
         "Control",
         "the socket by which other programs of the user call a host, its client, the tunnel through ssh, the watch on files",
-        imports: ["API", "Drivers", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System", "CRealtime"]),
+        imports: ["API", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System", "CRealtime"]),
     Folder(
         "Archive", "texts that were said and recordings that were made, kept in SQLite",
         imports: ["CSQLite", "Graph", "Host", "NodeKit", "System"]),
     Folder(
         "Server", "the page, the HTTP API and the WebSocket",
         imports: [
-            "API", "Archive", "CZlib", "Config", "Graph", "Host", "JSON", "NodeKit", "Picture", "System", "WebAudio",
+            "API", "Archive", "CZlib", "GraphFile", "Host", "JSON", "NodeKit", "Picture", "System", "WebAudio",
             "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
         ]),
     Folder(
         "Picture", "what is drawn: visualizers, graphs, charts of sounds; PNG by Cairo and librsvg, loaded when needed",
-        imports: ["Graph", "NodeKit"]),
+        imports: ["Graph", "GraphFile", "NodeKit"]),
     Folder(
         "Terminal", "the screen of a run on a terminal",
-        imports: ["Drivers", "Graph", "Host", "NodeKit", "Picture", "System"]),
+        imports: ["Drivers", "Graph", "GraphFile", "Host", "NodeKit", "Picture", "System"]),
     Folder(
         "Doctor", "what is wrong with a machine, and what to do about it",
         imports: [
-            "Archive", "Config", "Control", "Drivers", "Graph", "Host", "JSON", "LV2", "ModelStore", "NodeKit",
-            "System",
-            "Terminal",
+            "Archive", "Config", "Control", "Drivers", "Graph", "GraphFile", "Host", "JSON", "LV2", "ModelStore",
+            "NodeKit", "System", "Terminal",
         ]),
     Folder(
         "Reference", "node types and graph files in texts: `describe`, `help config`, the manual page, the JSON schema",
-        imports: ["API", "Config", "Graph", "Host", "JSON", "NodeKit", "System"]),
+        imports: ["API", "Config", "Graph", "GraphFile", "Host", "JSON", "NodeKit", "System"]),
     Folder(
         "Film", "pictures of sound as a film, by ffmpeg; captions",
         imports: ["Host", "Picture", "System", "Terminal"]),
     Folder(
         "voicegraph", "the command",
         imports: [
-            "API", "Archive", "Config", "Control", "Doctor", "Drivers", "Film", "Graph", "Host", "Isolation", "JSON",
-            "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server", "System", "Terminal", "ArgumentParser",
+            "API", "Archive", "Config", "Control", "Doctor", "Drivers", "Film", "Graph", "GraphFile", "Host",
+            "Isolation", "JSON", "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server", "System", "Terminal",
+            "ArgumentParser",
         ]),
     Folder(
         "Plugins",

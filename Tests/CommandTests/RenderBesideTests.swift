@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Graph
+import GraphFile
 import Host
 import NodeKit
 import TestSupport

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Archive
 import Foundation
-import Graph
 import Host
 import TestSupport
 

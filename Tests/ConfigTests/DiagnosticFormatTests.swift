@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Config
 import Foundation
-import Graph
+import GraphFile
 import TestSupport
 
 @Suite struct DiagnosticFormatTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Config
-import Graph
+import GraphFile
 import TestSupport
 
 /// What `[driver]` says, and what goes before it.

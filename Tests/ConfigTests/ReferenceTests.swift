@@ -2,6 +2,7 @@
 import Config
 import Foundation
 import Graph
+import GraphFile
 import Host
 import NodeKit
 import TestSupport

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import Graph
 import TestSupport
 
 /// Compiles `Tests/Fixtures/FOLDER/NAME.c` into a shared object in `scratch`; returns its path.

@@ -2,7 +2,7 @@
 import Control
 import Foundation
 import Glibc
-import Graph
+import GraphFile
 import JSON
 import TestSupport
 

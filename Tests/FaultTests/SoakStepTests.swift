@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Graph
+import GraphFile
 import TestSupport
 
 /// What the soak takes for a click, and what for the sound of an edit.

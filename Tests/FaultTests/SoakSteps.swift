@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Graph
+import GraphFile
 import TestSupport
 
 /// How far a sample of the soak's sine may be from the one before it, whatever is edited. The graph changes only by

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Graph
+@testable import GraphFile
 
 /// What sounds through a MIDI link that goes ends with it: exactly that, and at once.
 @Suite("Hanging notes", .timeLimit(.minutes(2)))

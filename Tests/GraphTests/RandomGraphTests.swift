@@ -3,8 +3,6 @@ import NodeKit
 import TestSupport
 import Testing
 
-@testable import Graph
-
 @Suite("Random graphs", .timeLimit(.minutes(5)))
 struct RandomGraphTests {
     /// How the seeds are cut into blocks, and how many graphs run so.

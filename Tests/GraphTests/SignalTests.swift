@@ -3,7 +3,7 @@ import NodeKit
 import TestSupport
 import Testing
 
-@testable import Graph
+@testable import GraphFile
 
 /// Whole graphs as signals, over rates and blocks.
 @Suite("Signals through a graph", .timeLimit(.minutes(2)))

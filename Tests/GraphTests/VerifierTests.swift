@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Graph
+@testable import GraphFile
 
 /// A fault that is planted into a plan.
 struct PlantedFault: Sendable, CustomTestStringConvertible {

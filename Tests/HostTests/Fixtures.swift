@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Config
 import Drivers
-import Graph
+import GraphFile
 import NodeKit
 import Synchronization
 import TestSupport

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
 import Foundation
-import Graph
+import GraphFile
 import NodeKit
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
-import Graph
+import GraphFile
 import NodeKit
 import Realtime
 import System

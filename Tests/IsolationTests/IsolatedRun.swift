@@ -3,7 +3,6 @@ import Config
 import Drivers
 import Foundation
 import Glibc
-import Graph
 import NodeKit
 import TestSupport
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Graph
+import GraphFile
 import NodeKit
 import Synchronization
 import TestSupport
 
 @testable import Graph
+@testable import GraphFile
 @testable import LV2
 
 /// Presets and messages while the audio thread runs, for the thread sanitizer.

@@ -4,6 +4,7 @@ import NodeKit
 import TestSupport
 
 @testable import Graph
+@testable import GraphFile
 
 /// A change that begins at a frame, heard through the built-in nodes.
 struct LaterChange: CustomTestStringConvertible, Sendable {

@@ -3,6 +3,7 @@ import Config
 import Foundation
 import FoundationXML
 import Graph
+import GraphFile
 import Host
 import NodeKit
 import TestSupport

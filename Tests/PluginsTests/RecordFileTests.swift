@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSndfile
 import Foundation
-import Graph
 import NodeKit
 import TestSupport
 

@@ -2,7 +2,6 @@
 import CSndfile
 import Foundation
 import Glibc
-import Graph
 import Host
 import NodeKit
 import TestSupport

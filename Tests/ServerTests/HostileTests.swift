@@ -2,7 +2,6 @@
 import API
 import Foundation
 import Glibc
-import Graph
 import TestSupport
 import Testing
 

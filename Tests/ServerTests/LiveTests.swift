@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Graph
 import Host
 import NIOCore
 import Testing

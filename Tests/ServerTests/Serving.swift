@@ -3,7 +3,7 @@ import API
 import Drivers
 import Foundation
 import Glibc
-import Graph
+import GraphFile
 import Host
 import NodeKit
 import TestSupport

@@ -2,7 +2,7 @@
 import API
 import Foundation
 import Glibc
-import Graph
+import GraphFile
 import NodeKit
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Graph
+import GraphFile
 import NodeKit
 
 /// Random changes of a graph in which a sine runs from "sine" to "out". Links go from lower to higher numbers, so that

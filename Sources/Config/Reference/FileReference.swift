@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Graph
+import GraphFile
 import NodeKit
 
 /// The reference of the graph file: one source for the text that people read, the manual page, the schema for editors, and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
-import Graph
+import GraphFile
 
 /// What `voicegraph run` would play to now, by the same rules as `DriverChooser`.
 struct SoundPath: Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CJack
 import Glibc
-import Graph
 import Realtime
 import System
 

@@ -3,6 +3,7 @@ import CJack
 import CNode
 import Glibc
 import Graph
+import GraphFile
 import Realtime
 import Synchronization
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CJack
-import Graph
 import System
 
 /// What a driver knows of other programs, now and before.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GraphFile
 import System
 
 /// A node that cannot be made, of which the file does not say whether the graph may run without it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GraphFile
 import NodeKit
 
 /// What nodes may call of others: a name that nothing has is a mistake in the file, which would be found only when

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GraphFile
 import NodeKit
 
 /// What came of a description.
@@ -45,8 +46,7 @@ public enum GraphBuilder {
     ) -> BuildResult {
         var description = description
         description.readVariables(catalog)
-        var report = Report()
-        report.tables = description.tables
+        var report = Report(description.tables)
         if description.nodes.isEmpty, !description.isPartial {
             report.error(
                 "the graph has no nodes", at: description.location,
@@ -73,31 +73,4 @@ enum MadeNode {
     case leftOut(AbsentNode?)
     /// It has errors, which are reported; its links are not looked at further.
     case faulty
-}
-
-/// Collects diagnostics; the same one twice counts once (both links of "a -> wrong -> b" name `wrong`).
-struct Report {
-    private(set) var diagnostics: [Diagnostic] = []
-    private(set) var hasErrors = false
-    private var seen: Set<Diagnostic> = []
-    var suggester = Suggester()
-    /// Those that the graph may have, for hints.
-    var tables = FileTables()
-
-    mutating func error(_ message: String, at location: SourceLocation, hint: String = "") {
-        error(Diagnostic(.error, message, at: location, hint: hint))
-    }
-
-    mutating func error(_ diagnostic: Diagnostic) {
-        hasErrors = true
-        add(diagnostic)
-    }
-
-    mutating func warning(_ message: String, at location: SourceLocation, hint: String = "") {
-        add(Diagnostic(.warning, message, at: location, hint: hint))
-    }
-
-    private mutating func add(_ diagnostic: Diagnostic) {
-        if seen.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
-    }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GraphFile
 import CNode
 import NodeKit
 
@@ -54,9 +55,4 @@ public final class NodeDeclarations: Sendable {
         }
         try checkValues([key: value], against: [setting], of: "", noun: "setting")
     }
-}
-
-extension vg_list {
-    /// Whether it can be read: nothing, or so many structs of some size.
-    public var isSane: Bool { count == 0 || (items != nil && size > 0 && size <= 4096) }
 }

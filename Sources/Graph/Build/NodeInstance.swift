@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GraphFile
 import NodeKit
 import Synchronization
 import System
@@ -316,40 +317,4 @@ extension vg_ramp {
     public static func steady(_ value: Float) -> vg_ramp {
         vg_ramp(value: value, step: 0, target: value, frames: 0, start: 0, length: 0)
     }
-}
-
-/// More ports than this is taken for a broken layout.
-private let saneCount = 4096
-
-func readPorts(_ layout: vg_layout) throws(NodeError) -> [Port] {
-    guard layout.ports.count <= saneCount else { throw NodeError("declares \(layout.ports.count) ports") }
-    guard layout.ports.isSane else { throw NodeError("declares ports but gives none") }
-    var result: [Port] = []
-    for port in elements(of: layout.ports, as: vg_port.self) {
-        guard let symbol = port.symbol else { throw NodeError("port \(result.count) has no symbol") }
-        guard port.kind.rawValue <= VG_MESSAGE_PORT.rawValue, port.direction.rawValue <= VG_OUTPUT.rawValue else {
-            throw NodeError("port \(String(cString: symbol)) has an unknown kind or direction")
-        }
-        if let port = Port(port) { result.append(port) }
-    }
-    return result
-}
-
-func readParameters(_ layout: vg_layout) throws(NodeError) -> [Parameter] {
-    guard layout.parameters.count <= saneCount else {
-        throw NodeError("declares \(layout.parameters.count) parameters")
-    }
-    guard layout.parameters.isSane else { throw NodeError("declares parameters but gives none") }
-    var result: [Parameter] = []
-    for parameter in elements(of: layout.parameters, as: vg_parameter.self) {
-        guard let key = parameter.key else { throw NodeError("parameter \(result.count) has no key") }
-        guard parameter.minimum <= parameter.maximum else {
-            throw NodeError("parameter \(String(cString: key)) has an empty range")
-        }
-        guard parameter.points.count <= saneCount, parameter.points.isSane else {
-            throw NodeError("parameter \(String(cString: key)) declares impossible points")
-        }
-        if let parameter = Parameter(parameter) { result.append(parameter) }
-    }
-    return result
 }

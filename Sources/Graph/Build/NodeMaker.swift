@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GraphFile
 import NodeKit
 
 /// Creates the nodes of a description: type, settings, parameters.
@@ -48,7 +49,7 @@ struct NodeMaker {
         problems = problems || isolated == nil || !isKept
         if !problems, let kept = playing[node.name], kept.serves(node) {
             let before = report.diagnostics.count
-            let values = check.parameterValues(node, of: kept.instance, &report)
+            let values = check.parameterValues(node, of: kept.instance.parameters, &report)
             checkBypass(node, kept.instance)
             if report.diagnostics.count > before { return .faulty }
             self.values += kept.instance.allValues(node, given: values)
@@ -79,7 +80,7 @@ struct NodeMaker {
                     type: type, name: node.name, settings: Settings(settings), baseFolder: baseFolder,
                     services: services, declarations: declarations[type]!)
                 let before = report.diagnostics.count
-                for (index, value) in check.parameterValues(node, of: instance, &report) {
+                for (index, value) in check.parameterValues(node, of: instance.parameters, &report) {
                     instance.start(index, at: value)
                 }
                 checkBypass(node, instance)
@@ -236,15 +237,6 @@ extension [String: SettingValue] {
         return rest
     }
 }
-
-/// The key that puts a node into a process of its own; not a setting of any type.
-let isolateKey = "isolate"
-/// The key by which a node that is removed sounds on.
-let tailKey = "tail"
-/// The key that has a node's texts and takes kept.
-let keepKey = "keep"
-/// The key that names who is heard in them.
-let speakerKey = "speaker"
 
 extension NodeDescription {
     /// The entry that a node's complaint is about: "key", or "table.key" for something inside a table.

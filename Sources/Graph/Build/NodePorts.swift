@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GraphFile
 import NodeKit
 
 /// The ports of one node as links see them, by index in its layout.

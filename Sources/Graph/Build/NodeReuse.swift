@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GraphFile
 import NodeKit
 
 /// What a parameter should be.
@@ -10,9 +11,6 @@ public struct ParameterValue: Sendable {
     /// In the parameter's unit.
     public var value: Float
 }
-
-/// The key of the table by which a type that does not know its parameters beforehand takes them.
-public let tableOfParameters = "params"
 
 extension ResolvedGraph.Node {
     /// Whether the node can go on as what `wanted` says: only parameters, live settings, or the connections of a driver's

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GraphFile
 import NodeKit
 
 /// A checked graph: every node exists, every link joins one output port to one input port or parameter of its kind.

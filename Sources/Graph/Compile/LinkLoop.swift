@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import GraphFile
 import NodeKit
 
 /// A loop of links without a node that may close one.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Graph
+import GraphFile
 
 /// Live edits that can be taken back, and those that were.
 struct EditHistory: Sendable {

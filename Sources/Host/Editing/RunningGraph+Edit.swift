@@ -2,6 +2,7 @@
 import Drivers
 import Glibc
 import Graph
+import GraphFile
 import NodeKit
 import Synchronization
 import System

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Graph
 import NodeKit
 
 /// What nodes say of themselves: how they are, and what they count. A change of a node's health is published as the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
 import Graph
+import GraphFile
 import NodeKit
 
 /// A sound file, played offline, as fast as it goes, to a node that listens to it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Graph
+import GraphFile
 import NodeKit
 
 /// Measures a sound file, as fast as it goes: a `file` node and a `meter`, played offline.

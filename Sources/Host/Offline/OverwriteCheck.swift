@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Config
 import Glibc
-import Graph
+import GraphFile
 import NodeKit
 
 /// A path that means the same in every folder. [any]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Graph
+import GraphFile
 import NodeKit
 
 /// Makes text of a sound file, as fast as it goes: a `file` node and a `transcribe` node, played offline.

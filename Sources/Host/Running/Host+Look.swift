@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
+import GraphFile
 import NodeKit
 
 /// A parameter of a node that plays, and what it was last set to.

@@ -2,6 +2,7 @@
 import Config
 import Drivers
 import Graph
+import GraphFile
 import NodeKit
 import System
 

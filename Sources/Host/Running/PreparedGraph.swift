@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Config
 import Graph
+import GraphFile
 import LV2
 import NodeKit
 import System

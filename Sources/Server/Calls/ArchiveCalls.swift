@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
 import Archive
-import Graph
 import NodeKit
 
 /// What may be asked of the archive: the same as `voicegraph transcripts` and `voicegraph takes` do.

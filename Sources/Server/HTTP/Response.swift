@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
-import Graph
+import GraphFile
 import JSON
 import NIOCore
 import NIOHTTP1

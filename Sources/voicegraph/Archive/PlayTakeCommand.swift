@@ -2,7 +2,7 @@
 import Archive
 import ArgumentParser
 import Glibc
-import Graph
+import GraphFile
 import Host
 import NodeKit
 

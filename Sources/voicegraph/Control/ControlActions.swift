@@ -2,7 +2,6 @@
 import ArgumentParser
 import Config
 import Control
-import Graph
 import Host
 import JSON
 import NodeKit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Control
-import Graph
+import GraphFile
 import Host
 import JSON
 import System

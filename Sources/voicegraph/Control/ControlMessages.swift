@@ -2,7 +2,7 @@
 import ArgumentParser
 import Control
 import Glibc
-import Graph
+import GraphFile
 import Host
 import JSON
 import NodeKit

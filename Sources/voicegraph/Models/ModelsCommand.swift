@@ -2,6 +2,7 @@
 import ArgumentParser
 import Config
 import Graph
+import GraphFile
 import ModelStore
 import System
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import Config
 import Glibc
 import Graph
+import GraphFile
 import Host
 
 /// `voicegraph check`: says everything that is wrong with graph files, and runs nothing.

@@ -4,6 +4,7 @@ import ArgumentParser
 import Config
 import Glibc
 import Graph
+import GraphFile
 import Host
 import NodeKit
 import System

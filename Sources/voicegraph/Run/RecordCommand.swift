@@ -3,7 +3,7 @@ import Archive
 import ArgumentParser
 import Drivers
 import Glibc
-import Graph
+import GraphFile
 import Host
 import NodeKit
 import System

@@ -3,7 +3,7 @@ import Config
 import Control
 import Dispatch
 import Glibc
-import Graph
+import GraphFile
 import Host
 import System
 

@@ -5,7 +5,7 @@ import ArgumentParser
 import Control
 import Drivers
 import Glibc
-import Graph
+import GraphFile
 import Host
 import NodeKit
 import Synchronization

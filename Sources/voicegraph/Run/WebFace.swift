@@ -3,7 +3,7 @@ import API
 import Archive
 import ArgumentParser
 import Glibc
-import Graph
+import GraphFile
 import Host
 import NodeKit
 import Server

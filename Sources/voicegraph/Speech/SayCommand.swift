@@ -3,7 +3,7 @@ import ArgumentParser
 import Control
 import Drivers
 import Glibc
-import Graph
+import GraphFile
 import Host
 import JSON
 import NodeKit

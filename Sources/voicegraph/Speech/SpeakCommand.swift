@@ -2,7 +2,7 @@
 import ArgumentParser
 import Film
 import Glibc
-import Graph
+import GraphFile
 import Host
 import NodeKit
 import System

@@ -8,6 +8,7 @@ import TestSupport
 
 @testable import Drivers
 @testable import Graph
+@testable import GraphFile
 
 /// The built-in type called `name`, if there is one.
 func builtInNodeType(_ name: String) -> UnsafePointer<vg_node_type>? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Config
-import Graph
+import GraphFile
 
 /// Any text is a chain of links: it is read without a crash, and every place lies in the text.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -3,6 +3,7 @@ import CPeers
 import Drivers
 import Glibc
 import Graph
+import GraphFile
 import Host
 import NodeKit
 

@@ -2,6 +2,7 @@
 import CPeers
 import CRealtime
 import Graph
+import GraphFile
 import NodeKit
 
 /// Counts its blocks: the least that a node can do and be seen to have run.

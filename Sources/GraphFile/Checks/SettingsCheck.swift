@@ -3,13 +3,14 @@ import Glibc
 import NodeKit
 
 /// Checks a node's entries against its type's settings and its instance's parameters. One per type, reused.
-struct SettingsCheck {
+package struct SettingsCheck {
     private let settings: [Setting]
     private let index: [String: Int]
     /// The keys whose values were refused, of the node checked last.
-    private(set) var faulty: Set<String> = []
+    package private(set) var faulty: Set<String> = []
 
-    init(_ type: vg_node_type) { self.init([Setting](type.settings)) }
+    /// Knows what a type declares.
+    package init(_ type: vg_node_type) { self.init([Setting](type.settings)) }
 
     init(_ settings: [Setting]) {
         self.settings = settings
@@ -18,7 +19,7 @@ struct SettingsCheck {
 
     /// Checks what the type declares; true when something is wrong. Keys that are no setting wait for
     /// `checkParameters`.
-    mutating func check(_ node: NodeDescription, baseFolder: String, _ report: inout Report) -> Bool {
+    package mutating func check(_ node: NodeDescription, baseFolder: String, _ report: inout Report) -> Bool {
         faulty = []
         for key in node.allKeys {
             guard !NodeDescription.commonKeys.contains(key), let entry = node.entries[key],
@@ -41,14 +42,15 @@ struct SettingsCheck {
 
     /// Checks the entries that are parameters and returns their values by place in the layout; what is neither setting
     /// nor parameter is an error.
-    func parameterValues(_ node: NodeDescription, of instance: NodeInstance, _ report: inout Report) -> [Int: Float] {
-        let parameters = instance.parameters
+    package func parameterValues(
+        _ node: NodeDescription, of parameters: [Parameter], _ report: inout Report
+    ) -> [Int: Float] {
         var values: [Int: Float] = [:]
         for key in node.allKeys {
             guard !NodeDescription.commonKeys.contains(key), index[key] == nil, let entry = node.entries[key] else {
                 continue
             }
-            guard let position = instance.parameterIndex(key) else {
+            guard let position = parameters.firstIndex(where: { $0.key == key }) else {
                 let known = settings.map(\.key) + parameters.map(\.key)
                 let fault = report.tables.unknown(
                     key, in: "[node.\(node.name)]", known: known + NodeDescription.commonKeys,
@@ -69,7 +71,7 @@ struct SettingsCheck {
     }
 
     /// Reads a parameter's value from the file, or says why it cannot be one.
-    static func value(of entry: Entry, _ parameter: Parameter) -> Result<Float, Diagnostic> {
+    package static func value(of entry: Entry, _ parameter: Parameter) -> Result<Float, Diagnostic> {
         func fault(_ message: String, _ hint: String = "") -> Result<Float, Diagnostic> {
             .failure(Diagnostic(.error, message, at: entry.valueLocation, hint: hint))
         }

@@ -3,7 +3,7 @@ import NodeKit
 
 extension SettingValue {
     /// The kind in words, for messages: "a string".
-    var kindText: String {
+    package var kindText: String {
         switch self {
         case .bool: "true or false"
         case .integer: "a whole number"
@@ -17,7 +17,7 @@ extension SettingValue {
 
 extension SourceLocation {
     /// Whether it stands before another place of the same file.
-    func isBefore(_ other: SourceLocation) -> Bool { (line, column) < (other.line, other.column) }
+    package func isBefore(_ other: SourceLocation) -> Bool { (line, column) < (other.line, other.column) }
 }
 
 /// A number as a person would write it: no ".0".
@@ -32,7 +32,7 @@ package func enumerated(_ names: [String], _ word: String) -> String {
 }
 
 /// "one of a, b, c", cut after a dozen.
-func listing(_ names: some Collection<String>) -> String {
+package func listing(_ names: some Collection<String>) -> String {
     names.isEmpty ? "" : "one of: " + names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", ..." : "")
 }
 
@@ -41,14 +41,14 @@ public func kindName(_ kind: vg_port_kind) -> String { kind.name }
 
 extension Endpoint {
     /// Where the node's name stands; the whole end if its text has escapes.
-    var nodeLocation: SourceLocation {
+    package var nodeLocation: SourceLocation {
         var place = location
         if port != nil, isPlain { place.length = node.utf8.count }
         return place
     }
 
     /// Where the port's name stands; the whole end if its text has escapes.
-    var portLocation: SourceLocation {
+    package var portLocation: SourceLocation {
         var place = location
         guard let port, isPlain else { return place }
         place.column += node.utf8.count + 1

@@ -3,7 +3,7 @@ import NodeKit
 
 extension NodeCatalog {
     /// What to do about a type that there is none of.
-    func hint(for type: String, _ suggester: inout Suggester) -> String {
+    package func hint(for type: String, _ suggester: inout Suggester) -> String {
         if type.contains("://") || type.hasPrefix("urn:") {
             return "a plugin is named beside its type: type = \"lv2\", plugin = \"\(shortened(type))\""
         }

@@ -107,7 +107,7 @@ public struct NodeCatalog: @unchecked Sendable {
     }
 
     /// The usable types of which something can be kept, sorted.
-    var keepable: [String] {
+    package var keepable: [String] {
         types.filter { [EventType]($0.value.type.pointee.events).contains { $0.role != nil } }.keys.sorted()
     }
 
