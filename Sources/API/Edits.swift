@@ -34,7 +34,7 @@ extension HostCall {
         },
         HostCall(
             "link", "link nodes", change: true, right: .owner,
-            arguments: [link, Setting("gain_db", VG_SET_NUMBER, "of audio", default: "0", unit: "dB")],
+            arguments: [link, LinkDescription.gain.setting],
             results: difference
         ) { host, given in answer(try await host.link(given.text("link"), gainDB: given.number("gain_db") ?? 0)) },
         HostCall("unlink", "remove links", change: true, right: .owner, arguments: [link], results: difference) {
@@ -95,13 +95,7 @@ extension HostCall {
         }
         var node = NodeDescription(name: name, type: try text("type"))
         for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
-            if NodeDescription.flags.contains(key) {
-                guard case .bool(let flag) = value else { throw Fault("the node's '\(key)' must be true or false") }
-                node.setFlag(key, flag)
-            } else {
-                node.entries[key] = Entry(value, inner: inner(value))
-                node.keys.append(key)
-            }
+            if let fault = node.set(key, Entry(value, inner: inner(value))) { throw fault }
         }
         return node
     }

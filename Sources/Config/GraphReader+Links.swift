@@ -35,7 +35,7 @@ extension GraphReader {
 
     private mutating func readLinkTable(_ link: TomlDocument.Node, _ document: TomlDocument) {
         var ends: [String: Endpoint] = [:]
-        var gain = 0.0
+        var described = LinkDescription()
         var faulty = false
         for entry in document.children(link) {
             switch document.key(entry) {
@@ -52,22 +52,7 @@ extension GraphReader {
                 ends[key] = parseEndpoint(text, text.bytes.indices) { found.append($0) }
                 diagnostics += found
                 faulty = ends[key] == nil
-            case "gain_db":
-                guard let given = value(entry, document) else { continue }
-                guard let number = given.reading.number else {
-                    report(
-                        "'gain_db' must be a number, \(given.mismatch)", at: given.valueLocation,
-                        hint: unquote(given, .number, unit: "dB"))
-                    continue
-                }
-                guard number.isFinite, abs(number) <= 200 else {
-                    report(
-                        "'gain_db' must be a number between -200 and 200", at: document.valueLocation(entry),
-                        hint: "leave the link out to have silence")
-                    continue
-                }
-                gain = number
-            default: unknownKey(entry, document, in: .link)
+            default: take(entry, document, into: &described)
             }
         }
         for key in ["from", "to"] where !document.children(link).contains(where: { document.key($0) == key }) {
@@ -75,7 +60,7 @@ extension GraphReader {
             report("a link without '\(key)'", at: document.valueLocation(link), hint: "{ from = \"a\", to = \"b\" }")
         }
         guard !faulty, let from = ends["from"], let to = ends["to"] else { return }
-        description.links.append(
-            LinkDescription(from: from, to: to, gainDB: gain, location: document.valueLocation(link)))
+        (described.from, described.to, described.location) = (from, to, document.valueLocation(link))
+        description.links.append(described)
     }
 }

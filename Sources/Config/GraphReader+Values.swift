@@ -66,16 +66,6 @@ extension GraphReader {
         return entry
     }
 
-    /// True or false, also behind a variable; nil, and reported, when it is neither.
-    mutating func boolean(_ node: TomlDocument.Node, _ document: TomlDocument) -> Bool? {
-        guard let entry = value(node, document) else { return nil }
-        var flag: Bool?
-        if let fault = TableValue.flag().read(entry, document.key(node), { flag = $0 }) {
-            diagnostics.append(Diagnostic(fault, at: entry.valueLocation))
-        }
-        return flag
-    }
-
     /// Tells of a key that a table does not take, and where it belongs.
     mutating func unknownKey(_ node: TomlDocument.Node, _ document: TomlDocument, in table: FileTable) {
         let fault = description.tables.unknown(document.key(node), in: table)

@@ -186,7 +186,7 @@ struct GraphReader {
     }
 
     /// Reads what stands behind a declared key.
-    private mutating func take<Table: KeyedTable>(
+    mutating func take<Table: KeyedTable>(
         _ node: TomlDocument.Node, _ document: TomlDocument, into table: inout Table
     ) {
         let key = document.key(node)
@@ -247,13 +247,12 @@ struct GraphReader {
                 if entry.kind == VG_TOML_STRING, result.type.isEmpty, !isOverridden {
                     report("'type' is empty", at: result.typeLocation, hint: typeHint)
                 }
-            case let flag where NodeDescription.flags.contains(flag):
-                if let value = boolean(entry, document) { result.setFlag(flag, value) }
             case let key:
                 guard let value = value(entry, document) else { continue }
                 if key == "links" { hasStrayLinks = true }
-                result.entries[key] = value
-                result.keys.append(key)
+                if let fault = result.set(key, value) {
+                    diagnostics.append(Diagnostic(fault, at: value.valueLocation))
+                }
             }
         }
         if !hasType {

@@ -55,13 +55,7 @@ public enum GraphText {
 extension NodeDescription {
     /// All that its table says, where that is not what it would be without a word.
     var keyedEntries: [KeyedEntry] {
-        let flags = [
-            ("bypass", bypass, false), ("mute", mute, false), ("guard", isGuarded, true),
-            ("keep", keep, false),
-        ]
-        let needs: [KeyedEntry] = required.map { [("required", .bool($0))] } ?? []
-        return [("type", .string(type))] + allKeys.compactMap { key in entries[key].map { (key, $0.value) } }
-            + needs + flags.filter { $0.1 != $0.2 }.map { ($0.0, .bool($0.1)) }
+        [("type", .string(type))] + allKeys.compactMap { key in entries[key].map { (key, $0.value) } } + common.entries
     }
 }
 
@@ -69,7 +63,7 @@ extension GraphDescription {
     /// Whether another one describes the same, wherever it stands in a file. The order of links does not count.
     func isSame(as other: GraphDescription) -> Bool {
         func ends(_ graph: GraphDescription) -> [String] {
-            graph.links.map { "\($0.from) \($0.to) \($0.gainDB)" }.sorted()
+            graph.links.map { "\($0.from) \($0.to) \($0.entries)" }.sorted()
         }
         func nodes(_ graph: GraphDescription) -> [String: [String: SettingValue]] {
             Dictionary(graph.nodes.map { ($0.name, $0.keyedEntries.byKey) }, uniquingKeysWith: { $1 })

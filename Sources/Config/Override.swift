@@ -30,19 +30,13 @@ func apply(_ override: String, to description: inout GraphDescription, _ report:
             "unknown node '\(shortened(path[1]))'", suggester.hint(path[1], among: description.nodes.map(\.name)))
     }
     let value = overrideValue(String(override[override.index(after: equals)...]))
-    switch (path[2], value) {
-    case ("type", .string(let type)) where path.count == 3:
-        description.nodes[node].type = type
-        description.nodes[node].typeLocation = place
-    case (let flag, .bool(let value)) where path.count == 3 && NodeDescription.flags.contains(flag):
-        description.nodes[node].setFlag(flag, value)
-    case ("type", _): fail("'type' must be a string")
-    case (let flag, _) where NodeDescription.flags.contains(flag): fail("'\(flag)' must be true or false")
-    default:
-        if description.nodes[node].entries[path[2]] == nil { description.nodes[node].keys.append(path[2]) }
-        description.nodes[node].entries[path[2]] = set(
-            description.nodes[node].entries[path[2]], path[3...], entry(value, place), place)
+    guard path[2] != "type" else {
+        guard path.count == 3, case .string(let type) = value else { return fail("'type' must be a string") }
+        (description.nodes[node].type, description.nodes[node].typeLocation) = (type, place)
+        return
     }
+    let changed = set(description.nodes[node].entries[path[2]], path[3...], entry(value, place), place)
+    if let fault = description.nodes[node].set(path[2], changed) { report(Diagnostic(fault, at: place)) }
 }
 
 /// An entry with one value in it replaced, however deep.

@@ -63,11 +63,12 @@ enum TomlWriter {
             chain = []
         }
         for link in links {
-            if link.gainDB != 0 {
+            let more = link.entries
+            if !more.isEmpty {
                 endChain()
-                elements.append(
-                    "{ from = \(string("\(link.from)")), to = \(string("\(link.to)")), gain_db = \(number(link.gainDB)) }"
-                )
+                let ends: [KeyedEntry] = [("from", .string("\(link.from)")), ("to", .string("\(link.to)"))]
+                let fields = (ends + more).map { "\($0.key) = \(value($0.value))" }
+                elements.append("{ \(fields.joined(separator: ", ")) }")
             } else if chain.last == "\(link.from)" {
                 chain.append("\(link.to)")
             } else {

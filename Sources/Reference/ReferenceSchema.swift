@@ -53,7 +53,7 @@ extension ReferencePrinter {
     }
 
     private func node(_ type: NodeDescriptor) -> JSON {
-        var properties = SettingSchema.files.properties(FileReference.commonKeys + type.settings)
+        var properties = SettingSchema.files.properties(NodeKeys.settings + type.settings)
         var patterns: [String: JSON] = [:]
         for parameter in type.layout.parameters + otherParameters(of: type) {
             let schema = Self.schema(parameter)

@@ -72,8 +72,10 @@ struct DescribeCommand: ParsableCommand {
             let hint = suggester.hint(type, among: catalog.names, otherwise: "`voicegraph nodes` lists all")
             throw fail("there is no node type \(type); \(hint)")
         }
-        if catalog.mayBeIsolated(type) { descriptor.settings.append(NodeCatalog.isolateSetting) }
-        if descriptor.events.contains(where: { $0.role != nil }) { descriptor.settings += NodeCatalog.keepSettings }
+        if catalog.mayBeIsolated(type) { descriptor.settings.append(NodeKeys.isolate.setting) }
+        if descriptor.events.contains(where: { $0.role != nil }) {
+            descriptor.settings += NodeKeys.keeping.map(\.setting)
+        }
         let text =
             json
             ? NodeListing.json(descriptor, origin: entry.origin)

@@ -205,7 +205,8 @@ import TestSupport
             ("driver.kind=alas", "there is no driver 'alas'"), ("driver.rate=9", "'rate' cannot be 9"),
             ("driver.rats=9", "unknown key 'rats'"), ("driver.server=-x", "'server' must be a name"),
             ("driver.kind.x=1", "an override must name a setting of a node or the driver"),
-            ("node.a.type=1", "'type' must be a string"), ("node.a.required=maybe", "'required' must be true or false"),
+            ("node.a.type=1", "'type' must be a string"),
+            ("node.a.required=maybe", "'required' must be true or false, not a string"),
         ])
     func faultyOverrides(_ override: String, _ message: String) {
         let (_, diagnostics) = load(override)

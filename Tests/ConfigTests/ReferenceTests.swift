@@ -28,11 +28,6 @@ import TestSupport
         }
     }
 
-    @Test("It describes exactly the keys that every node has") func commonKeys() {
-        #expect(
-            FileReference.commonKeys.map(\.setting.key).sorted() == NodeDescription.commonKeys.sorted())
-    }
-
     @Test("The reader takes every key of it") func accepted() {
         for table in tables where table.name != "link" {
             for key in table.keys {
@@ -41,7 +36,7 @@ import TestSupport
                 #expect(!messages.contains { $0.hasPrefix("unknown key") || $0.contains("belongs to") }, "\(key)")
             }
         }
-        for key in FileReference.commonKeys.map(\.setting.key) {
+        for key in NodeDescription.commonKeys {
             let messages = problems("[node.a]\ntype = \"tone\"\n\(key) = []\n").map(\.message)
             #expect(!messages.contains { $0.contains("no setting or parameter") }, "\(key)")
         }

@@ -152,6 +152,11 @@ import TestSupport
         try await host.link("tone -> echo -> meter")
         try await shows(-6, levels)
         #expect(await host.description?.nodes.count == 3)
+        // A link by a call takes what one in a file does.
+        try await host.unlink("echo -> meter")
+        await #expect(throws: Fault.self) { try await host.link("echo -> meter", gainDB: 200.1) }
+        await #expect(throws: Fault.self) { try await host.link("echo -> meter", gainDB: .nan) }
+        try await host.link("echo -> meter", gainDB: -200)
         await host.close()
         server.stop()
     }

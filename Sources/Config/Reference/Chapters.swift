@@ -141,7 +141,7 @@ extension FileReference {
                     + "the JACK server. A parameter is a number, or in quotes a number with its unit (\"-6 dB\", \"2 kHz\", \"20 ms\"), on or "
                     + "off of a switch, or the label of a value that has one. Beside the settings and parameters of its type a "
                     + "node may have:"),
-            .keys(commonKeys),
+            .keys(NodeKeys.settings),
         ])
 
     static let plugins = Section(

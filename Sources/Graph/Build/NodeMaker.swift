@@ -45,7 +45,7 @@ struct NodeMaker {
         settingsOfType[node.type] = check
         var problems = check.check(node, baseFolder: baseFolder, &report)
         let isolated = isolation(of: node, entry)
-        let isKept = checkTail(node) && checkKeeping(node, entry)
+        let isKept = checkKeeping(node, entry)
         problems = problems || isolated == nil || !isKept
         if !problems, let kept = playing[node.name], kept.serves(node) {
             let before = report.diagnostics.count
@@ -56,9 +56,7 @@ struct NodeMaker {
             settings += kept.settingChanges(to: node)
             return .instance(kept.instance)
         }
-        let kept = node.entries.filter {
-            !check.faulty.contains($0.key) && !NodeDescription.commonKeys.contains($0.key)
-        }
+        let kept = node.entries.filter { !check.faulty.contains($0.key) }
         let type = isolated ?? entry.type
         let declared = declarations[type] ?? NodeDeclarations(type)
         declarations[type] = declared
@@ -114,44 +112,19 @@ struct NodeMaker {
     private mutating func isolation(
         of node: NodeDescription, _ entry: NodeCatalog.Entry
     ) -> UnsafePointer<vg_node_type>? {
-        guard let wish = node.entries[isolateKey] else { return entry.type }
+        guard node.isolation != .none else { return entry.type }
+        let place = node.commonPlaces[NodeKeys.isolate.setting.key] ?? node.location
         if entry.isBuiltIn, catalog.isolation != nil, !catalog.mayBeIsolated(node.type) {
             report.error(
-                "node type '\(node.type)' cannot be isolated", at: wish.keyLocation,
+                "node type '\(node.type)' cannot be isolated", at: place,
                 hint: "built-in nodes need no isolation: it is for nodes of type lv2 and for plugins")
             return nil
         }
-        let isGroup: Bool
-        switch wish.value {
-        case .bool(false): return entry.type
-        case .bool(true): isGroup = false
-        case .string("group"): isGroup = true
-        default:
-            var given = wish.mismatch
-            if wish.variable == nil, case .string(let text) = wish.value { given = "not '\(shortened(text))'" }
-            let quoted = unquote(wish, .boolean)
-            report.error(
-                "'\(isolateKey)' must be true, false or \"group\", \(given)", at: wish.valueLocation,
-                hint: quoted.isEmpty ? "true: a process of its own; \"group\": one for all nodes that say so" : quoted)
-            return nil
-        }
-        guard let type = catalog.isolation?.isolated(entry, isGroup) else {
-            report.error("this program cannot isolate nodes", at: wish.keyLocation)
+        guard let type = catalog.isolation?.isolated(entry, node.isolation == .group) else {
+            report.error("this program cannot isolate nodes", at: place)
             return nil
         }
         return type
-    }
-
-    /// Whether what is said of the node's tail can be understood; if not, it is reported.
-    private mutating func checkTail(_ node: NodeDescription) -> Bool {
-        guard let entry = node.entries[tailKey] else { return true }
-        if case .string(let text) = entry.value, ["spill", "cut"].contains(text) { return true }
-        var given = entry.value.kindText
-        if case .string(let text) = entry.value { given = "'\(shortened(text))'" }
-        report.error(
-            "'\(tailKey)' must be \"spill\" or \"cut\", not \(given)", at: entry.valueLocation,
-            hint: "spill: what still sounds of the node is heard to its end when it is removed")
-        return false
     }
 
     /// Whether what is to be kept of the node can be; if not, it is reported.
@@ -164,19 +137,6 @@ struct NodeMaker {
                 "there is nothing to keep of node '\(node.name)': nodes of type '\(node.type)' tell neither texts nor takes",
                 at: node.location,
                 hint: others.isEmpty ? "" : "what can be kept: that of \(others.joined(separator: ", "))")
-            return false
-        }
-        guard let speaker = node.entries[speakerKey] else { return true }
-        let hint = "a name of 1 to 100 bytes without control characters, such as \"Anna\""
-        guard case .string(let name) = speaker.value else {
-            report.error(
-                "'\(speakerKey)' must be a name, not \(speaker.value.kindText)", at: speaker.valueLocation, hint: hint)
-            return false
-        }
-        guard (1...100).contains(name.utf8.count), !name.utf8.contains(where: { $0 < 32 || $0 == 127 }),
-            name.contains(where: { $0 != " " })
-        else {
-            report.error("'\(shortened(name))' cannot be a speaker's name", at: speaker.valueLocation, hint: hint)
             return false
         }
         return true
@@ -208,7 +168,8 @@ struct NodeMaker {
         }
         let entry = node.entry(at: failure.key)
         report.error(
-            "node '\(node.name)': \(failure.message)", at: entry?.valueLocation ?? node.location, hint: failure.hint)
+            "node '\(node.name)': \(failure.message)",
+            at: entry?.valueLocation ?? node.commonPlaces[failure.key] ?? node.location, hint: failure.hint)
         return .faulty
     }
 

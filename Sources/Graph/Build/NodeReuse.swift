@@ -16,7 +16,9 @@ extension ResolvedGraph.Node {
     /// Whether the node can go on as what `wanted` says: only parameters, live settings, or the connections of a driver's
     /// port, may be different. A node that failed cannot.
     func serves(_ wanted: NodeDescription) -> Bool {
-        guard wanted.type == description.type, instance.isPrepared || instance.isExternal else { return false }
+        guard wanted.type == description.type, wanted.isolation == description.isolation,
+            instance.isPrepared || instance.isExternal
+        else { return false }
         // One that is out of its range is for the type to complain about.
         for (key, value) in table(of: wanted) {
             guard let index = instance.parameterIndex(key), let value = value.parameter else { continue }
@@ -33,16 +35,20 @@ extension ResolvedGraph.Node {
     }
 
     private func table(of description: NodeDescription) -> [String: SettingValue] {
-        if case .table(let table)? = description.entries[tableOfParameters]?.value { table } else { [:] }
+        if case .table(let table)? = description.entries[NodeDescription.tableOfParameters]?.value {
+            table
+        } else {
+            [:]
+        }
     }
 
     private func settings(of description: NodeDescription) -> [String: SettingValue] {
         var result: [String: SettingValue] = [:]
         for (key, entry) in description.entries where instance.parameterIndex(key) == nil {
             if instance.declarations.settings.contains(where: { $0.key == key && $0.isLive }) { continue }
-            if key == tailKey || key == speakerKey || instance.isExternal && key == "connect" { continue }
+            if instance.isExternal && key == "connect" { continue }
             result[key] = entry.value
-            guard key == tableOfParameters, case .table(let table) = entry.value else { continue }
+            guard key == NodeDescription.tableOfParameters, case .table(let table) = entry.value else { continue }
             // The parameter is named, so that leaving it out is a difference: what it would be then is not known.
             result[key] = .table(
                 Dictionary(
@@ -93,7 +99,7 @@ extension NodeInstance {
     /// else the value to begin with.
     func allValues(_ description: NodeDescription, given: [Int: Float]) -> [ParameterValue] {
         var table: [String: SettingValue] = [:]
-        if case .table(let values)? = description.entries[tableOfParameters]?.value { table = values }
+        if case .table(let values)? = description.entries[NodeDescription.tableOfParameters]?.value { table = values }
         return parameters.enumerated().compactMap { index, parameter in
             if parameter.isTrigger { return nil }
             let value = given[index] ?? table[parameter.key]?.parameter ?? parameter.defaultValue

@@ -22,9 +22,7 @@ package struct SettingsCheck {
     package mutating func check(_ node: NodeDescription, baseFolder: String, _ report: inout Report) -> Bool {
         faulty = []
         for key in node.allKeys {
-            guard !NodeDescription.commonKeys.contains(key), let entry = node.entries[key],
-                let setting = index[key].map({ settings[$0] })
-            else { continue }
+            guard let entry = node.entries[key], let setting = index[key].map({ settings[$0] }) else { continue }
             if let fault = fault(of: entry, setting, baseFolder, &report.suggester) {
                 faulty.insert(key)
                 report.error(fault)
@@ -47,9 +45,7 @@ package struct SettingsCheck {
     ) -> [Int: Float] {
         var values: [Int: Float] = [:]
         for key in node.allKeys {
-            guard !NodeDescription.commonKeys.contains(key), index[key] == nil, let entry = node.entries[key] else {
-                continue
-            }
+            guard index[key] == nil, let entry = node.entries[key] else { continue }
             guard let position = parameters.firstIndex(where: { $0.key == key }) else {
                 let known = settings.map(\.key) + parameters.map(\.key)
                 let fault = report.tables.unknown(

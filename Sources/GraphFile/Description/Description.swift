@@ -60,33 +60,26 @@ public enum OutputMode: String, Sendable, Hashable {
     case muted
 }
 
-/// One `[node.NAME]` table.
-public struct NodeDescription: Sendable, Equatable {
+/// One `[node.NAME]` table. What it says by the `NodeKeys` are members of it, as in `node.mute`.
+@dynamicMemberLookup public struct NodeDescription: Sendable, Equatable {
     /// The name in the file.
     public var name: String
     /// The node type.
     public var type: String
-    /// Everything but the `commonKeys`, settings and parameters alike; `keys` keeps the file's order.
+    /// Everything but the `NodeKeys`, settings and parameters alike; `keys` keeps the file's order.
     public var entries: [String: Entry]
     /// The keys of `entries` in the order of the file; those that it does not name come behind them.
     public var keys: [String]
-    /// Whether the graph fails when this node does; nil: it does where the node cannot be made and nothing can take its
-    /// place, see `GraphBuilder`.
-    public var required: Bool?
-    /// Whether what goes in is heard instead of what comes out. It runs in any case.
-    public var bypass = false
-    /// Whether it is silent. It runs in any case.
-    public var mute = false
-    /// Whether it is silenced while it gives what is not a number, infinite, or above +24 dBFS.
-    public var isGuarded = true
-    /// Whether what it tells of texts and takes is kept.
-    public var keep = false
+    /// What it says by the keys that every node has.
+    public var common = NodeKeys()
+    /// Where the keys of `common` stand.
+    public var commonPlaces: [String: SourceLocation] = [:]
     /// Where the name stands.
     public var location: SourceLocation
     /// Where the value of `type` stands.
     public var typeLocation: SourceLocation
 
-    /// Describes a node.
+    /// Describes a node. What `entries` has for the keys of `NodeKeys` becomes a member.
     public init(
         name: String, type: String, entries: [String: Entry] = [:], keys: [String] = [], required: Bool? = nil,
         location: SourceLocation = SourceLocation(), typeLocation: SourceLocation = SourceLocation()
@@ -95,9 +88,15 @@ public struct NodeDescription: Sendable, Equatable {
         self.type = type
         self.entries = entries
         self.keys = keys
-        self.required = required
         self.location = location
         self.typeLocation = typeLocation
+        // What cannot be read stays an entry, which no type takes.
+        for key in Self.commonKeys {
+            guard let entry = entries[key], set(key, entry) == nil else { continue }
+            self.entries[key] = nil
+            self.keys.removeAll { $0 == key }
+        }
+        if let required { common.required = required }
     }
 }
 
@@ -108,33 +107,34 @@ extension NodeDescription {
         return keys + Set(entries.keys).subtracting(keys).sorted()
     }
 
-    /// Keys that nodes of every type have.
-    public static let commonKeys = ["type", isolateKey, tailKey, speakerKey] + flags
-    /// Those of them that are true or false.
-    public static let flags = ["required", "bypass", "mute", "guard", keepKey]
+    /// What every node may say.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<NodeKeys, Value>) -> Value {
+        get { common[keyPath: path] }
+        set { common[keyPath: path] = newValue }
+    }
 
-    /// Whether it sounds on when it is removed.
-    public var spills: Bool { entries[tailKey]?.value == .string("spill") }
+    /// The keys that nodes of every type have.
+    public static let commonKeys = NodeKeys.keys.map(\.setting.key)
+
+    /// The key of the table by which a type that does not know its parameters beforehand takes them.
+    public static let tableOfParameters = "params"
+
+    /// Sets what stands behind a key, one of every node or one of its type; nil: done. What a type does not take is found when
+    /// the graph is built.
+    package mutating func set(_ key: String, _ entry: Entry) -> Fault? {
+        if let declared = NodeKeys.keys.first(where: { $0.setting.key == key }) {
+            commonPlaces[key] = entry.keyLocation
+            return declared.read(&common, entry)
+        }
+        if entries.updateValue(entry, forKey: key) == nil { keys.append(key) }
+        return nil
+    }
 
     /// Who is heard in what is kept of it: what the file says, else its name.
-    public var speaker: String {
-        if case .string(let text)? = entries[speakerKey]?.value { text } else { name }
-    }
-
-    /// Sets one of the `flags`.
-    public mutating func setFlag(_ key: String, _ value: Bool) {
-        switch key {
-        case "required": required = value
-        case "bypass": bypass = value
-        case "mute": mute = value
-        case "guard": isGuarded = value
-        case keepKey: keep = value
-        default: preconditionFailure("\(key) is no flag")
-        }
-    }
+    public var speaker: String { common.givenSpeaker ?? name }
 
     /// What its readers hear.
-    public var outputMode: OutputMode { mute ? .muted : bypass ? .bypassed : .open }
+    public var outputMode: OutputMode { common.mute ? .muted : common.bypass ? .bypassed : .open }
 }
 
 /// One end of a link: a node, or one of its ports (or parameters) by symbol.

@@ -62,17 +62,13 @@ extension NodeDescription {
     fileprivate mutating func readVariables(_ settings: [Setting]) {
         for (key, entry) in entries where entry.hasVariable {
             let setting = settings.first { $0.key == key }
-            if key == tableOfParameters, setting?.kind == VG_SET_TABLE {
+            if key == Self.tableOfParameters, setting?.kind == VG_SET_TABLE {
                 entries[key] = entry.readingTable()
-            } else if key == isolateKey {
-                entries[key] = entry.read(as: .boolean)
-            } else if !NodeDescription.commonKeys.contains(key) {
-                // What is no setting is a parameter, or a mistake.
-                guard let setting else {
-                    entries[key] = entry.read(as: .any)
-                    continue
-                }
+            } else if let setting {
                 if let wanted = WantedKind(setting.kind) { entries[key] = entry.read(as: wanted) }
+            } else {
+                // What is no setting is a parameter, or a mistake.
+                entries[key] = entry.read(as: .any)
             }
         }
     }

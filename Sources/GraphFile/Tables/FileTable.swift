@@ -24,7 +24,7 @@ public struct FileTable: Sendable {
     /// That of declared keys.
     public init<Table: KeyedTable>(_: Table.Type) {
         let names = Dictionary(Table.keys.map { ($0.setting.key, $0.otherNames) }, uniquingKeysWith: { $1 })
-        self.init(Table.table, title: "[\(Table.table)]", Table.settings, otherNames: names)
+        self.init(Table.table, title: Table.title, Table.settings, otherNames: names)
         keysOfNodes = Table.keys.filter(\.isOfNodes).map(\.setting.key)
     }
 
@@ -32,18 +32,7 @@ public struct FileTable: Sendable {
     public static let graph = FileTable(GraphDescription.self)
 
     /// A link that is written as a table.
-    public static let link = FileTable(
-        "link", title: "a link",
-        [
-            Setting("from", VG_SET_STRING, "where the signal comes from: a node, or node.port", required: true),
-            Setting("to", VG_SET_STRING, "where it goes: a node, node.port or node.parameter", required: true),
-            Setting(
-                "gain_db", VG_SET_NUMBER, "how much louder or quieter an audio link is", default: "0",
-                range: -200...200, unit: "dB"),
-        ],
-        otherNames: [
-            "gain_db": ["gain", "volume", "level"], "from": ["source", "src"], "to": ["dest", "target", "sink"],
-        ])
+    public static let link = FileTable(LinkDescription.self)
 }
 
 extension FileTables {

@@ -5,6 +5,8 @@ import NodeKit
 public protocol KeyedTable: Sendable, Equatable {
     /// What its header has between brackets.
     static var table: String { get }
+    /// As messages name it.
+    static var title: String { get }
     /// The keys that may stand in it, in the order in which they are written.
     static var keys: [TableKey<Self>] { get }
     /// As it is without a word.
@@ -12,6 +14,9 @@ public protocol KeyedTable: Sendable, Equatable {
 }
 
 extension KeyedTable {
+    /// Its header.
+    public static var title: String { "[\(table)]" }
+
     /// What the keys take, for the reference and the schema.
     public static var settings: [Setting] { keys.map(\.setting) }
 

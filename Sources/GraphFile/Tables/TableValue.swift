@@ -40,6 +40,7 @@ public struct TableValue<Value: Sendable & Equatable>: Sendable {
         switch write(value) {
         case .bool(let flag): "\(flag)"
         case .integer(let number): "\(number)"
+        case .number(let number): GraphFile.text(number)
         case .string(let text): "\"\(text)\""
         default: nil
         }
@@ -94,14 +95,35 @@ extension TableValue where Value == String {
     /// One of some words.
     public static func choice(_ choices: [String]) -> TableValue {
         TableValue(VG_SET_STRING, choices: choices, write: SettingValue.string) { entry, key throws(Fault) in
-            let given = if case .string(let text) = entry.value { text } else { "" }
-            if choices.contains(given) { return given }
-            throw Fault("'\(key)' must be \(enumerated(choices, "or"))", hint: didYouMean(given, among: choices))
+            try entry.choice(of: choices, key)
         }
     }
 }
 
+extension Entry {
+    /// The one of some words that it is.
+    fileprivate func choice(of words: [String], _ key: String, hint: String = "") throws(Fault) -> String {
+        let given = if case .string(let text) = value { text } else { "" }
+        if words.contains(given) { return given }
+        let quoted = words.map { "\"\($0)\"" }
+        var suggester = Suggester()
+        throw Fault(
+            "'\(key)' must be \(enumerated(quoted, "or")), \(refusal)",
+            hint: suggester.hint(given, among: words, otherwise: hint))
+    }
+}
+
 extension TableValue where Value: RawRepresentable<String> & CaseIterable {
+    /// One of the cases of an enumeration; `hint` is said of what is none and like none.
+    public static func choice(hint: String) -> TableValue {
+        let names = Value.allCases.map(\.rawValue)
+        return TableValue(VG_SET_STRING, choices: names, write: { .string($0.rawValue) }) {
+            entry, key throws(Fault) in
+            // Each of the names is that of a case.
+            Value(rawValue: try entry.choice(of: names, key, hint: hint))!
+        }
+    }
+
     /// One of the cases of an enumeration; `what` says what each is, as in "driver".
     public static func choice(of what: String) -> TableValue {
         let names = Value.allCases.map(\.rawValue)
@@ -134,7 +156,29 @@ extension TableValue where Value == [String] {
     }
 }
 
+extension TableValue where Value == Double {
+    /// A number within `range`, in `unit`; `hint` is said of what is outside of it.
+    public static func number(in range: ClosedRange<Int>, unit: String, hint: String) -> TableValue {
+        TableValue(VG_SET_NUMBER, range: range, unit: unit, write: SettingValue.number) { entry, key throws(Fault) in
+            guard let number = entry.reading.number else {
+                throw Fault("'\(key)' must be a number, \(entry.mismatch)", hint: unquote(entry, .number, unit: unit))
+            }
+            guard number >= Double(range.lowerBound), number <= Double(range.upperBound) else {
+                throw Fault(
+                    "'\(key)' must be a number between \(range.lowerBound) and \(range.upperBound)", hint: hint)
+            }
+            return number
+        }
+    }
+}
+
 extension Entry {
+    /// What is said of a value that is refused: "not 'word'", "not a whole number", or what the variable says.
+    var refusal: String {
+        guard variable == nil, case .string(let text) = value else { return mismatch }
+        return "not '\(shortened(text))'"
+    }
+
     /// After a value that is refused: the variable that it came from.
     var origin: String { variable.map { ", which ${\($0.name)} stands for" } ?? "" }
 }

@@ -86,26 +86,6 @@ public struct NodeCatalog: @unchecked Sendable {
         return !entry.isBuiltIn || isolation.builtIn.contains(name)
     }
 
-    /// The key that does so, which is none of the type's own settings.
-    public static var isolateSetting: Setting {
-        Setting(
-            isolateKey, VG_SET_STRING,
-            "run the node in a process of its own, or in that of all nodes that say \"group\": what goes wrong there "
-                + "harms nothing else",
-            default: "false", choices: ["true", "false", "\"group\""])
-    }
-
-    /// The keys by which what a node tells of texts and takes is kept, none of a type's own settings.
-    public static var keepSettings: [Setting] {
-        [
-            Setting(
-                keepKey, VG_SET_BOOL,
-                "keep its texts and takes in the archive: see `voicegraph transcripts` and `voicegraph takes`",
-                default: "false"),
-            Setting(speakerKey, VG_SET_STRING, "who is heard in what is kept; otherwise the node's name"),
-        ]
-    }
-
     /// The usable types of which something can be kept, sorted.
     package var keepable: [String] {
         types.filter { [EventType]($0.value.type.pointee.events).contains { $0.role != nil } }.keys.sorted()

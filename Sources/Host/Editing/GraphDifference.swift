@@ -121,7 +121,7 @@ extension GraphDescription {
     /// Puts back the nodes of `old` that are gone but sound on, with nothing that goes in; returns their names.
     mutating func keepTails(of old: GraphDescription) -> [String] {
         let left = Set(nodes.map(\.name))
-        let tails = old.nodes.filter { node in node.spills && !left.contains(node.name) }
+        let tails = old.nodes.filter { node in node.tail == .spill && !left.contains(node.name) }
         for node in tails where old.links.contains(where: { $0.to.node == node.name }) {
             nodes.append(node)
             links += old.links.filter { $0.from.node == node.name && left.contains($0.to.node) }

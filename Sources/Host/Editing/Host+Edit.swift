@@ -69,13 +69,15 @@ extension Host {
     @discardableResult
     public func link(_ text: String, gainDB: Double = 0) async throws -> GraphDifference {
         let links = try Self.links(text)
-        guard gainDB.isFinite else { throw Fault("a link's gain must be a finite number of dB") }
+        var told = LinkDescription()
+        if let fault = LinkDescription.gain.read(&told, Entry(.number(gainDB))) { throw fault }
+        let gain = told.gainDB
         return try await edit("link \(text)") { description in
             for var link in links {
                 if description.links.contains(where: { $0.joins(link) }) {
                     throw Fault("\(link.from) -> \(link.to) is linked already", hint: "unlink it first")
                 }
-                link.gainDB = gainDB
+                link.gainDB = gain
                 description.links.append(link)
             }
         }

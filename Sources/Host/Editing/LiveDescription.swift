@@ -24,7 +24,9 @@ extension NodeDescription {
     /// described so already stays in the words of the file.
     mutating func take(_ instance: NodeInstance) {
         // Types that take the parameters of something else have them in a table of their own.
-        let table = instance.declarations.settings.first { $0.key == tableOfParameters && $0.kind == VG_SET_TABLE }?.key
+        let table = instance.declarations.settings.first {
+            $0.key == NodeDescription.tableOfParameters && $0.kind == VG_SET_TABLE
+        }?.key
         let given = table.map { entries[$0]?.inner ?? [:] } ?? entries
         // What a preset turns is known to nobody but the plugin.
         let isSure = entries["preset"] == nil && entries["state"] == nil

@@ -28,7 +28,7 @@ final class NodesInMaking: Sendable {
 
     /// Those of a description.
     init(_ description: GraphDescription) {
-        isolated = Set(description.nodes.filter { $0.entries["isolate"] != nil }.map(\.name))
+        isolated = Set(description.nodes.filter { $0.isolation != .none }.map(\.name))
     }
 
     /// A node is made, prepared or activated from now on. [control]

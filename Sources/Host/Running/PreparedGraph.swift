@@ -82,8 +82,7 @@ extension GraphDescription {
     /// The LV2 plugins that nodes want to run in this process and that are not trusted, as the file names them.
     fileprivate var untrustedPlugins: [String] {
         nodes.compactMap { node in
-            let isolate = node.entries["isolate"]?.value ?? .bool(false)
-            guard node.type == StandardType.lv2, node.entries["trust"]?.value != .bool(true), isolate == .bool(false),
+            guard node.type == StandardType.lv2, node.entries["trust"]?.value != .bool(true), node.isolation == .none,
                 case .string(let plugin)? = node.entries["plugin"]?.value
             else { return nil }
             return plugin
