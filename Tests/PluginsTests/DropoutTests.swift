@@ -172,7 +172,7 @@ struct DropoutTests {
         try await pumped("cycles come") { graph.status.blocks > 50 }
         try graph.set("slow", "blocks", to: 30)
         try await pumped("it is named") {
-            graph.dropouts.recent.contains { $0.nodes == ["slow"] && $0.took > 29 * $0.period && $0.xruns > 0 }
+            graph.losses.dropouts.recent.contains { $0.nodes == ["slow"] && $0.took > 29 * $0.period && $0.xruns > 0 }
         }
         #expect(graph.status.scheduling.policy != .unknown)
         graph.stop()
@@ -191,7 +191,7 @@ struct DropoutTests {
             graph.pump()
         }
         #expect(graph.timings.max { $0.maximum < $1.maximum }?.node == "slow")
-        #expect(graph.dropouts.recent.isEmpty && graph.status.dropouts.isEmpty)
+        #expect(graph.losses.dropouts.recent.isEmpty && graph.status.dropouts.isEmpty)
         graph.stop()
     }
 
@@ -222,9 +222,9 @@ struct DropoutTests {
                 }
             }
             graph.pump()
-            return graph.dropouts.recent.contains { $0.cause == .scheduling && $0.took > 0.04 }
+            return graph.losses.dropouts.recent.contains { $0.cause == .scheduling && $0.took > 0.04 }
         }
-        #expect(graph.dropouts.recent.allSatisfy { $0.cause != .node || $0.took < 0.04 })
+        #expect(graph.losses.dropouts.recent.allSatisfy { $0.cause != .node || $0.took < 0.04 })
         graph.stop()
         server?.stop()
     }

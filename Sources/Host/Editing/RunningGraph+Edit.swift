@@ -74,8 +74,8 @@ extension RunningGraph {
         let before = state.withLock { ($0.graph, $0.prepared) }
         let stays = Set(next.graph.nodes.map { ObjectIdentifier($0.instance) })
         let gone = before.0.nodes.filter { !stays.contains(ObjectIdentifier($0.instance)) }
-        let ports = try self.ports(of: next.graph, and: gone)
-        if !ports.isEmpty { try register(ports) }
+        let wanted = try portsWanted(by: next.graph, and: gone)
+        if !wanted.isEmpty { try ports.register(wanted) }
         try publishing.locked { () throws(Fault) in
             guard !isStopped else { throw Fault("the graph was stopped") }
             // The driver asked for another format meanwhile: what is new is prepared for that.
@@ -99,7 +99,7 @@ extension RunningGraph {
         for node in before.0.nodes where !names.contains(node.instance.name) { reports.forget(node.instance.name) }
         forgetTurned(gone.map(\.instance))
         for (name, reason) in next.degraded { reports.set(name, .failed(reason)) }
-        followThreads()
+        ports.setHelpers(engine.threads - 1)
         turn(next.values, by: author)
     }
 
@@ -119,7 +119,7 @@ extension RunningGraph {
     }
 
     /// All ports of the driver that are needed until a change is done; empty if those that there are will do.
-    private func ports(of graph: ResolvedGraph, and gone: [ResolvedGraph.Node]) throws(Fault) -> [ExternalPort] {
+    private func portsWanted(by graph: ResolvedGraph, and gone: [ResolvedGraph.Node]) throws(Fault) -> [ExternalPort] {
         let wanted = graph.externals
         var ports = wanted
         let names = Set(wanted.map(\.name))
@@ -194,19 +194,11 @@ extension RunningGraph {
 
     /// Tells the driver of latencies that are not what they were.
     private func tellLatencies() {
-        guard let schedule = engine.schedule, schedule.isSettled,
-            state.withLock({ $0.change == nil && $0.toldOf != schedule.number })
+        guard let schedule = engine.schedule, schedule.isSettled, state.withLock({ $0.change == nil }),
+            ports.isNews(schedule)
         else { return }
-        let routes = schedule.routes
-        let isNews = state.withLock { state in
-            defer {
-                state.toldOf = schedule.number
-                state.routes = routes
-            }
-            return state.routes != routes
-        }
         context.pathLatencies.withLock { $0 = schedule.outputLatencies }
-        if isNews { driver.setLatencies(routes) }
+        ports.tellLatencies(of: schedule)
     }
 
     /// Paths that are longer or shorter than they were are aligned anew.
@@ -237,13 +229,6 @@ extension RunningGraph {
             }
             if isDriven { end() } else { ControlThreads.shared.submit(end) }
         }
-        let (wanted, placed) = state.withLock { (Set($0.graph.externals.map(\.name)), $0.handles) }
-        let ports = leaving.filter(\.isExternal).flatMap { node in
-            ResolvedGraph.Node(instance: node, description: NodeDescription(name: node.name, type: node.typeName))
-                .externals
-        }.filter { !wanted.contains($0.name) && placed[$0.name] != nil }
-        guard !ports.isEmpty else { return }
-        driver.retire(ports)
-        state.withLock { for port in ports { $0.handles[port.name] = nil } }
+        ports.retire(leaving, but: Set(state.withLock(\.graph).externals.map(\.name)))
     }
 }

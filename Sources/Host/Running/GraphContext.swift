@@ -24,6 +24,13 @@ final class GraphContext: Sendable {
         reports = NodeReports(bus, time)
     }
 
+    /// Publishes an event of the host's own, of a frame or of now. [any]
+    func tell(
+        _ kind: EventType, node: String? = nil, at position: UInt64? = nil, _ fields: [String: SettingValue] = [:]
+    ) {
+        bus.publish(.event(time.event(kind, node: node, at: position, fields: fields)))
+    }
+
     /// From now on is kept what a description wants, and the last words of nodes that it has no more. [control]
     func keep(_ description: GraphDescription) {
         speakers.withLock { speakers in

@@ -141,7 +141,7 @@ public actor Host {
 
     /// The last hundred dropouts, oldest first, with their causes; empty unless a graph plays. See `Status.dropouts` for
     /// all of them.
-    public var dropouts: [Dropout] { running?.dropouts.recent ?? [] }
+    public var dropouts: [Dropout] { running?.losses.dropouts.recent ?? [] }
 
     /// Whether no node has anything of its own left to play and no message waits.
     public var isIdle: Bool { running?.isIdle ?? true }
@@ -149,10 +149,7 @@ public actor Host {
     /// The loudest sample that the driver was given since the last call, linear; of outputs without a guard nothing is
     /// known.
     public func takeOutputPeak() -> Float {
-        running?.state.withLock { state in
-            defer { state.outputPeak = 0 }
-            return state.outputPeak
-        } ?? 0
+        running?.levels.takeOutputPeak() ?? 0
     }
 
     /// Turns a parameter; what it does to the sound is smoothed. With a time of the graph, in seconds, it begins at that
@@ -234,7 +231,7 @@ public actor Host {
     public func stop() -> (status: Status, timings: [NodeTiming], dropouts: [Dropout])? {
         guard let graph = running.take() else { return nil }
         graph.stop()
-        return (graph.status, graph.timings, graph.dropouts.recent)
+        return (graph.status, graph.timings, graph.losses.dropouts.recent)
     }
 
     /// Stops, and ends all subscriptions after everything kept was read.

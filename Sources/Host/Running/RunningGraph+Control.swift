@@ -104,65 +104,36 @@ extension RunningGraph {
         return instance
     }
 
-    /// Tells of nodes that were silenced because of what they give, and of their return.
-    func watchGuards() {
-        for node in nodes {
-            let reading = node.guardReading
-            let name = node.name
-            let was = state.withLock { state in
-                defer { if reading.isClosed { state.silenced.insert(name) } else { state.silenced.remove(name) } }
-                return state.silenced.contains(name)
-            }
-            guard was != reading.isClosed else { continue }
-            reports.set(name, silenced: reading.isClosed ? reading.reason : nil)
-            tell(
-                reading.isClosed ? HostEvent.silenced : HostEvent.heard, node: name,
-                [
-                    "reason": .string(reading.reason), "blocks": .integer(Int64(clamping: reading.badBlocks)),
-                ])
-        }
-    }
-
     /// What is measured now. [control]
     public var status: Status {
         let (info, measured, counters) = (driver.info, driver.status, engine.counters)
         let threads = engine.schedule?.threads ?? 1
         let (degraded, nodeCounters) = (reports.degraded, reports.counters)
-        return state.withLock { state in
-            let frames = counters.position &- state.lastPosition
-            if frames > 0 {
-                let busy = clock.seconds(counters.busyTicks &- state.lastTicks)
-                let recent = busy / (Double(frames) / info.rate)
-                state.load = state.lastPosition == 0 ? recent : 0.7 * state.load + 0.3 * recent
-                state.lastPosition = counters.position
-                state.lastTicks = counters.busyTicks
-            }
-            var status = Status()
-            status.pid = getpid()
-            status.driver = info.kind.rawValue
-            status.notice = info.notice
-            status.server = info.server
-            status.ownServer = info.ownServer
-            status.client = info.client
-            status.rate = info.rate
-            status.block = info.block
-            status.threads = threads
-            status.load = state.load
-            status.xruns = dropouts.xruns + Int(counters.oversizedBlocks)
-            status.blocks = counters.cycles
-            status.time = time.now
-            status.degraded = degraded
-            status.counters = nodeCounters
-            status.lostNotes = counters.lostNotes
-            status.lostMIDI = counters.lostMIDI
-            status.unconnected = state.unconnected
-            status.state = measured.state.rawValue
-            status.scheduling = measured.scheduling
-            status.dropouts = dropouts.counts
-            status.unrecorded = counters.lostRecords
-            status.lastChange = state.lastChange
-            return status
-        }
+        var status = Status()
+        status.pid = getpid()
+        status.driver = info.kind.rawValue
+        status.notice = info.notice
+        status.server = info.server
+        status.ownServer = info.ownServer
+        status.client = info.client
+        status.rate = info.rate
+        status.block = info.block
+        status.threads = threads
+        status.load = load.load(counters, rate: info.rate)
+        status.xruns = losses.dropouts.xruns + Int(counters.oversizedBlocks)
+        status.blocks = counters.cycles
+        status.time = time.now
+        status.degraded = degraded
+        status.counters = nodeCounters
+        status.lostNotes = counters.lostNotes
+        status.lostMIDI = counters.lostMIDI
+        status.unconnected = outputs.unconnected
+        status.state = measured.state.rawValue
+        status.scheduling = measured.scheduling
+        status.dropouts = losses.dropouts.counts
+        status.unrecorded = counters.lostRecords
+        status.lastChange = state.withLock(\.lastChange)
+        return status
     }
 
     /// How long each node took per block, in seconds, by name. [control]

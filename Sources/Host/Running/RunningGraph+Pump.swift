@@ -8,7 +8,7 @@ import NodeKit
 extension RunningGraph {
     /// From now on a thread of its own pumps. [control]
     public func startPumping() {
-        if !isDriven { dropouts.stops.begin() }
+        if !isDriven { losses.dropouts.stops.begin() }
         pumping.start { [weak self] in
             guard let self else { return nil }
             pump()
@@ -35,29 +35,14 @@ extension RunningGraph {
                 reports.count(node, "refused messages", UInt64(count))
                 tell(HostEvent.refused, node: node, ["count": .integer(Int64(count))])
             }
-            tellDropouts()
-            tellLostMIDI()
-            watchGuards()
+            losses.tell()
+            guards.look(at: nodes)
             tellTurned()
-            if !isDriven {
-                watchOutputs()
-                tellLevels()
-            }
+            if !isDriven { levels.look(at: nodes) }
             advance()
-            followThreads()
+            ports.setHelpers(engine.threads - 1)
             resumeWaiters()
         }
-    }
-
-    /// Tells of MIDI that was lost, once a second.
-    private func tellLostMIDI(all: Bool = false) {
-        let lost = engine.counters.lostMIDI
-        let news = state.withLock { state -> UInt64 in
-            guard lost > state.midiTold.count, all || monotonicSeconds() - state.midiTold.at >= 1 else { return 0 }
-            defer { state.midiTold = (lost, monotonicSeconds()) }
-            return lost - state.midiTold.count
-        }
-        if news > 0 { tell(HostEvent.midiLost, ["count": .integer(Int64(clamping: news))]) }
     }
 
     /// Offline: does what waits for the nodes, and what that sends to others, up to a bound.
@@ -126,9 +111,8 @@ extension RunningGraph {
         pumping.stop()
         driver.stop()
         pump()
-        tellDropouts(all: true)
-        tellLostMIDI(all: true)
-        dropouts.stops.end()
+        losses.tell(all: true)
+        losses.dropouts.stops.end()
         let ending = nodes + state.withLock(\.leaving)
         finish(ending)
         pump()

@@ -26,8 +26,15 @@ public final class RunningGraph: @unchecked Sendable {
     let context: GraphContext
     let state: Lock<State>
     let clock = TickClock()
-    let dropouts: DropoutWatch
     let turned = TurnedValues()
+    /// What the driver knows of it.
+    let ports: DriverPorts
+    let losses: LossWatch
+    let guards: GuardWatch
+    let levels: LevelWatch
+    let sources: SourceWatch
+    let outputs: OutputWatch
+    let load: LoadMeter
     /// What the audio thread is given comes from one thread at a time: that of an edit, the driver's, when it asks for a
     /// new format, or that of the pump, which does not wait for it. Nobody calls the driver while holding it, since the
     /// driver waits for it.
@@ -57,8 +64,6 @@ public final class RunningGraph: @unchecked Sendable {
         var graph: ResolvedGraph
         var nodes: [NodeInstance]
         var description: GraphDescription
-        /// What the driver gave for ports, by name.
-        var handles: [String: DriverHandle] = [:]
         var change: GraphChange?
         /// The first schedule of the last change, by its number, until its first block.
         var awaited: Int?
@@ -72,35 +77,6 @@ public final class RunningGraph: @unchecked Sendable {
         var late: [NodeInstance] = []
         /// Who waits until the graph has become what it is becoming.
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// Threads that help the audio thread, as the driver knows.
-        var helpers = 0
-        /// The latencies that the driver knows, and whose they are.
-        var routes: [LatencyRoute]?
-        var toldOf: Int?
-        /// Inputs to which nothing is connected any more.
-        var lostInputs: Set<String> = []
-        /// Why no blocks come; nil: they do.
-        var silence: String?
-        /// Outputs and MIDI ports that are connected to nothing, in words, and those that were told of.
-        var unconnected: [String: String] = [:]
-        var toldUnconnected: Set<String> = []
-        /// MIDI events that were told to be lost, and when that was.
-        var midiTold: (count: UInt64, at: Double) = (0, -.infinity)
-        /// Nodes that are silenced because of what they give.
-        var silenced: Set<String> = []
-        /// Who listens to the outputs, and to nodes that somebody asks for.
-        var outputListeners = PeakListeners()
-        var listeners = PeakListeners()
-        /// When levels of nodes were told last.
-        var levelsAt = -Double.infinity
-        /// The loudest sample at the outputs since somebody asked.
-        var outputPeak: Float = 0
-        /// Outputs that are beyond full scale: by how much, and when that was told last.
-        var clippedPeaks: [String: Float] = [:]
-        var clippedAt: [String: Double] = [:]
-        var load = 0.0
-        var lastTicks: UInt64 = 0
-        var lastPosition: UInt64 = 0
         var stopped = false
         var prepared: (rate: Double, block: Int) = (0, 0)
     }
@@ -113,7 +89,7 @@ public final class RunningGraph: @unchecked Sendable {
         let running = RunningGraph(prepared, driver)
         do throws(Fault) {
             try running.prepare(rate: driver.info.rate, block: driver.info.block, first: true)
-            running.followThreads()
+            running.ports.setHelpers(running.engine.threads - 1)
             if releasesCode { LockedMemory.releaseCode() }
             do throws(DriverError) {
                 try driver.start(running.engine.audio) { [weak running] in running?.handle($0) }
@@ -130,7 +106,13 @@ public final class RunningGraph: @unchecked Sendable {
         context = prepared.context
         self.driver = driver
         isDriven = driver.info.kind == .offline
-        dropouts = DropoutWatch(clock)
+        ports = DriverPorts(driver)
+        losses = LossWatch(engine, driver, context, clock)
+        guards = GuardWatch(context)
+        levels = LevelWatch(context)
+        sources = SourceWatch(context)
+        outputs = OutputWatch(driver, context)
+        load = LoadMeter(clock)
         state = Lock(
             State(
                 graph: prepared.graph, nodes: prepared.graph.nodes.map(\.instance), description: prepared.description))
@@ -154,7 +136,7 @@ public final class RunningGraph: @unchecked Sendable {
                 patience: first ? .infinity : max(0, deadline - monotonicSeconds()))
         }
         let schedule = try compile(graph, rate: rate, block: block, threads: threads)
-        if first { try register(schedule.externals) }
+        if first { try ports.register(schedule.externals) }
         state.withLock {
             $0.prepared = (rate, block)
             $0.change = nil
@@ -229,35 +211,20 @@ public final class RunningGraph: @unchecked Sendable {
         }
     }
 
-    /// Asks the driver for ports. [control]
-    func register(_ ports: [ExternalPort]) throws(Fault) {
-        do throws(DriverError) {
-            let handles = try driver.register(ports).map(DriverHandle.init)
-            state.withLock { for (port, handle) in zip(ports, handles) { $0.handles[port.name] = handle } }
-        } catch { throw error.fault }
-    }
-
     /// Hands a schedule to the audio thread.
     func publish(_ schedule: Schedule) {
-        let handles = state.withLock { $0.handles }
-        schedule.setHandles(schedule.externals.map { handles[$0.name]?.pointer })
+        ports.fill(schedule)
         driver.lockMemory()
         engine.publish(schedule)
     }
 
-    /// Lets the driver have as many helpers as there is use for. [control]
-    func followThreads() {
-        let helpers = engine.threads - 1
-        let isNews = state.withLock { state in
-            defer { state.helpers = helpers }
-            return state.helpers != helpers
-        }
-        if isNews { driver.setHelpers(helpers) }
-    }
-
     /// Publishes an event of the host's own. [any]
     func tell(_ kind: EventType, node: String? = nil, _ fields: [String: SettingValue] = [:]) {
-        bus.publish(.event(time.event(kind, node: node, fields: fields)))
+        context.tell(kind, node: node, fields)
+    }
+
+    private func followServer(_ problem: String?) {
+        sources.follow(server: problem, in: state.withLock(\.graph))
     }
 
     private func handle(_ event: DriverEvent) {
@@ -273,7 +240,7 @@ public final class RunningGraph: @unchecked Sendable {
                 }
             }
             tell(HostEvent.format, ["rate": .number(rate), "block": .integer(Int64(block))])
-        case .xrun(let delay): dropouts.report(delay: delay)
+        case .xrun(let delay): losses.dropouts.report(delay: delay)
         case .stalled:
             tell(HostEvent.stalled)
             followServer("the JACK server hangs")
@@ -309,14 +276,7 @@ public final class RunningGraph: @unchecked Sendable {
                             + ": was it started to keep programs from connecting themselves (jackd -a)? "
                             + "start it without that, or connect it by hand"),
                 ])
-        case .source(let node, let isThere): followSource(of: node, isThere: isThere)
+        case .source(let node, let isThere): sources.follow(node, isThere: isThere, in: state.withLock(\.graph))
         }
     }
-}
-
-/// What a driver gave for a port.
-struct DriverHandle: @unchecked Sendable {
-    // Sendable: only passed on.
-    var pointer: UnsafeMutableRawPointer?
-    init(_ pointer: UnsafeMutableRawPointer?) { self.pointer = pointer }
 }

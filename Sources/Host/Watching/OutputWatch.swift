@@ -32,28 +32,25 @@ func noSuchPort(_ names: [String]) -> String {
     "`connect` names what is not there: " + names.map { "\"\($0)\"" }.joined(separator: ", ")
 }
 
-extension RunningGraph {
-    /// Whether it can matter what outputs are connected to: where nobody hears the server, that is told already.
-    private var isHeard: Bool {
-        switch driver.info.kind {
-        case .jack, .pipewire, .alsa: true
-        case .dummy, .timer, .offline: false
-        }
+/// Looks at what outputs and MIDI ports are connected to, and tells once of each that has nothing.
+final class OutputWatch: Sendable {
+    private struct State {
+        /// Those that are connected to nothing, in words, and those that were told of.
+        var unconnected: [String: String] = [:]
+        var told: Set<String> = []
     }
 
-    /// Looks at what outputs and MIDI ports are connected to, when sound has come for two seconds and then every second;
-    /// tells once of each that has nothing. [control]
-    func judgeOutputs() {
-        Task { [weak self] in
-            while let rate = self?.driver.info.rate, self?.isStopped == false {
-                try? await Task.sleep(for: .seconds(1))
-                guard let self, Double(engine.counters.position) >= 2 * rate else { continue }
-                judgeNow()
-            }
-        }
-    }
+    private let driver: any Driver
+    private let context: GraphContext
+    private let state = Lock(State())
 
-    private func judgeNow() {
+    init(_ driver: any Driver, _ context: GraphContext) { (self.driver, self.context) = (driver, context) }
+
+    /// What is connected to nothing, by the node's name, in words. [any]
+    var unconnected: [String: String] { state.withLock(\.unconnected) }
+
+    /// Looks at nodes. [control]
+    func look(at nodes: [NodeInstance]) {
         let kinds: Set = [StandardType.output, StandardType.midiOutput, StandardType.midiInput]
         var found: [String: String] = [:]
         for node in nodes where kinds.contains(node.typeName) && isHeard && driver.status.state == .running {
@@ -65,13 +62,34 @@ extension RunningGraph {
         let fresh = state.withLock { state in
             defer {
                 state.unconnected = found
-                state.toldUnconnected.formUnion(found.keys)
-                state.toldUnconnected.formIntersection(state.nodes.map(\.name))
+                state.told.formUnion(found.keys)
+                state.told.formIntersection(nodes.map(\.name))
             }
-            return found.filter { !state.toldUnconnected.contains($0.key) }
+            return found.filter { !state.told.contains($0.key) }
         }
         for (name, text) in fresh.sorted(by: { $0.key < $1.key }) {
-            tell(HostEvent.log, node: name, ["text": .string(text), "level": .string("warning")])
+            context.tell(HostEvent.log, node: name, ["text": .string(text), "level": .string("warning")])
+        }
+    }
+
+    /// Whether it can matter what outputs are connected to: where nobody hears the server, that is told already.
+    private var isHeard: Bool {
+        switch driver.info.kind {
+        case .jack, .pipewire, .alsa: true
+        case .dummy, .timer, .offline: false
+        }
+    }
+}
+
+extension RunningGraph {
+    /// Looks at outputs when sound has come for two seconds and then every second. [control]
+    func judgeOutputs() {
+        Task { [weak self] in
+            while let rate = self?.driver.info.rate, self?.isStopped == false {
+                try? await Task.sleep(for: .seconds(1))
+                guard let self, Double(engine.counters.position) >= 2 * rate else { continue }
+                outputs.look(at: nodes)
+            }
         }
     }
 }

@@ -22,48 +22,78 @@ struct PeakListeners {
     }
 }
 
-/// How loud nodes are.
-extension RunningGraph {
+/// How loud nodes are, for who asks, and whether an output is beyond full scale.
+final class LevelWatch: Sendable {
+    private struct State {
+        /// Who listens to the outputs, and to nodes that somebody asks for.
+        var outputListeners = PeakListeners()
+        var listeners = PeakListeners()
+        /// When levels of nodes were told last.
+        var toldAt = -Double.infinity
+        /// The loudest sample at the outputs since somebody asked.
+        var outputPeak: Float = 0
+        /// Outputs that are beyond full scale: by how much, and when that was told last.
+        var clippedPeaks: [String: Float] = [:]
+        var clippedAt: [String: Double] = [:]
+    }
+
+    private let context: GraphContext
+    private let state = Lock(State())
+
+    init(_ context: GraphContext) { self.context = context }
+
+    /// Listens to nodes, and tells what is due. [control]
+    func look(at nodes: [NodeInstance]) {
+        watchOutputs(nodes.filter { $0.typeName == StandardType.output })
+        tellLevels(nodes)
+    }
+
+    /// The loudest sample at the outputs since the last call, linear. [any]
+    func takeOutputPeak() -> Float {
+        state.withLock { state in
+            defer { state.outputPeak = 0 }
+            return state.outputPeak
+        }
+    }
+
     /// Publishes how loud those nodes are that somebody asks for, 20 times a second.
-    func tellLevels() {
+    private func tellLevels(_ nodes: [NodeInstance]) {
         let now = monotonicSeconds()
         let isDue = state.withLock { state in
             // A round that comes a little early counts, or else every second one would be late.
-            guard now - state.levelsAt > 0.045 else { return false }
-            state.levelsAt = now
+            guard now - state.toldAt > 0.045 else { return false }
+            state.toldAt = now
             return true
         }
         guard isDue else { return }
-        let wanted = nodes.filter { bus.wanted([Host.output.name], of: $0.name) == [true] }
+        let wanted = nodes.filter { context.bus.wanted([Host.output.name], of: $0.name) == [true] }
         state.withLock { $0.listeners.keep(wanted) }
         for node in wanted {
             guard let peak = state.withLock({ $0.listeners.take(node) }) else { continue }
-            let frame = SeriesFrame(node: node.name, time: time.now, rows: [.init(Host.output.name, [peak])])
-            bus.publish(.frame(frame.onRequest))
+            let frame = SeriesFrame(node: node.name, time: context.time.now, rows: [.init(Host.output.name, [peak])])
+            context.bus.publish(.frame(frame.onRequest))
         }
     }
 
     /// Looks how loud the outputs are: what is beyond full scale is clipped by the sound card, if not before. Told at most
     /// once a second and output.
-    func watchOutputs() {
-        let outputs = nodes.filter { $0.typeName == StandardType.output }
+    private func watchOutputs(_ outputs: [NodeInstance]) {
         state.withLock { $0.outputListeners.keep(outputs) }
         for node in outputs {
-            guard let peak = state.withLock({ $0.outputListeners.take(node) }) else { continue }
             let name = node.name
-            let isNews = state.withLock { state in
+            let now = monotonicSeconds()
+            let worst: Float? = state.withLock { state in
+                guard let peak = state.outputListeners.take(node) else { return nil }
                 state.outputPeak = max(state.outputPeak, peak)
-                guard peak > 1 else { return false }
+                guard peak > 1 else { return nil }
                 state.clippedPeaks[name] = max(state.clippedPeaks[name] ?? 0, peak)
-                return monotonicSeconds() - (state.clippedAt[name] ?? -1) >= 1
+                guard now - (state.clippedAt[name] ?? -1) >= 1 else { return nil }
+                state.clippedAt[name] = now
+                return state.clippedPeaks.removeValue(forKey: name)
             }
-            guard isNews else { continue }
-            let worst = state.withLock { state in
-                state.clippedAt[name] = monotonicSeconds()
-                return state.clippedPeaks.removeValue(forKey: name) ?? peak
-            }
-            reports.count(name, "clipped", 1)
-            tell(HostEvent.clipped, node: name, ["peak": .number(20 * log10(Double(worst)))])
+            guard let worst else { continue }
+            context.reports.count(name, "clipped", 1)
+            context.tell(HostEvent.clipped, node: name, ["peak": .number(20 * log10(Double(worst)))])
         }
     }
 }
