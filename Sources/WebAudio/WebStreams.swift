@@ -42,12 +42,7 @@ public final class WebStreams: Sendable {
     /// Clients that may listen to one node at a time.
     public static let mostListeners = OutputFeed.slots
 
-    private struct Table {
-        var inputs: [InputEndpoint] = []
-        var outputs: [OutputEndpoint] = []
-    }
-
-    private let table = Lock(Table())
+    private let endpoints = Lock<[WebEndpoint]>([])
     let clock: WebClock
 
     /// An empty table.
@@ -69,8 +64,8 @@ public final class WebStreams: Sendable {
 
     /// What can be opened now. [any]
     public func list() -> [WebStreamDescription] {
-        let (inputs, outputs) = table.withLock { ($0.inputs, $0.outputs) }
-        return inputs.map(\.description) + outputs.map(\.description)
+        let all = endpoints.withLock(\.self).map(\.description)
+        return all.filter { $0.direction == .input } + all.filter { $0.direction == .output }
     }
 
     /// Opens the stream of a `web-input` for one client, which sends so many channels at `rate` in Hz; nobody else may until
@@ -79,11 +74,7 @@ public final class WebStreams: Sendable {
         _ node: String, graph: String? = nil, rate: Double, channels: Int, client: String
     ) throws(Fault) -> WebInputStream {
         try check(rate, channels)
-        let inputs = table.withLock { $0.inputs }
-        guard let endpoint = inputs.last(where: { $0.isNamed(node, graph) }) else {
-            throw missing(
-                node, graph, "takes", isOther: table.withLock { $0.outputs.contains { $0.isNamed(node, graph) } })
-        }
+        let endpoint: InputEndpoint = try endpoint(node, graph, "takes")
         return try endpoint.open(rate: rate, channels: channels, client: client)
     }
 
@@ -93,11 +84,7 @@ public final class WebStreams: Sendable {
         _ node: String, graph: String? = nil, rate: Double, channels: Int, client: String
     ) throws(Fault) -> WebOutputStream {
         try check(rate, channels)
-        let outputs = table.withLock { $0.outputs }
-        guard let endpoint = outputs.last(where: { $0.isNamed(node, graph) }) else {
-            throw missing(
-                node, graph, "gives", isOther: table.withLock { $0.inputs.contains { $0.isNamed(node, graph) } })
-        }
+        let endpoint: OutputEndpoint = try endpoint(node, graph, "gives")
         return try endpoint.open(rate: rate, channels: channels, client: client)
     }
 
@@ -110,34 +97,31 @@ public final class WebStreams: Sendable {
         }
     }
 
-    private func missing(_ node: String, _ graph: String?, _ what: String, isOther: Bool) -> Fault {
+    /// The newest of a name that is of a kind; `what` it does with audio.
+    private func endpoint<Endpoint: WebEndpoint>(
+        _ node: String, _ graph: String?, _ what: String
+    ) throws(Fault) -> Endpoint {
+        let named = endpoints.withLock { $0.filter { $0.isNamed(node, graph) } }
+        if let endpoint = named.last(where: { $0 is Endpoint }) as? Endpoint { return endpoint }
         let place = graph.map { " in the graph '\($0)'" } ?? ""
-        if isOther {
-            return Fault(
+        guard named.isEmpty else {
+            throw Fault(
                 "the node '\(node)' is for the other direction: it \(what == "takes" ? "gives" : "takes") audio")
         }
-        return Fault(
+        throw Fault(
             "there is no node '\(node)'\(place) that \(what) audio over the web",
             hint: "its type must be web-\(what == "takes" ? "input" : "output"), and it must be playing")
     }
 
     // By the nodes.
 
-    func add(_ endpoint: InputEndpoint) {
-        table.withLock { table in
-            if !table.inputs.contains(where: { $0 === endpoint }) { table.inputs.append(endpoint) }
+    func add(_ endpoint: WebEndpoint) {
+        endpoints.withLock { all in
+            if !all.contains(where: { $0 === endpoint }) { all.append(endpoint) }
         }
     }
 
-    func add(_ endpoint: OutputEndpoint) {
-        table.withLock { table in
-            if !table.outputs.contains(where: { $0 === endpoint }) { table.outputs.append(endpoint) }
-        }
-    }
-
-    func remove(_ endpoint: InputEndpoint) { table.withLock { $0.inputs.removeAll { $0 === endpoint } } }
-
-    func remove(_ endpoint: OutputEndpoint) { table.withLock { $0.outputs.removeAll { $0 === endpoint } } }
+    func remove(_ endpoint: WebEndpoint) { endpoints.withLock { $0.removeAll { $0 === endpoint } } }
 }
 
 private struct TypeList: @unchecked Sendable {

@@ -25,40 +25,20 @@ public struct WebInputStatus: Sendable, Equatable {
 }
 
 /// What the control half of a `web-input` and its client share.
-final class InputEndpoint: @unchecked Sendable {
+final class InputEndpoint: WebEndpoint, @unchecked Sendable {
     // Sendable: everything that changes is reached with the monitor's lock only.
-    let graph: String
-    let node: String
-    let channels: Int
-
-    private let clock: WebClock
-    private let buffer: Double?
-    private let monitor = Monitor()
     private var pipe: InputPipe?
     private var client: InputClient?
-    private var numbers = 0
-    private var isEnded = false
     /// Of pipes and clients before.
     private var past = WebInputStatus()
 
-    /// `buffer`: seconds that should wait; nil: as the client's jitter asks for.
     init(graph: String, node: String, channels: Int, buffer: Double?, clock: WebClock) {
-        self.graph = graph
-        self.node = node
-        self.channels = channels
-        self.buffer = buffer
-        self.clock = clock
+        super.init(graph: graph, node: node, .input, channels: channels, buffer: buffer, clock: clock)
     }
 
-    func isNamed(_ node: String, _ graph: String?) -> Bool { self.node == node && (graph ?? self.graph) == self.graph }
+    override var state: (rate: Double, clients: [String]) { (pipe?.rate ?? 0, client.map { [$0.name] } ?? []) }
 
-    var description: WebStreamDescription {
-        monitor.locked {
-            WebStreamDescription(
-                graph: graph, node: node, direction: .input, channels: channels, rate: pipe?.rate ?? 0,
-                clients: client.map { [$0.name] } ?? [])
-        }
-    }
+    override func leaveAll() { leave() }
 
     // By the node.
 
@@ -69,14 +49,6 @@ final class InputEndpoint: @unchecked Sendable {
             self.pipe = pipe
             pipe.setOpen(client != nil)
             client?.restart(pipe)
-        }
-    }
-
-    /// The node has ended.
-    func end() {
-        monitor.locked {
-            isEnded = true
-            leave()
         }
     }
 
@@ -94,7 +66,7 @@ final class InputEndpoint: @unchecked Sendable {
 
     func open(rate: Double, channels: Int, client name: String) throws(Fault) -> WebInputStream {
         try monitor.locked { () throws(Fault) in
-            guard !isEnded, let pipe else { throw Fault("the node '\(node)' has ended") }
+            guard !isEnded, let pipe else { throw gone }
             if let client {
                 throw Fault("'\(node)' is taken by another client: \(client.name)", hint: "wait until that has left")
             }
@@ -103,13 +75,12 @@ final class InputEndpoint: @unchecked Sendable {
                     "'\(node)' has \(self.channels) channels, which cannot be made of \(channels)",
                     hint: "send 1 channel or \(self.channels)")
             }
-            numbers += 1
             let client = InputClient(
-                name: name, number: numbers, rate: rate, map: map, buffer: buffer, clock: clock)
+                name: name, number: nextNumber(), rate: rate, map: map, buffer: buffer, clock: clock)
             try client.begin(pipe)
             self.client = client
             pipe.setOpen(true)
-            return WebInputStream(self, number: numbers, channels: channels, rate: rate)
+            return WebInputStream(self, number: client.number, channels: channels, rate: rate)
         }
     }
 

@@ -16,6 +16,9 @@ final class InputPipe: @unchecked Sendable {
     /// Seconds of the longest block.
     let block: Double
 
+    private let exchange = Shared(InputPlayer.Exchange())
+    private let taken: AudioArrayMemory<Float>
+    private let curve: AudioArrayMemory<Float>
     private let ring: Ring<Float>
     private let clock: WebClock
 
@@ -29,12 +32,12 @@ final class InputPipe: @unchecked Sendable {
         rate = preparation.rate
         block = Double(preparation.maxBlock) / rate
         ring = Ring(minimumCapacity: (Int(1.2 * rate) + 2 * preparation.maxBlock) * channels)
+        taken = AudioArrayMemory(repeating: 0, count: max(1, preparation.maxBlock) * channels)
+        curve = AudioArrayMemory(InputPlayer.fade(frames: max(1, Int(rate * Self.fade))))
         player = InputPlayer(
-            reader: ring.reader, channels: channels, rate: rate, maxBlock: max(1, preparation.maxBlock),
+            reader: ring.reader, exchange.cell, taken: taken.array, curve: curve.array, channels: channels, rate: rate,
             clock: clock.reading)
     }
-
-    deinit { player.free() }
 
     // By the thread of the client, or with the lock of the endpoint.
 
@@ -50,7 +53,7 @@ final class InputPipe: @unchecked Sendable {
     /// Seconds that a frame which is written now waits until it is heard, to a fraction of a block; nil: nothing is heard
     /// now.
     var delay: Double? {
-        let anchor = player.shared.pointee.anchor.load(ordering: .acquiring)
+        let anchor = exchange.value.anchor.load(ordering: .acquiring)
         guard anchor != InputPlayer.stands else { return nil }
         // What was heard up to now, as if it were taken frame by frame.
         let heard = (clock.seconds - Double(anchor) * 1e-9) * rate
@@ -60,25 +63,25 @@ final class InputPipe: @unchecked Sendable {
     }
 
     /// Frames that must wait before anything is played.
-    func setTarget(_ frames: Int) { player.shared.pointee.target.store(frames, ordering: .releasing) }
+    func setTarget(_ frames: Int) { exchange.value.target.store(frames, ordering: .releasing) }
 
     /// Whether somebody writes: otherwise it is no fault that nothing comes.
-    func setOpen(_ isOpen: Bool) { player.shared.pointee.isOpen.store(isOpen, ordering: .releasing) }
+    func setOpen(_ isOpen: Bool) { exchange.value.isOpen.store(isOpen, ordering: .releasing) }
 
     /// Drops the oldest but the newest `count` frames, with a fade; how many.
     func drop(keeping count: Int) -> Int {
         let limit = ring.writer.total / channels - count
         let stale =
-            limit - max(ring.reader.total / channels, player.shared.pointee.staleBefore.load(ordering: .relaxed))
+            limit - max(ring.reader.total / channels, exchange.value.staleBefore.load(ordering: .relaxed))
         guard stale > 0 else { return 0 }
-        player.shared.pointee.staleBefore.store(limit, ordering: .releasing)
+        exchange.value.staleBefore.store(limit, ordering: .releasing)
         return stale
     }
 
     /// How often nothing was there when it was to be heard.
-    var underruns: Int { player.shared.pointee.underruns.load(ordering: .relaxed) }
+    var underruns: Int { exchange.value.underruns.load(ordering: .relaxed) }
     /// The first frame of the graph that was not processed yet.
-    var position: UInt64 { player.shared.pointee.position.load(ordering: .relaxed) }
+    var position: UInt64 { exchange.value.position.load(ordering: .relaxed) }
     /// Whether it is heard.
-    var isPlaying: Bool { player.shared.pointee.anchor.load(ordering: .relaxed) != InputPlayer.stands }
+    var isPlaying: Bool { exchange.value.anchor.load(ordering: .relaxed) != InputPlayer.stands }
 }

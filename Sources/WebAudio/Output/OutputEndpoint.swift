@@ -15,40 +15,20 @@ public struct WebOutputStatus: Sendable, Equatable {
 }
 
 /// What the control half of a `web-output` and its clients share.
-final class OutputEndpoint: @unchecked Sendable {
+final class OutputEndpoint: WebEndpoint, @unchecked Sendable {
     // Sendable: everything that changes is reached with the monitor's lock only.
-    let graph: String
-    let node: String
-    let channels: Int
-
-    private let clock: WebClock
-    private let buffer: Double?
-    private let monitor = Monitor()
     private var pipe: OutputPipe?
     private var listeners: [OutputListener] = []
-    private var numbers = 0
-    private var isEnded = false
     /// Of listeners that have left.
     private var pastDropped = 0
 
-    /// `buffer`: seconds that should wait at a client; nil: as its jitter asks for.
     init(graph: String, node: String, channels: Int, buffer: Double?, clock: WebClock) {
-        self.graph = graph
-        self.node = node
-        self.channels = channels
-        self.buffer = buffer
-        self.clock = clock
+        super.init(graph: graph, node: node, .output, channels: channels, buffer: buffer, clock: clock)
     }
 
-    func isNamed(_ node: String, _ graph: String?) -> Bool { self.node == node && (graph ?? self.graph) == self.graph }
+    override var state: (rate: Double, clients: [String]) { (pipe?.rate ?? 0, listeners.map(\.name)) }
 
-    var description: WebStreamDescription {
-        monitor.locked {
-            WebStreamDescription(
-                graph: graph, node: node, direction: .output, channels: channels, rate: pipe?.rate ?? 0,
-                clients: listeners.map(\.name))
-        }
-    }
+    override func leaveAll() { for listener in listeners { leave(listener) } }
 
     // By the node.
 
@@ -57,14 +37,6 @@ final class OutputEndpoint: @unchecked Sendable {
         monitor.locked {
             self.pipe = pipe
             for listener in listeners { listener.restart(pipe) }
-        }
-    }
-
-    /// The node has ended.
-    func end() {
-        monitor.locked {
-            isEnded = true
-            for listener in listeners { leave(listener) }
         }
     }
 
@@ -84,7 +56,7 @@ final class OutputEndpoint: @unchecked Sendable {
 
     func open(rate: Double, channels: Int, client name: String) throws(Fault) -> WebOutputStream {
         try monitor.locked { () throws(Fault) in
-            guard !isEnded, let pipe else { throw Fault("the node '\(node)' has ended") }
+            guard !isEnded, let pipe else { throw gone }
             guard let map = ChannelMap(from: self.channels, to: channels) else {
                 throw Fault(
                     "'\(node)' has \(self.channels) channels, of which \(channels) cannot be made",
@@ -94,12 +66,11 @@ final class OutputEndpoint: @unchecked Sendable {
             guard let slot = (0..<OutputFeed.slots).first(where: { !taken.contains($0) }) else {
                 throw Fault("\(OutputFeed.slots) clients listen to '\(node)' already", hint: "wait until one has left")
             }
-            numbers += 1
             let listener = OutputListener(
-                name: name, number: numbers, rate: rate, map: map, buffer: buffer, clock: clock)
+                name: name, number: nextNumber(), rate: rate, map: map, buffer: buffer, clock: clock)
             try listener.begin(pipe, slot: slot)
             listeners.append(listener)
-            return WebOutputStream(self, number: numbers, channels: channels, rate: rate)
+            return WebOutputStream(self, number: listener.number, channels: channels, rate: rate)
         }
     }
 

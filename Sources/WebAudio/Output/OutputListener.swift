@@ -127,7 +127,7 @@ final class OutputListener {
             if taken == 0, given == 0 { break }
         }
         end.pass(base, frames: done)
-        backlog.send(Double(read) / graphRate, given: pipe.given / graphRate, at: clock.seconds)
+        backlog.send(Double(read) / graphRate, given: pipe.played / graphRate, at: clock.seconds)
         defer { position &+= UInt32(done) }
         return (done, position)
     }
@@ -162,7 +162,7 @@ final class OutputListener {
             let wanted = min(max(Self.least, Self.own + 1.25 * worst), Self.longest)
             target = max(wanted, target - Self.relaxation * seconds)
         }
-        let excess = pipe.map { backlog.excess(given: $0.given / graphRate) } ?? 0
+        let excess = pipe.map { backlog.excess(given: $0.played / graphRate) } ?? 0
         // So much is not sent only where the graph stands or nobody pulls.
         guard abs(excess) < Self.longestExcess else { return drift.restart() }
         drift.add(inBuffer + excess, target: target, over: seconds)

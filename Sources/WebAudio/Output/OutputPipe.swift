@@ -17,7 +17,10 @@ final class OutputPipe: @unchecked Sendable {
     let block: Double
 
     /// By slot; kept for the next listener, since the processor may be writing still when one leaves.
-    private var rings: [Ring<Float>?]
+    private var places: [(ring: Ring<Float>, dropped: Shared<Atomic<Int>>)?]
+    private let slots = AudioArrayMemory<OutputFeed.Slot?>(repeating: nil, count: OutputFeed.slots)
+    private let exchange = Shared(OutputFeed.Exchange())
+    private let given: AudioArrayMemory<Float>
     private let clock: WebClock
     private let capacity: Int
 
@@ -28,52 +31,52 @@ final class OutputPipe: @unchecked Sendable {
         rate = preparation.rate
         block = Double(preparation.maxBlock) / rate
         capacity = (Int(rate / 2) + 2 * preparation.maxBlock) * channels
-        rings = Array(repeating: nil, count: OutputFeed.slots)
+        places = Array(repeating: nil, count: OutputFeed.slots)
+        given = AudioArrayMemory(repeating: 0, count: max(1, preparation.maxBlock) * channels)
         feed = OutputFeed(
-            channels: channels, rate: rate, maxBlock: max(1, preparation.maxBlock), clock: clock.reading)
+            shared: exchange.cell, slots: slots.array, given: given.array, channels: channels, rate: rate,
+            clock: clock.reading)
     }
-
-    deinit { feed.free() }
 
     /// Where a slot's audio is read, from now on; with the lock of the endpoint.
     func open(_ slot: Int) -> OutputReader {
-        let ring = rings[slot] ?? Ring<Float>(minimumCapacity: capacity)
-        if rings[slot] == nil {
-            rings[slot] = ring
-            feed.slots[slot].writer = ring.writer
+        let place = places[slot] ?? (Ring(minimumCapacity: capacity), Shared(Atomic(0)))
+        if places[slot] == nil {
+            places[slot] = place
+            slots.array[slot] = OutputFeed.Slot(writer: place.ring.writer, dropped: place.dropped.cell)
         }
         // What the listener before left.
-        _ = ring.reader.skip(ring.reader.available)
-        _ = feed.shared.pointee.open.bitwiseOr(1 << UInt(slot), ordering: .acquiringAndReleasing)
-        return OutputReader(ring: ring, dropped: feed.dropped + slot, channels: channels)
+        _ = place.ring.reader.skip(place.ring.reader.available)
+        _ = exchange.value.open.bitwiseOr(1 << UInt(slot), ordering: .acquiringAndReleasing)
+        return OutputReader(ring: place.ring, dropped: place.dropped, channels: channels)
     }
 
     /// Nobody listens there any more; with the lock of the endpoint.
     func close(_ slot: Int) {
-        _ = feed.shared.pointee.open.bitwiseAnd(~(1 << UInt(slot)), ordering: .acquiringAndReleasing)
+        _ = exchange.value.open.bitwiseAnd(~(1 << UInt(slot)), ordering: .acquiringAndReleasing)
     }
 
     /// Frames that the graph has given by now, as if it gave them one by one.
-    var given: Double {
-        (clock.seconds - Double(feed.shared.pointee.anchor.load(ordering: .relaxed)) * 1e-9) * rate
+    var played: Double {
+        (clock.seconds - Double(exchange.value.anchor.load(ordering: .relaxed)) * 1e-9) * rate
     }
 
     /// The first frame of the graph that was not processed yet.
-    var position: UInt64 { feed.shared.pointee.position.load(ordering: .relaxed) }
+    var position: UInt64 { exchange.value.position.load(ordering: .relaxed) }
 }
 
 /// One listener's end of an `OutputPipe`. The pipe must outlive it. By one thread at a time.
 struct OutputReader {
     private let ring: Ring<Float>
-    private let droppedCount: UnsafeMutablePointer<Atomic<Int>>
+    private let droppedCount: Shared<Atomic<Int>>
     private var droppedTold: Int
     private let channels: Int
 
-    fileprivate init(ring: Ring<Float>, dropped: UnsafeMutablePointer<Atomic<Int>>, channels: Int) {
+    fileprivate init(ring: Ring<Float>, dropped: Shared<Atomic<Int>>, channels: Int) {
         self.ring = ring
         self.channels = channels
         droppedCount = dropped
-        droppedTold = dropped.pointee.load(ordering: .relaxed)
+        droppedTold = dropped.value.load(ordering: .relaxed)
     }
 
     /// Frames that can be read.
@@ -81,7 +84,7 @@ struct OutputReader {
 
     /// Frames that did not fit, since the last call.
     mutating func takeDropped() -> Int {
-        let total = droppedCount.pointee.load(ordering: .relaxed)
+        let total = droppedCount.value.load(ordering: .relaxed)
         defer { droppedTold = total }
         return total - droppedTold
     }
