@@ -203,7 +203,7 @@ import TestSupport
             ("node.a=1", "an override must name a setting of a node or the driver"),
             ("node.a..=1", "an override must name a setting of a node or the driver"),
             ("driver.kind=alas", "there is no driver 'alas'"), ("driver.rate=9", "'rate' cannot be 9"),
-            ("driver.rats=9", "unknown key 'rats'"), ("driver.server=-x", "'server' must be a name"),
+            ("driver.rats=9", "unknown key 'rats'"), ("driver.server=-x", "'server' must be a name, not '-x'"),
             ("driver.kind.x=1", "an override must name a setting of a node or the driver"),
             ("node.a.type=1", "'type' must be a string"),
             ("node.a.required=maybe", "'required' must be true or false, not a string"),

@@ -62,7 +62,8 @@ import TestSupport
             ("kind = 3", "'kind' must be a string"), ("kind = \"Jack\"", "there is no driver 'Jack'"),
             ("block = 15", "'block' cannot be 15"), ("block = \"64\"", "'block' cannot be '64'"),
             ("rate = 1e5", "'rate' cannot be 100000.0"), ("periods = 1", "'periods' cannot be 1"),
-            ("rate = 99999999999", "'rate' cannot be 99999999999"), ("device = \"-P\"", "'device' must be a name"),
+            ("rate = 99999999999", "'rate' cannot be 99999999999"),
+            ("device = \"-P\"", "'device' must be a name, not '-P'"),
             ("channels = 2", "unknown key 'channels'"),
         ])
     func mistakes(_ line: String, _ message: String) {

@@ -59,7 +59,7 @@ import TestSupport
             ("read_only = 1", "'read_only' must be true or false, not a whole number"),
             ("theme = \"drak\"", "'theme' must be \"light\", \"dark\" or \"system\", not 'drak'"),
             ("state = 1", "'state' must be \"collapsed\" or \"expanded\", not a whole number"),
-            ("logo = \"\"", "'logo' must be the path of an image"),
+            ("logo = \"\"", "'logo' must be the path of an image, not ''"),
             ("texts = \"x\"", "'texts' must be a table of texts"),
             ("texts = {start = 1}", "'start' of 'texts' must be a text"),
             ("port = 80", "unknown key 'port'"),

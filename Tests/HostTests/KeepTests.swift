@@ -100,7 +100,7 @@ import TestSupport
                 .hasPrefix("3: 'speaker' must be a name, not a whole number") == true)
         #expect(
             try faults("[node.a]\ntype = \"minutes\"\nspeaker = \"\"\n").first?
-                .hasPrefix("3: '' cannot be a speaker's name") == true)
+                .hasPrefix("3: 'speaker' must be a name, not ''") == true)
         #expect(
             try faults("[node.a]\ntype = \"minutes\"\nkeep = \"yes\"\n").first
                 == "3: 'keep' must be true or false, not a string; write true")

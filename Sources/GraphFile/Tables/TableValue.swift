@@ -83,7 +83,7 @@ extension TableValue where Value == String {
     ) -> TableValue {
         TableValue(VG_SET_STRING, write: SettingValue.string) { entry, key throws(Fault) in
             if case .string(let text) = entry.value, fits(text) { return text }
-            throw Fault("'\(key)' must be \(what)", hint: hint)
+            throw Fault("'\(key)' must be \(what), \(entry.refusal)", hint: hint)
         }
     }
 
