@@ -162,7 +162,7 @@ extension HostCall {
             var fields: [String: SettingValue] = [
                 "name": .string(node.name), "type": .string(node.type), "bypass": .bool(node.bypass),
                 "mute": .bool(node.mute), "kept": .bool(node.keep && description.archive),
-                "settings": .table(node.entries.mapValues(\.shown)),
+                "settings": .table(node.shownSettings),
                 "parameters": .list((parameters[node.name] ?? []).map { .table($0.values) }),
                 "ports": .list(made[node.name]?.ports.map(\.fields) ?? []),
                 "roles": .list(made[node.name]?.declarations.roles.map { .string($0.rawValue) } ?? []),

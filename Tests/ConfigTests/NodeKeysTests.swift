@@ -26,7 +26,7 @@ import TestSupport
             let (node, faults) = load("\(key) = \(value)")
             let common = try #require(node?.common)
             #expect(faults.isEmpty && common != NodeKeys(), "\(key)")
-            #expect(node?.entries.isEmpty == true && node?.commonPlaces[key]?.line == 3)
+            #expect(node?.entries.isEmpty == true && node?.commonEntries[key]?.keyLocation.line == 3)
             #expect(load("", ["node.a.\(key)=\(value)"]).0?.common == common, "\(key)")
             var graph = GraphDescription()
             graph.nodes = [try #require(node)]
@@ -50,6 +50,15 @@ import TestSupport
             let (node, faults) = load("\(key) = \"${VALUE}\"")
             #expect(faults.isEmpty && node?.common != NodeKeys(), "\(key)")
         }
+    }
+
+    @Test("Whoever looks sees them among the settings, a variable by its name; flags are told by themselves")
+    func shown() {
+        for (key, value) in ["tail": "spill", "isolate": "group", "speaker": "Anna"] {
+            #expect(load("\(key) = \"\(value)\"").0?.shownSettings == [key: .string(value)])
+        }
+        #expect(load("speaker = \"${VALUE}\"").0?.shownSettings == ["speaker": .string("${VALUE}")])
+        #expect(load("mute = true\nlevel_db = -6").0?.shownSettings == ["level_db": .integer(-6)])
     }
 
     @Test("A word that is near another is told") func words() {

@@ -76,8 +76,8 @@ def test_the_page_has_theme_and_logo_until_its_user_chooses(run, open_page, logo
 
 @pytest.mark.parametrize("line,told", [
     ('texts = { strat = "x" }', "there is no word 'strat'"), ('logo = "nothing.svg"', "cannot read"),
-    ('logo = "graph.conf"', "no SVG, PNG, JPEG or WebP"), ('theme = "drak"', "did you mean dark?"),
-    ('state = 1', "'state' must be collapsed or expanded"), ('texts = "x"', "'texts' must be a table"),
+    ('logo = "graph.conf"', "no SVG, PNG, JPEG or WebP"), ('theme = "drak"', "did you mean 'dark'?"),
+    ('state = 1', "not a whole number"), ('texts = "x"', "'texts' must be a table"),
 ])
 def test_what_cannot_be_is_refused_before_anything_sounds(tmp_path, line, told):
     with pytest.raises(AssertionError) as refused:

@@ -113,7 +113,7 @@ struct NodeMaker {
         of node: NodeDescription, _ entry: NodeCatalog.Entry
     ) -> UnsafePointer<vg_node_type>? {
         guard node.isolation != .none else { return entry.type }
-        let place = node.commonPlaces[NodeKeys.isolate.setting.key] ?? node.location
+        let place = node.commonEntries[NodeKeys.isolate.setting.key]?.keyLocation ?? node.location
         if entry.isBuiltIn, catalog.isolation != nil, !catalog.mayBeIsolated(node.type) {
             report.error(
                 "node type '\(node.type)' cannot be isolated", at: place,
@@ -169,7 +169,8 @@ struct NodeMaker {
         let entry = node.entry(at: failure.key)
         report.error(
             "node '\(node.name)': \(failure.message)",
-            at: entry?.valueLocation ?? node.commonPlaces[failure.key] ?? node.location, hint: failure.hint)
+            at: entry?.valueLocation ?? node.commonEntries[failure.key]?.keyLocation ?? node.location,
+            hint: failure.hint)
         return .faulty
     }
 

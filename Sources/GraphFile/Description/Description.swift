@@ -72,8 +72,8 @@ public enum OutputMode: String, Sendable, Hashable {
     public var keys: [String]
     /// What it says by the keys that every node has.
     public var common = NodeKeys()
-    /// Where the keys of `common` stand.
-    public var commonPlaces: [String: SourceLocation] = [:]
+    /// What was written for the keys of `common`, with its places.
+    public private(set) var commonEntries: [String: Entry] = [:]
     /// Where the name stands.
     public var location: SourceLocation
     /// Where the value of `type` stands.
@@ -123,11 +123,21 @@ extension NodeDescription {
     /// the graph is built.
     package mutating func set(_ key: String, _ entry: Entry) -> Fault? {
         if let declared = NodeKeys.keys.first(where: { $0.setting.key == key }) {
-            commonPlaces[key] = entry.keyLocation
+            commonEntries[key] = entry
             return declared.read(&common, entry)
         }
         if entries.updateValue(entry, forKey: key) == nil { keys.append(key) }
         return nil
+    }
+
+    /// Its settings for whoever looks, those of its type and those that every node has, but for flags.
+    public var shownSettings: [String: SettingValue] {
+        var shown = entries.mapValues(\.shown)
+        let flags = NodeKeys.settings.filter { $0.kind == VG_SET_BOOL }.map(\.key)
+        for (key, value) in common.entries where !flags.contains(key) {
+            shown[key] = commonEntries[key]?.shown ?? value
+        }
+        return shown
     }
 
     /// Who is heard in what is kept of it: what the file says, else its name.
