@@ -20,21 +20,19 @@ private func takes(in folder: String) -> [String] {
     private var files: [String] { takes(in: scratch.path) }
 
     @Test("The limit completes the file, which holds what was played into the microphone") func limit() async throws {
-        let server = try await Jackd.start()
-        defer { server.stop() }
         let noise = Signal.noise(frames: 48_000, seed: 9, amplitude: 0.5)
-        let player = try JackPeer("player", server: server, plays: [noise])
-        let run = try record(
-            scratch.file("take.wav"), "--limit", "2s", "--from", "player:out_1", server: server)
-        try await eventually("it is connected") { !player.connections(of: "player:out_1").isEmpty }
-        player.play()
-        #expect(try await run.end() == 0, "\(run.errors)")
-        let take = try SoundFile(scratch.file("take.wav"))
-        #expect(take.samples.count == 1 && take.samples[0].count == 96_000)
-        let start = try #require(take.samples[0].firstIndex { $0 != 0 })
-        let heard = take.samples[0][start...].prefix(48_000)
-        #expect(Signal.difference(heard, noise.prefix(heard.count)) == 0)
-        #expect(run.output.contains("take.wav: 2.0 s, peak -6.0 dBFS"))
+        // On a busy machine a block may come too late, which is told.
+        for attempt in 1...4 {
+            let (run, take) = try await recorded(noise, ["--limit", "2s"])
+            #expect(take.count == 96_000)
+            let start = try #require(take.firstIndex { $0 != 0 })
+            let heard = take[start...].prefix(48_000)
+            let difference = Signal.difference(heard, noise.prefix(heard.count))
+            if difference != 0, wasLate(run), attempt < 4 { continue }
+            #expect(difference == 0)
+            #expect(run.output.contains(/take[^ ]*\.wav: 2\.0 s, peak -6\.0 dBFS/))
+            return
+        }
     }
 
     @Test(
@@ -45,18 +43,18 @@ private func takes(in folder: String) -> [String] {
         let played = [(30.0, 0.3), (1000, 0.02), (1000, 0.98)].flatMap { frequency, amplitude in
             Signal.sine(frequency, rate: 48_000, frames: 48_000, amplitude: amplitude)
         }
+        let options = ["--limit", "5s", "--mode", mode]
         if mode == "measurement" {
-            // On a busy machine a block may come too late, which is told.
             for attempt in 1...4 {
-                let (take, isLate) = try await recorded(played, mode)
+                let (run, take) = try await recorded(played, options)
                 let heard = take[take.firstIndex { $0 != 0 }!...].prefix(140_000)
                 let difference = Signal.difference(heard, played.drop { $0 == 0 }.prefix(heard.count))
-                if difference != 0, isLate, attempt < 4 { continue }
+                if difference != 0, wasLate(run), attempt < 4 { continue }
                 #expect(difference == 0)
                 return
             }
         }
-        let (take, _) = try await recorded(played, mode)
+        let (_, take) = try await recorded(played, options)
         let start = try #require(take.firstIndex { abs($0) > 0.001 })
         // Of sines, in dBFS of their peaks, while nothing changes.
         let levels = (0..<3).map { part in
@@ -69,19 +67,22 @@ private func takes(in folder: String) -> [String] {
         #expect(levels[1] > -34 && peak <= 0.892 && peak > 0.2, "\(levels) \(peak)")
     }
 
-    /// What is recorded of what is played, and whether somebody was late meanwhile.
-    private func recorded(_ played: [Float], _ mode: String) async throws -> (take: [Float], isLate: Bool) {
+    /// Whether a run has told that something of its audio was late, or that the disk was.
+    private func wasLate(_ run: Program) -> Bool { run.errors.contains(/late: |dropped/) }
+
+    /// What is recorded of what is played, by a run that has ended.
+    private func recorded(_ played: [Float], _ options: [String]) async throws -> (run: Program, take: [Float]) {
         let server = try await Jackd.start()
         defer { server.stop() }
-        let file = scratch.file("\(mode)-\(UUID()).wav")
+        let file = scratch.file("take-\(UUID()).wav")
         let player = try JackPeer("player", server: server, plays: [played])
-        let run = try record(
-            file, "--limit", "5s", "--from", "player:out_1", "--mode", mode, "--json", server: server)
+        let run = try Program(
+            [Program.voicegraph, "record", file, "--from", "player:out_1", "--driver", "jack", "--server", server.name]
+                + options)
         try await eventually("it is connected") { !player.connections(of: "player:out_1").isEmpty }
         player.play()
         #expect(try await run.end() == 0, "\(run.errors)")
-        let isLate = run.lines.contains { $0.contains(/"event":"(xrun|dropout|record.dropped)"/) }
-        return (try SoundFile(file).samples[0], isLate)
+        return (run, try SoundFile(file).samples[0])
     }
 
     @Test("What it has recorded is in the list of takes") func listed() async throws {

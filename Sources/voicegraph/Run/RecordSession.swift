@@ -81,7 +81,9 @@ final class RecordSession {
     private func take(_ event: Event) {
         switch event.name {
         case HostEvent.log.name where event.text("level") != "debug": say(event)
-        case HostEvent.sourceLost.name, HostEvent.sourceBack.name: say(event)
+        case HostEvent.sourceLost.name, HostEvent.sourceBack.name, HostEvent.serverLost.name,
+            HostEvent.serverBack.name, HostEvent.dropout.name:
+            say(event)
         case _ where parts.isOwn(event) && event.node == Self.recorder: take(ofRecorder: event)
         default: break
         }
