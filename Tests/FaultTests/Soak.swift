@@ -25,6 +25,9 @@ struct SoakFigures {
     var heap: [HeapUse] = []
     var settledHeap: HeapUse?
     var lastHeap: HeapUse?
+    /// Bytes of all that it had told when that was measured first, and at the end: it keeps them for clients that come back.
+    var toldSettled = 0
+    var told = 0
     var settled: Resources?
     var last: Resources?
     var status: RunStatus?
@@ -67,6 +70,7 @@ struct SoakFigures {
             malloc after each round   \(heap.map(\.description).joined(separator: ", "))
             malloc, settled           \(settledHeap?.description ?? "not yet")
             malloc, at the end        \(lastHeap?.description ?? "none")
+            told meanwhile            \((told - toldSettled) / 1024) kB
             settled                   \(settled?.description ?? "not yet")
             at the end                \(last?.description ?? "none")
             """
@@ -153,7 +157,10 @@ final class Soak {
             let use = try heap.use()
             figures.heap.append(use)
             // A hundred edits are kept to be undone.
-            if figures.settledHeap == nil, figures.edits > 150 { figures.settledHeap = use }
+            if figures.settledHeap == nil, figures.edits > 150 {
+                figures.settledHeap = use
+                figures.toldSettled = toldBytes
+            }
             // The first round fills caches, and makes what is kept.
             if round == 1 { figures.settled = session.resources }
         }
@@ -170,6 +177,7 @@ final class Soak {
         }
         figures.last = session.resources
         figures.lastHeap = try heap.use()
+        figures.told = toldBytes
         figures.status = try await session.status()
         for line in session.run.lines where line.hasPrefix("{\"event\":\"plugin.failed\"") {
             if let cause = line.firstMatch(of: /"cause":"(\w+)"/) {
@@ -184,6 +192,9 @@ final class Soak {
         try await session.end()
         server.stop()
     }
+
+    /// Bytes of what it has told.
+    private var toldBytes: Int { session.run.lines.reduce(0) { $0 + $1.utf8.count } }
 
     /// Back to the graph of the file, so that what is occupied can be compared.
     private func calm() async throws {
