@@ -21,6 +21,8 @@ help: ## list these targets
 
 # The demo ends when all is said; a graph of one's own may wait for ever for a microphone.
 run: announce build ## install what is missing, build, and run GRAPH (config/demo.conf)
+	@$(RELEASE)/voicegraph models path hibari >/dev/null 2>&1 || printf '%s\n' \
+		'A more natural voice for English (25 MB): $(RELEASE)/voicegraph models install hibari'
 	@$(RELEASE)/voicegraph run $(if $(filter config/demo.conf,$(GRAPH)),--until-idle) $(GRAPH) $(ARGS)
 
 # What somebody waits for who sees the project for the first time.
@@ -75,7 +77,7 @@ deb-test: build ## make the packages, and install and try them in a clean Debian
 	@scripts/setup deb
 	@scripts/deb-test $(RELEASE)
 
-models: build ## fetch all models for speaking and listening, for this user (150 MB); XDG_DATA_HOME=... for elsewhere
+models: build ## fetch all models for speaking and listening, for this user (160 MB); XDG_DATA_HOME=... for elsewhere
 	@scripts/setup models
 	@$(RELEASE)/voicegraph models install --all
 

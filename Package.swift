@@ -19,10 +19,13 @@ func code(_ name: String, _ dependencies: [Target.Dependency], exclude: [String]
     .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
-func plugin(_ name: String, _ dependencies: [Target.Dependency] = [], exclude extra: [String] = []) -> Target {
+func plugin(
+    _ name: String, _ dependencies: [Target.Dependency] = [], exclude extra: [String] = [],
+    settings: [SwiftSetting] = strict
+) -> Target {
     .target(
         name: "\(name)Plugin", dependencies: ["NodeKit"] + dependencies, path: "Plugins/\(name)",
-        exclude: ["README.md"] + extra, swiftSettings: strict)
+        exclude: ["README.md"] + extra, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = strict) -> Target {
@@ -166,13 +169,19 @@ let package = Package(
             name: "Resampling", dependencies: ["CSoxr", "NodeKit"], path: "Plugins/Resampling",
             exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "Models", dependencies: ["CSpeech", "NodeKit"], path: "Plugins/Models", exclude: ["README.md"],
+            name: "Models", dependencies: ["CSpeech", "CZlib", "NodeKit"], path: "Plugins/Models",
+            exclude: ["README.md"],
             swiftSettings: strict),
+        .target(
+            name: "Pronunciation", dependencies: ["JSON", "Models", "NodeKit"], path: "Plugins/Pronunciation",
+            exclude: ["README.md"], swiftSettings: optimized),
         .target(
             name: "SpokenText", path: "Plugins/SpokenText", exclude: ["README.md"], swiftSettings: strict),
         plugin("Listen", ["CKissfft", "CSpeech", "Models", "Resampling"]),
         plugin("Echo", ["CEcho"]),
-        plugin("TTS", ["CEspeak", "CSpeech", "JSON", "Models", "Resampling", "SpokenText"], exclude: ["LICENSE"]),
+        plugin(
+            "TTS", ["CEspeak", "CKissfft", "CSpeech", "JSON", "Models", "Pronunciation", "Resampling", "SpokenText"],
+            exclude: ["LICENSE"], settings: asserted),
         plugin("Agent", ["CHTTP", "JSON", "SpokenText"]),
         plugin("File", ["CSndfile", "Resampling"]),
         plugin("Record", ["CEbur128", "CSndfile", "CVorbis", "Resampling"]),
@@ -217,7 +226,12 @@ let package = Package(
         ),
         tests("Picture", ["Config", "Graph", "GraphFile", "Host", "Picture"]),
         tests("Terminal", ["Graph", "GraphFile", "Host", "Picture", "System", "Terminal"]),
-        tests("Plugins", ["CEspeak", "CSndfile", "Config", "Graph", "GraphFile", "Host", "NodeKit", "SpokenText"]),
+        tests(
+            "Plugins",
+            [
+                "CEspeak", "CSndfile", "Config", "Graph", "GraphFile", "Host", "Models", "NodeKit", "Pronunciation",
+                "SpokenText",
+            ]),
         tests(
             "Command",
             [

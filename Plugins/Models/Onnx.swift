@@ -84,13 +84,22 @@ public final class OnnxValue {
 
     /// Its elements, row after row, and its shape; throws if they are not floats.
     public func floats() throws(NodeError) -> (elements: [Float], shape: [Int]) {
+        try elements(VG_ONNX_FLOAT, as: Float.self)
+    }
+
+    /// The same of integers.
+    public func integers() throws(NodeError) -> (elements: [Int64], shape: [Int]) {
+        try elements(VG_ONNX_INT64, as: Int64.self)
+    }
+
+    private func elements<T>(_ type: vg_onnx_type, as: T.Type) throws(NodeError) -> (elements: [T], shape: [Int]) {
         var count = 0
         var shape = [Int64](repeating: 0, count: 8)
         var rank = shape.count
-        guard let first = vg_onnx_elements(runtime.library, value, VG_ONNX_FLOAT, &count, &shape, &rank) else {
-            throw NodeError("a result is no tensor of floats")
+        guard let first = vg_onnx_elements(runtime.library, value, type, &count, &shape, &rank) else {
+            throw NodeError("a result is no tensor of \(T.self)")
         }
-        let elements = UnsafeBufferPointer(start: first.assumingMemoryBound(to: Float.self), count: count)
+        let elements = UnsafeBufferPointer(start: first.assumingMemoryBound(to: T.self), count: count)
         return (Array(elements), shape.prefix(rank).map(Int.init))
     }
 }
@@ -107,10 +116,20 @@ public final class OnnxSession: @unchecked Sendable {
     private let session: OpaquePointer
     private let path: String
 
-    /// Reads the file of a model. [worker]
-    public init(_ runtime: OnnxRuntime, path: String, threads: Int = 1) throws(NodeError) {
+    /// Reads the file of a model. `inner`: values of it that it shall give, too, though it does not say so. Not `isExact`: sums
+    /// of 8-bit products may overflow on processors without VNNI. [worker]
+    public init(
+        _ runtime: OnnxRuntime, path: String, threads: Int = 1, inner: [String] = [], isExact: Bool = true
+    ) throws(NodeError) {
         var made: OpaquePointer?
-        let reason = errorText { made = vg_onnx_read(runtime.library, path, Int32(threads), $0) }
+        let options = vg_onnx_options(threads: Int32(threads), exact: isExact)
+        let reason: String
+        if inner.isEmpty {
+            reason = errorText { made = vg_onnx_read(runtime.library, path, nil, 0, options, $0) }
+        } else {
+            let model = try PackedFile.read(path) + madeOutputs(inner)
+            reason = errorText { made = vg_onnx_read(runtime.library, path, model, model.count, options, $0) }
+        }
         guard let made else {
             throw NodeError(
                 "cannot read the model \(path): \(reason)", hint: "remove and install it again: voicegraph models")
@@ -161,6 +180,14 @@ public final class OnnxSession: @unchecked Sendable {
         guard isDone else { throw NodeError("cannot compute \(path): \(reason)") }
         return results.compactMap { $0 }.map { OnnxValue(runtime, owning: $0) }
     }
+}
+
+/// What makes inner values of a model its outputs when it stands behind the model: in a protocol buffer a part that comes again
+/// is added to what came before (protobuf.dev, "Last One Wins"); field 7 of a model is its graph, 12 of a graph an output, 1 of
+/// that its name.
+private func madeOutputs(_ names: [String]) -> [UInt8] {
+    func field(_ number: UInt8, _ bytes: [UInt8]) -> [UInt8] { [number << 3 | 2, UInt8(bytes.count)] + bytes }
+    return names.flatMap { field(7, field(12, field(1, Array($0.utf8.prefix(100))))) }
 }
 
 /// What a call left as its error.

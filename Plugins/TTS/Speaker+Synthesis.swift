@@ -42,7 +42,8 @@ extension Speaker {
         // Marked up text makes no sense in pieces, so it is not taken up where it was left either.
         let whole = TextPiece(text: speech.text, start: 0, sentences: [TextSpan(start: 0, length: text.count)])
         let from = speech.heard == 0 ? 0 : text.place(ofWritten: speech.heard)
-        var pieces = speech.isMarkup ? nil : TextPieces(text, cut: engine.abilities.cut, from: from)
+        var pieces =
+            speech.isMarkup ? nil : TextPieces(text, cut: engine.abilities(speech.voice, markup: false).cut, from: from)
         var next: TextPiece? = speech.isMarkup ? whole : pieces?.next()
         while let piece = next {
             do throws(NodeError) {
@@ -99,7 +100,7 @@ extension Speaker {
     ) throws(NodeError) {
         let end = piece.start + piece.text.unicodeScalars.count
         let start = output.total
-        let abilities = engine.abilities
+        let abilities = engine.abilities(speech.voice, markup: speech.isMarkup)
         var sentences = piece.sentences[...]
         /// What stands in the speech's text, and where.
         func written(_ span: TextSpan) -> (text: String, span: TextSpan)? {

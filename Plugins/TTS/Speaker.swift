@@ -78,7 +78,7 @@ final class Speaker: @unchecked Sendable {
     func speak(_ text: String, voice: Voice, item: UInt64 = 0, queued: Bool) throws(NodeError) -> UInt64 {
         let text = trimmed(text)
         let isMarkup = voice.ssml.isMarkup(text)
-        try check(text, isMarkup)
+        try check(text, isMarkup, voice)
         if text.isEmpty {
             stop()
             if item != 0 { monitor.locked { stoppedItem = item } }
@@ -110,7 +110,7 @@ final class Speaker: @unchecked Sendable {
     }
 
     /// Throws what a text is that nobody can speak; then nothing has changed.
-    private func check(_ text: String, _ isMarkup: Bool) throws(NodeError) {
+    private func check(_ text: String, _ isMarkup: Bool, _ voice: Voice) throws(NodeError) {
         if let part = binaryPart(of: text) {
             let code = String(part.scalar.value, radix: 16, uppercase: true)
             throw NodeError(
@@ -118,7 +118,7 @@ final class Speaker: @unchecked Sendable {
                 hint: "give text in UTF-8", key: TTS.text.name)
         }
         guard isMarkup else { return }
-        if !engine.abilities.takesMarkup {
+        if !engine.abilities(voice, markup: true).takesMarkup {
             throw NodeError(
                 "\(type(of: engine).name) does not understand SSML",
                 hint: "give engine = \"\(EspeakEngine.name)\", or ssml = false to have it read as it stands",

@@ -51,7 +51,10 @@ extension TTS {
                 ]),
         ],
         events: SpeechEvent.types,
-        needs: [Need(["onnxruntime", "piper-joe"], setting: VoiceEngines.engine.name, value: PiperEngine.name)],
+        needs: [
+            Need(["onnxruntime", HibariEngine.model], setting: VoiceEngines.engine.name, value: HibariEngine.name),
+            Need(["onnxruntime", "piper-joe"], setting: VoiceEngines.engine.name, value: PiperEngine.name),
+        ],
         otherNames: ["speech", "say", "espeak", "voice", "speak"], process: { TTS.process($0, $1, $2) },
         absorb: { TTS.absorb($0, $1, $2) })
 
@@ -76,7 +79,7 @@ extension TTS {
     // Of the node, or with `optional()` of one text.
     static let voice = Key.text(
         "voice",
-        "voice of the engine or language tag, as in en-GB; of espeak-ng with +f3 a variant; without one en-us, "
+        "voice of the engine or language tag, as in en-GB; of espeak-ng with +f3 a variant; without one heart, en-us, "
             + "kal16 or the first that is installed", live: true, names: .file)
     static let rate = Key.number(
         "rate", "words per minute (80 to 450), or a multiple of 175 (0.46 to 2.57)", default: Double(Voice().rate),
@@ -87,7 +90,8 @@ extension TTS {
         "volume", "of the voice, 100 is its own; it is limited to full scale", default: Voice().volume, in: 0...200,
         unit: "%", live: true)
     static let ssml = Key.value(
-        "ssml", "whether texts are SSML; auto: those that begin with <speak>; flite and piper do not understand it",
+        "ssml",
+        "whether texts are SSML; auto: those that begin with <speak>; hibari, flite and piper do not understand it",
         default: .string("auto"), choices: ["auto", "true", "false"], live: true)
 
     static let spoken = Key.text("text", "what to say").required()

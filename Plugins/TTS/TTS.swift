@@ -36,12 +36,8 @@ final class TTS: LoopNode {
         others = try settings[Self.duckOthers] ? OtherPlayback(host) : nil
         text = try trimmed(settings[Self.text])
         if text?.isEmpty == true { text = nil }
-        // What an engine needs is found missing here. Whether espeak-ng has voices is not looked at: that costs 20 ms.
-        if engine is EspeakEngine {
-            try EspeakLibrary.require()
-        } else if !settings.gives(Self.voice), !settings.gives(Self.language) {
-            _ = try engine.voices()
-        }
+        // What an engine needs is found missing here.
+        try engine.require()
         try voice.change(as: settings, engine, host)
     }
 
@@ -157,7 +153,7 @@ extension Voice {
             changed.rate = words
         }
         changed.pitch = try settings[TTS.pitch.optional()] ?? changed.pitch
-        if changed.pitch != Voice().pitch, !engine.abilities.setsPitch {
+        if changed.pitch != Voice().pitch, !engine.abilities(changed, markup: false).setsPitch {
             throw NodeError(
                 "the pitch of \(type(of: engine).name)'s voices cannot be set", hint: "leave it at 50",
                 key: TTS.pitch.name)
@@ -174,9 +170,7 @@ extension Voice {
         throws(NodeError)
     {
         // What it has is not looked up: that would cost every start some milliseconds.
-        if !given.isEmpty, given == name || (engine is EspeakEngine && name.isEmpty && given == EspeakVoices.standard) {
-            return
-        }
+        if !given.isEmpty, given == name || name.isEmpty && engine.isOwn(given) { return }
         let (found, instead): (String, String?)
         do throws(NodeError) { (found, instead) = try engine.find(given) } catch {
             throw NodeError(

@@ -14,6 +14,7 @@ enum {
   GET_ERROR_MESSAGE = 2,
   CREATE_ENV = 3,
   CREATE_SESSION = 7,
+  CREATE_SESSION_FROM_ARRAY = 8,
   RUN = 9,
   CREATE_SESSION_OPTIONS = 10,
   SET_LOG_SEVERITY = 22,
@@ -99,14 +100,17 @@ vg_onnx *vg_onnx_open(const void *address, const char *path, char *error) {
 
 const char *vg_onnx_version(const vg_onnx *onnx) { return onnx->version; }
 
-vg_onnx_session *vg_onnx_read(vg_onnx *onnx, const char *path, int threads, char *error) {
+vg_onnx_session *vg_onnx_read(vg_onnx *onnx, const char *path, const void *data, size_t size, vg_onnx_options how, char *error) {
   void *options = NULL, *session = NULL;
   if (!fine(onnx, CALL(onnx, CREATE_SESSION_OPTIONS, status *(*)(void **))(&options), error)) return NULL;
-  bool made = fine(onnx, CALL(onnx, SET_INTRA_OP_THREADS, status *(*)(void *, int))(options, threads), error) &&
+  bool made = fine(onnx, CALL(onnx, SET_INTRA_OP_THREADS, status *(*)(void *, int))(options, how.threads), error) &&
               fine(onnx, CALL(onnx, SET_INTER_OP_THREADS, status *(*)(void *, int))(options, CPU_THREADS_BETWEEN), error) &&
               fine(onnx, CALL(onnx, SET_LOG_SEVERITY, status *(*)(void *, int))(options, LOG_FATAL_ONLY), error) &&
-              fine(onnx, CALL(onnx, ADD_SESSION_CONFIG_ENTRY, status *(*)(void *, const char *, const char *))(options, EXACT_PRODUCTS, "1"), error) &&
-              fine(onnx, CALL(onnx, CREATE_SESSION, status *(*)(void *, const char *, const void *, void **))(onnx->environment, path, options, &session), error);
+              (!how.exact || fine(onnx, CALL(onnx, ADD_SESSION_CONFIG_ENTRY, status *(*)(void *, const char *, const char *))(options, EXACT_PRODUCTS, "1"), error)) &&
+              fine(onnx,
+                   data ? CALL(onnx, CREATE_SESSION_FROM_ARRAY, status *(*)(void *, const void *, size_t, const void *, void **))(onnx->environment, data, size, options, &session)
+                        : CALL(onnx, CREATE_SESSION, status *(*)(void *, const char *, const void *, void **))(onnx->environment, path, options, &session),
+                   error);
   CALL(onnx, RELEASE_SESSION_OPTIONS, void (*)(void *))(options);
   if (!made) return NULL;
   vg_onnx_session *result = malloc(sizeof *result);

@@ -2,7 +2,7 @@
 
 extension Model {
     /// All that can be installed, what others need first. Versions and sums are fixed: another file is never used.
-    public static let catalogue: [Model] = [onnxRuntime, sileroVAD, smartTurn, moonshineBase, piperJoe]
+    public static let catalogue: [Model] = [onnxRuntime, sileroVAD, smartTurn, moonshineBase, hibari, piperJoe]
 
     private static let onnxRuntime = Model(
         name: "onnxruntime", purpose: "ONNX Runtime, which computes what the other models say", version: "1.28.2",
@@ -93,6 +93,69 @@ extension Model {
         ModelFile(
             name: name, place: "moonshine_cpp-0.1.4.data/purelib/moonshine_cpp/models/base-en/" + name, size: size,
             sha256: sha256)
+    }
+
+    // A voice, and how English is said: lexicons, parts of speech, nets for unknown words.
+    private static let hibari = Model(
+        name: "hibari", purpose: "a woman's voice, American English, fast: tts", version: "0.2.1",
+        licence: "Apache-2.0",
+        needs: ["onnxruntime"],
+        builds: [
+            Wheel(
+                package: "hibari-tts", version: "0.2.1", name: "hibari_tts-0.2.1-py3-none-any.whl", size: 14_032_178,
+                sha256: "49f2abbbe451c988e7448b5afa08c8a56410535ebb855c0e7d174275df5ca1f3",
+                files: [
+                    hibariFile(
+                        "hibari.onnx", 7_936_868,
+                        "5f70741d4e900f4e85d0037498736cc1b3e1b9a63a13546a5da1e63abf4fccd8"),
+                    hibariFile(
+                        "lexicon_gb_gold.json.gz", 696_547,
+                        "66e675f23eb007d6707d23fe6603ba5e19f3513aefe42e3c8cd6c078a85f2ce0"),
+                    hibariFile(
+                        "lexicon_gb_silver.json.gz", 799_678,
+                        "637f887dd557d193af8c106f5c26624850db3e7bf0ec751ba917aac6d75e948d"),
+                    hibariFile(
+                        "lexicon_us_gold.json.gz", 719_352,
+                        "63ae94f8ef0e906d5b24fe9b59ffcbd1529aca5686a774610e43973cbaa86ad2"),
+                    hibariFile(
+                        "lexicon_us_silver.json.gz", 682_530,
+                        "c4c2546ebf1eb07010331e7ef785a431aa17ba8e7bfb6b4af8d654ee96a71fd3"),
+                    hibariFile(
+                        "normalize.json", 6769,
+                        "d478ff05404bc43ac3e0468e306674e51085f1b1afc94cdef7c7ea4fb0d56bd8"),
+                    hibariFile(
+                        "oov.json", 2273,
+                        "b462e6e5dbdf0e7346c732385d0dd844f612f1770871441c56932bff4ca75d8c"),
+                    hibariFile(
+                        "oov.onnx", 2_975_020,
+                        "d3cfd8122c5f172a98c8de38268bf1213ee09f2c2ae4df6e055fc6532590fe76"),
+                    hibariFile(
+                        "oov_gb.json", 2096,
+                        "e29077fc3548f08f2fab82a87e03309f614658d91d0ba464e653265e9a4d0cad"),
+                    hibariFile(
+                        "oov_gb.onnx", 942_734,
+                        "0997e3219543247de5646078d770f8ca77011d8fd0abb29fe48d12c60f53e9e1"),
+                    hibariFile(
+                        "tagger.json.gz", 1_240_667,
+                        "d2da7502284bbbe45d49e0b7ce3ce67bdab82254150f4317f1b8559b4d38d0eb"),
+                    hibariFile(
+                        "tokenizer_exceptions.json", 32_450,
+                        "ddf3a3da07bdcf5144270ea4530191d8580fb4fd6f5ae93296e87916e795659a"),
+                    hibariFile(
+                        "vocab.json", 1144,
+                        "70abefbe8a1c8865e43e0a43bbdc25b91a33e4aa053479d443ccf23e20a59e5d"),
+                    hibariFile(
+                        "voices.json", 1411,
+                        "f8b7657ecd0e0e362d3403e99538c0e5bfe20d6a903dfcd04c772b2c73abb204"),
+                    ModelFile(
+                        name: "NOTICE", place: "hibari_tts-0.2.1.dist-info/licenses/NOTICE", size: 2429,
+                        sha256: "971f53a04730ac7a4de33b3c9586e0347e4487f3a8aafd0fb3c1d074a3426adc"),
+                ],
+                licenceFile: "hibari_tts-0.2.1.dist-info/licenses/LICENSE")
+        ])
+
+    private static func hibariFile(_ name: String, _ size: Int, _ sha256: String) -> ModelFile {
+        ModelFile(name: name, place: "hibari/assets/" + name, size: size, sha256: sha256)
     }
 
     private static let piperJoe = Model(

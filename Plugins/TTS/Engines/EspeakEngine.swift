@@ -25,6 +25,11 @@ struct EspeakEngine: VoiceEngine {
         }
     }
 
+    /// Whether it has voices is not looked at: that costs 20 ms.
+    func require() throws(NodeError) { try EspeakLibrary.require() }
+
+    func isOwn(_ voice: String) -> Bool { voice == EspeakVoices.standard }
+
     func synthesize(
         _ piece: String, markup isMarkup: Bool, _ voice: Voice, begin: (Double) -> Void, deliver: VoiceDelivery
     ) throws(NodeError) {

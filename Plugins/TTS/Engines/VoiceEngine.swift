@@ -49,6 +49,15 @@ protocol VoiceEngine: Sendable {
     static var name: String { get }
     var abilities: EngineAbilities { get }
 
+    /// What it does of a text by a voice, where that is not the same for all. [any]
+    func abilities(_ voice: Voice, markup isMarkup: Bool) -> EngineAbilities
+
+    /// Throws if what it cannot do without is not there. Quick. [control]
+    func require() throws(NodeError)
+
+    /// Whether a voice is its own, where none is named. Quick: nothing is looked up. [any]
+    func isOwn(_ voice: String) -> Bool
+
     /// Finds a voice by its name or a language tag. Returns what the engine calls it, and who speaks if that is not
     /// what was asked for. [control]
     func find(_ voice: String) throws(NodeError) -> (name: String, instead: String?)
@@ -66,56 +75,60 @@ protocol VoiceEngine: Sendable {
 }
 
 extension VoiceEngine {
+    func abilities(_ voice: Voice, markup isMarkup: Bool) -> EngineAbilities { abilities }
+
+    func require() throws(NodeError) { _ = try voices() }
+
+    func isOwn(_ voice: String) -> Bool { false }
+
     /// Nothing is slow.
     func warm(_ voice: Voice) {}
 }
 
 /// The engines by their names.
 enum VoiceEngines {
-    static let names = [EspeakEngine.name, FliteEngine.name, PiperEngine.name, CommandEngine.name]
-    /// The one that sounds best of those that are there.
-    static let auto = "auto"
+    static let names = [
+        EspeakEngine.name, HibariEngine.name, FliteEngine.name, PiperEngine.name, CommandEngine.name,
+    ]
 
     static let engine = Key.text(
         "engine",
-        "what speaks; piper needs models (`voicegraph models install piper-joe onnxruntime`); auto: piper where a "
-            + "voice of it speaks the language, else espeak-ng",
-        default: EspeakEngine.name, choices: names + [auto])
+        "what speaks; hibari and piper need models (`voicegraph models install hibari`, `piper-joe`); auto: hibari or piper "
+            + "where a voice of theirs speaks what is wanted, else espeak-ng",
+        default: AutoEngine.name, choices: [AutoEngine.name] + names)
 
     /// Makes the engine that the settings name. Cheap: what it needs is loaded when it is used. [control]
     static func make(_ settings: Settings, _ host: NodeHost, offline: @escaping @Sendable () -> Bool)
         throws(NodeError) -> any VoiceEngine
     {
+        let hibari = HibariEngine(models: host.modelFolder) { host.log(VG_LOG_WARNING, $0) }
+        let piper = PiperEngine(models: host.modelFolder, isOffline: offline)
         switch try settings[engine] {
+        case EspeakEngine.name: return EspeakEngine()
+        case HibariEngine.name: return hibari
         case FliteEngine.name: return FliteEngine()
-        case PiperEngine.name: return PiperEngine(models: host.modelFolder, isOffline: offline)
+        case PiperEngine.name: return piper
         case CommandEngine.name: return try CommandEngine(settings, host)
-        case auto: return try best(for: settings, PiperEngine(models: host.modelFolder, isOffline: offline))
-        default: return EspeakEngine()
+        default: break
         }
+        var trained: [any VoiceEngine] = []
+        if hibari.canSpeak { trained.append(hibari) }
+        if piper.canSpeak { trained.append(piper) }
+        return trained.isEmpty ? untrained : AutoEngine(trained + [untrained])
     }
 
-    /// A trained voice where one speaks what is wanted, as it is wanted; else espeak-ng, or without that flite. [control]
-    private static func best(for settings: Settings, _ trained: PiperEngine) throws(NodeError) -> any VoiceEngine {
-        let isMarkup = try SSML(settings[TTS.ssml]).isMarkup(settings[TTS.text])
-        let (voice, language) = try (settings[TTS.voice], settings[TTS.language])
-        let wanted = voice ?? language ?? "en"
-        if !isMarkup, try settings[TTS.pitch] == Voice().pitch, let found = try? trained.find(wanted),
-            found.instead == nil, trained.canSpeak
-        {
-            return trained.speaking(found.name)
-        }
-        if (try? EspeakLibrary.require()) == nil, (try? FliteEngine().voices())?.isEmpty == false {
-            return FliteEngine()
-        }
-        return EspeakEngine()
+    /// espeak-ng, or without that flite. [control]
+    private static var untrained: any VoiceEngine {
+        let hasEspeak = (try? EspeakLibrary.require()) != nil
+        return hasEspeak || (try? FliteEngine().voices())?.isEmpty != false ? EspeakEngine() : FliteEngine()
     }
 
     /// All voices of an engine, or of all that are there; `problems`: why others are not. [control]
     static func voices(of engine: String?, in models: String) -> (voices: [(KnownVoice, String)], problems: [NodeError])
     {
         let all: [(String, any VoiceEngine)] = [
-            (EspeakEngine.name, EspeakEngine()), (FliteEngine.name, FliteEngine()),
+            (HibariEngine.name, HibariEngine(models: models)), (EspeakEngine.name, EspeakEngine()),
+            (FliteEngine.name, FliteEngine()),
             (PiperEngine.name, PiperEngine(models: models, isOffline: { false })),
         ]
         var voices: [(KnownVoice, String)] = []

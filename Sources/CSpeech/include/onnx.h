@@ -26,8 +26,16 @@ vg_onnx *_Nullable vg_onnx_open(const void *_Nullable base, const char *_Nonnull
 /* Its version, as in "1.28.2". */
 const char *_Nonnull vg_onnx_version(const vg_onnx *_Nonnull onnx);
 
-/* Reads the model at `path`, which then works on so many threads. NULL: it cannot be read. */
-vg_onnx_session *_Nullable vg_onnx_read(vg_onnx *_Nonnull onnx, const char *_Nonnull path, int threads, char *_Nonnull error);
+/* How a model works: on so many threads, and with sums of 8-bit products that never overflow. */
+typedef struct {
+  int threads;
+  bool exact;
+} vg_onnx_options;
+
+/* Reads the model at `path`, or where `data` is given from its bytes, which are copied. NULL: it cannot be read. */
+vg_onnx_session *_Nullable vg_onnx_read(
+    vg_onnx *_Nonnull onnx, const char *_Nonnull path, const void *_Nullable data, size_t size, vg_onnx_options how,
+    char *_Nonnull error);
 void vg_onnx_close(vg_onnx_session *_Nonnull session);
 /* How many inputs or outputs a model has, and what they are called; the name is freed with `free`. */
 size_t vg_onnx_count(const vg_onnx_session *_Nonnull session, bool outputs);

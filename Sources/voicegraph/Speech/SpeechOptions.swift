@@ -103,14 +103,14 @@ struct VoiceOptions: ParsableArguments {
 }
 
 /// What may speak.
-private let engineNames = ["auto", "espeak-ng", "flite", "piper", "command"]
+private let engineNames = ["auto", "espeak-ng", "hibari", "flite", "piper", "command"]
 
 /// What speaks.
 struct EngineOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What speaks: auto (piper where a voice of it is installed for the language, else espeak-ng), espeak-ng, "
-                + "flite, piper or command.", valueName: "name"), completion: .list(engineNames))
+            "What speaks: auto (hibari or piper where a voice of theirs is installed for the language, else espeak-ng), "
+                + "espeak-ng, hibari, flite, piper or command.", valueName: "name"), completion: .list(engineNames))
     var engine: String?
 
     @Option(help: ArgumentHelp("Of the engine command: what the shell runs for each sentence.", valueName: "line"))

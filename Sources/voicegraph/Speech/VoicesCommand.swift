@@ -19,7 +19,7 @@ struct VoicesCommand: ParsableCommand {
               voicegraph voices --engine espeak-ng --json
             """)
 
-    @Option(help: "Of this engine only: espeak-ng, flite or piper.")
+    @Option(help: "Of this engine only: espeak-ng, hibari, flite or piper.")
     var engine: String?
 
     @Option(help: "That speak this language only, as in en, en-GB or english.")
@@ -32,8 +32,8 @@ struct VoicesCommand: ParsableCommand {
     var plugins: PluginOptions
 
     func validate() throws {
-        if let engine, !["espeak-ng", "flite", "piper"].contains(engine) {
-            throw ValidationError("--engine must be espeak-ng, flite or piper")
+        if let engine, !["espeak-ng", "hibari", "flite", "piper"].contains(engine) {
+            throw ValidationError("--engine must be espeak-ng, hibari, flite or piper")
         }
     }
 
