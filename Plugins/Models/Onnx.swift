@@ -116,19 +116,21 @@ public final class OnnxSession: @unchecked Sendable {
     private let session: OpaquePointer
     private let path: String
 
-    /// Reads the file of a model. `inner`: values of it that it shall give, too, though it does not say so. Not `isExact`: sums
-    /// of 8-bit products may overflow on processors without VNNI. [worker]
+    /// Reads the file of a model, or only a part of it. Not `isExact`: sums of 8-bit products may overflow on processors without
+    /// VNNI. [worker]
     public init(
-        _ runtime: OnnxRuntime, path: String, threads: Int = 1, inner: [String] = [], isExact: Bool = true
+        _ runtime: OnnxRuntime, path: String, part: OnnxPart? = nil, threads: Int = 1, isExact: Bool = true
     ) throws(NodeError) {
         var made: OpaquePointer?
         let options = vg_onnx_options(threads: Int32(threads), exact: isExact)
         let reason: String
-        if inner.isEmpty {
-            reason = errorText { made = vg_onnx_read(runtime.library, path, nil, 0, options, $0) }
-        } else {
-            let model = try PackedFile.read(path) + madeOutputs(inner)
+        if let part {
+            guard let model = part.cut(out: try PackedFile.read(path)) else {
+                throw NodeError("\(path) is another model: it has no \(part.inputs + part.outputs)")
+            }
             reason = errorText { made = vg_onnx_read(runtime.library, path, model, model.count, options, $0) }
+        } else {
+            reason = errorText { made = vg_onnx_read(runtime.library, path, nil, 0, options, $0) }
         }
         guard let made else {
             throw NodeError(
@@ -180,14 +182,6 @@ public final class OnnxSession: @unchecked Sendable {
         guard isDone else { throw NodeError("cannot compute \(path): \(reason)") }
         return results.compactMap { $0 }.map { OnnxValue(runtime, owning: $0) }
     }
-}
-
-/// What makes inner values of a model its outputs when it stands behind the model: in a protocol buffer a part that comes again
-/// is added to what came before (protobuf.dev, "Last One Wins"); field 7 of a model is its graph, 12 of a graph an output, 1 of
-/// that its name.
-private func madeOutputs(_ names: [String]) -> [UInt8] {
-    func field(_ number: UInt8, _ bytes: [UInt8]) -> [UInt8] { [number << 3 | 2, UInt8(bytes.count)] + bytes }
-    return names.flatMap { field(7, field(12, field(1, Array($0.utf8.prefix(100))))) }
 }
 
 /// What a call left as its error.

@@ -1,41 +1,49 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import Glibc
-import JSON
 import Models
 import NodeKit
 import Pronunciation
 
 /// A voice of hibari that was read: a net that says of sounds how they are spoken, and what makes sounds of a text.
+///
+/// The net has two stages. The first looks at a sentence as a whole, and says how long each sound lasts, its pitch, and what
+/// each frame shall be like. The second makes spectra of that, and looks no further than 27 frames to both sides: so it is
+/// computed window by window, and the first frames are heard while the others are made.
 final class HibariVoice: Sendable {
     /// Steps of a sound's length: two frames of 12.5 ms.
-    private static let step = 0.025
+    private static let step = 2
     /// More than that is said in parts. As long a sentence as the voices have learnt.
     private static let most = 400
-    /// An inner value of the net: how many steps each sound lasts.
+    /// How many frames the second stage looks to each side: nine convolutions of seven frames.
+    private static let reach = 27
+    /// Frames of silence that are left before the first sound.
+    private static let lead = 4
+    /// How many frames are made at a time: few at first.
+    private static let windows = [8, 32, 80]
+
+    private static let frames = "/Concat_43_output_0"
+    private static let pitch = "f0"
     private static let lengths = "/Clip_output_0"
-    private static let spectra = ["lh", "theta", "ln", "lr", "phi", "f0"]
+    private static let spectra = "/head/Add_output_0"
 
     private let pronouncer: Pronouncer
     private let ids: [Unicode.Scalar: Int64]
-    /// One piece at a time.
-    private let session: Lock<OnnxSession>
-    private let tellsLengths: Bool
+    /// Both stages, for one piece at a time.
+    private let stages: Lock<(first: OnnxSession, second: OnnxSession)>
 
     init(model: String, _ pronouncer: Pronouncer, ids: [Unicode.Scalar: Int64], _ runtime: OnnxRuntime)
         throws(NodeError)
     {
         self.pronouncer = pronouncer
         self.ids = ids
-        // The net's weights are shared among its layers, which the runtime's way without overflows cannot read (1.28, 1.32).
-        let session: OnnxSession
-        if let whole = try? OnnxSession(runtime, path: model, inner: [Self.lengths], isExact: false) {
-            session = whole
-        } else {
-            session = try OnnxSession(runtime, path: model, isExact: false)
+        func session(_ part: OnnxPart) throws(NodeError) -> OnnxSession {
+            // Weights of the first stage are shared, which the runtime's way without overflows cannot read (1.28, 1.32).
+            if let exact = try? OnnxSession(runtime, path: model, part: part) { return exact }
+            return try OnnxSession(runtime, path: model, part: part, isExact: false)
         }
-        try session.require(inputs: ["ids", "speed"], outputs: Self.spectra)
-        tellsLengths = session.outputs.contains(Self.lengths)
-        self.session = Lock(session)
+        let first = try session(OnnxPart(to: [Self.frames, Self.pitch, Self.lengths]))
+        try first.require(inputs: ["ids", "speed"], outputs: [Self.frames, Self.pitch, Self.lengths])
+        stages = try Lock((first, session(OnnxPart(from: [Self.frames], to: [Self.spectra]))))
     }
 
     /// Speaks a piece of text; returns whether anything of it can be said. `pitch`: a factor. [worker]
@@ -44,8 +52,7 @@ final class HibariVoice: Sendable {
         if said.words.isEmpty { return false }
         var spoken = 0.0
         for part in parts(of: said.phonemes) {
-            let words = said.words.filter { part.contains($0.phonemes.lowerBound) }
-            guard let length = try speak(said, part, words, at: spoken, pace, pitch, deliver) else { return true }
+            guard let length = try speak(said, part, at: spoken, pace, pitch, deliver) else { return true }
             spoken += length
         }
         return true
@@ -53,8 +60,8 @@ final class HibariVoice: Sendable {
 
     /// Says a part of the sounds; returns how many seconds it lasts, nil: it was ended.
     private func speak(
-        _ said: Pronunciation, _ part: Range<Int>, _ words: [Pronunciation.Word], at start: Double, _ pace: Double,
-        _ pitch: Double, _ deliver: VoiceDelivery
+        _ said: Pronunciation, _ part: Range<Int>, at start: Double, _ pace: Double, _ pitch: Double,
+        _ deliver: VoiceDelivery
     ) throws(NodeError) -> Double? {
         // 0 stands at both ends.
         var input: [Int64] = [0]
@@ -63,60 +70,85 @@ final class HibariVoice: Sendable {
             places[place] = input.count
             if let id = ids[said.phonemes[place]] { input.append(id) }
         }
-        let (frames, lengths) = try compute(input + [0], pace: pace, pitch: pitch)
-        var begins = [0.0]
-        for length in lengths { begins.append(begins.last! + Double(length) * Self.step) }
-        var marks = words.compactMap { word -> SpokenWord? in
-            guard tellsLengths, let place = places[word.phonemes.lowerBound], place < begins.count else { return nil }
-            return SpokenWord(start: word.text.lowerBound, length: word.text.count, time: start + begins[place])
+        let plan = try plan(input + [0], pace, pitch)
+        let skipped = max(Self.step * Int(plan.lengths[0]) - Self.lead, 0)
+        var begins = [-Double(skipped)]
+        for length in plan.lengths { begins.append(begins[begins.count - 1] + Double(Self.step) * Double(length)) }
+        var words = said.words.filter { part.contains($0.phonemes.lowerBound) }.compactMap { word -> SpokenWord? in
+            guard let place = places[word.phonemes.lowerBound], place < begins.count else { return nil }
+            let time = start + begins[place] * SpectralSound.frame
+            return SpokenWord(start: word.text.lowerBound, length: word.text.count, time: time)
         }
-        var sound = try SpectralSound(frames, seed: UInt64(input.count))
+        var sound = try SpectralSound(pitch: Array(plan.pitch[skipped...]), seed: UInt64(input.count))
         var samples: [Float] = []
-        // The first ones at once, then a tenth of a second at a time.
-        var wanted = 1
-        var isOver = false
-        while !isOver {
-            isOver = !sound.next(&samples)
-            guard samples.count >= wanted || isOver else { continue }
-            if !samples.withUnsafeBufferPointer({ deliver($0, marks) }) { return nil }
+        var windows = Self.windows[...]
+        var place = skipped
+        while place < plan.count {
+            let window = windows.first ?? Self.windows[Self.windows.count - 1]
+            windows = windows.dropFirst()
+            let end = min(place + window, plan.count)
+            sound.take(try spectra(plan, place..<end), &samples)
+            if end == plan.count { sound.finish(&samples) }
+            if !samples.withUnsafeBufferPointer({ deliver($0, words) }) { return nil }
             samples.removeAll(keepingCapacity: true)
-            marks = []
-            wanted = Int(SpectralSound.rate / 10)
+            words = []
+            place = end
         }
-        return Double(frames.count) * Self.step / 2
+        return Double(plan.count - skipped) * SpectralSound.frame
     }
 
-    private func compute(_ input: [Int64], pace: Double, pitch: Double) throws(NodeError)
-        -> (SpectralFrames, lengths: [Float])
-    {
-        try session.withLock { session throws(NodeError) in
-            let values = try session.run(
+    // MARK: stages
+
+    /// What the first stage says.
+    private struct Plan {
+        /// What frames shall be like, value after value, of all frames each.
+        var frames: [Float]
+        /// Hz, of each frame.
+        var pitch: [Float]
+        /// Steps, of each sound.
+        var lengths: [Float]
+        var count: Int { pitch.count }
+    }
+
+    private func plan(_ input: [Int64], _ pace: Double, _ pitch: Double) throws(NodeError) -> Plan {
+        try stages.withLock { stages throws(NodeError) in
+            let session = stages.first
+            let results = try session.run(
                 [
                     ("ids", try OnnxValue(session.runtime, input, shape: [1, input.count])),
                     ("speed", try OnnxValue(session.runtime, [Float(pace)], shape: [1])),
-                ], outputs: Self.spectra + (tellsLengths ? [Self.lengths] : []))
-            var parts: [[Float]] = []
-            for value in values { parts.append(try value.floats().elements) }
-            let count = parts[5].count
-            guard count > 0, parts[..<5].allSatisfy({ $0.count == count * SpectralSound.bins }) else {
-                throw NodeError("the voice's net gave spectra of another size than was expected")
+                ], outputs: [Self.frames, Self.pitch, Self.lengths])
+            let plan = Plan(
+                frames: try results[0].floats().elements,
+                pitch: try results[1].floats().elements.map { $0 * Float(pitch) },
+                lengths: try results[2].floats().elements)
+            guard plan.count > 0, plan.frames.count % plan.count == 0, plan.lengths.count == input.count else {
+                throw NodeError("the voice's net gave values of another size than was expected")
             }
-            let frames = SpectralFrames(
-                pulse: turned(parts[0], count), turn: turned(parts[1], count), noise: turned(parts[2], count),
-                rest: turned(parts[3], count), phase: turned(parts[4], count), pitch: parts[5].map { $0 * Float(pitch) }
-            )
-            return (frames, parts.count > 6 ? parts[6] : [])
+            return plan
         }
     }
 
-    /// Frame after frame, in place of bin after bin.
-    private func turned(_ values: [Float], _ frames: Int) -> [Float] {
-        [Float](unsafeUninitializedCapacity: values.count) { result, count in
-            for bin in 0..<SpectralSound.bins {
-                for frame in 0..<frames { result[frame * SpectralSound.bins + bin] = values[bin * frames + frame] }
-            }
-            count = values.count
+    /// The spectra of some frames, frame after frame.
+    private func spectra(_ plan: Plan, _ wanted: Range<Int>) throws(NodeError) -> ArraySlice<Float> {
+        let seen = max(wanted.lowerBound - Self.reach, 0)..<min(wanted.upperBound + Self.reach, plan.count)
+        let values = plan.frames.count / plan.count
+        var input: [Float] = []
+        input.reserveCapacity(values * seen.count)
+        for value in 0..<values {
+            input += plan.frames[(value * plan.count + seen.lowerBound)..<(value * plan.count + seen.upperBound)]
         }
+        let shape = [1, values, seen.count]
+        let given = try stages.withLock { stages throws(NodeError) in
+            let session = stages.second
+            let value = try OnnxValue(session.runtime, input, shape: shape)
+            return try session.run([(Self.frames, value)], outputs: [Self.spectra])[0].floats().elements
+        }
+        guard given.count == seen.count * SpectralSound.values else {
+            throw NodeError("the voice's net gave spectra of another size than was expected")
+        }
+        let start = (wanted.lowerBound - seen.lowerBound) * SpectralSound.values
+        return given[start..<(start + wanted.count * SpectralSound.values)]
     }
 
     /// Cuts what is too long for the net, behind marks, else between words.

@@ -3,33 +3,26 @@ import CKissfft
 import Glibc
 import NodeKit
 
-/// What a voice says of each frame of its sound, 601 bins after another: how a pulse is filtered, how loud noise is, and what is
-/// neither. All magnitudes are natural logarithms.
-struct SpectralFrames {
-    /// Of the pulse's spectrum: magnitude, and turn of the phase (atanh of half turns).
-    var pulse, turn: [Float]
-    /// Magnitude of the noise.
-    var noise: [Float]
-    /// Magnitude and phase of the rest.
-    var rest, phase: [Float]
-    /// Hz, 0 where there is no voice.
-    var pitch: [Float]
-    var count: Int { pitch.count }
-}
-
-/// Makes sound of spectra, frame by frame, so that the first sample does not wait for the last: the pulses' spectrum is
-/// filtered, noise and the rest are added, and the inverse transforms overlap (Griffin and Lim, Signal Estimation from Modified
-/// Short-Time Fourier Transform, 1984).
+/// Makes sound of spectra, frame by frame, so that the first sample does not wait for the last: a pulse's spectrum is filtered,
+/// noise and the rest are added, and the inverse transforms overlap (Griffin and Lim, Signal Estimation from Modified Short-Time
+/// Fourier Transform, 1984).
+///
+/// Of each frame and bin there are five values, one kind after another: how a pulse is filtered (logarithm of the magnitude, and
+/// atanh of the phase in half turns), how loud noise is, and what is neither (logarithm of the magnitude, and phase).
 struct SpectralSound: ~Copyable {
     static let rate = 24_000.0
-    static let bins = size / 2 + 1
+    /// Seconds from one frame to the next.
+    static let frame = Double(hop) / rate
+    /// Of a frame.
+    static let values = 5 * bins
+    private static let bins = size / 2 + 1
     private static let size = 1200
     private static let hop = 300
     /// Frames that each sample is part of.
     private static let overlap = size / hop
     private static let window = (0..<size).map { 0.5 - 0.5 * cosf(2 * .pi * Float($0) / Float(size)) }
 
-    private let frames: SpectralFrames
+    private let count: Int
     private var pulses: PulseTrain
     private var noise: GaussianNoise
     private let forward, backward: kiss_fftr_cfg
@@ -39,16 +32,17 @@ struct SpectralSound: ~Copyable {
     private var sums = [Float](repeating: 0, count: size)
     private var frame = 0
 
-    init(_ frames: SpectralFrames, seed: UInt64) throws(NodeError) {
+    /// `pitch`: in Hz of each frame that there will be, 0 where there is no voice.
+    init(pitch: [Float], seed: UInt64) throws(NodeError) {
         guard let forward = kiss_fftr_alloc(Int32(Self.size), 0, nil, nil) else { throw NodeError("no memory") }
         guard let backward = kiss_fftr_alloc(Int32(Self.size), 1, nil, nil) else {
             free(UnsafeMutableRawPointer(forward))
             throw NodeError("no memory")
         }
-        self.frames = frames
         self.forward = forward
         self.backward = backward
-        pulses = PulseTrain(pitch: frames.pitch, hop: Self.hop, rate: Self.rate)
+        count = pitch.count
+        pulses = PulseTrain(pitch: pitch, hop: Self.hop, rate: Self.rate)
         noise = GaussianNoise(seed: seed)
     }
 
@@ -57,16 +51,23 @@ struct SpectralSound: ~Copyable {
         free(UnsafeMutableRawPointer(backward))
     }
 
-    /// Adds the next samples, 300 at a time once two frames are made; false: that was the last.
-    mutating func next(_ samples: inout [Float]) -> Bool {
-        let count = frames.count
-        guard frame < count + Self.overlap - 1 else { return false }
-        if frame < count {
+    /// Takes the next frames; adds the samples that no later frame is part of.
+    mutating func take(_ frames: ArraySlice<Float>, _ samples: inout [Float]) {
+        for start in stride(from: frames.startIndex, to: frames.endIndex, by: Self.values) {
             excite()
-            shape()
+            shape(frames, start)
             kiss_fftri(backward, spectrum, &block)
             for place in 0..<Self.size { sums[place] += block[place] * Self.window[place] / Float(Self.size) }
+            shift(&samples)
         }
+    }
+
+    /// Adds the last samples.
+    mutating func finish(_ samples: inout [Float]) {
+        for _ in 1..<Self.overlap { shift(&samples) }
+    }
+
+    private mutating func shift(_ samples: inout [Float]) {
         // What is in the middle of the first frame is the first sample.
         if (2..<(count + 2)).contains(frame) {
             for place in 0..<Self.hop { samples.append(sums[place] / weight(frame, place)) }
@@ -74,13 +75,12 @@ struct SpectralSound: ~Copyable {
         for place in 0..<(Self.size - Self.hop) { sums[place] = sums[place + Self.hop] }
         for place in (Self.size - Self.hop)..<Self.size { sums[place] = 0 }
         frame += 1
-        return frame < count + Self.overlap - 1
     }
 
     /// The sum of all squared windows at a sample of a block; at the ends there are fewer.
     private func weight(_ block: Int, _ place: Int) -> Float {
         var sum: Float = 0
-        for part in 0..<Self.overlap where (0..<frames.count).contains(block - part) {
+        for part in 0..<Self.overlap where (0..<count).contains(block - part) {
             let window = Self.window[part * Self.hop + place]
             sum += window * window
         }
@@ -102,19 +102,17 @@ struct SpectralSound: ~Copyable {
     }
 
     /// Filters the pulses, and adds the noise and the rest.
-    private mutating func shape() {
-        let start = frame * Self.bins
+    private mutating func shape(_ frames: ArraySlice<Float>, _ start: Int) {
         func loudness(_ logarithm: Float) -> Float { expf(min(logarithm, 7)) }
         for bin in 0..<Self.bins {
-            let place = start + bin
-            let turn = Float.pi * tanhf(frames.turn[place])
-            let size = loudness(frames.pulse[place])
+            func value(_ kind: Int) -> Float { frames[start + kind * Self.bins + bin] }
+            let turn = Float.pi * tanhf(value(1))
+            let size = loudness(value(0))
             let (cosine, sine) = (size * cosf(turn), size * sinf(turn))
             let pulse = spectrum[bin]
             let (first, second) = noise.pair()
-            let noisy = loudness(frames.noise[place])
-            let rest = loudness(frames.rest[place])
-            let phase = frames.phase[place]
+            let noisy = loudness(value(2))
+            let (rest, phase) = (loudness(value(3)), value(4))
             spectrum[bin].r = cosine * pulse.r - sine * pulse.i + noisy * first + rest * cosf(phase)
             spectrum[bin].i = cosine * pulse.i + sine * pulse.r + noisy * second + rest * sinf(phase)
         }

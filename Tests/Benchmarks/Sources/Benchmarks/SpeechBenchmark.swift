@@ -6,7 +6,7 @@ import JSON
 /// Speaking and listening, engine by engine. An engine, or a model of one, that is not installed is left out.
 func speechBenchmark(_ effort: Effort) throws -> [Row] {
     var rows: [Row] = []
-    for engine in ["espeak-ng", "flite", "piper"] { rows += try speakingRows(effort, engine) }
+    for engine in ["espeak-ng", "hibari", "flite", "piper"] { rows += try speakingRows(effort, engine) }
     let recordings = Recording.all()
     guard !recordings.prose.isEmpty else { return rows + [.missing("listening", "pocketsphinx-testdata")] }
     for engine in ["pocketsphinx", "moonshine"] {
@@ -21,7 +21,7 @@ func speechBenchmark(_ effort: Effort) throws -> [Row] {
 private func speakingRows(_ effort: Effort, _ engine: String) throws -> [Row] {
     progress("speech: \(engine) speaks")
     // A block, and one until the server takes it.
-    let limit = engine == "piper" ? 150 : 5 + 2 * 128 / 48.0
+    let limit = ["piper": 150, "hibari": 20][engine] ?? 5 + 2 * 128 / 48.0
     guard let heard = try messageToSound(effort, engine: engine, repetitions: 2 * effort.runs) else {
         return [.missing("say to first sample", engine)]
     }
