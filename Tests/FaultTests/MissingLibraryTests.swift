@@ -38,9 +38,12 @@ import TestSupport
             errors.contains(link) && errors.contains("apt install libpocketsphinx3 pocketsphinx-en-us"), "\(errors)")
     }
 
-    @Test("Without espeak-ng what speaks is refused, with the package", arguments: ["demo.conf", "announce.conf"])
+    @Test(
+        "Without espeak-ng flite speaks, and without both what speaks is refused, with the package",
+        arguments: ["demo.conf", "announce.conf"])
     func mute(_ example: String) async throws {
-        let errors = try #require(try await refusal(example, without: "espeak-ng"))
+        #expect(try await refusal(example, without: "espeak-ng") == nil)
+        let errors = try #require(try await refusal(example, without: "espeak-ng:flite"))
         #expect(errors.contains("' needs it") && errors.contains("apt install libespeak-ng1"), "\(errors)")
     }
 
