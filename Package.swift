@@ -156,12 +156,13 @@ let package = Package(
             ], exclude: design),
         code("Reference", ["API", "Config", "Graph", "GraphFile", "Host", "JSON", "NodeKit", "System"]),
         code("Film", ["Host", "Picture", "System", "Terminal"]),
+        code("SpeechDispatcher", ["Host", "NodeKit", "System"]),
         .executableTarget(
             name: "voicegraph",
             dependencies: [
                 "API", "Archive", "Config", "Control", "Doctor", "Drivers", "Film", "Graph", "GraphFile", "Host",
-                "Isolation", "JSON", "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server", "System",
-                "Terminal",
+                "Isolation", "JSON", "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server",
+                "SpeechDispatcher", "System", "Terminal",
                 command("ArgumentParser", of: "swift-argument-parser"),
             ],
             exclude: design, resources: [.embedInCode("Plugin/Scaffold")], swiftSettings: strict),
@@ -237,7 +238,7 @@ let package = Package(
             [
                 "Archive", "CSndfile", "Config", "Doctor", "Drivers", "Film", "Graph", "GraphFile", "Host",
                 "ModelStore",
-                "NodeKit", "Reference", "voicegraph",
+                "NodeKit", "Reference", "SpeechDispatcher", "voicegraph",
             ]),
         tests("Fault", ["Control", "GraphFile", "JSON"]),
         tests("Architecture", []),

@@ -11,7 +11,7 @@ struct VoiceGraph: AsyncParsableCommand {
         version: "voicegraph \(hostVersion)",
         subcommands: [
             RunCommand.self, RenderCommand.self, RecordCommand.self, SayCommand.self, SpeakCommand.self,
-            VoicesCommand.self,
+            VoicesCommand.self, SpeechDispatcherCommand.self,
             TranscribeCommand.self, PictureCommand.self, VideoCommand.self, CheckCommand.self, GraphCommand.self,
             NodesCommand.self,
             DescribeCommand.self,

@@ -99,10 +99,14 @@ let folders: [Folder] = [
         "Film", "pictures of sound as a film, by ffmpeg; captions",
         imports: ["Host", "Picture", "System", "Terminal"]),
     Folder(
+        "SpeechDispatcher", "the protocol by which Speech Dispatcher speaks through a graph",
+        imports: ["Host", "NodeKit", "System"]),
+    Folder(
         "voicegraph", "the command",
         imports: [
             "API", "Archive", "Config", "Control", "Doctor", "Drivers", "Film", "Graph", "GraphFile", "Host",
-            "Isolation", "JSON", "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server", "System", "Terminal",
+            "Isolation", "JSON", "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server", "SpeechDispatcher",
+            "System", "Terminal",
             "ArgumentParser",
         ]),
     Folder(

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-private func isInstalled(_ program: String) -> Bool {
+func isInstalled(_ program: String) -> Bool {
     FileManager.default.isExecutableFile(atPath: "/usr/bin/" + program)
 }
 
@@ -80,7 +80,8 @@ struct ManualTests {
             for below in command.commands where below.isShown {
                 #expect(page.contains(".SS \"\(below.name.replacing("-", with: "\\-"))\"\n"))
             }
-            #expect(pages["voicegraph.1"]!.contains("\\fBvoicegraph\\-\(command.name)\\fR(1)"))
+            #expect(
+                pages["voicegraph.1"]!.contains("\\fBvoicegraph\\-\(command.name.replacing("-", with: "\\-"))\\fR(1)"))
         }
     }
 

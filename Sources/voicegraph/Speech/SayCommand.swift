@@ -98,10 +98,7 @@ struct SayCommand: AsyncParsableCommand {
         var settings = engine.settings.merging(voice.settings) { $1 }
         settings["text"] = .string(spoken)
         if duckOthers { settings["duck_others"] = .bool(true) }
-        var graph = SpeechGraph.description(settings, channels: 2)
-        // As an output does that a file describes with it.
-        graph.nodes[1].entries["connect"] = Entry(.list([.string("system:playback_*")]))
-        graph.nodes[1].keys.append("connect")
+        let graph = SpeechGraph.aloud(settings)
         do {
             try await host.load(graph)
             try await host.run(audio.request(client: graph.name))

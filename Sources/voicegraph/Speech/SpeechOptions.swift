@@ -152,6 +152,14 @@ enum SpeechGraph {
             ], links: [LinkDescription(from: Endpoint(voice), to: Endpoint("speakers"))],
             baseFolder: currentFolder())
     }
+
+    /// The same to the speakers, as an output does that a file describes with it.
+    static func aloud(_ settings: [String: SettingValue]) -> GraphDescription {
+        var graph = description(settings, channels: 2)
+        graph.nodes[1].entries["connect"] = Entry(.list([.string("system:playback_*")]))
+        graph.nodes[1].keys.append("connect")
+        return graph
+    }
 }
 
 /// Says what is wrong with a graph that no file says: there are no lines to show.
