@@ -169,7 +169,6 @@ import TestSupport
                 print(" ".join(told), flush=True)
             speak('<speak>One two <mark name="a"/>three four <mark name="b"/>five.</speak>')
             speak('<speak>' + 'This is a long sentence that goes on. ' * 20 + '</speak>', stops=True)
-            speak('<speak></speak>')
             client.set_language("de")
             speak('<speak>Guten Tag.</speak>')
             client.set_synthesis_voice("nobody at all")
@@ -178,7 +177,7 @@ import TestSupport
             """
         let path = try server.scratch.write("client.py", script)
         let told = try await server.run("/usr/bin/python3", path).lines
-        #expect(told == ["begin a b end", "begin cancel", "begin end", "begin end", "begin end"])
+        #expect(told == ["begin a b end", "begin cancel", "begin end", "begin end"])
         _ = try await server.end()
     }
 

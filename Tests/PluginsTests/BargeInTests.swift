@@ -9,7 +9,7 @@ import TestSupport
     private static let text = "one two three four five six seven"
 
     private func speaker(_ settings: [String: SettingValue] = [:]) throws -> NodeHarness {
-        try NodeHarness(pluginType("tts"), settings, offline: true)
+        try NodeHarness(pluginType("tts"), byEspeak(settings), offline: true)
     }
 
     private func heard(_ node: NodeHarness) -> [Message] { node.capture.messages.map(\.message) }

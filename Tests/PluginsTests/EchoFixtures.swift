@@ -43,7 +43,7 @@ enum EchoVoice: String, CaseIterable, Sendable {
             try run("sox", [raw, "-r", "\(rate)", file])
         case .espeak:
             let node = try NodeHarness(
-                pluginType("tts"), ["text": .string(Self.text)], rate: Double(rate), offline: true)
+                pluginType("tts"), byEspeak(["text": .string(Self.text)]), rate: Double(rate), offline: true)
             return Self.leveled(node.renderUntilIdle(limit: rate * 30)[0])
         }
         return Self.leveled(try SoundFile(file).samples[0])

@@ -56,8 +56,11 @@ import TestSupport
     @Test("Rate, pitch and volume change what it says", .enabled(if: isInstalled)) func voice() throws {
         let node = try harness("hibari")
         let own = try spoken(Self.sentence, by: node)
-        #expect(try Double(spoken(Self.sentence, ["rate": .number(2)], by: node).count) < 0.65 * Double(own.count))
-        #expect(try Double(spoken(Self.sentence, ["rate": .number(0.5)], by: node).count) > 1.6 * Double(own.count))
+        for rate in [0.5, 0.8, 1.3, 2, 2.5] {
+            let share =
+                try Double(spoken(Self.sentence, ["rate": .number(rate)], by: node).count) * rate / Double(own.count)
+            #expect((0.85...1.15).contains(share), "\(rate): \(share)")
+        }
         let high = try spoken(Self.sentence, ["pitch": .integer(75)], by: node)
         #expect(high.count == own.count)
         #expect(abs(pitch(high) / pitch(own) - 1.414) < 0.1, "\(pitch(high)) of \(pitch(own)) Hz")
@@ -102,7 +105,7 @@ import TestSupport
             try node.perform("speak", ["text": .string("x"), "voice": .string("hart")])
         }
         #expect(
-            unknown?.message == "no engine has a voice called \"hart\"" && unknown?.hint == "did you mean \"heart\"?")
+            unknown?.hint == "did you mean \"heart\"?")
     }
 
     @Test(

@@ -7,7 +7,7 @@ import TestSupport
 /// What can be done to a voice while it plays.
 @Suite(.serialized) struct SpeechActionTests {
     private func harness(_ settings: [String: SettingValue] = [:]) throws -> NodeHarness {
-        try NodeHarness(pluginType("tts"), settings, offline: true)
+        try NodeHarness(pluginType("tts"), byEspeak(settings), offline: true)
     }
 
     @Test("Text is the only main message input") func ports() throws {
@@ -127,7 +127,7 @@ import TestSupport
         #expect(copied.status == 0, "\(copied.output)")
         await #expect(processExitsWith: .success) { [folder = scratch.path as String] in
             setenv("ESPEAK_DATA_PATH", folder, 1)
-            let node = try NodeHarness(pluginType("tts"), offline: true)
+            let node = try NodeHarness(pluginType("tts"), byEspeak(), offline: true)
             func say() throws {
                 node.capture.clear()
                 try node.perform("speak", ["text": .string("eins")])

@@ -7,7 +7,7 @@ import TestSupport
 /// How speech is stopped, held and skipped, and when it is said to be heard.
 @Suite(.serialized) struct SpeechControlTests {
     private func harness(_ settings: [String: SettingValue] = [:], offline: Bool = true) throws -> NodeHarness {
-        try NodeHarness(pluginType("tts"), settings, offline: offline)
+        try NodeHarness(pluginType("tts"), byEspeak(settings), offline: offline)
     }
 
     @Test("O1: Speaking stops the speech before it and trims; a blank text only stops", .timeLimit(.minutes(5)))

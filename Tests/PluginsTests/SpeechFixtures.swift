@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import NodeKit
 import TestSupport
 
 /// Speech that recognizers understand, at 16 kHz: the voice kal16 of flite.
@@ -16,6 +17,11 @@ func spoken(_ text: String) throws -> [Float] {
 
 /// So many seconds of silence at 16 kHz.
 func silence(_ seconds: Double) -> [Float] { [Float](repeating: 0, count: Int(seconds * 16000)) }
+
+/// Settings of a node that speaks by espeak-ng, whatever else is installed.
+func byEspeak(_ settings: [String: SettingValue] = [:]) -> [String: SettingValue] {
+    settings.merging(["engine": .string("espeak-ng")]) { given, _ in given }
+}
 
 /// The models of this user, for tests that need them.
 enum TestModels {

@@ -10,7 +10,7 @@ import TestSupport
     static let sentence = "Hello, this is a glowing voice orb."
 
     private func harness(_ settings: [String: SettingValue], rate: Double = 48000) throws -> NodeHarness {
-        try NodeHarness(pluginType("tts"), settings, rate: rate, offline: true)
+        try NodeHarness(pluginType("tts"), byEspeak(settings), rate: rate, offline: true)
     }
 
     @Test(
@@ -143,7 +143,7 @@ import TestSupport
         for name in ["a", "b"] {
             await #expect(processExitsWith: .success) { [path = scratch.file(name) as String] in
                 let node = try NodeHarness(
-                    pluginType("tts"), ["text": .string("aaah " + TTSTests.sentence)], offline: true)
+                    pluginType("tts"), byEspeak(["text": .string("aaah " + TTSTests.sentence)]), offline: true)
                 var output = node.render(30_000)[0]
                 node.instance.receive(.text("second thoughts"), port: 0)
                 output += node.renderUntilIdle(limit: 480_000)[0]
@@ -162,7 +162,7 @@ import TestSupport
         let scratch = try Scratch()
         await #expect(processExitsWith: .success) { [path = scratch.file("node") as String] in
             let node = try NodeHarness(
-                pluginType("tts"), ["text": .string(TTSTests.sentence)], rate: 22050, offline: true)
+                pluginType("tts"), byEspeak(["text": .string(TTSTests.sentence)]), rate: 22050, offline: true)
             let output = node.renderUntilIdle(limit: 480_000)[0]
             let made = try #require(node.capture.events("speech.synthesized").first?.integer("frames"))
             try output.prefix(made).withUnsafeBytes { Data($0) }.write(to: URL(fileURLWithPath: path))
@@ -177,7 +177,7 @@ import TestSupport
     }
 
     @Test("Live speech plays every sample too", .timeLimit(.minutes(5))) func live() throws {
-        let node = try NodeHarness(pluginType("tts"), ["text": .string(Self.sentence)])
+        let node = try NodeHarness(pluginType("tts"), byEspeak(["text": .string(Self.sentence)]))
         var output: [Float] = []
         // No waiting for the voice here: early blocks may be silent, later ones come from a full ring.
         while node.capture.events("speech.finished").isEmpty, output.count < 48000 * 3600 { output += node.run(512)[0] }
@@ -205,18 +205,19 @@ import TestSupport
     @Test("An unknown voice is an error at its setting") func unknownVoice() throws {
         let error = try #require(throws: NodeError.self) {
             try NodeInstance(
-                type: pluginType("tts"), name: "n", settings: Settings(["voice": .string("klingon-opera")]))
+                type: pluginType("tts"), name: "n", settings: Settings(byEspeak(["voice": .string("klingon-opera")])))
         }
         #expect(error.message == "espeak-ng has no voice called \"klingon-opera\"" && error.key == "voice")
     }
 
     @Test("A language tag is a voice") func languageTag() throws {
-        _ = try NodeInstance(type: pluginType("tts"), name: "n", settings: Settings(["language": .string("en-US")]))
+        _ = try NodeInstance(
+            type: pluginType("tts"), name: "n", settings: Settings(byEspeak(["language": .string("en-US")])))
     }
 
     @Test("A rate between factor and words is an error") func badRate() throws {
         let error = try #require(throws: NodeError.self) {
-            try NodeInstance(type: pluginType("tts"), name: "n", settings: Settings(["rate": .number(20)]))
+            try NodeInstance(type: pluginType("tts"), name: "n", settings: Settings(byEspeak(["rate": .number(20)])))
         }
         #expect(error.key == "rate")
     }

@@ -8,7 +8,7 @@ import TestSupport
 /// How a text is spoken: voice, markup, rate, volume.
 @Suite(.serialized) struct VoiceTests {
     private func harness(_ settings: [String: SettingValue] = [:], rate: Double = 48000) throws -> NodeHarness {
-        try NodeHarness(pluginType("tts"), settings, rate: rate, offline: true)
+        try NodeHarness(pluginType("tts"), byEspeak(settings), rate: rate, offline: true)
     }
 
     /// What is heard of a text, from its first sample to its last, and its words.
@@ -38,7 +38,8 @@ import TestSupport
         ]
         for tag in tags {
             #expect(throws: Never.self, "\(tag)") {
-                _ = try NodeInstance(type: pluginType("tts"), name: "n", settings: Settings(["language": .string(tag)]))
+                _ = try NodeInstance(
+                    type: pluginType("tts"), name: "n", settings: Settings(byEspeak(["language": .string(tag)])))
             }
         }
     }

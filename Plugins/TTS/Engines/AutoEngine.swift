@@ -54,9 +54,7 @@ struct AutoEngine: VoiceEngine {
         } catch {
             let known = (try? voices()) ?? []
             throw NodeError(
-                "no engine has a voice called \"\(voice)\"",
-                hint: suggestion(voice, among: known.map(\.name)) ?? error.hint,
-                key: error.key)
+                error.message, hint: suggestion(voice, among: known.map(\.name)) ?? error.hint, key: error.key)
         }
     }
 

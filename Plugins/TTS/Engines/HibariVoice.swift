@@ -70,8 +70,10 @@ final class HibariVoice: Sendable {
             places[place] = input.count
             if let id = ids[said.phonemes[place]] { input.append(id) }
         }
-        let plan = try plan(input + [0], pace, pitch)
-        let skipped = max(Self.step * Int(plan.lengths[0]) - Self.lead, 0)
+        // Beyond these the net would make sounds of no length.
+        let own = min(max(pace, 0.6), 1.4)
+        let plan = try plan(input + [0], own, pitch).stretched(own / pace)
+        let skipped = min(max(Int(Float(Self.step) * plan.lengths[0]) - Self.lead, 0), plan.count - 1)
         var begins = [-Double(skipped)]
         for length in plan.lengths { begins.append(begins[begins.count - 1] + Double(Self.step) * Double(length)) }
         var words = said.words.filter { part.contains($0.phonemes.lowerBound) }.compactMap { word -> SpokenWord? in
@@ -108,6 +110,27 @@ final class HibariVoice: Sendable {
         /// Steps, of each sound.
         var lengths: [Float]
         var count: Int { pitch.count }
+
+        /// The same in a longer or shorter time.
+        func stretched(_ factor: Double) -> Plan {
+            let longer = max(Int((Double(count) * factor).rounded()), 1)
+            if longer == count { return self }
+            // Between which frames each new one lies, and how near to the second.
+            let places = (0..<longer).map { place -> (Int, Float) in
+                let exact = min(max((Double(place) + 0.5) / factor - 0.5, 0), Double(count - 1))
+                return (min(Int(exact), max(count - 2, 0)), Float(exact - Double(min(Int(exact), max(count - 2, 0)))))
+            }
+            var stretched = Plan(frames: [], pitch: [], lengths: lengths.map { $0 * Float(factor) })
+            for start in stride(from: 0, to: frames.count, by: count) {
+                for (place, near) in places {
+                    let next = min(place + 1, count - 1)
+                    stretched.frames.append(frames[start + place] * (1 - near) + frames[start + next] * near)
+                }
+            }
+            // There is no voice between one and none.
+            stretched.pitch = places.map { place, near in pitch[near < 0.5 ? place : min(place + 1, count - 1)] }
+            return stretched
+        }
     }
 
     private func plan(_ input: [Int64], _ pace: Double, _ pitch: Double) throws(NodeError) -> Plan {
