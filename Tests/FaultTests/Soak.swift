@@ -25,6 +25,8 @@ struct SoakFigures {
     var heap: [HeapUse] = []
     var settledHeap: HeapUse?
     var lastHeap: HeapUse?
+    /// Kilobytes of the process when its heap had settled.
+    var settledKilobytes: Int?
     /// Bytes of all that it had told when that was measured first, and at the end: it keeps them for clients that come back.
     var toldSettled = 0
     var told = 0
@@ -159,6 +161,7 @@ final class Soak {
             // A hundred edits are kept to be undone.
             if figures.settledHeap == nil, figures.edits > 150 {
                 figures.settledHeap = use
+                figures.settledKilobytes = figures.memory.last
                 figures.toldSettled = toldBytes
             }
             // The first round fills caches, and makes what is kept.
