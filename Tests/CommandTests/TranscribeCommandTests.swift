@@ -36,6 +36,31 @@ import TestSupport
         #expect((object["words"] as? [[String: Any]])?.compactMap { $0["text"] as? String } == ["five", "five"])
     }
 
+    /// The end of a run alone would wait for four seconds.
+    @Test("A run that ends when nothing is left to do waits for the end of an item and for its text") func slow()
+        async throws
+    {
+        let graph = try scratch.write(
+            "slow.conf",
+            """
+            [graph]
+            links = ["sound -> text"]
+            [node.sound]
+            type = "file"
+            path = "\(cards)004.wav"
+            [node.text]
+            type = "transcribe"
+            engine = "command"
+            command = "cat > /dev/null; sleep 5; echo good morning"
+            silence = 2
+            """)
+        let run = try Program(
+            [Program.voicegraph, "run", graph, "--driver", "dummy", "--json", "--until-idle"])
+        #expect(try await run.end(seconds: 60) == 0, "\(run.errors)")
+        let texts = try run.events().filter { $0["event"] as? String == "transcribe.final" }
+        #expect(texts.map { $0["text"] as? String } == ["good morning"], "\(run.errors)")
+    }
+
     @Test("Captions of several files go on as if one followed the other, whatever is said in them")
     func several() async throws {
         func times(_ text: String) -> [Double] {

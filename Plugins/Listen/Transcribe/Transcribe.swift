@@ -135,7 +135,7 @@ final class Transcribe: AudioNode {
     /// Returns when everything that was heard was worked on.
     func wait(frames: Int) { thread.wait() }
 
-    var isIdle: Bool { session.withLock(\.phase) != .stopping && !transcriber.isBehind }
+    var isIdle: Bool { session.withLock { $0.phase != .stopping && !$0.isAtWork } && !transcriber.isBehind }
 
     func finish() {
         if session.withLock({ $0.phase }) == .running { stop(nil) }
@@ -153,6 +153,7 @@ final class Transcribe: AudioNode {
             session.phase = .running
             session.number += 1
             session.isCancelled = false
+            session.isAtWork = true
         }
         abort.isRaised = false
         speechInput?.pipe.isOpen = true

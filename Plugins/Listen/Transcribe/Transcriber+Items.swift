@@ -167,6 +167,8 @@ extension Transcriber {
 
     /// Publishes what it does, if that is news.
     func tell(_ state: TranscribeState, reason: String = "") {
+        // One that a gate ends may never end.
+        session.withLock { $0.isAtWork = state == .finishing || state == .hearing && !options.isGated }
         if self.state == state { return }
         self.state = state
         host.publish(

@@ -9,6 +9,8 @@ struct TranscribeSession: Sendable {
     var number = 0
     /// Whether somebody has asked to throw away what is under way.
     var isCancelled = false
+    /// Whether it loads what it needs, or has an item that ends by itself.
+    var isAtWork = false
 }
 
 /// Makes items of what is heard: where they begin and end, and what is recognized in them. All on one thread, but for what
@@ -259,7 +261,7 @@ final class Transcriber {
         speechInput?.pipe.isOpen = false
         // A failed one is remembered until the next begins, for whoever wants to end it.
         if state != .failed { current = nil }
-        session.withLock { $0.phase = .idle }
+        session.withLock { ($0.phase, $0.isAtWork) = (.idle, false) }
         tell(state, reason: reason)
     }
 
