@@ -18,6 +18,11 @@ extension Unicode.Scalar {
         .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
     ]
 
+    /// Of the Latin alphabet with what was added to it, or what only changes a letter.
+    var isLatin: Bool {
+        value < 0x250 || (0x1E00..<0x1F00).contains(value) || properties.generalCategory == .modifierLetter
+    }
+
     /// A letter, or a number that is no digit, as ² is.
     var isWordLetter: Bool { isLetter || !isASCII && properties.numericType != nil }
 

@@ -140,9 +140,22 @@ extension Normalizer {
         var scan = scan
         guard let number = signed(&scan), case let end = scan.place else { return nil }
         _ = scan.takeSpace()
-        guard let unit = scan.takeFirst(of: unitNames, where: \.endsWord), let names = units[unit] else { return nil }
-        return (scan.place, [.same(scan.start..<end), .text(" " + plural(number, names))])
+        func found(_ names: [String]) -> Found {
+            (scan.place, [.same(scan.start..<end), .text(" " + plural(number, names))])
+        }
+        if let unit = scan.takeFirst(of: unitNames, where: \.endsWord), let names = units[unit] { return found(names) }
+        // The sign and the Greek letter.
+        guard scan.take("µ") || scan.take("μ"), let unit = scan.take(where: { Self.small[$0] != nil }), scan.endsWord,
+            let name = Self.small[unit]
+        else { return nil }
+        return found(["micro" + name, "micro" + name + "s"])
     }
+
+    /// Of which there are micrometers and so on.
+    private static let small: [Unicode.Scalar: String] = [
+        "m": "meter", "s": "second", "g": "gram", "l": "liter", "L": "liter", "F": "farad", "V": "volt", "A": "ampere",
+        "W": "watt",
+    ]
 
     /// Digit by digit, with a pause at each hyphen.
     func phone(_ scan: TextScan) -> Found {

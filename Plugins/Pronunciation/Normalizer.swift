@@ -106,6 +106,7 @@ struct Normalizer: Sendable {
         if let next = scan.next, let name = symbols[next], !Self.isBetween(next) {
             return (scan.place + 1, [.text(name.isEmpty ? " " : " \(name) ")])
         }
+        if let name = greekLetter(scan) { return (scan.place + 1, [.text(" \(name) ")]) }
         // These are said between two things only.
         guard let before = scan.before, !before.isSpace else { return nil }
         var after = scan
@@ -114,6 +115,15 @@ struct Normalizer: Sendable {
         _ = after.take(" ")
         guard let next = after.next, !next.isSpace else { return nil }
         return (after.place, [.text(name.isEmpty ? " " : " \(name) ")])
+    }
+
+    /// The name of a letter of Greek that is none of a Greek word, as in formulas.
+    private func greekLetter(_ scan: TextScan) -> String? {
+        func isGreek(_ scalar: Unicode.Scalar?) -> Bool { scalar.map { (0x370...0x3FF).contains($0.value) } ?? false }
+        guard let next = scan.next, isGreek(next), next.isLetter, !isGreek(scan.before), !isGreek(scan[1]) else {
+            return nil
+        }
+        return next.properties.name?.split(separator: " ").last?.lowercased()
     }
 
     private static func isBetween(_ scalar: Unicode.Scalar) -> Bool { "=<>~".unicodeScalars.contains(scalar) }

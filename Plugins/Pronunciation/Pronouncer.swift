@@ -17,6 +17,8 @@ public struct Pronunciation: Sendable, Equatable {
     public var phonemes: [Unicode.Scalar] = []
     /// In the order in which they are said. A part of the text that is said as several words is one.
     public var words: [Word] = []
+    /// Unicode scalars of the text in letters that nobody knows a sound of, in runs.
+    public var unsaid: [Range<Int>] = []
 }
 
 /// Says English texts in the sounds that Kokoro's voices, and those made from them, were trained with.
@@ -81,7 +83,28 @@ public struct Pronouncer: Sendable {
             sign = group[0].tag == "$" && group[0].phonemes?.isEmpty == true ? place.lowerBound : nil
         }
         while result.phonemes.last == " " { result.phonemes.removeLast() }
+        result.unsaid = unsaid(said)
         return result
+    }
+
+    /// Words in other letters than Latin ones; those that follow each other are one.
+    private func unsaid(_ said: MarkedText) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        var isOpen = false
+        for (place, scalar) in said.scalars.enumerated() {
+            if scalar.isLetter {
+                let origin = said.origin(place..<place + 1)
+                if scalar.isLatin {
+                    isOpen = false
+                } else if isOpen {
+                    runs[runs.count - 1] = runs[runs.count - 1].lowerBound..<origin.upperBound
+                } else {
+                    runs.append(origin)
+                    isOpen = true
+                }
+            }
+        }
+        return runs
     }
 
     /// Without white space at the ends.

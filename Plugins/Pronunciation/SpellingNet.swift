@@ -30,12 +30,23 @@ public final class SpellingNet: Sendable {
         self.session = Lock(session)
     }
 
-    /// What a word sounds like; nil: it has no letter that the net knows, or cannot be computed. [worker]
+    /// What a word sounds like, of a long one part by part; nil: it has no letter that the net knows, or cannot be computed.
+    /// [worker]
     public func say(_ word: String) -> [Unicode.Scalar]? {
-        let letters = word.unicodeScalars.compactMap { inputs[$0] }.prefix(longest)
+        var letters = word.unicodeScalars.compactMap { inputs[$0] }[...]
         if letters.isEmpty { return nil }
+        var sounds: [Unicode.Scalar] = []
+        while !letters.isEmpty {
+            guard let part = say(Array(letters.prefix(longest))) else { return nil }
+            sounds += part
+            letters = letters.dropFirst(longest)
+        }
+        return sounds
+    }
+
+    private func say(_ letters: [Int64]) -> [Unicode.Scalar]? {
         let given = session.withLock { session -> [Int64]? in
-            guard let input = try? OnnxValue(session.runtime, Array(letters), shape: [1, letters.count]) else {
+            guard let input = try? OnnxValue(session.runtime, letters, shape: [1, letters.count]) else {
                 return nil
             }
             return try? session.run([("chars", input)], outputs: ["ids"]).first?.integers().elements

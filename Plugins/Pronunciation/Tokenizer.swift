@@ -27,12 +27,6 @@ struct Tokenizer: Sendable {
         "mb",
         "MB", "kb", "KB", "gb", "GB", "tb", "TB", "T", "G", "M", "K", "%",
     ]
-    private static let domains: Set = [
-        "com", "org", "net", "edu", "gov", "io", "co", "uk", "de", "fr", "info", "biz", "us", "ca", "au", "tv", "me",
-        "ly",
-        "ai",
-    ]
-
     /// Takes the list of what is cut in its own way, with its parts.
     init(_ json: JSON) {
         special = json.fields.mapValues { $0.items.map { $0.string?.unicodeScalars.count ?? 0 } }
@@ -95,7 +89,7 @@ struct Tokenizer: Sendable {
             if let parts = parts(text, rest) {
                 tokens += parts
             } else {
-                tokens += isAddress(String(text[rest])) ? [rest] : within(text, rest)
+                tokens += within(text, rest)
             }
         }
         tokens += back.reversed()
@@ -213,24 +207,5 @@ struct Tokenizer: Sendable {
             }
         }
         return 0
-    }
-
-    private func isAddress(_ word: String) -> Bool {
-        let small = word.lowercased()
-        if ["http://", "https://", "ftp://", "www."].contains(where: { small.hasPrefix($0) && small != $0 }) {
-            return true
-        }
-        func isLabel(_ label: Substring) -> Bool {
-            !label.isEmpty && label.unicodeScalars.allSatisfy { $0.isOfWord || $0 == "-" }
-        }
-        let parts = small.split(separator: "@", omittingEmptySubsequences: false)
-        if parts.count == 2 {
-            let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
-            return labels.count > 1 && labels.allSatisfy(isLabel) && !parts[0].isEmpty
-                && parts[0].unicodeScalars.allSatisfy { $0.isOfWord || "+-.".unicodeScalars.contains($0) }
-        }
-        let labels = small.prefix { $0 != "/" }.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 1 && labels.count > 1 && labels.allSatisfy(isLabel)
-            && Self.domains.contains("\(labels.last!)")
     }
 }

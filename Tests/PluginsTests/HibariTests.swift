@@ -12,20 +12,6 @@ import TestSupport
         try NodeHarness(pluginType("tts"), settings.merging(["engine": .string(engine)]) { $1 }, offline: true)
     }
 
-    /// What is heard of a text.
-    private func spoken(_ text: String, _ arguments: [String: SettingValue] = [:], by node: NodeHarness) throws
-        -> [Float]
-    {
-        node.capture.clear()
-        let start = node.position
-        try node.perform("speak", arguments.merging(["text": .string(text)]) { $1 })
-        let output = node.renderUntilIdle(limit: 48000 * 60)[0]
-        let first = try #require(node.capture.events("speech.started").first?.frame)
-        let last = try #require(
-            node.capture.events("speech.finished").first?.frame, "\(node.capture.eventNames) \(node.capture.logs)")
-        return Array(output[(first - start)..<(last - start)])
-    }
-
     /// Its pitch in Hz where it is strongest, from its correlation with itself.
     private func pitch(_ samples: [Float]) -> Double {
         let loudest = stride(from: 0, to: samples.count - 4800, by: 1200).max {
@@ -81,6 +67,10 @@ import TestSupport
         _ = try spoken("你好，世界。 This is English.", by: node)
         #expect(node.capture.logs.contains { $0.text.contains("passed over: 你好") }, "\(node.capture.logs)")
         #expect(node.capture.events("speech.word").map { $0.string("text") } == ["This", "is", "English"])
+        _ = try spoken("Привет мир, naïve people say 5 μm of 用Linux系统.", by: node)
+        #expect(
+            node.capture.logs.contains { $0.text.hasSuffix("passed over: Привет мир … 用 … 系统") },
+            "\(node.capture.logs)")
         let long = try spoken(String(repeating: "one two three four five six seven ", count: 20), by: node)
         #expect(node.capture.events("speech.word").count == 140 && Double(long.count) / 48000 > 30)
         node.capture.clear()

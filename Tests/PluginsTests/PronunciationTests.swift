@@ -38,6 +38,7 @@ import TestSupport
             ("Write to me@example.org!", "Write to me at example dot org!"),
             ("Done 👍🏽, now 🇩🇪.", "Done thumbs up sign, now flag D E."),
             ("It was −5 to +7 at #3 = ok.", "It was -5 to plus 7 at number 3 equals ok."),
+            ("5 μm or 1 µg, ΔE of α, not Ελλάδα", "5 micrometers or 1 microgram, delta E of alpha, not Ελλάδα"),
             ("a 10:30:455 b 25:10 c 9/2 d 13/40/2020", "a ten thirty:455 b 25:10 c September second d 13/40/2020"),
         ] { #expect(pronouncer.written(text) == written) }
         #expect(try said("Zyzzyx's 你好") == "[Zyzzyx's] [你好]")

@@ -15,6 +15,18 @@ func spoken(_ text: String) throws -> [Float] {
     }
 }
 
+/// What a node says of a text, from its first sample to its last.
+func spoken(_ text: String, _ arguments: [String: SettingValue] = [:], by node: NodeHarness) throws -> [Float] {
+    node.capture.clear()
+    let start = node.position
+    try node.perform("speak", arguments.merging(["text": .string(text)]) { $1 })
+    let output = node.renderUntilIdle(limit: 48000 * 60)[0]
+    let first = try #require(node.capture.events("speech.started").first?.frame)
+    let last = try #require(
+        node.capture.events("speech.finished").first?.frame, "\(node.capture.eventNames) \(node.capture.logs)")
+    return Array(output[(first - start)..<(last - start)])
+}
+
 /// So many seconds of silence at 16 kHz.
 func silence(_ seconds: Double) -> [Float] { [Float](repeating: 0, count: Int(seconds * 16000)) }
 

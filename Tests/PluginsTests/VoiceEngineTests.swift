@@ -15,20 +15,6 @@ import TestSupport
             pluginType("tts"), settings.merging(["engine": .string(engine)]) { $1 }, offline: offline)
     }
 
-    /// What is heard of a text.
-    private func spoken(_ text: String, _ arguments: [String: SettingValue] = [:], by node: NodeHarness) throws
-        -> [Float]
-    {
-        node.capture.clear()
-        let start = node.position
-        try node.perform("speak", arguments.merging(["text": .string(text)]) { $1 })
-        let output = node.renderUntilIdle(limit: 48000 * 60)[0]
-        let first = try #require(node.capture.events("speech.started").first?.frame)
-        let last = try #require(
-            node.capture.events("speech.finished").first?.frame, "\(node.capture.eventNames) \(node.capture.logs)")
-        return Array(output[(first - start)..<(last - start)])
-    }
-
     @Test(
         "Every voice of flite speaks, tells words and sentences, and the same twice", .timeLimit(.minutes(5)),
         arguments: ["kal16", "slt", "rms", "awb", "kal"])

@@ -11,21 +11,12 @@ import TestSupport
         try NodeHarness(pluginType("tts"), byEspeak(settings), rate: rate, offline: true)
     }
 
-    /// What is heard of a text, from its first sample to its last, and its words.
-    private func spoken(
+    /// What is heard of a text, and the words that are told.
+    private func said(
         _ text: String, _ arguments: [String: SettingValue] = [:], by node: NodeHarness
     ) throws -> (samples: [Float], words: [String]) {
-        node.capture.clear()
-        let start = node.position
-        try node.perform("speak", arguments.merging(["text": .string(text)]) { $1 })
-        let output = node.renderUntilIdle(limit: 48000 * 60)[0]
-        let first = try #require(node.capture.events("speech.started").first?.frame)
-        let last = try #require(
-            node.capture.events("speech.finished").first?.frame, "\(node.capture.eventNames) \(node.capture.logs)")
-        return (
-            Array(output[(first - start)..<(last - start)]),
-            node.capture.events("speech.word").compactMap { $0.string("text") }
-        )
+        let samples = try spoken(text, arguments, by: node)
+        return (samples, node.capture.events("speech.word").compactMap { $0.string("text") })
     }
 
     @Test("Language tags that espeak-ng resolves are voices, in any spelling")
@@ -54,11 +45,11 @@ import TestSupport
         for exact in ["en-US", "en-GB", "pt-BR", "de", "es-MX", "zh"] { #expect(try logs(exact).isEmpty, "\(exact)") }
         // It is that voice: what differs between two speeches of one voice is little.
         let node = try harness()
-        let german = try spoken("Entschuldigung, wie heißt die Straße", ["voice": .string("de")], by: node).samples
+        let german = try said("Entschuldigung, wie heißt die Straße", ["voice": .string("de")], by: node).samples
             .count
-        let austrian = try spoken("Entschuldigung, wie heißt die Straße", ["voice": .string("de-AT")], by: node).samples
+        let austrian = try said("Entschuldigung, wie heißt die Straße", ["voice": .string("de-AT")], by: node).samples
             .count
-        let english = try spoken("Entschuldigung, wie heißt die Straße", ["voice": .string("en-GB")], by: node).samples
+        let english = try said("Entschuldigung, wie heißt die Straße", ["voice": .string("en-GB")], by: node).samples
             .count
         #expect(abs(german - austrian) < 1000 && abs(german - english) > 2000, "\(german) \(austrian) \(english)")
     }
@@ -81,31 +72,31 @@ import TestSupport
     func markup() throws {
         let node = try harness()
         let marked = "<speak>one <break time=\"1500ms\"/> two &amp; <emphasis>three</emphasis></speak>"
-        let plain = try spoken("one two and three", by: node)
-        let heard = try spoken(marked, by: node)
+        let plain = try said("one two and three", by: node)
+        let heard = try said(marked, by: node)
         #expect(heard.words.filter { $0 != "and" } == ["one", "two", "three"])
         #expect(heard.samples.count > plain.samples.count + 48000)
         // Words are told by their places in the text as it was given.
         let offsets = node.capture.events("speech.word").compactMap { $0.integer("offset") }
         #expect(offsets.first == 7 && offsets.last == marked.distance(to: "three"))
-        let declared = try spoken("  <?xml version=\"1.0\"?>\n<speak version=\"1.1\">one</speak>", by: node)
+        let declared = try said("  <?xml version=\"1.0\"?>\n<speak version=\"1.1\">one</speak>", by: node)
         #expect(declared.words == ["one"])
         for text in ["one <b> two", "a < b and c > d", "<speaker> one", "one <speak> two"] {
-            let read = try spoken(text, by: node)
-            let aloud = try spoken(text, ["ssml": .bool(false)], by: node)
+            let read = try said(text, by: node)
+            let aloud = try said(text, ["ssml": .bool(false)], by: node)
             #expect(read.words == aloud.words && abs(read.samples.count - aloud.samples.count) < 2400, "\(text)")
         }
-        #expect(try spoken(marked, ["ssml": .bool(false)], by: node).words.contains("emphasis"))
-        #expect(try spoken("one <break time=\"1s\"/> two", ["ssml": .bool(true)], by: node).words == ["one", "two"])
+        #expect(try said(marked, ["ssml": .bool(false)], by: node).words.contains("emphasis"))
+        #expect(try said("one <break time=\"1s\"/> two", ["ssml": .bool(true)], by: node).words == ["one", "two"])
         // A file that a text names is left alone.
         let scratch = try Scratch()
         let loud = Signal.sine(440, rate: 22050, frames: 66150)
         try SoundFile(rate: 22050, samples: [loud]).write(scratch.file("a.wav"))
         let sound =
             "<speak>one <AUDIO src=\"\(scratch.file("a.wav"))\"/><audio src=\"\(scratch.file("a.wav"))\"/></speak>"
-        #expect(try spoken(sound, by: node).samples.count < 48000)
+        #expect(try said(sound, by: node).samples.count < 48000)
         try node.set(setting: "ssml", to: .string("false"))
-        #expect(try spoken(marked, by: node).words.contains("speak"))
+        #expect(try said(marked, by: node).words.contains("speak"))
         let error = #expect(throws: NodeError.self) { try harness(["ssml": .integer(1)]) }
         #expect(error?.key == "ssml")
     }
@@ -114,7 +105,7 @@ import TestSupport
         let node = try harness()
         let text = "the quick brown fox jumps over the lazy dog while seven wise men look at the moon"
         func seconds(_ rate: Double) throws -> Double {
-            try Double(spoken(text, ["rate": .number(rate)], by: node).samples.count) / 48000
+            try Double(said(text, ["rate": .number(rate)], by: node).samples.count) / 48000
         }
         let normal = try seconds(175)
         for rate in [80, 120, 250, 350, 450] as [Double] {
@@ -135,9 +126,9 @@ import TestSupport
     func volume(_ rate: Double) throws {
         let node = try harness(rate: rate)
         let text = "The quick brown fox jumps over the lazy dog."
-        let own = try spoken(text, by: node).samples
+        let own = try said(text, by: node).samples
         #expect(node.capture.logs.isEmpty && node.capture.counts.isEmpty)
-        let loud = try spoken(text, ["volume": .integer(200)], by: node).samples
+        let loud = try said(text, ["volume": .integer(200)], by: node).samples
         #expect(abs(loud.count - own.count) < Int(rate) / 20)
         #expect(Signal.peak(loud) <= 32767.0 / 32768)
         // Louder by 6 dB but for its peaks, and not cut off: no two samples in a row at full scale.
@@ -148,7 +139,7 @@ import TestSupport
         #expect(log.hasPrefix("the voice at volume 200 was beyond full scale, by up to "))
         #expect(log.hasSuffix(" dB; it was limited"))
         #expect(node.capture.counts["limited"] ?? 0 > 0)
-        _ = try spoken(text, ["volume": .integer(200)], by: node)
+        _ = try said(text, ["volume": .integer(200)], by: node)
         #expect(node.capture.logs.isEmpty)
     }
 }

@@ -62,10 +62,12 @@ struct HibariEngine: VoiceEngine {
         begin(SpectralSound.rate)
         // An octave up or down at the ends.
         let pitch = exp2(Double(voice.pitch - Voice().pitch) / 50)
-        if try made.speak(piece, pace: Double(voice.rate) / 175, pitch: pitch, deliver: deliver) { return }
-        if piece.unicodeScalars.contains(where: \.properties.isAlphabetic) {
-            note("hibari's voices speak English; this is passed over: \(trimmed(piece).prefix(60))")
-        }
+        let unsaid = try made.speak(piece, pace: Double(voice.rate) / 175, pitch: pitch, deliver: deliver)
+        if unsaid.isEmpty { return }
+        let scalars = Array(piece.unicodeScalars)
+        var words = String.UnicodeScalarView()
+        for run in unsaid { words += (words.isEmpty ? [] : [" ", "…", " "]) + scalars[run] }
+        note("hibari's voices speak English; this is passed over: \(trimmed(String(words)).prefix(60))")
     }
 
     // MARK: files

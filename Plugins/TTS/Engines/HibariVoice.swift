@@ -46,16 +46,18 @@ final class HibariVoice: Sendable {
         stages = try Lock((first, session(OnnxPart(from: [Self.frames], to: [Self.spectra]))))
     }
 
-    /// Speaks a piece of text; returns whether anything of it can be said. `pitch`: a factor. [worker]
-    func speak(_ piece: String, pace: Double, pitch: Double, deliver: VoiceDelivery) throws(NodeError) -> Bool {
+    /// Speaks a piece of text; returns what of it cannot be said, in Unicode scalars. `pitch`: a factor. [worker]
+    func speak(_ piece: String, pace: Double, pitch: Double, deliver: VoiceDelivery) throws(NodeError)
+        -> [Range<Int>]
+    {
         let said = pronouncer.pronounce(piece)
-        if said.words.isEmpty { return false }
+        if said.words.isEmpty { return said.unsaid }
         var spoken = 0.0
         for part in parts(of: said.phonemes) {
-            guard let length = try speak(said, part, at: spoken, pace, pitch, deliver) else { return true }
+            guard let length = try speak(said, part, at: spoken, pace, pitch, deliver) else { break }
             spoken += length
         }
-        return true
+        return said.unsaid
     }
 
     /// Says a part of the sounds; returns how many seconds it lasts, nil: it was ended.
