@@ -137,7 +137,6 @@ let package = Package(
             name: "Server",
             dependencies: [
                 "API", "Archive", "CZlib", "GraphFile", "Host", "JSON", "NodeKit", "Picture", "System",
-                "WebAudio",
                 command("NIOCore", of: "swift-nio"), command("NIOPosix", of: "swift-nio"),
                 command("NIOHTTP1", of: "swift-nio"),
                 command("NIOWebSocket", of: "swift-nio"),

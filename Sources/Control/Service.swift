@@ -50,12 +50,12 @@ final class Service {
 
     /// Until the mailbox says that it is over. [server]
     func serve() {
-        while !mailbox.isClosing { turn() }
+        while !mailbox.isClosing { serveOnce() }
         for connection in connections { connection.flush(at: monotonicSeconds()) }
     }
 
     /// Waits until something is to be done, and does a part of it for everybody. [server]
-    func turn() {
+    func serveOnce() {
         let time = monotonicSeconds()
         var entries = [pollfd(fd: mailbox.wake, events: Int16(POLLIN), revents: 0)]
         entries.append(pollfd(fd: time < restsUntil ? -1 : listener, events: Int16(POLLIN), revents: 0))

@@ -126,7 +126,7 @@ public struct Block: ~Copyable, ~Escapable {
     @_noLocks @inlinable public func log(_ text: StaticString, _ value: Double, frame: Int = 0) -> Bool {
         let position = position &+ UInt64(truncatingIfNeeded: frame)
         let characters = UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
-        return vg_note_push(io, VG_NOTE_LOG, characters, value, position)
+        return vg_notice_push(io, VG_NOTICE_LOG, characters, value, position)
     }
 }
 

@@ -201,6 +201,8 @@ public struct NodeDescriptor: Sendable {
     public var events: [EventType]
     /// What a node measures regularly.
     public var series: [Series]
+    /// Which way the sound of clients goes; nil: nodes have no streams. See `Node.openStream`.
+    public var streams: vg_direction?
     /// Models that nodes use.
     public var needs: [Need]
     /// What other programs call such a type.
@@ -217,7 +219,7 @@ public struct NodeDescriptor: Sendable {
     public init(
         _ name: String, _ summary: String, doc: String = "", ports: [Port] = [], parameters: [Parameter] = [],
         settings: [any SettingDeclaration] = [], actions: [Action] = [], events: [EventType] = [],
-        series: [Series] = [], needs: [Need] = [], otherNames: [String] = [],
+        series: [Series] = [], streams: vg_direction? = nil, needs: [Need] = [], otherNames: [String] = [],
         flags: Int = 0, process: vg_process_function? = nil, absorb: vg_process_function? = nil
     ) {
         self.name = name
@@ -228,6 +230,7 @@ public struct NodeDescriptor: Sendable {
         self.actions = actions
         self.events = events
         self.series = series
+        self.streams = streams
         self.needs = needs
         self.otherNames = otherNames
         self.flags = UInt32(flags)

@@ -110,6 +110,12 @@ public protocol Node: AnyObject {
     /// Changes a setting that is declared live; the value was checked. [control]
     func set(_ setting: String, to value: SettingValue) throws(NodeError)
 
+    /// How its streams are, of a type that declares some. [any]
+    var streamState: StreamState { get }
+
+    /// Opens a stream for a client that has so many channels at `rate` in Hz. [any]
+    func openStream(rate: Double, channels: Int, client: String) throws(NodeError) -> any ClientStream
+
     /// The node's audio has ended for good: finish what it holds, such as the head of a file. Messages that it sends now
     /// still arrive. [control]
     func finish()
@@ -141,6 +147,12 @@ extension Node {
     /// None is live.
     public func set(_ setting: String, to value: SettingValue) throws(NodeError) {
         throw NodeError("'\(setting)' cannot be changed while it plays")
+    }
+    /// There are none.
+    public var streamState: StreamState { StreamState() }
+    /// There are none.
+    public func openStream(rate: Double, channels: Int, client: String) throws(NodeError) -> any ClientStream {
+        throw NodeError("it has no streams")
     }
     /// Nothing to do.
     public func finish() {}

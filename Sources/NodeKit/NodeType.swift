@@ -83,6 +83,7 @@ private func extensions(of descriptor: NodeDescriptor, _ calls: NodeCalls) -> [v
             })
     }
     if !descriptor.series.isEmpty { add(VG_EXT_SERIES, vg_type_series(series: descriptor.series.c)) }
+    if let direction = descriptor.streams { add(VG_EXT_STREAMS, streamTable(direction)) }
     if let absorb = descriptor.absorb { add(VG_EXT_LOOP, vg_type_loop(absorb: absorb)) }
     if calls.contains(.wait) { add(VG_EXT_OFFLINE, vg_type_offline { box($0).wait(Int($1)) }) }
     if !calls.isDisjoint(with: [.idle, .finish]) {
@@ -109,6 +110,17 @@ private func perform(
         try box(node).perform(String(cString: action), Settings(arguments), ActionCall(call, isLater: &isLater))
     }
     return isDone ? isLater ? VG_LATER : VG_DONE : VG_FAILED
+}
+
+private func streamTable(_ direction: vg_direction) -> vg_type_streams {
+    vg_type_streams(
+        gives: direction == VG_OUTPUT, state: { node, state in state?.pointee = box(node).streamState.c },
+        open: { node, rate, channels, client, stream, error in
+            succeeds(error) { () throws(NodeError) in
+                let opened = try box(node).openStream(rate, Int(channels), client.map { String(cString: $0) } ?? "")
+                stream?.pointee = cStream(opened, channels: Int(channels))
+            }
+        })
 }
 
 /// Describes a plugin with these node types; call it from the exported `vg_plugin_entry`. [control]
@@ -146,6 +158,10 @@ private class NodeBox {
     func perform(_ action: String, _ arguments: Settings, _ call: ActionCall) throws(NodeError) {}
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {}
     func finish() {}
+    var streamState: StreamState { StreamState() }
+    func openStream(_ rate: Double, _ channels: Int, _ client: String) throws(NodeError) -> any ClientStream {
+        throw NodeError("it has no streams")
+    }
 }
 
 private final class Box<N: Node>: NodeBox {
@@ -185,6 +201,10 @@ private final class Box<N: Node>: NodeBox {
     }
     override func set(_ setting: String, to value: SettingValue) throws(NodeError) { try node.set(setting, to: value) }
     override func finish() { node.finish() }
+    override var streamState: StreamState { node.streamState }
+    override func openStream(_ rate: Double, _ channels: Int, _ client: String) throws(NodeError) -> any ClientStream {
+        try node.openStream(rate: rate, channels: channels, client: client)
+    }
 }
 
 private func box(_ node: UnsafeMutableRawPointer?) -> NodeBox {

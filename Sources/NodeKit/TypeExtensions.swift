@@ -14,6 +14,8 @@ public struct TypeExtensions: @unchecked Sendable {
     public private(set) var liveSettings: UnsafePointer<vg_type_live_settings>?
     /// What its nodes measure.
     public private(set) var series: UnsafePointer<vg_type_series>?
+    /// What opens streams for clients.
+    public private(set) var streams: UnsafePointer<vg_type_streams>?
     /// What takes the inputs in a feedback loop.
     public private(set) var loop: UnsafePointer<vg_type_loop>?
     /// What waits for a node in a render.
@@ -34,6 +36,7 @@ public struct TypeExtensions: @unchecked Sendable {
             case VG_EXT_MESSAGES: messages = table.assumingMemoryBound(to: vg_type_messages.self)
             case VG_EXT_LIVE_SETTINGS: liveSettings = table.assumingMemoryBound(to: vg_type_live_settings.self)
             case VG_EXT_SERIES: series = table.assumingMemoryBound(to: vg_type_series.self)
+            case VG_EXT_STREAMS: streams = table.assumingMemoryBound(to: vg_type_streams.self)
             case VG_EXT_LOOP: loop = table.assumingMemoryBound(to: vg_type_loop.self)
             case VG_EXT_OFFLINE: offline = table.assumingMemoryBound(to: vg_type_offline.self)
             case VG_EXT_ENDING: ending = table.assumingMemoryBound(to: vg_type_ending.self)

@@ -5,9 +5,7 @@ import System
 /// What the control half of a node and its clients share, whichever way the audio goes.
 class WebEndpoint: @unchecked Sendable {
     // Sendable: everything that changes, also in classes of its kind, is reached with the monitor's lock only.
-    let graph: String
     let node: String
-    let direction: WebStreamDescription.Direction
     let channels: Int
     /// Seconds that should wait; nil: as a client's jitter asks for.
     let buffer: Double?
@@ -16,26 +14,27 @@ class WebEndpoint: @unchecked Sendable {
     private var numbers = 0
     private(set) var isEnded = false
 
-    init(
-        graph: String, node: String, _ direction: WebStreamDescription.Direction, channels: Int, buffer: Double?,
-        clock: WebClock
-    ) {
-        (self.graph, self.node, self.direction, self.channels) = (graph, node, direction, channels)
-        (self.buffer, self.clock) = (buffer, clock)
+    init(node: String, channels: Int, buffer: Double?, clock: WebClock) {
+        (self.node, self.channels, self.buffer, self.clock) = (node, channels, buffer, clock)
     }
 
     /// Of the graph, in Hz, and who streams; with the lock.
     var state: (rate: Double, clients: [String]) { (0, []) }
 
+    /// How many may stream at a time.
+    var mostClients: Int { 0 }
+
     /// Ends all streams; with the lock.
     func leaveAll() {}
 
-    func isNamed(_ node: String, _ graph: String?) -> Bool { self.node == node && (graph ?? self.graph) == self.graph }
-
-    var description: WebStreamDescription {
-        let (rate, clients) = monitor.locked { state }
-        return WebStreamDescription(
-            graph: graph, node: node, direction: direction, channels: channels, rate: rate, clients: clients)
+    /// How its streams are; there are none before the node is prepared, and once it has ended.
+    var streamState: StreamState {
+        monitor.locked {
+            let (rate, clients) = state
+            return StreamState(
+                channels: channels, rate: isEnded ? 0 : rate, clients: clients.count,
+                isFull: clients.count >= mostClients)
+        }
     }
 
     /// The node has ended.

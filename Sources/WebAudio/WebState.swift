@@ -63,7 +63,7 @@ extension Series {
 extension Key where Value == Int {
     /// The `channels` setting.
     static func webChannels(default count: Int) -> Key {
-        .integer("channels", "audio channels", default: count, in: WebStreams.channels)
+        .integer("channels", "audio channels", default: count, in: StreamLimits.channels)
     }
 }
 

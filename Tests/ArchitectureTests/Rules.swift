@@ -44,7 +44,7 @@ let folders: [Folder] = [
         "built-in node types that link no library: generators, levels, filters, dynamics, modulation, time, analysis",
         imports: ["NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
     Folder(
-        "WebAudio", "the nodes `web-input` and `web-output`, and the streams that a server opens of them",
+        "WebAudio", "the nodes `web-input` and `web-output`: sound of clients, with clocks of their own",
         imports: ["NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
     Folder(
         "LV2", "the LV2 host, as the node type `lv2`",
@@ -77,7 +77,7 @@ let folders: [Folder] = [
     Folder(
         "Server", "the page, the HTTP API and the WebSocket",
         imports: [
-            "API", "Archive", "CZlib", "GraphFile", "Host", "JSON", "NodeKit", "Picture", "System", "WebAudio",
+            "API", "Archive", "CZlib", "GraphFile", "Host", "JSON", "NodeKit", "Picture", "System",
             "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
         ]),
     Folder(

@@ -27,25 +27,25 @@ import TestSupport
         let host = Host()
         let service = Service(host, EventFeed(host), CallTable(), listener, try Mailbox())
         let flood = try SocketClient(path)
-        service.turn()
+        service.serveOnce()
         // What is no JSON is answered at once.
         let bytes = [UInt8](repeating: 10, count: 1 << 20) + Array("x\n".utf8)
         var rest = bytes[...]
         while !rest.isEmpty {
             rest = rest.dropFirst(sendNow(flood, rest))
-            service.turn()
+            service.serveOnce()
         }
         let other = try SocketClient(path)
         other.send("x\n".utf8)
         var turns = 0
         while !hasAnswer(other), turns < 1000 {
-            service.turn()
+            service.serveOnce()
             turns += 1
         }
         #expect(turns <= 2)
         #expect(!hasAnswer(flood))
         while !hasAnswer(flood), turns < 1000 {
-            service.turn()
+            service.serveOnce()
             turns += 1
         }
         #expect(hasAnswer(flood))

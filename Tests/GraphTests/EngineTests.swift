@@ -245,14 +245,14 @@ struct EngineTests {
         try player.publish(graph)
         player.run([64, 10])
         for (position, number) in [(0, 0), (0, 1), (0, 2), (64, 0), (64, 1), (64, 2)] {
-            let note = try #require(player.engine.nextNote())
-            #expect(note.node == graph.nodes[1].instance.number && note.kind == VG_NOTE_EVENT)
-            #expect(note.position == UInt64(position) && note.value == Double(number))
+            let notice = try #require(player.engine.nextNotice())
+            #expect(notice.node == graph.nodes[1].instance.number && notice.kind == VG_NOTICE_EVENT)
+            #expect(notice.position == UInt64(position) && notice.value == Double(number))
         }
-        #expect(player.engine.nextNote() == nil)
+        #expect(player.engine.nextNotice() == nil)
         player.run(Array(repeating: 1, count: 400))
         var taken = 0
-        while player.engine.nextNote() != nil { taken += 1 }
+        while player.engine.nextNotice() != nil { taken += 1 }
         #expect(taken == 1024)
         #expect(player.engine.counters.lostNotes == 1200 - 1024)
     }
@@ -322,7 +322,7 @@ struct EngineTests {
         }
         try await eventually("a cycle") { engine.counters.cycles > 0 }
         driver.stop()
-        #expect(engine.nextNote()?.text != nil)
+        #expect(engine.nextNotice()?.text != nil)
     }
 
     @Test("Where nobody flushes them there are denormals: the test above can fail")
@@ -333,8 +333,8 @@ struct EngineTests {
         let audio = engine.audio
         defaultArithmetic()
         audio.run(audio.begin(), frames: 64, clock: 0, flags: 0, transport: vg_transport())
-        let note = try #require(engine.nextNote())
-        #expect(note.text == nil)
+        let notice = try #require(engine.nextNotice())
+        #expect(notice.text == nil)
     }
 }
 

@@ -83,13 +83,14 @@ import Testing
 
     @Test("Notes of several threads arrive, each once")
     func notes() throws {
-        let queue = NoteQueue(capacity: 64)
+        let queue = NoticeQueue(capacity: 64)
         let count = stressed(20_000)
         let writer = queue.writer
         let write: @Sendable (UInt32) -> Void = { node in
             var number = 0
             while number < count {
-                if writer.put(vg_note(node: node, kind: VG_NOTE_LOG, text: nil, value: Double(number), position: 0)) {
+                if writer.put(vg_notice(node: node, kind: VG_NOTICE_LOG, text: nil, value: Double(number), position: 0))
+                {
                     number += 1
                 } else {
                     sched_yield()
@@ -100,12 +101,12 @@ import Testing
         together({ write(0) }) {
             together({ write(1) }) {
                 while next[0] + next[1] < Double(2 * count) {
-                    guard let note = queue.pop() else {
+                    guard let notice = queue.pop() else {
                         sched_yield()
                         continue
                     }
-                    if note.value != next[Int(note.node)] { break }
-                    next[Int(note.node)] += 1
+                    if notice.value != next[Int(notice.node)] { break }
+                    next[Int(notice.node)] += 1
                 }
             }
         }

@@ -85,7 +85,7 @@ import Testing
                 _ = engine.set(instance, parameter: 0, to: value)
                 value = value < 1 ? value + 0.125 : 0
                 _ = engine.counters
-                while engine.nextNote() != nil {}
+                while engine.nextNotice() != nil {}
                 sched_yield()
             }
         }

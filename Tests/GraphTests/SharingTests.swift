@@ -89,17 +89,18 @@ import Testing
 @Suite("Notes of several threads", .timeLimit(.minutes(1))) struct NoteQueueTests {
     @Test("Notes come in order, and what finds no room is refused")
     func order() {
-        let queue = NoteQueue(capacity: 4)
+        let queue = NoticeQueue(capacity: 4)
         for round in 0..<100 {
             for number in 0..<4 {
                 #expect(
                     queue.writer.put(
-                        vg_note(node: UInt32(number), kind: VG_NOTE_LOG, text: nil, value: Double(round), position: 0)))
+                        vg_notice(
+                            node: UInt32(number), kind: VG_NOTICE_LOG, text: nil, value: Double(round), position: 0)))
             }
-            #expect(!queue.writer.put(vg_note()))
+            #expect(!queue.writer.put(vg_notice()))
             for number in 0..<4 {
-                let note = queue.pop()
-                #expect(note?.node == UInt32(number) && note?.value == Double(round))
+                let notice = queue.pop()
+                #expect(notice?.node == UInt32(number) && notice?.value == Double(round))
             }
             #expect(queue.pop() == nil)
         }

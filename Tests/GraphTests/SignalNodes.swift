@@ -135,7 +135,7 @@ private func tellerProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cy
     let flushed = denormal == 0 ? UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self) : nil
     for frame in 0..<cycle.frames { io.output(0)[frame] = 1 }
     for note in 0..<state.pointee.notes {
-        _ = vg_note_push(io, VG_NOTE_EVENT, flushed, Double(note), cycle.pointee.position)
+        _ = vg_notice_push(io, VG_NOTICE_EVENT, flushed, Double(note), cycle.pointee.position)
     }
     var data: UInt8 = 0xF8
     for _ in 0..<state.pointee.events { _ = vg_midi_write(io.midiOutput(0), 0, &data, 1) }

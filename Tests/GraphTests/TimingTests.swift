@@ -73,11 +73,11 @@ struct TimingTests {
         for _ in 0..<1000 { times.add(100) }
         times.add(900)
         #expect(times.recent.maximum == 900 && abs(times.recent.average - times.average) < 0.01)
-        times.turn()
+        times.roll()
         for _ in 0..<10 { times.add(10) }
-        times.turn()
+        times.roll()
         // A window without a block of this node is none.
-        times.turn()
+        times.roll()
         for _ in 0..<10 { times.add(20) }
         #expect(times.recent == (15, 20))
         #expect(times.average > 90 && times.maximum == 900)

@@ -80,7 +80,7 @@ struct ProbeTests {
         _ = probe.run()
         #expect(probe.harness.instance.latency == 100)
         let notes = probe.harness.takeNotes()
-        #expect(notes.map(\.kind) == [VG_NOTE_LATENCY.rawValue])
+        #expect(notes.map(\.kind) == [VG_NOTICE_LATENCY.rawValue])
         #expect(notes.first?.value == 100)
     }
 

@@ -113,7 +113,7 @@ private func probeProcess(_ memory: ProcessorMemory, _ io: BlockIO, _ cycle: Cyc
         let event = midi.pointee.events[index]
         _ = vg_midi_write(io.midiOutput(0), event.frame, midi.pointee.bytes + Int(event.offset), event.size)
     }
-    _ = vg_note_push(io, VG_NOTE_EVENT, state.pointee.note, 5, cycle.pointee.position)
+    _ = vg_notice_push(io, VG_NOTICE_EVENT, state.pointee.note, 5, cycle.pointee.position)
 }
 
 private let probe = SendableType(pointer: makeNodeType(Probe.self))

@@ -65,7 +65,7 @@ import TestSupport
         let notes = harness.takeNotes()
         #expect(notes.count == 1)
         #expect(Int(notes.first?.value ?? 0) == longest)
-        #expect(notes.first?.kind == VG_NOTE_LOG.rawValue)
+        #expect(notes.first?.kind == VG_NOTICE_LOG.rawValue)
     }
 
     @Test(

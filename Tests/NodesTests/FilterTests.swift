@@ -103,7 +103,7 @@ private func hasGain(_ kind: String) -> Bool { kind == "peak" || kind.hasSuffix(
         _ = harness.run(64)
         let notes = harness.takeNotes()
         #expect(notes.map(\.value) == [3920] && notes.map(\.position) == [64])
-        #expect(notes.first?.kind == VG_NOTE_LOG.rawValue)
+        #expect(notes.first?.kind == VG_NOTICE_LOG.rawValue)
         let biquad = Cookbook(kind, frequency: 3920, q: 1, gain: 6, rate: 8000)
         let error = zip(held, biquad.filtered(input.map { Double($0) })).map { abs(Double($0) - $1) }.max() ?? 1
         #expect(error < 2e-6)

@@ -56,7 +56,7 @@ import TestSupport
         #expect(!harness.silentOutputs.contains([false]))
         let notes = harness.takeNotes()
         #expect(notes.map(\.text) == ["a frequency beyond half the sample rate is silent (Hz)"])
-        #expect(notes.first?.kind == VG_NOTE_LOG.rawValue && notes.first?.value == 22051)
+        #expect(notes.first?.kind == VG_NOTICE_LOG.rawValue && notes.first?.value == 22051)
         // There and back: it comes and goes by a fade.
         harness.set("frequency", 441)
         let back = harness.run(2205)[0]

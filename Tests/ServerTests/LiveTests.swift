@@ -28,7 +28,7 @@ import Testing
             most = max(most, frames.names.count)
             told = frames.names
             var message = try #require(frames.message(for: seen))
-            seen.seen = frames.turn
+            seen.seen = frames.round
             message.moveReaderIndex(forwardBy: 16)
             var values: [String: Float] = [:]
             while let place = message.readInteger(endianness: .little, as: UInt16.self) {

@@ -19,7 +19,7 @@ public struct TimedMIDI: Sendable, Equatable {
 
 /// What a processor told from the audio thread.
 public struct CapturedNote: Sendable, Equatable {
-    /// Raw value of `vg_note_kind`.
+    /// Raw value of `vg_notice_kind`.
     public var kind: UInt32
     /// What it says.
     public var text: String
@@ -75,7 +75,7 @@ public final class NodeHarness {
     public private(set) var silentOutputs: [[Bool]] = []
 
     private let buffers: NodeBuffers
-    private let notes = Ring<vg_note>(minimumCapacity: 4096)
+    private let notices = Ring<vg_notice>(minimumCapacity: 4096)
 
     /// Creates, prepares and activates a node of `type`.
     public init(
@@ -178,11 +178,12 @@ public final class NodeHarness {
     /// Everything that processors noted since the last call.
     public func takeNotes() -> [CapturedNote] {
         var result: [CapturedNote] = []
-        while let note = notes.reader.pop() {
+        while let notice = notices.reader.pop() {
             result.append(
                 CapturedNote(
-                    kind: note.kind.rawValue, text: note.text.map { String(cString: $0) } ?? "", value: note.value,
-                    position: note.position))
+                    kind: notice.kind.rawValue, text: notice.text.map { String(cString: $0) } ?? "",
+                    value: notice.value,
+                    position: notice.position))
         }
         return result
     }
@@ -202,13 +203,13 @@ public final class NodeHarness {
         cycle.transport = transport
         cycle.skipped = UInt32(skipped)
         skipped = 0
-        var sink = vg_note_sink()
-        withUnsafePointer(to: notes.writer) { writer in
+        var sink = vg_notice_sink()
+        withUnsafePointer(to: notices.writer) { writer in
             sink.handle = UnsafeMutableRawPointer(mutating: writer)
-            sink.push = pushNote
+            sink.push = pushNotice
             withUnsafePointer(to: sink) { sink in
                 var io = buffers.io
-                io.notes = sink
+                io.notices = sink
                 io.parameters = UnsafePointer(instance.ramps)
                 call(&io, &cycle)
             }
@@ -294,7 +295,7 @@ private struct Unchecked<Value>: @unchecked Sendable {
     init(_ value: Value) { self.value = value }
 }
 
-private func pushNote(_ handle: UnsafeMutableRawPointer?, _ note: UnsafePointer<vg_note>?) -> Bool {
-    guard let handle, let note else { return false }
-    return handle.assumingMemoryBound(to: RingWriter<vg_note>.self).pointee.push(note.pointee)
+private func pushNotice(_ handle: UnsafeMutableRawPointer?, _ notice: UnsafePointer<vg_notice>?) -> Bool {
+    guard let handle, let notice else { return false }
+    return handle.assumingMemoryBound(to: RingWriter<vg_notice>.self).pointee.push(notice.pointee)
 }

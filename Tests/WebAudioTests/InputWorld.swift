@@ -135,10 +135,3 @@ func frequency(of signal: [Float], rate: Double, near guess: Double = 1000) -> D
 
 /// The largest step from a sample to the next.
 func largestStep(_ signal: [Float]) -> Float { zip(signal, signal.dropFirst()).map { abs($0 - $1) }.max() ?? 0 }
-
-extension WebStreams {
-    /// A node type whose nodes are in this table.
-    func type(_ name: String) -> UnsafePointer<vg_node_type> {
-        makeNodeTypes().first { String(cString: $0.pointee.name) == name }!
-    }
-}

@@ -58,7 +58,7 @@ import TestSupport
             #expect(distortion(left, rate: rate) < -80)
             #expect(listener.underruns == 0)
         }
-        #expect(world.streams.list().first?.clients == ["one", "other"])
+        #expect(world.streams.clients(of: "ears") == ["one", "other"])
     }
 
     @Test("What waits at a client grows with its jitter, and shrinks when that is over") func adaptive() throws {

@@ -63,7 +63,7 @@ import TestSupport
 
     @Test("A place is free again when a client leaves; more than there are places are refused") func places() throws {
         let world = try OutputWorld()
-        var streams = try (0..<WebStreams.mostListeners).map {
+        var streams = try (0..<OutputFeed.slots).map {
             try world.streams.openOutput("ears", rate: 48_000, channels: 2, client: "\($0)")
         }
         let error = #expect(throws: Fault.self) {
@@ -102,7 +102,7 @@ import TestSupport
         let listener = try world.listen()
         world.run(10)
         try world.prepare(rate: 44_100, maxBlock: 512)
-        #expect(world.streams.list().first?.rate == 44_100)
+        #expect(world.harness.instance.streamState?.rate == 44_100)
         listener.forget()
         world.run(60)
         #expect(listener.stream.isOpen && listener.stream.status?.dropped == 0)
@@ -116,7 +116,7 @@ import TestSupport
         let listener = try world.listen(channels: 2)
         var buffer = [Float](repeating: 0, count: 4096)
         let pulled = buffer.withUnsafeMutableBufferPointer { listener.stream.pull(into: $0) }
-        #expect(pulled == WebOutputStream.Pulled(frames: 0, position: 0))
+        #expect(pulled == PulledFrames(frames: 0, position: 0))
         #expect(world.harness.capture.counts == [:])
     }
 }

@@ -24,7 +24,7 @@ final class OutputWorld {
         private(set) var waits: [Int] = []
         private(set) var underruns = 0
         private(set) var pulls = 0
-        private(set) var positions: [WebOutputStream.Pulled] = []
+        private(set) var positions: [PulledFrames] = []
         private var buffer: [Float] = []
         private var isPlaying = false
         private var quanta = 0.0

@@ -5,57 +5,51 @@ import TestSupport
 @testable import WebAudio
 
 @Suite struct StreamTests {
-    @Test("Nodes are in the table while they live") func table() throws {
-        let streams = WebStreams()
-        var input: NodeHarness? = try NodeHarness(streams.type("web-input"), name: "mic")
-        let output = try NodeHarness(streams.type("web-output"), rate: 44_100, name: "ears")
-        #expect(streams.list().map(\.node) == ["mic", "ears"])
-        #expect(streams.list().map(\.direction) == [.input, .output])
-        #expect(streams.list().map(\.channels) == [1, 2] && streams.list().map(\.rate) == [48_000, 44_100])
-        #expect(streams.list().map(\.clients) == [[], []])
-        input = nil
-        #expect(streams.list().map(\.node) == ["ears"])
-        output.instance.finish()
-        #expect(streams.list().isEmpty)
-        _ = input
-    }
-
-    @Test("The types of the program have a table of their own") func shared() {
-        #expect(webNodeTypes.map { String(cString: $0.pointee.name) } == ["web-input", "web-output"])
-        #expect(webNodeTypes == webNodeTypes)
-    }
-
-    @Test("What cannot be opened says why, and what to do") func refused() throws {
-        let world = try InputWorld()
-        func error(_ open: () throws -> WebInputStream) -> String {
-            var message = "it was opened"
-            do { _ = try open() } catch { message = "\(error)" }
-            return message
-        }
-        func open(_ node: String = "mic", graph: String? = nil, rate: Double = 48_000, channels: Int = 1) throws
-            -> WebInputStream
-        {
-            try world.streams.openInput(node, graph: graph, rate: rate, channels: channels, client: "me")
-        }
+    @Test("Nodes say how their streams are, and clients reach them, over the boundary") func boundary() throws {
+        let types = webNodeTypes
+        #expect(types.map { String(cString: $0.pointee.name) } == ["web-input", "web-output"] && types == webNodeTypes)
+        let input = try NodeHarness(types[0], ["channels": .integer(2)], name: "mic").instance
+        let output = try NodeHarness(types[1], rate: 44_100, name: "ears").instance
+        #expect(input.streamDirection == VG_INPUT && output.streamDirection == VG_OUTPUT)
+        #expect(input.streamState == StreamState(channels: 2, rate: 48_000) && output.streamState?.rate == 44_100)
+        let sent = try input.openStream(rate: 96_000, channels: 2, client: "a phone")
+        #expect(input.streamState == StreamState(channels: 2, rate: 48_000, clients: 1, isFull: true))
+        let error = #expect(throws: NodeError.self) { try input.openStream(rate: 96_000, channels: 2, client: "x") }
+        #expect(error?.message == "'mic' is taken by another client: a phone")
+        let samples = [Float](repeating: 0.5, count: 960)
+        #expect(samples.withUnsafeBufferPointer { sent.push(position: 0, frames: $0) } && sent.channels == 2)
+        #expect(sent.push(position: 480, frames: UnsafeBufferPointer(start: nil, count: 0)))
+        var room = [Float](repeating: 1, count: 960)
+        #expect(room.withUnsafeMutableBufferPointer { sent.pull(into: $0) } == nil, "the other direction")
+        var heard: NodeStream? = try output.openStream(rate: 44_100, channels: 2, client: "a tablet")
+        #expect(room.withUnsafeMutableBufferPointer { heard?.pull(into: $0) } == PulledFrames(frames: 0, position: 0))
+        heard?.report(waiting: 100)
+        #expect(output.streamState?.clients == 1 && output.streamState?.isFull == false)
+        heard = nil
+        #expect(output.streamState?.clients == 0)
+        input.finish()
         #expect(
-            error { try open("nobody") }.hasPrefix("there is no node 'nobody' that takes audio over the web (its type"))
-        #expect(error { try open(graph: "other") }.contains("in the graph 'other'"))
-        #expect(error { try open(rate: 7999) } == "7999.0 Hz is no rate of a stream (use 8000 to 192000 Hz)")
-        #expect(error { try open(rate: .nan) }.contains("8000"))
-        #expect(error { try open(channels: 0) } == "a stream cannot have 0 channels (use 1 to 8)")
-        #expect(error { try open(channels: 9) }.contains("use 1 to 8"))
-        let other = try NodeHarness(world.streams.type("web-output"), name: "ears")
-        #expect(error { try open("ears") } == "the node 'ears' is for the other direction: it gives audio")
-        let wide = try NodeHarness(world.streams.type("web-input"), ["channels": .integer(4)], name: "wide")
-        #expect(error { try open("wide", channels: 3) }.contains("send 1 channel or 4"))
-        _ = (other, wide)
+            input.streamState?.rate == 0 && !samples.withUnsafeBufferPointer { sent.push(position: 480, frames: $0) })
+        #expect(throws: NodeError.self) { try input.openStream(rate: 96_000, channels: 2, client: "late") }
+        sent.close()
+        #expect(!samples.withUnsafeBufferPointer { sent.push(position: 480, frames: $0) })
+    }
+
+    @Test("Channels that cannot be made of others are refused, with what can") func refused() throws {
+        let streams = WebStreams()
+        let wide = try NodeHarness(streams.type("web-input"), ["channels": .integer(4)], name: "wide")
+        let error = #expect(throws: Fault.self) {
+            try streams.openInput("wide", rate: 48_000, channels: 3, client: "me")
+        }
+        #expect(error?.hint == "send 1 channel or 4")
+        _ = wide
     }
 
     @Test("One client at a time sends to a node; the next is told who, and may when that has left") func taken() throws
     {
         let world = try InputWorld()
         try world.open("a phone")
-        #expect(world.streams.list().first?.clients == ["a phone"])
+        #expect(world.streams.clients(of: "mic") == ["a phone"])
         let error = #expect(throws: Fault.self) { try world.open("a tablet") }
         #expect(error?.message == "'mic' is taken by another client: a phone")
         let first = world.stream
@@ -64,9 +58,9 @@ import TestSupport
         // The first one's end is not the end of the second.
         #expect(first?.isOpen == false && world.stream?.isOpen == true)
         first?.close()
-        #expect(world.streams.list().first?.clients == ["a tablet"])
+        #expect(world.streams.clients(of: "mic") == ["a tablet"])
         world.stream = nil
-        #expect(world.streams.list().first?.clients == [])
+        #expect(world.streams.clients(of: "mic") == [])
     }
 
     @Test("What one client left is not heard of the next") func next() throws {
@@ -82,18 +76,6 @@ import TestSupport
         // What was heard falls within 5 ms.
         #expect(Signal.peak(world.heard[0][256...]) < 1e-6 && largestStep(world.heard[0]) < 0.01)
         #expect(world.harness.capture.counts["underruns"] == nil)
-    }
-
-    @Test("The latest node of a name is meant, and the graph where it is given") func names() throws {
-        let streams = WebStreams()
-        let old = try NodeHarness(streams.type("web-input"), name: "mic")
-        let new = try NodeHarness(streams.type("web-input"), ["channels": .integer(2)], name: "mic")
-        let stream = try streams.openInput("mic", rate: 48_000, channels: 2, client: "me")
-        #expect(streams.list().map(\.clients) == [[], ["me"]])
-        new.instance.finish()
-        #expect(!stream.isOpen)
-        #expect(try streams.openInput("mic", rate: 48_000, channels: 1, client: "me").isOpen)
-        _ = old
     }
 
     @Test("A node that ends, ends the stream") func ended() throws {
@@ -115,7 +97,7 @@ import TestSupport
         try world.open()
         world.run(10)
         try world.prepare(rate: 44_100, maxBlock: 512)
-        #expect(world.streams.list().first?.rate == 44_100)
+        #expect(world.harness.instance.streamState?.rate == 44_100)
         world.forget()
         world.run(40)
         #expect(world.stream?.isOpen == true)
@@ -142,7 +124,7 @@ import TestSupport
     func offline(_ name: String) throws {
         let streams = WebStreams()
         let harness = try NodeHarness(streams.type(name), offline: true, name: "node")
-        #expect(streams.list().isEmpty)
+        #expect(harness.instance.streamState?.rate == 0)
         #expect(harness.run(1000).allSatisfy { $0 == Array(repeating: 0, count: 1000) })
         #expect(harness.silentOutputs.allSatisfy { $0.allSatisfy { $0 } })
     }

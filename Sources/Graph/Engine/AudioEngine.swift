@@ -41,7 +41,7 @@ struct EngineState: BitwiseCopyable {
     let shared: UnsafeMutablePointer<SharedState>
     var current: UnsafeMutablePointer<ScheduleHeader>
     var commands: RingReader<ParameterCommand>
-    let notes: NoteWriter
+    let notices: NoticeWriter
     var retirer: Retirer
     /// Parameters on the way to their target.
     var active: UnsafeMutablePointer<UnsafeMutablePointer<vg_ramp>>

@@ -20,14 +20,14 @@ public final class Engine: @unchecked Sendable {
     /// Under the lock, but for its count.
     private let monitor: CycleMonitor
     private let commands = Ring<ParameterCommand>(minimumCapacity: 4096)
-    private let notes = NoteQueue(capacity: 1024)
+    private let notices = NoticeQueue(capacity: 1024)
     private let retired = RetireQueue(capacity: 16)
     private let records = CycleRing()
     private let clock = TickClock()
     private let shared: UnsafeMutablePointer<SharedState>
     /// The audio thread's, once it runs.
     private let state: UnsafeMutablePointer<EngineState>
-    private let sink: UnsafeMutablePointer<vg_note_sink>
+    private let sink: UnsafeMutablePointer<vg_notice_sink>
 
     private struct Owned {
         /// The schedule published last.
@@ -52,7 +52,7 @@ public final class Engine: @unchecked Sendable {
         state = .allocate(capacity: 1)
         state.initialize(
             to: EngineState(
-                shared: shared, current: empty.header, commands: commands.reader, notes: notes.writer,
+                shared: shared, current: empty.header, commands: commands.reader, notices: notices.writer,
                 retirer: retired.retirer,
                 active: .allocate(capacity: capacity), activeCapacity: capacity,
                 later: .allocate(capacity: waiting), laterCapacity: waiting, cycle: .allocate(capacity: 1),
@@ -61,7 +61,7 @@ public final class Engine: @unchecked Sendable {
                 revision: engineCount.wrappingAdd(1, ordering: .relaxed).newValue << 40))
         state.pointee.cycle.initialize(to: vg_cycle())
         sink = .allocate(capacity: 1)
-        sink.initialize(to: vg_note_sink(handle: UnsafeMutableRawPointer(state), push: pushNote))
+        sink.initialize(to: vg_notice_sink(handle: UnsafeMutableRawPointer(state), push: pushNotice))
         audio = AudioEngine(state: state)
     }
 
@@ -187,8 +187,8 @@ public final class Engine: @unchecked Sendable {
         lock.withLock { _ in (monitor.slowest, monitor.newestEnd) }
     }
 
-    /// The oldest note of a processor, if there is one. [control]
-    public func nextNote() -> vg_note? { notes.pop() }
+    /// The oldest notice of a processor, if there is one. [control]
+    public func nextNotice() -> vg_notice? { notices.pop() }
 
     /// What was counted so far. [any]
     public var counters: EngineCounters {
@@ -239,10 +239,10 @@ public struct EngineCounters: Sendable, Equatable {
 }
 
 @_noLocks
-private func pushNote(_ handle: UnsafeMutableRawPointer?, _ note: UnsafePointer<vg_note>?) -> Bool {
-    guard let handle, let note else { return false }
+private func pushNotice(_ handle: UnsafeMutableRawPointer?, _ notice: UnsafePointer<vg_notice>?) -> Bool {
+    guard let handle, let notice else { return false }
     let state = handle.assumingMemoryBound(to: EngineState.self)
-    if state.pointee.notes.put(note.pointee) { return true }
+    if state.pointee.notices.put(notice.pointee) { return true }
     state.pointee.shared.pointee.lostNotes.add(1, ordering: .relaxed)
     return false
 }

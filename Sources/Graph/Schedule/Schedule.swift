@@ -216,8 +216,8 @@ public final class Schedule: @unchecked Sendable {
     func forceSharing() { header.pointee.sharing.isForced = true }
 
     /// Where processors leave their notes, before it runs. [control]
-    func setNotes(_ sink: UnsafePointer<vg_note_sink>) {
-        for io in ios { UnsafeMutablePointer(mutating: io).pointee.notes = sink }
+    func setNotes(_ sink: UnsafePointer<vg_notice_sink>) {
+        for io in ios { UnsafeMutablePointer(mutating: io).pointee.notices = sink }
     }
 
     /// Tells which nodes the schedule before had and this one has not, before it runs. [control]

@@ -37,9 +37,9 @@ final class CycleMonitor {
         var names: [String?]
 
         /// A new window of time begins.
-        func turn() {
-            for segment in segments { segment.statistics.turn() }
-            for step in steps { step?.turn() }
+        func roll() {
+            for segment in segments { segment.statistics.roll() }
+            for step in steps { step?.roll() }
         }
     }
 
@@ -60,7 +60,7 @@ final class CycleMonitor {
             guard let view = view(Int(record.schedule), schedules) else { continue }
             if Double(record.started &- windowStart) * secondsPerTick > Self.window {
                 windowStart = record.started
-                view.turn()
+                view.roll()
             }
             readTicks(record)
             take(record, ticks[...], view)

@@ -35,7 +35,7 @@ final class TimeStatistics {
     }
 
     /// A new window of time begins. One in which nothing was counted goes on.
-    func turn() {
+    func roll() {
         guard window.count > 0 else { return }
         windowBefore = window
         window = Window()

@@ -15,6 +15,17 @@ final class DropoutWatch: Sendable {
         var delays: [Double]
     }
 
+    /// What is known of cycles and stops when it is looked at.
+    struct Seen {
+        /// Those that were late since it was looked at before.
+        var late: [CycleReport] = []
+        /// The slowest of the last ones, and when the last one ended, in ticks.
+        var recent: (slowest: CycleReport?, ended: UInt64) = (nil, .max)
+        var stops: [ProcessStops.Stop] = []
+        /// In ticks; nil: nobody looks for stops.
+        var stopsKnownUntil: UInt64?
+    }
+
     private struct Xrun {
         var ticks: UInt64
         var delay: Double
@@ -82,27 +93,38 @@ final class DropoutWatch: Sendable {
     func check(
         _ engine: Engine, thread: Int32, hasServer: Bool, others: OtherPrograms, all: Bool = false
     ) -> [Verdict] {
-        let late = engine.takeLateCycles()
-        let recent = engine.recentCycles
         let (stopped, looked) = stops.known
+        let seen = Seen(
+            late: engine.takeLateCycles(), recent: engine.recentCycles, stops: stopped, stopsKnownUntil: looked)
+        return check(seen, thread: thread, hasServer: hasServer, others: others, all: all)
+    }
+
+    /// The same of what is given.
+    func check(
+        _ seen: Seen, thread: Int32, hasServer: Bool, others: OtherPrograms, all: Bool = false
+    ) -> [Verdict] {
         let now = vg_ticks()
         return state.withLock { state in
             sample(&state, thread, now)
-            state.late += late
-            if !late.isEmpty { state.since = state.since ?? now }
+            state.late += seen.late
+            if !seen.late.isEmpty { state.since = state.since ?? now }
             guard let since = state.since else { return [] }
             let ticksPerSecond = clock.rate
             let age = Double(now &- since) / ticksPerSecond
             // A cycle that still runs may be the one that was reported.
-            let isOpen = state.xruns.contains { $0.ticks > recent.ended }
+            let isOpen = state.xruns.contains { $0.ticks > seen.recent.ended }
             // Nor is it known at once whether the process was stopped.
             let newest = max(state.late.last?.ended ?? 0, state.xruns.last?.ticks ?? 0)
-            let isUnclear = looked.map { $0 < newest } ?? false
+            let isUnclear = seen.stopsKnownUntil.map { $0 < newest } ?? false
             guard all || age >= limit || (age >= patience && !isOpen && !isUnclear) else { return [] }
             state.since = nil
+            // The cycle of a stop is told as that, whatever is reported after it.
+            let slowest = seen.recent.slowest.flatMap { cycle in
+                seen.stops.contains { $0.excuses(cycle, ticksPerSecond) } ? nil : cycle
+            }
             let verdicts =
-                takeStopped(&state, stopped, ticksPerSecond)
-                + judge(&state, recent.slowest, ticksPerSecond, hasServer, others).filter { !$0.dropout.isTrifle }
+                takeStopped(&state, seen.stops, ticksPerSecond)
+                + judge(&state, slowest, ticksPerSecond, hasServer, others).filter { !$0.dropout.isTrifle }
             for verdict in verdicts {
                 state.counts[verdict.dropout.cause, default: 0] += verdict.dropout.cycles
                 state.recent.append(verdict.dropout)
@@ -120,10 +142,7 @@ final class DropoutWatch: Sendable {
             // What the server reported meanwhile comes soon after.
             let end = stop.to &+ UInt64(0.5 * ticksPerSecond)
             func isExcused(_ xrun: Xrun) -> Bool { xrun.ticks >= stop.from && xrun.ticks <= end }
-            func isExcused(_ cycle: CycleReport) -> Bool {
-                let span = UInt64(max(cycle.lateness, cycle.delay) * ticksPerSecond)
-                return cycle.ended >= stop.from && cycle.started &- min(cycle.started, span) <= stop.to
-            }
+            func isExcused(_ cycle: CycleReport) -> Bool { stop.excuses(cycle, ticksPerSecond) }
             let cycles = state.late.filter(isExcused)
             let reports = state.xruns.count(where: isExcused)
             guard !cycles.isEmpty || reports > 0 else { return nil }
@@ -212,5 +231,13 @@ final class DropoutWatch: Sendable {
         state.samples.append(Sample(ticks: now, waited: waited))
         // Some seconds of them.
         if state.samples.count > 2048 { state.samples.removeFirst(1024) }
+    }
+}
+
+extension ProcessStops.Stop {
+    /// Whether a cycle was late while the process was stopped.
+    fileprivate func excuses(_ cycle: CycleReport, _ ticksPerSecond: Double) -> Bool {
+        let span = UInt64(max(cycle.lateness, cycle.delay) * ticksPerSecond)
+        return cycle.ended >= from && cycle.started &- min(cycle.started, span) <= to
     }
 }

@@ -29,7 +29,7 @@ extension RunningGraph {
             ControlThreads.shared.relieve()
             for node in nodes { node.expireActions() }
             context.deviceLatency.store(driver.outputLatency, ordering: .relaxed)
-            while let note = engine.nextNote() { publish(note) }
+            while let notice = engine.nextNotice() { publish(notice) }
             if nodes.reduce(false, { $1.takeLatencyChange() || $0 }) { state.withLock { $0.latencyChanged = true } }
             for (node, count) in router.takeRefused().sorted(by: { $0.key < $1.key }) {
                 reports.count(node, "refused messages", UInt64(count))
@@ -73,23 +73,23 @@ extension RunningGraph {
         for waiter in waiting { waiter.resume() }
     }
 
-    private func publish(_ note: vg_note) {
-        let instance = nodes.first { $0.number == note.node }
+    private func publish(_ notice: vg_notice) {
+        let instance = nodes.first { $0.number == notice.node }
         // The node's latency is asked for on its queue; what comes of it is seen in a later round.
-        if note.kind == VG_NOTE_LATENCY { instance?.post("latency") {} }
-        let text = note.text.map { String(cString: $0) } ?? ""
+        if notice.kind == VG_NOTICE_LATENCY { instance?.post("latency") {} }
+        let text = notice.text.map { String(cString: $0) } ?? ""
         let declared =
-            switch note.kind {
-            case VG_NOTE_LOG: HostEvent.log
-            case VG_NOTE_LATENCY: HostEvent.latency
+            switch notice.kind {
+            case VG_NOTICE_LOG: HostEvent.log
+            case VG_NOTICE_LATENCY: HostEvent.latency
             default: instance?.declarations.events.first { $0.name == text }
             }
         guard let declared else { return reports.count(instance?.name ?? "?", "undeclared events", 1) }
         bus.publish(
             .event(
                 time.event(
-                    declared, node: instance?.name, at: note.position,
-                    fields: ["text": .string(text), "value": .number(note.value)])))
+                    declared, node: instance?.name, at: notice.position,
+                    fields: ["text": .string(text), "value": .number(notice.value)])))
     }
 
     /// Whether no node has anything of its own left to play and no message waits. [control]

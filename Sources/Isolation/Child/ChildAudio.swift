@@ -30,7 +30,7 @@ final class ChildAudio: @unchecked Sendable {
 
     /// Says that somebody is there again, and starts. [control]
     init(
-        _ instance: NodeInstance, _ block: SharedBlock, _ shape: BlockShape, _ notes: RingWriter<vg_note>,
+        _ instance: NodeInstance, _ block: SharedBlock, _ shape: BlockShape, _ notices: RingWriter<vg_notice>,
         _ line: ChildLine
     ) throws(NodeError) {
         guard let process = instance.type.pointee.process, let processor = instance.processor else {
@@ -42,7 +42,7 @@ final class ChildAudio: @unchecked Sendable {
             to: ChildStage(
                 block: block, process: process, absorb: instance.absorb, processor: processor,
                 io: Self.makeIO(block, shape, arena, stage), midiInputs: shape.midiInputs,
-                midiOutputs: shape.midiOutputs, audioOutputs: shape.audioOutputs, notes: notes,
+                midiOutputs: shape.midiOutputs, audioOutputs: shape.audioOutputs, notices: notices,
                 lostNotes: lostNotes.pointer))
         let request = block.request.pointee.load(ordering: .acquiring)
         stage.pointee.done = request
@@ -62,11 +62,11 @@ final class ChildAudio: @unchecked Sendable {
         worker?.join()
         worker = nil
         stage.pointee.block.fail()
-        line.lose(takeLostNotes(), "lost notes")
+        line.lose(takeLostNotices(), "lost notices")
     }
 
     /// Notes that were lost since the last call. [control]
-    func takeLostNotes() -> UInt64 { lostNotes.pointer.pointee.exchange(0, ordering: .relaxed) }
+    func takeLostNotices() -> UInt64 { lostNotes.pointer.pointee.exchange(0, ordering: .relaxed) }
 
     /// As the host's audio thread, as far as the system allows it. [control]
     func schedule(policy: Int32, priority: Int32) {
@@ -115,7 +115,7 @@ final class ChildAudio: @unchecked Sendable {
                     bytes: shared.bytes)
             }
         }
-        let sink = list(1) { _ in vg_note_sink(handle: UnsafeMutableRawPointer(stage), push: pushChildNote) }
+        let sink = list(1) { _ in vg_notice_sink(handle: UnsafeMutableRawPointer(stage), push: pushChildNote) }
         var io = vg_io()
         io.size = UInt32(MemoryLayout<vg_io>.size)
         io.audio_in = UnsafePointer(list(shape.audioInputs) { Optional(block.input($0)) })
@@ -128,7 +128,7 @@ final class ChildAudio: @unchecked Sendable {
         io.midi_in = UnsafePointer(list(shape.midiInputs) { midi(block.midiInput($0)) })
         io.midi_out = UnsafePointer(list(shape.midiOutputs) { midi(block.midiOutput($0)) })
         io.parameters = UnsafePointer(block.ramps)
-        io.notes = UnsafePointer(sink)
+        io.notices = UnsafePointer(sink)
         io.audio_in_count = UInt32(shape.audioInputs)
         io.audio_out_count = UInt32(shape.audioOutputs)
         return list(1) { _ in io }
@@ -143,7 +143,7 @@ struct ChildStage {
     let processor: UnsafeMutableRawPointer
     let io: UnsafeMutablePointer<vg_io>
     let midiInputs, midiOutputs, audioOutputs: Int
-    let notes: RingWriter<vg_note>
+    let notices: RingWriter<vg_notice>
     let lostNotes: UnsafeMutablePointer<Atomic<UInt64>>
     var done: UInt32 = 0
 }
@@ -180,21 +180,21 @@ func childProcess(_ stage: UnsafeMutablePointer<ChildStage>) {
 
 /// A latency goes straight to the host's audio thread, anything else to the control thread.
 @_noLocks
-private func pushChildNote(_ handle: UnsafeMutableRawPointer?, _ note: UnsafePointer<vg_note>?) -> Bool {
-    guard let note, let stage = handle?.assumingMemoryBound(to: ChildStage.self) else { return false }
-    if note.pointee.kind == VG_NOTE_LATENCY {
-        let frames = min(max(note.pointee.value, 0), 1e9)
+private func pushChildNote(_ handle: UnsafeMutableRawPointer?, _ notice: UnsafePointer<vg_notice>?) -> Bool {
+    guard let notice, let stage = handle?.assumingMemoryBound(to: ChildStage.self) else { return false }
+    if notice.pointee.kind == VG_NOTICE_LATENCY {
+        let frames = min(max(notice.pointee.value, 0), 1e9)
         stage.pointee.block.latency.pointee.store(UInt32(frames), ordering: .relaxed)
         return true
     }
-    if stage.pointee.notes.put(note.pointee) { return true }
+    if stage.pointee.notices.put(notice.pointee) { return true }
     stage.pointee.lostNotes.pointee.wrappingAdd(1, ordering: .relaxed)
     return false
 }
 
-extension RingWriter<vg_note> {
+extension RingWriter<vg_notice> {
     @_noLocks
-    fileprivate func put(_ note: vg_note) -> Bool { push(note) }
+    fileprivate func put(_ notice: vg_notice) -> Bool { push(notice) }
 }
 
 /// Memory that is freed all at once.

@@ -12,7 +12,7 @@ final class ChildNode {
     private let instance: NodeInstance
     private let line: ChildLine
     private let page: StatusPage
-    private let notes = Ring<vg_note>(minimumCapacity: 256)
+    private let notices = Ring<vg_notice>(minimumCapacity: 256)
     private var preparation: Preparation?
     private var block: (memory: SharedMemory, shape: BlockShape)?
     private var audio: ChildAudio?
@@ -110,7 +110,7 @@ final class ChildNode {
         ears.restart()
         guard instance.type.pointee.process != nil else { return }
         audio = try ChildAudio(
-            instance, SharedBlock(block.shape, at: block.memory.address), block.shape, notes.writer, line)
+            instance, SharedBlock(block.shape, at: block.memory.address), block.shape, notices.writer, line)
         // How the host's audio thread runs is known from its first block on; that one is not to be late either.
         schedule(scheduling ?? (preparation?.offline == false ? (SCHED_FIFO, 1) : nil))
     }
@@ -202,13 +202,13 @@ final class ChildNode {
     }
 
     private func tellNotes() {
-        if let audio { line.lose(audio.takeLostNotes(), "lost notes") }
-        while let note = notes.reader.pop() {
-            var frame = FrameWriter(.note, node: id)
-            frame.put(note.kind.rawValue)
-            frame.put(note.text.map { String(cString: $0) } ?? "")
-            frame.put(note.value)
-            frame.put(note.position)
+        if let audio { line.lose(audio.takeLostNotices(), "lost notices") }
+        while let notice = notices.reader.pop() {
+            var frame = FrameWriter(.notice, node: id)
+            frame.put(notice.kind.rawValue)
+            frame.put(notice.text.map { String(cString: $0) } ?? "")
+            frame.put(notice.value)
+            frame.put(notice.position)
             line.tell(frame, orCount: "lost events")
         }
     }

@@ -32,7 +32,7 @@ extension IsolatedInstance {
         case .count:
             let (counter, number): (String, UInt64) = (frame.text(), frame.number())
             host.count(counter, Int(clamping: number))
-        case .note: note(&frame, host)
+        case .notice: notice(&frame, host)
         case .turn:
             let place = Int(frame.number(UInt32.self))
             let (value, atOnce, position): (Float, UInt8, UInt64) = (frame.number(), frame.number(), frame.number())
@@ -45,10 +45,10 @@ extension IsolatedInstance {
     }
 
     /// What the processor said, as the host tells it of its own nodes.
-    private func note(_ frame: inout FrameReader, _ host: NodeHost) {
-        let kind = vg_note_kind(rawValue: frame.number())
+    private func notice(_ frame: inout FrameReader, _ host: NodeHost) {
+        let kind = vg_notice_kind(rawValue: frame.number())
         let (text, value, position): (String, Double, UInt64) = (frame.text(), frame.number(), frame.number())
-        if kind == VG_NOTE_LOG {
+        if kind == VG_NOTICE_LOG {
             host.log(VG_LOG_INFO, "\(text) (\(value))")
         } else {
             host.publish(

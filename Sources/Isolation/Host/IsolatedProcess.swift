@@ -169,7 +169,7 @@ private func takeRest(_ node: UnsafeMutablePointer<IsolatedProcessor>, _ io: Blo
     let latency = block.latency.pointee.load(ordering: .relaxed)
     if latency != node.pointee.latency {
         node.pointee.latency = latency
-        _ = vg_note_push(io, VG_NOTE_LATENCY, nil, Double(latency), cycle.pointee.position)
+        _ = vg_notice_push(io, VG_NOTICE_LATENCY, nil, Double(latency), cycle.pointee.position)
     }
 }
 

@@ -10,7 +10,7 @@ enum FrameKind: UInt8 {
     // From the host too; these may overtake each other, and begin with whether they do.
     case receive, perform, setting
     // From the child.
-    case answer, refusal, log, publish, series, audio, health, count, send, note, turn, state
+    case answer, refusal, log, publish, series, audio, health, count, send, notice, turn, state
 
     /// Whether a frame of this kind begins with whether it is urgent.
     var mayBeUrgent: Bool { self == .receive || self == .perform || self == .setting }

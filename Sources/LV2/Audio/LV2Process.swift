@@ -221,7 +221,7 @@ private func followLatency(_ extras: UnsafeMutablePointer<PluginExtras>, _ io: B
     let frames = latencyFrames(reported)
     guard frames != extras.pointee.latencyFrames.pointee.load(ordering: .relaxed) else { return }
     extras.pointee.latencyFrames.pointee.store(frames, ordering: .releasing)
-    _ = vg_note_push(io, VG_NOTE_LATENCY, nil, Double(frames), cycle.pointee.position)
+    _ = vg_notice_push(io, VG_NOTICE_LATENCY, nil, Double(frames), cycle.pointee.position)
 }
 
 /// A latency port's value in whole frames; nonsense counts as none. [audio]

@@ -22,7 +22,7 @@ public enum ArchiveCalls {
                 "transcripts", "the sessions of which something is kept", change: false, right: .operator,
                 arguments: [limit],
                 results: [
-                    Field("sessions", VG_LIST, "id, graph, file, start, end, ended, items, takes and speakers of each")
+                    Field("sessions", VG_LIST, "id, graph, file, start, end, state, items, takes and speakers of each")
                 ]
             ) { _, given in
                 let sessions = try await queue.use { archive throws(ArchiveError) in

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
 import NodeKit
-import WebAudio
 
 /// The call that tells whose sound can be streamed.
 enum StreamsCall {
@@ -9,13 +8,11 @@ enum StreamsCall {
         "streams", "nodes that take or give sound over the WebSocket", change: false, right: .visitor,
         results: [Field("streams", VG_LIST, "node, direction, channels, rate, taken and clients of each")]
     ) { host, _ in
-        let graph = await host.description?.name
-        let streams = WebStreams.shared.list().filter { $0.graph == graph }.map { stream in
+        let streams = await host.streams.map { stream in
             SettingValue.table([
-                "node": .string(stream.node), "direction": .string(stream.direction.rawValue),
-                "channels": .integer(Int64(stream.channels)), "rate": .number(stream.rate),
-                "taken": .bool(stream.direction == .input && !stream.clients.isEmpty),
-                "clients": .integer(Int64(stream.clients.count)),
+                "node": .string(stream.node), "direction": .string(stream.direction == VG_INPUT ? "input" : "output"),
+                "channels": .integer(Int64(stream.state.channels)), "rate": .number(stream.state.rate),
+                "taken": .bool(stream.state.isFull), "clients": .integer(Int64(stream.state.clients)),
             ])
         }
         return [("streams", .list(streams))]

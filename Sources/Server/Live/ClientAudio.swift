@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
 import GraphFile
+import Host
 import JSON
 import NIOCore
 import NodeKit
-import WebAudio
 
 /// Sound of one client's microphone and speakers. The loop's thread only.
 ///
@@ -12,29 +12,32 @@ import WebAudio
 ///     byte 0: 3, byte 1: the stream, u16 0, u32 frames that wait with who plays
 final class ClientAudio {
     private enum Stream {
-        case input(WebInputStream)
+        case input(NodeStream)
         case output(Output)
     }
 
     /// What a client hears, and how many messages of it are on their way.
     private final class Output {
-        let stream: WebOutputStream
+        let stream: NodeStream
         var underWay = 0
 
-        init(_ stream: WebOutputStream) { self.stream = stream }
+        init(_ stream: NodeStream) { self.stream = stream }
     }
 
     private unowned let client: LiveClient
     private let loop: any EventLoop
     private var streams: [UInt8: Stream] = [:]
     private var turns: RepeatedTask?
+    /// Streams that are being opened.
+    private var opening = 0
+    private var isClosed = false
 
     private static let arguments = [
-        Setting("node", VG_SET_STRING, "a web-input or web-output", required: true),
-        Setting("rate", VG_SET_NUMBER, "of the client", default: "48000", range: WebStreams.rates, unit: "Hz"),
+        Setting("node", VG_SET_STRING, "one that takes or gives sound over the WebSocket", required: true),
+        Setting("rate", VG_SET_NUMBER, "of the client", default: "48000", range: StreamLimits.rates, unit: "Hz"),
         Setting(
             "channels", VG_SET_INTEGER, "of the client", default: "1",
-            range: Double(WebStreams.channels.lowerBound)...Double(WebStreams.channels.upperBound)),
+            range: Double(StreamLimits.channels.lowerBound)...Double(StreamLimits.channels.upperBound)),
     ]
     private static let closing = [Setting("stream", VG_SET_INTEGER, "its number", required: true, range: 0...255)]
     /// Streams of a client.
@@ -49,41 +52,55 @@ final class ClientAudio {
 
     init(_ client: LiveClient, _ loop: any EventLoop) { (self.client, self.loop) = (client, loop) }
 
-    /// Opens or closes a stream; the answer's line.
-    func answer(_ request: Request, isReadOnly: Bool) throws(Fault) -> String {
+    /// Opens or closes a stream, and answers.
+    func take(_ request: Request, of host: Host, isReadOnly: Bool) throws(Fault) {
         let given = try request.arguments()
         let isOpening = request.call == "audio"
         let arguments = isOpening ? Self.arguments : Self.closing
         try checkValues(given, against: arguments, of: "'\(request.call)'", noun: "argument")
         let settings = Settings(given)
-        if isOpening { return try open(request, settings, isReadOnly) }
+        if isOpening { return try open(request, settings, of: host, isReadOnly) }
         let number = UInt8(clamping: settings.integer("stream") ?? 0)
         guard streams.removeValue(forKey: number) != nil else { throw Fault("there is no stream \(number)") }
-        return JSONText.object([("id", request.id.text), ("ok", "true")])
+        client.send(JSONText.object([("id", request.id.text), ("ok", "true")]))
     }
 
-    private func open(_ request: Request, _ given: Settings, _ isReadOnly: Bool) throws(Fault) -> String {
+    private func open(_ request: Request, _ given: Settings, of host: Host, _ isReadOnly: Bool) throws(Fault) {
+        guard streams.count + opening < Self.limit else {
+            throw Fault("too many streams", hint: "close one first")
+        }
         let (node, rate, channels) = (
             given.string("node") ?? "", given.number("rate") ?? 48_000, given.integer("channels") ?? 1
         )
-        guard let number = (1...UInt8(Self.limit)).first(where: { streams[$0] == nil }) else {
-            throw Fault("too many streams", hint: "close one first")
+        opening += 1
+        nonisolated(unsafe) let audio = self  // touched on the loop only
+        Task { [loop, name = client.name, id = request.id] in
+            let opened: Result<(NodeStream, vg_direction), Fault>
+            do throws(Fault) {
+                let direction = try await host.streamDirection(of: node)
+                guard direction == VG_OUTPUT || !isReadOnly else { throw readOnlyError }
+                opened = .success(
+                    (try await host.openStream(node, rate: rate, channels: channels, client: name), direction))
+            } catch { opened = .failure(error) }
+            loop.execute { audio.opened(opened, rate: rate, answering: id) }
         }
-        let isOutput = WebStreams.shared.list().contains { $0.node == node && $0.direction == .output }
-        if isOutput {
-            let stream = try WebStreams.shared.openOutput(node, rate: rate, channels: channels, client: client.name)
-            streams[number] = .output(Output(stream))
-            begin()
-        } else {
-            guard !isReadOnly else { throw readOnlyError }
-            streams[number] = .input(
-                try WebStreams.shared.openInput(node, rate: rate, channels: channels, client: client.name))
-        }
-        return JSONText.object([
-            ("id", request.id.text), ("ok", "true"), ("stream", String(number)),
-            ("direction", isOutput ? "\"output\"" : "\"input\""), ("channels", String(channels)),
-            ("rate", JSONText.number(rate)),
-        ])
+    }
+
+    private func opened(_ opened: Result<(NodeStream, vg_direction), Fault>, rate: Double, answering id: JSON) {
+        opening -= 1
+        guard !isClosed else { return }
+        do throws(Fault) {
+            let (stream, direction) = try opened.get()
+            let number = (1...UInt8(Self.limit)).first { streams[$0] == nil }!  // as many as there may be were counted
+            streams[number] = direction == VG_OUTPUT ? .output(Output(stream)) : .input(stream)
+            if direction == VG_OUTPUT { begin() }
+            client.send(
+                JSONText.object([
+                    ("id", id.text), ("ok", "true"), ("stream", String(number)),
+                    ("direction", direction == VG_OUTPUT ? "\"output\"" : "\"input\""),
+                    ("channels", String(stream.channels)), ("rate", JSONText.number(rate)),
+                ]))
+        } catch { client.send(error.answer(id)) }
     }
 
     /// A message of the client; one that is none is left out.
@@ -139,7 +156,7 @@ final class ClientAudio {
     }
 
     /// The next message; without frames: there are none now; nil: the node has ended.
-    private func pull(_ stream: WebOutputStream, _ number: UInt8) -> ByteBuffer? {
+    private func pull(_ stream: NodeStream, _ number: UInt8) -> ByteBuffer? {
         var samples = [Float](repeating: 0, count: Self.frames * stream.channels)
         guard let pulled = samples.withUnsafeMutableBufferPointer({ stream.pull(into: $0) }) else { return nil }
         var message = ByteBuffer()
@@ -159,6 +176,7 @@ final class ClientAudio {
 
     /// The client is gone.
     func close() {
+        isClosed = true
         streams = [:]
         turns?.cancel()
         turns = nil

@@ -26,14 +26,14 @@ final class LevelFrames {
     private var time = 0.0
     private var asked: Set<String> = []
     /// Counts the turns: a client that has seen one needs only what came after it.
-    private(set) var turn = 0
-    /// Messages of this turn.
+    private(set) var round = 0
+    /// Messages of this round.
     private var made: [Reader: ByteBuffer] = [:]
 
     private struct Row {
         var values: [Float]
         var isOnRequest: Bool
-        var turn: Int
+        var round: Int
     }
 
     /// What a client asks for, and what it has seen.
@@ -63,16 +63,16 @@ final class LevelFrames {
         subscription.ask(for: series)
     }
 
-    /// Takes what was measured since the last turn.
+    /// Takes what was measured since the last round.
     func advance() {
         made.removeAll(keepingCapacity: true)
-        turn += 1
+        round += 1
         while let published = subscription.poll() {
             guard case .frame(let frame) = published else { continue }
             time = max(time, frame.time)
             for row in frame.rows {
                 take(
-                    Row(values: row.values, isOnRequest: frame.isOnRequest, turn: turn),
+                    Row(values: row.values, isOnRequest: frame.isOnRequest, round: round),
                     of: Name(node: frame.node, series: row.name))
             }
         }
@@ -90,7 +90,7 @@ final class LevelFrames {
 
     /// Gives the places of series of which nothing comes to others. What is left may double before it is done again.
     private func forget() {
-        let kept = names.indices.filter { rows[$0].turn + Self.patience > turn }
+        let kept = names.indices.filter { rows[$0].round + Self.patience > round }
         names = kept.map { names[$0] }
         rows = kept.map { rows[$0] }
         places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
@@ -104,7 +104,7 @@ final class LevelFrames {
         var buffer = ByteBuffer()
         for place in names.indices {
             let row = rows[place]
-            guard row.turn > reader.seen else { continue }
+            guard row.round > reader.seen else { continue }
             guard !row.isOnRequest || asks(reader.wanted, names[place]) else { continue }
             if buffer.readableBytes == 0 {
                 buffer.writeInteger(UInt64(1), endianness: .little)

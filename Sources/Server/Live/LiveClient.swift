@@ -141,7 +141,7 @@ final class LiveClient: ChannelInboundHandler {
         guard !isBusy, hasRoom, namesTold == frames.edition, let message = frames.message(for: reader) else {
             return
         }
-        reader.seen = frames.turn
+        reader.seen = frames.round
         isBusy = true
         nonisolated(unsafe) let client = self  // touched on the loop only
         send(bytes: message) { client.isBusy = false }
@@ -176,8 +176,7 @@ final class LiveClient: ChannelInboundHandler {
             case HostCall.events.name: try subscribe(request)
             case "ask": try ask(request)
             case "audio", "audio.close":
-                guard let audio else { return }
-                send(try audio.answer(request, isReadOnly: hub.access.isReadOnly))
+                try audio?.take(request, of: hub.host, isReadOnly: hub.access.isReadOnly)
             default: try begin(request)
             }
         } catch {

@@ -7,7 +7,7 @@ export async function recall(live, graph, bubbles, isWanted) {
 	const { settings: { speaker: voice = graph.answering } = {} } = graph.node(graph.answering) ?? {}
 	try {
 		const { sessions } = await live.call('transcripts')
-		const session = sessions.findLast(session => session.graph === graph.graph && !session.ended)
+		const session = sessions.findLast(session => session.graph === graph.graph && session.state === 'running')
 		const { items } = session ? await live.call('transcript', { session: session.id }) : { items: [] }
 		if (!isWanted()) return
 		const begun = now && Date.parse(now.utc) / 1000 - now.time

@@ -3,25 +3,25 @@ import NodeKit
 import System
 
 /// How the stream into a `web-input` is.
-public struct WebInputStatus: Sendable, Equatable {
+struct WebInputStatus: Sendable, Equatable {
     /// Who sends; nil: nobody.
-    public var client: String?
+    var client: String?
     /// Of the client, in Hz; 0: nobody sends.
-    public var rate = 0.0
+    var rate = 0.0
     /// Seconds from when a frame arrives until the graph hears it; nil: nothing is heard.
-    public var latency: Double?
+    var latency: Double?
     /// Seconds that should wait.
-    public var target = 0.0
+    var target = 0.0
     /// How much faster the client's clock is than the graph's, in parts per million.
-    public var drift = 0.0
+    var drift = 0.0
     /// How often nothing was there when it was to be heard, since the node was made.
-    public var underruns = 0
+    var underruns = 0
     /// Frames that did not arrive, at the client's rate.
-    public var lost = 0
+    var lost = 0
     /// Frames that were there and were not played, because too much waited.
-    public var dropped = 0
+    var dropped = 0
     /// Samples that were no number or above +24 dBFS, and messages that made no sense.
-    public var unfit = 0
+    var unfit = 0
 }
 
 /// What the control half of a `web-input` and its client share.
@@ -32,11 +32,9 @@ final class InputEndpoint: WebEndpoint, @unchecked Sendable {
     /// Of pipes and clients before.
     private var past = WebInputStatus()
 
-    init(graph: String, node: String, channels: Int, buffer: Double?, clock: WebClock) {
-        super.init(graph: graph, node: node, .input, channels: channels, buffer: buffer, clock: clock)
-    }
-
     override var state: (rate: Double, clients: [String]) { (pipe?.rate ?? 0, client.map { [$0.name] } ?? []) }
+
+    override var mostClients: Int { 1 }
 
     override func leaveAll() { leave() }
 

@@ -28,7 +28,8 @@ final class WebInput: AudioNode {
                     Field("dropped", VG_INTEGER, "what was not played, because too much waited", unit: "frames"),
                 ], retained: true)
         ],
-        series: [.webFill("what waits, and the resampler", width: 1)], process: { WebInput.process($0, $1, $2) })
+        series: [.webFill("what waits, and the resampler", width: 1)], streams: VG_INPUT,
+        process: { WebInput.process($0, $1, $2) })
 
     private static let channels = Key.webChannels(default: 1)
     private static let buffer = Key.webBuffer(
@@ -40,34 +41,38 @@ final class WebInput: AudioNode {
 
     let layout: Layout
     private let host: NodeHost
-    private let streams: WebStreams
+    private let clock: WebClock
     private let channels: Int
     private let endpoint: InputEndpoint
     private var pipe: InputPipe?
     private var told = WebInputStatus()
     private var state: WebState
 
-    convenience init(settings: Settings, host: NodeHost) throws(NodeError) { try self.init(settings, host, .shared) }
+    convenience init(settings: Settings, host: NodeHost) throws(NodeError) {
+        try self.init(settings, host, .system) { _ in }
+    }
 
-    init(_ settings: Settings, _ host: NodeHost, _ streams: WebStreams) throws(NodeError) {
+    /// With a clock, and what is told of the endpoint that clients reach.
+    init(
+        _ settings: Settings, _ host: NodeHost, _ clock: WebClock, _ tell: (InputEndpoint) -> Void
+    ) throws(NodeError) {
         self.host = host
-        self.streams = streams
+        self.clock = clock
         channels = try settings[Self.channels]
         layout = Layout(ports: Port.audio(VG_OUTPUT, channels: channels, doc: "what comes in"))
         endpoint = InputEndpoint(
-            graph: host.graphName, node: host.nodeName, channels: channels,
-            buffer: try settings[Self.buffer].map { $0 / 1000 }, clock: streams.clock)
-        state = WebState(host: host, clock: streams.clock)
+            node: host.nodeName, channels: channels, buffer: try settings[Self.buffer].map { $0 / 1000 }, clock: clock)
+        state = WebState(host: host, clock: clock)
+        tell(endpoint)
     }
 
-    deinit { leave() }
+    deinit { endpoint.end() }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        let pipe = InputPipe(channels: channels, preparation: preparation, clock: streams.clock)
+        let pipe = InputPipe(channels: channels, preparation: preparation, clock: clock)
         self.pipe = pipe
         guard !preparation.offline else { return Processor(player: pipe.player) }
         endpoint.use(pipe)
-        streams.add(endpoint)
         host.webHealth("nobody can be heard")
         return Processor(player: pipe.player)
     }
@@ -95,11 +100,12 @@ final class WebInput: AudioNode {
         state.publishFill(status.latency.map { [Float($0 * 1000)] } ?? [], at: pipe?.position ?? 0)
     }
 
-    func finish() { leave() }
+    func finish() { endpoint.end() }
 
-    private func leave() {
-        streams.remove(endpoint)
-        endpoint.end()
+    var streamState: StreamState { endpoint.streamState }
+
+    func openStream(rate: Double, channels: Int, client: String) throws(NodeError) -> any ClientStream {
+        try endpoint.open(rate: rate, channels: channels, client: client)
     }
 
     @_noLocks

@@ -3,15 +3,15 @@ import NodeKit
 import System
 
 /// How the stream from a `web-output` to one client is.
-public struct WebOutputStatus: Sendable, Equatable {
+struct WebOutputStatus: Sendable, Equatable {
     /// Who listens.
-    public var client: String
+    var client: String
     /// Seconds from when the graph gives a frame until it leaves the client's buffer; nil: the client has not reported.
-    public var latency: Double?
+    var latency: Double?
     /// Seconds that should wait in the client's buffer.
-    public var target: Double
+    var target: Double
     /// Frames that were not pulled in time, at the graph's rate.
-    public var dropped: Int
+    var dropped: Int
 }
 
 /// What the control half of a `web-output` and its clients share.
@@ -22,11 +22,9 @@ final class OutputEndpoint: WebEndpoint, @unchecked Sendable {
     /// Of listeners that have left.
     private var pastDropped = 0
 
-    init(graph: String, node: String, channels: Int, buffer: Double?, clock: WebClock) {
-        super.init(graph: graph, node: node, .output, channels: channels, buffer: buffer, clock: clock)
-    }
-
     override var state: (rate: Double, clients: [String]) { (pipe?.rate ?? 0, listeners.map(\.name)) }
+
+    override var mostClients: Int { OutputFeed.slots }
 
     override func leaveAll() { for listener in listeners { leave(listener) } }
 

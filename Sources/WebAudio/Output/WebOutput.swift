@@ -27,7 +27,7 @@ final class WebOutput: AudioNode {
                 ], retained: true)
         ],
         series: [.webFill("what waits at each client, and the resampler")],
-        process: { WebOutput.process($0, $1, $2) })
+        streams: VG_OUTPUT, process: { WebOutput.process($0, $1, $2) })
 
     private static let channels = Key.webChannels(default: 2)
     private static let buffer = Key.webBuffer(
@@ -39,34 +39,38 @@ final class WebOutput: AudioNode {
 
     let layout: Layout
     private let host: NodeHost
-    private let streams: WebStreams
+    private let clock: WebClock
     private let channels: Int
     private let endpoint: OutputEndpoint
     private var pipe: OutputPipe?
     private var dropped = 0
     private var state: WebState
 
-    convenience init(settings: Settings, host: NodeHost) throws(NodeError) { try self.init(settings, host, .shared) }
+    convenience init(settings: Settings, host: NodeHost) throws(NodeError) {
+        try self.init(settings, host, .system) { _ in }
+    }
 
-    init(_ settings: Settings, _ host: NodeHost, _ streams: WebStreams) throws(NodeError) {
+    /// With a clock, and what is told of the endpoint that clients reach.
+    init(
+        _ settings: Settings, _ host: NodeHost, _ clock: WebClock, _ tell: (OutputEndpoint) -> Void
+    ) throws(NodeError) {
         self.host = host
-        self.streams = streams
+        self.clock = clock
         channels = try settings[Self.channels]
         layout = Layout(ports: Port.audio(VG_INPUT, channels: channels, doc: "what goes out"))
         endpoint = OutputEndpoint(
-            graph: host.graphName, node: host.nodeName, channels: channels,
-            buffer: try settings[Self.buffer].map { $0 / 1000 }, clock: streams.clock)
-        state = WebState(host: host, clock: streams.clock)
+            node: host.nodeName, channels: channels, buffer: try settings[Self.buffer].map { $0 / 1000 }, clock: clock)
+        state = WebState(host: host, clock: clock)
+        tell(endpoint)
     }
 
-    deinit { leave() }
+    deinit { endpoint.end() }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        let pipe = OutputPipe(channels: channels, preparation: preparation, clock: streams.clock)
+        let pipe = OutputPipe(channels: channels, preparation: preparation, clock: clock)
         self.pipe = pipe
         guard !preparation.offline else { return Processor(feed: pipe.feed) }
         endpoint.use(pipe)
-        streams.add(endpoint)
         host.webHealth("nobody can hear it")
         return Processor(feed: pipe.feed)
     }
@@ -91,11 +95,12 @@ final class WebOutput: AudioNode {
         state.publishFill(listeners.compactMap { $0.latency.map { Float($0 * 1000) } }, at: pipe?.position ?? 0)
     }
 
-    func finish() { leave() }
+    func finish() { endpoint.end() }
 
-    private func leave() {
-        streams.remove(endpoint)
-        endpoint.end()
+    var streamState: StreamState { endpoint.streamState }
+
+    func openStream(rate: Double, channels: Int, client: String) throws(NodeError) -> any ClientStream {
+        try endpoint.open(rate: rate, channels: channels, client: client)
     }
 
     @_noLocks

@@ -53,7 +53,7 @@ extension TakesCommand {
                 try archive?.takes(limit: max(0, limit ?? .max)) ?? []
             }
             if takes.isEmpty, !json { return ArchiveAccess.sayNothing() }
-            writeOut(json ? TakesText.json(takes) : TakesText.table(takes))
+            writeOut(json ? jsonLines(takes) : TakesText.table(takes))
         }
     }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Archive
 import Glibc
+import Host
+import JSON
 import System
 import Terminal
 
@@ -34,6 +37,13 @@ struct TextTable {
             return trimmedRight(width.map { cut(line, $0) } ?? line) + "\n"
         }.joined()
     }
+}
+
+/// For programs: an object a line.
+func jsonLines(_ records: [some ArchivedRecord]) -> String {
+    records.map { record in
+        JSONText.object(record.fields.map { ($0.name, $0.value.map { EventJSON.value($0) } ?? "null") }) + "\n"
+    }.joined()
 }
 
 /// Columns of the terminal that standard output is; nil: it is none.

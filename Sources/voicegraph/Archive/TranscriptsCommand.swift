@@ -44,7 +44,7 @@ extension TranscriptsCommand {
                 try archive?.sessions(of: .item, limit: max(0, limit ?? .max)) ?? []
             }
             if sessions.isEmpty, !json { return ArchiveAccess.sayNothing() }
-            writeOut(json ? TranscriptsText.json(sessions) : TranscriptsText.table(sessions))
+            writeOut(json ? jsonLines(sessions) : TranscriptsText.table(sessions))
         }
     }
 
@@ -72,7 +72,7 @@ extension TranscriptsCommand {
             let items = try ArchiveAccess.told { () throws(ArchiveError) in
                 try archive.items(.init(sessions: sessions.map(\.id)))
             }
-            writeOut(json ? TranscriptsText.json(items) : TranscriptsText.lines(items))
+            writeOut(json ? jsonLines(items) : TranscriptsText.lines(items))
         }
     }
 
@@ -112,7 +112,7 @@ extension TranscriptsCommand {
                 try archive.search(words.joined(separator: " "), .init(speaker: speaker), limit: limit)
             }
             if items.isEmpty { throw json ? ExitCode(1) : fail("nothing was found") }
-            writeOut(json ? TranscriptsText.json(items) : TranscriptsText.found(items))
+            writeOut(json ? jsonLines(items) : TranscriptsText.found(items))
         }
     }
 

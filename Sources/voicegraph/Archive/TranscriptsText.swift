@@ -17,29 +17,11 @@ enum TranscriptsText {
         table.rows = sessions.map { session in
             [
                 String(session.id), localTime(session.start), duration((session.end ?? now) - session.start),
-                state(session), String(session.items), session.graph, session.speakers.joined(separator: ", "),
+                session.state, String(session.items), session.graph, session.speakers.joined(separator: ", "),
             ]
         }
         return table.text()
     }
-
-    /// Sessions for programs: an object a line.
-    static func json(_ sessions: [ArchivedSession]) -> String {
-        sessions.map { session in
-            JSONText.object([
-                ("id", String(session.id)), ("graph", JSONText.string(session.graph)),
-                ("file", session.file.map(JSONText.string) ?? "null"),
-                ("start", JSONText.string(EventJSON.timestamp(session.start))),
-                ("end", session.end.map { JSONText.string(EventJSON.timestamp($0)) } ?? "null"),
-                ("state", JSONText.string(state(session))), ("items", String(session.items)),
-                ("takes", String(session.takes)),
-                ("speakers", "[\(session.speakers.map(JSONText.string).joined(separator: ","))]"),
-            ]) + "\n"
-        }.joined()
-    }
-
-    /// "running", "ended" or "crashed".
-    private static func state(_ session: ArchivedSession) -> String { session.ended?.rawValue ?? "running" }
 
     /// Items of one session for people: all of their text.
     static func lines(_ items: [ArchivedItem], width: Int? = terminalWidth()) -> String {
@@ -71,20 +53,6 @@ enum TranscriptsText {
         return table.text()
     }
 
-    /// Items for programs: an object a line.
-    static func json(_ items: [ArchivedItem]) -> String {
-        items.map { item in
-            JSONText.object([
-                ("id", String(item.id)), ("session", String(item.session)), ("graph", JSONText.string(item.graph)),
-                ("node", JSONText.string(item.node)), ("speaker", JSONText.string(item.speaker)),
-                ("start", JSONText.number(milliseconds(item.start))), ("end", JSONText.number(milliseconds(item.end))),
-                ("utc", JSONText.string(EventJSON.timestamp(item.utc))),
-                ("state", JSONText.string(item.state.rawValue)),
-                ("text", JSONText.string(item.text)), ("original", item.original.map(JSONText.string) ?? "null"),
-            ]) + "\n"
-        }.joined()
-    }
-
     /// What a person should know of a text.
     private static func marks(_ item: ArchivedItem) -> String {
         switch item.state {
@@ -94,9 +62,6 @@ enum TranscriptsText {
         }
     }
 }
-
-/// Milliseconds are as exact as anybody knows.
-func milliseconds(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }
 
 /// How transcripts are exported.
 enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
@@ -117,7 +82,7 @@ enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
     /// All of it. Who speaks is said where several do.
     func text(_ sessions: [(session: ArchivedSession, items: [ArchivedItem])]) -> String {
         switch self {
-        case .json: TranscriptsText.json(sessions.flatMap(\.items))
+        case .json: jsonLines(sessions.flatMap(\.items))
         case .md: sessions.map { markdown($0.session, $0.items) }.joined(separator: "\n")
         case .txt:
             sessions.flatMap { session, items in items.map { line(said($0, in: session)) + "\n" } }.joined()

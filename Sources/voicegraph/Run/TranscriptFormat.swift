@@ -74,3 +74,6 @@ struct TranscriptWriter {
         return JSONText.object(fields)
     }
 }
+
+/// Milliseconds are as exact as anybody knows.
+private func milliseconds(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }

@@ -33,23 +33,23 @@ typedef struct vg_midi {
   uint8_t *bytes;
 } vg_midi;
 
-typedef enum vg_note_kind { VG_NOTE_LOG = 0, VG_NOTE_EVENT = 1, VG_NOTE_LATENCY = 2 } vg_note_kind;
+typedef enum vg_notice_kind { VG_NOTICE_LOG = 0, VG_NOTICE_EVENT = 1, VG_NOTICE_LATENCY = 2 } vg_notice_kind;
 
 /* What a processor tells the rest of the program from the audio thread. `text`
  * must be a string with static lifetime: the line of a log, or the name of an event. Never grows. */
-typedef struct vg_note {
+typedef struct vg_notice {
   uint32_t node;
-  vg_note_kind kind;
+  vg_notice_kind kind;
   const char *text;
   double value;
   uint64_t position;
-} vg_note;
+} vg_notice;
 
-typedef struct vg_note_sink {
+typedef struct vg_notice_sink {
   void *handle;
   /* False: the ring was full, the loss is counted. [audio] */
-  bool (*push)(void *handle, const vg_note *note);
-} vg_note_sink;
+  bool (*push)(void *handle, const vg_notice *notice);
+} vg_notice_sink;
 
 /* A node's connections; pointers hold for one call of process. Audio buffers
  * have `vg_cycle.frames` samples. An input without a link reads zeros. An
@@ -65,9 +65,9 @@ typedef struct vg_io {
   vg_midi *const *midi_in;
   vg_midi *const *midi_out;              /* emptied before the call */
   const vg_ramp *parameters;
-  const vg_note_sink *notes;
+  const vg_notice_sink *notices;
   uint32_t audio_in_count, audio_out_count;
-  uint32_t node; /* for vg_note.node */
+  uint32_t node; /* for vg_notice.node */
 } vg_io;
 
 typedef struct vg_transport {
@@ -126,11 +126,11 @@ VG_AUDIO static inline bool vg_midi_write(vg_midi *VG_NONNULL midi, uint32_t fra
   return true;
 }
 
-/* Sends a note; see vg_note. [audio] */
-VG_AUDIO static inline bool vg_note_push(const vg_io *VG_NONNULL io, vg_note_kind kind, const char *text, double value, uint64_t position) {
-  if (!io->notes || !io->notes->push) return false;
-  vg_note note = {io->node, kind, text, value, position};
-  return io->notes->push(io->notes->handle, &note);
+/* Sends a notice; see vg_notice. [audio] */
+VG_AUDIO static inline bool vg_notice_push(const vg_io *VG_NONNULL io, vg_notice_kind kind, const char *text, double value, uint64_t position) {
+  if (!io->notices || !io->notices->push) return false;
+  vg_notice notice = {io->node, kind, text, value, position};
+  return io->notices->push(io->notices->handle, &notice);
 }
 
 /* Calls a process function: the one place where an unknown function runs on

@@ -155,6 +155,44 @@ typedef struct vg_host_audio {
   void (*publish)(void *handle, const vg_audio *audio); /* [any] */
 } vg_host_audio;
 
+/* ---- streams: sound of clients -------------------------------------------- */
+
+#define VG_EXT_STREAMS "streams"
+
+/* Sound between a node and one client, such as the microphone of a page. Its calls come one after another, from any
+ * thread but the audio thread; they take bounded time, and may come when the node is gone. What the direction has no
+ * use for may be NULL. [any] */
+typedef struct vg_stream {
+  uint32_t size; /* of this struct */
+  void *handle;
+  /* Takes interleaved frames of the client. `position` is that of the first among all that it recorded, modulo 2^32;
+   * where it does not follow, frames were lost. False: the node has ended. */
+  bool (*push)(void *handle, uint32_t position, const float *samples, uint32_t frames);
+  /* Gives interleaved frames, as many as there are and `room` is for, and the position of the first among all frames of
+   * the stream. Returns how many, 0: there is nothing now, negative: the node has ended. */
+  int32_t (*pull)(void *handle, float *samples, uint32_t room, uint32_t *position);
+  /* Takes how many frames wait at a client that plays, about four times a second. */
+  void (*report)(void *handle, uint32_t frames);
+  /* Ends it. Nothing may be done with it after that. */
+  void (*close)(void *handle);
+} vg_stream;
+
+/* How the streams of a node are. */
+typedef struct vg_stream_state {
+  uint32_t size;     /* of this struct */
+  uint32_t channels; /* of the node */
+  uint32_t clients;  /* that stream now */
+  bool full;         /* whether no other client may */
+  double rate;       /* of the graph, in Hz; 0: nothing can be streamed now */
+} vg_stream_state;
+
+typedef struct vg_type_streams {
+  bool gives; /* to clients; else it takes what they send */
+  void (*state)(void *node, vg_stream_state *state); /* [any] */
+  /* Opens a stream of a client that has so many channels at `rate` in Hz. False: `error` says why. [any] */
+  bool (*open)(void *node, double rate, uint32_t channels, const char *client, vg_stream *stream, vg_error *error);
+} vg_type_streams;
+
 /* ---- feedback loops ------------------------------------------------------- */
 
 #define VG_EXT_LOOP "loop"
