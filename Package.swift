@@ -178,7 +178,10 @@ let package = Package(
         .target(
             name: "SpokenText", path: "Plugins/SpokenText", exclude: ["README.md"], swiftSettings: strict),
         plugin("Listen", ["CKissfft", "CSpeech", "Models", "Resampling"]),
-        plugin("Echo", ["CEcho"]),
+        .target(
+            name: "Frames", dependencies: ["NodeKit"], path: "Plugins/Frames", exclude: ["README.md"],
+            swiftSettings: asserted),
+        plugin("Echo", ["CEcho", "Frames"]),
         plugin(
             "TTS", ["CEspeak", "CKissfft", "CSpeech", "JSON", "Models", "Pronunciation", "Resampling", "SpokenText"],
             exclude: ["LICENSE"], settings: asserted),

@@ -54,7 +54,7 @@ final class Echo: AudioNode {
         if settings.engine == .webrtc {
             let worker = try EchoWorker(preparation, settings: settings, controls: controls)
             self.worker = worker
-            return .elsewhere(worker.processor)
+            return .elsewhere(worker.frames.processor)
         }
         let audio = try EchoAudio(rate: rate, settings: settings, speex: speex, controls: controls)
         self.audio = audio
@@ -66,14 +66,14 @@ final class Echo: AudioNode {
         tell(.idle, at: nil)
         // Offline it works where it is waited for.
         if isOffline { return }
-        do throws(NodeError) { try worker?.start() } catch { host.health(.failed(error.message)) }
+        do throws(NodeError) { try worker?.frames.start() } catch { host.health(.failed(error.message)) }
     }
 
-    func deactivate() { worker?.end() }
+    func deactivate() { worker?.frames.end() }
 
-    func wait(frames: Int) { if isOffline { worker?.work() } }
+    func wait(frames: Int) { if isOffline { worker?.frames.work() } }
 
-    var latency: Int { audio?.latency ?? worker?.latency ?? 0 }
+    var latency: Int { audio?.latency ?? worker?.frames.latency ?? 0 }
 
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
         try settings.change(setting, to: value)
@@ -83,7 +83,7 @@ final class Echo: AudioNode {
 
     func poll() {
         align()
-        if let worker { lose(worker.takeLost()) }
+        if let worker { lose(worker.frames.takeLost()) }
         while let report = audio?.reports.reader.pop() ?? worker?.reports.reader.pop() { take(report) }
     }
 
@@ -102,7 +102,6 @@ final class Echo: AudioNode {
 
     private func take(_ report: EchoReport) {
         host.count("not a number", report.broken)
-        lose(report.lost)
         if report.farFrames > 0, report.heard > 0 {
             let decibels = 10 * log10(report.heard / max(report.given, 1e-12))
             host.publish([[decibels]], at: report.position)

@@ -15,8 +15,6 @@ struct EchoReport: BitwiseCopyable {
     /// Samples at full scale, and samples that were none.
     var clipped = 0
     var broken = 0
-    /// Samples that were not given in time, and are lost.
-    var lost = 0
     var isLearnt = false
     var hasChanged = false
 

@@ -111,8 +111,8 @@ let folders: [Folder] = [
         ]),
     Folder(
         "Plugins",
-        "node types with or without a library, what they share (`Resampling`, `Models`, `Pronunciation`, `SpokenText`), and examples",
-        imports: ["JSON", "Models", "NodeKit", "Pronunciation", "Resampling", "SpokenText"]),
+        "node types with or without a library, what they share (`Frames`, `Models`, `Pronunciation`, `Resampling`, `SpokenText`), and examples",
+        imports: ["Frames", "JSON", "Models", "NodeKit", "Pronunciation", "Resampling", "SpokenText"]),
     Folder("CEbur128", "libebur128 as a module: loudness and true peak"),
     Folder(
         "CEcho", "the echo canceller in C: its filters and the suppressor, with speexdsp and WebRTC loaded when needed"),
