@@ -59,6 +59,7 @@ let package = Package(
         plugin(product: "listen", "Listen"),
         plugin(product: "agent", "Agent"),
         plugin(product: "echo", "Echo"),
+        plugin(product: "denoise", "Denoise"),
         plugin(product: "file", "File"),
         plugin(product: "record", "Record"),
         plugin(product: "tremolo", "Tremolo"),
@@ -182,6 +183,7 @@ let package = Package(
             name: "Frames", dependencies: ["NodeKit"], path: "Plugins/Frames", exclude: ["README.md"],
             swiftSettings: asserted),
         plugin("Echo", ["CEcho", "Frames"]),
+        plugin("Denoise", ["CKissfft", "Frames", "Models"], settings: asserted),
         plugin(
             "TTS", ["CEspeak", "CKissfft", "CSpeech", "JSON", "Models", "Pronunciation", "Resampling", "SpokenText"],
             exclude: ["LICENSE"], settings: asserted),

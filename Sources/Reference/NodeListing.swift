@@ -117,7 +117,8 @@ package enum NodeListing {
             "Models",
             type.needs.map {
                 let use = $0.isBetter ? "used where they are installed" : "needed"
-                return [$0.models.joined(separator: " "), "\($0.setting) = \"\($0.value)\"", use]
+                let setting = $0.setting.isEmpty ? "" : "\($0.setting) = \"\($0.value)\""
+                return [$0.models.joined(separator: " "), setting, use]
             })
         return text
     }

@@ -289,6 +289,7 @@ import Testing
         #expect(models("vad", "detector", "webrtc") == nil)
         #expect(models("tts") == nil && models("gain") == nil && models("tts", "engine", "auto") == nil)
         #expect(models("tts", "engine", "piper")?.models == ["onnxruntime", "piper-joe"])
+        #expect(models("denoise")?.models == ["onnxruntime", "gtcrn"] && models("denoise")?.isNeeded == true)
         #expect(models("turn")?.models == ["onnxruntime", "smart-turn"])
         #expect(models("turn", "model", "smart-turn")?.isNeeded == true)
         #expect(models("transcribe", "engine", "moonshine")?.models == ["onnxruntime", "moonshine-base-en"])

@@ -24,7 +24,7 @@ private func finished(_ arguments: String...) throws -> (code: Int32, output: St
     @Test("`nodes` lists built-in types and plugins within 80 columns") func list() throws {
         let result = try finished("nodes")
         #expect(result.code == 0)
-        for type in ["gain", "lv2", "tts", "agent", "file", "record", "tremolo", "bitcrush"] {
+        for type in ["gain", "lv2", "tts", "agent", "file", "record", "denoise", "tremolo", "bitcrush"] {
             #expect(result.output.contains("\n  \(type) "))
         }
         // A plugin in a system folder that is left out, for one that lies here, is told with its whole path.
