@@ -36,7 +36,7 @@ import TestSupport
         #expect(last["event"] as? String == "finished")
         #expect(last["xruns"] is Int)
         #expect((last["nodes"] as? [String: Any])?["gain"] is [String: Any])
-        #expect(run.errors == "")
+        #expect(run.complaints == [])
         #expect(children.allSatisfy(isGone))
     }
 

@@ -29,8 +29,9 @@ import TestSupport
         #expect(figures.reconnectTimes.allSatisfy { $0 < .seconds(10) * crowd }, "back in a second, on a quiet machine")
         // One that fails again and again waits for up to 5 s, and then has to be started beside all that load.
         #expect(figures.pluginTimes.allSatisfy { $0 < .seconds(20) * crowd }, "back in 0.3 s, on a quiet machine")
+        // What malloc keeps free is some megabytes, more or less; what it has given is counted below.
         if let settled = figures.settledKilobytes, let last = figures.last {
-            #expect(last.kilobytes - settled < 4096, "memory is flat")
+            #expect(last.kilobytes - settled < 8192, "memory is flat")
         }
         // One description that is kept of each edit would be more than one piece and 1 kB each: these are a few seconds of it.
         if let settled = figures.settledHeap, let last = figures.lastHeap {

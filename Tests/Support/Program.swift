@@ -38,6 +38,10 @@ public final class Program: Sendable {
     public var output: String { (try? String(contentsOfFile: scratch.file("output"), encoding: .utf8)) ?? "" }
     /// Standard error so far.
     public var errors: String { (try? String(contentsOfFile: scratch.file("errors"), encoding: .utf8)) ?? "" }
+    /// The same, but for a server of our own that came late: a busy machine takes its time for that.
+    public var complaints: [Substring] {
+        errors.split(separator: "\n").filter { !$0.contains("does not answer yet and is waited for") }
+    }
     /// The complete lines of standard output so far.
     public var lines: [String] {
         read.withLock { read in
