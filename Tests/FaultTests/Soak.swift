@@ -17,6 +17,8 @@ struct SoakFigures {
     var frames = 0
     var stepsAboveRamp = 0
     var largestShare = 0.0
+    /// Recordings in which the server stood still by itself: it is no fault then that no fade was waited for.
+    var standstills = 0
     /// Of each listener's recording, the first step that is too large.
     var firstSteps: [SoakSteps.Step] = []
     /// Kilobytes after each round.
@@ -66,7 +68,7 @@ struct SoakFigures {
             reconnected               \(Self.spread(reconnectTimes))
             plugin ended, by cause    \(Self.list(downfalls))
             plugin back               \(Self.spread(pluginTimes))
-            frames looked at          \(frames)
+            frames looked at          \(frames), of \(standstills) recordings none: the server stood still
             steps above the ramp      \(stepsAboveRamp); the largest was \(share) of what is allowed\(steps)
             memory after each round   \(memory.map(String.init).joined(separator: " ")) kB
             malloc after each round   \(heap.map(\.description).joined(separator: ", "))
@@ -96,6 +98,8 @@ final class Soak {
     private var edits: RandomEdits
     private var steps = SoakSteps(Soak.firstModel)
     private var ear: JackPeer?
+    /// How often it had told that the server stands still when the listener came.
+    private var stalls = 0
     private var rate = 48000
 
     /// The graph of the file, as far as it is edited.
@@ -171,10 +175,11 @@ final class Soak {
         for program in load { program.signal(SIGKILL) }
         try await calm()
         if let settled = figures.settled {
+            // Two more are those by which the thread of a plugin is watched, once that was late.
             try await eventually("descriptors, threads and shared memory are what they were: \(settled)") {
                 [session] in
                 let now = session.resources
-                return now.descriptors <= settled.descriptors && now.threads <= settled.threads
+                return now.descriptors <= settled.descriptors + 2 && now.threads <= settled.threads
                     && now.shared <= settled.shared
             }
         }
@@ -224,6 +229,7 @@ final class Soak {
 
     /// Has a listener connected, from the moment on at which the server has ordered its graph.
     private func listen() async throws {
+        stalls = session.count("stalled")
         let peer = try JackPeer("ear", server: server, inputs: 1, recordingFrames: 60 * rate)
         ear = peer
         #expect(peer.connect("faulted:out_1", "ear:in_1"))
@@ -239,6 +245,11 @@ final class Soak {
         let heard = peer.recording(0)
         peer.close()
         let findings = steps.judge(heard, rate: rate)
+        // Where others have the processors for so long that cycles are missed, a graph becomes what was asked for without them.
+        if session.count("stalled") > stalls {
+            figures.standstills += 1
+            return
+        }
         figures.frames += findings.frames
         figures.stepsAboveRamp += findings.above
         figures.largestShare = max(figures.largestShare, findings.largestShare)

@@ -90,7 +90,7 @@ def test_T4_host_that_is_not_there_is_an_error_of_initialization_and_retry_initi
     assert page.evaluate(f"{ELEMENT}.error.kind") == "initialization"
     assert part(page, "title").inner_text() and part(page, "hint").inner_text()
     way.open()
-    part(page, "retry").click()
+    retry(page)
     state(page, "collapsed")
     begin(page)
 
