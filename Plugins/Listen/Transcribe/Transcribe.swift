@@ -4,7 +4,7 @@ import Synchronization
 
 /// Makes text of speech.
 final class Transcribe: AudioNode {
-    static let calls: NodeCalls = [.wait, .idle, .perform, .finish]
+    static let calls: NodeCalls = [.receive, .wait, .idle, .perform, .finish]
     static let descriptor = NodeDescriptor(
         "transcribe", "makes text of speech",
         doc: """
@@ -18,6 +18,9 @@ final class Transcribe: AudioNode {
         ports: Port.audio(VG_INPUT, channels: 1, doc: "what is said") + [
             Port(VG_CONTROL_PORT, VG_INPUT, "gate", doc: "above 0.5 it listens, with `gated`"),
             Port(VG_MESSAGE_PORT, VG_OUTPUT, "text", doc: "partial and final texts, by items"),
+            Port(
+                VG_MESSAGE_PORT, VG_INPUT, "speaker", doc: "who speaks from a frame on, as speaker.name", bus: "speaker"
+            ),
         ],
         settings: TranscribeOptions.settings,
         actions: [
@@ -55,6 +58,7 @@ final class Transcribe: AudioNode {
     private let abort = AbortFlag()
     private let session = Lock(TranscribeSession())
     private let marks = Ring<GateMark>(minimumCapacity: 1024)
+    private let names = SpeakerNames()
     private let transcriber: Transcriber
     private let thread: ListenThread
     private var speechInput: SpeechInput?
@@ -69,7 +73,8 @@ final class Transcribe: AudioNode {
         // What cannot be had is told now, not with the first word.
         if !options.isGated { _ = try makeDetector(options.detector, host: host) }
         let transcriber = Transcriber(
-            host: host, options: options, choice: choice, abort: abort, session: session, marks: marks.reader
+            host: host, options: options, choice: choice, abort: abort, session: session, marks: marks.reader,
+            names: names
         ) { () throws(NodeError) in try makeDetector(options.detector, host: host) }
         self.transcriber = transcriber
         thread = ListenThread(
@@ -130,6 +135,10 @@ final class Transcribe: AudioNode {
             }
         default: cancel()
         }
+    }
+
+    func receive(_ message: Message, port: Int) {
+        if case .text(let name) = message.content { names.take(name, from: message.position) }
     }
 
     /// Returns when everything that was heard was worked on.

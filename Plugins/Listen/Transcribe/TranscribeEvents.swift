@@ -7,6 +7,7 @@ enum TranscribeEvent {
     static let final = "transcribe.final"
     static let cancelled = "transcribe.cancelled"
     static let failed = "transcribe.failed"
+    static let ignored = "transcribe.ignored"
     static let behind = "transcribe.behind"
     static let dropped = "transcribe.dropped"
     static let state = "transcribe.state"
@@ -31,11 +32,16 @@ enum TranscribeEvent {
                     "words", VG_LIST,
                     "where the engine knows them: tables with text, start and end in seconds, and confidence"),
                 Field("confidence", VG_NUMBER, "0 to 1, where the engine knows it"),
-            ], role: .text(.whole)),
+                Field("speaker", VG_STRING, "who said it, where that is told and known"),
+            ], role: .text(.whole), says: "[{speaker}: {text}|{text}]"),
         EventType(
             cancelled, "an item was given up", fields: [item], role: .text(.withdrawn),
             says: "what was said last is not transcribed"),
         EventType(failed, "an item could not be recognized", fields: [item, reason], kind: .failure),
+        EventType(
+            ignored, "an item was not recognized, since `speakers` does not name who said it",
+            fields: [item, Field("speaker", VG_STRING, "who said it; blank: nobody that is known")],
+            says: "not transcribed: [{speaker} said it|somebody said it who is not known]"),
         EventType(
             behind, "how far recognition is behind the audio, when that becomes a second more, or nothing again",
             fields: [Field("seconds", VG_NUMBER, "how far", unit: "s")],
@@ -81,13 +87,18 @@ struct TranscribeOptions: Sendable {
             + "far as there is room, or all that waits is dropped", default: Behind.catchUp)
     private static let mostBehind = Key.number(
         "max_behind", "how far it may be behind", default: 30, in: 1...600, unit: "s")
+    private static let speakers = Key.texts(
+        "speakers",
+        "only what these say becomes text, as the port `speaker` tells; \"*\": whoever is known. Where that is not told, nothing"
+    )
     private static let autostart = Key.flag(
         "autostart", "listens from the first block on, not from `start`", default: true)
 
     static let settings: [any SettingDeclaration] = [
         RecognizerChoice.engine, RecognizerChoice.model, RecognizerChoice.language, partials, silence, longest, gated,
         DetectorChoice.key.described("what tells speech from other sound, without `gated`"), behind, mostBehind,
-        autostart, PocketSphinxSearch.keyphrases, PocketSphinxSearch.threshold, PocketSphinxSearch.grammarFile,
+        speakers, autostart, PocketSphinxSearch.keyphrases, PocketSphinxSearch.threshold,
+        PocketSphinxSearch.grammarFile,
         CommandRecognizer.Command.line, CommandRecognizer.Command.limit,
     ]
 
@@ -114,6 +125,8 @@ struct TranscribeOptions: Sendable {
     /// Seconds that it may be behind.
     let mostBehind: Double
     let startsItself: Bool
+    /// Only what these say becomes text; empty: what anybody says.
+    let speakers: Set<String>
     let detector: DetectorChoice
 
     /// Seconds that an item has before what began it.
@@ -128,6 +141,12 @@ struct TranscribeOptions: Sendable {
         mostBehind = try settings[Self.mostBehind]
         startsItself = try settings[Self.autostart]
         detector = try settings[DetectorChoice.key]
+        speakers = Set(try settings[Self.speakers])
+    }
+
+    /// Whether what this one says becomes text; blank: nobody known.
+    func takes(_ name: String) -> Bool {
+        speakers.isEmpty || speakers.contains(name) || !name.isEmpty && speakers.contains("*")
     }
 
     /// The seconds between partial texts; nil: there are none.

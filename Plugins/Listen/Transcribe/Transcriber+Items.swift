@@ -82,7 +82,9 @@ extension Transcriber {
         let begun = monotonicSeconds()
         self.segment?.asked = segment.fed
         let text = try recognizer.partial() ?? ""
-        guard let interval = options.partials else { return }
+        // What is not known to be for us is not told before its end.
+        let who = names.name(in: segment.start..<max(segment.start + 1, place), rate: rate, waits: false)
+        guard let interval = options.partials, options.takes(who) else { return }
         // Live, half of the time is left for what else there is to do.
         let pause = isOffline ? interval : max(interval, 2 * (monotonicSeconds() - begun))
         self.segment?.nextPartial = segment.fed + Int(pause * speechRate)
@@ -97,6 +99,10 @@ extension Transcriber {
     private func finish(_ recognizer: any Recognizer, at count: Int, end: Double) throws(NodeError) {
         tell(.finishing)
         try feed(recognizer, upTo: count)
+        guard let who = whoSaid(until: end) else {
+            recognizer.cancel()
+            return
+        }
         let result = try recognizer.finish(spoken: min(count, segment?.spoken ?? count))
         guard let segment else { return }
         self.segment = nil
@@ -104,14 +110,31 @@ extension Transcriber {
         if problem != nil { host.health(.ok) }
         problem = nil
         if !result.text.isEmpty || !segment.partial.isEmpty {
-            host.publish(TranscribeEvent.final, fields(result, segment, end: end), at: UInt64(max(0, end)))
+            host.publish(TranscribeEvent.final, fields(result, segment, end: end, by: who), at: UInt64(max(0, end)))
             host.send(Message(.text(result.text), item: segment.item, position: UInt64(max(0, segment.start))))
         }
         if !result.text.isEmpty { remember(result.text) }
         tell(.listening)
     }
 
-    private func fields(_ result: Recognition, _ segment: Segment, end: Double) -> [(String, SettingValue)] {
+    /// Who has said the item under way, blank where that is not known; nil: nobody whose words are wanted, which ends it.
+    private func whoSaid(until end: Double) -> String? {
+        guard let segment else { return "" }
+        let span = segment.start..<max(segment.start + 1, end)
+        let name = names.name(in: span, rate: rate, waits: !isOffline)
+        if options.takes(name) { return name }
+        self.segment = nil
+        taken = end
+        host.publish(
+            TranscribeEvent.ignored, [("item", .integer(Int64(segment.item))), ("speaker", .string(name))], at: now)
+        takeBack(segment)
+        tell(.listening)
+        return nil
+    }
+
+    private func fields(
+        _ result: Recognition, _ segment: Segment, end: Double, by who: String
+    ) -> [(String, SettingValue)] {
         let first = segment.position / rate
         let words = result.words.map { word in
             var table: [String: SettingValue] = [
@@ -126,6 +149,7 @@ extension Transcriber {
             ("start_frame", .integer(Int64(segment.start))), ("end_frame", .integer(Int64(end))),
         ]
         if !words.isEmpty { fields.append(("words", .list(words))) }
+        if !who.isEmpty { fields.append(("speaker", .string(who))) }
         if let confidence = result.confidence { fields.append(("confidence", .number(confidence))) }
         return fields
     }

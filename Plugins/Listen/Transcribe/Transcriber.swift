@@ -22,6 +22,7 @@ final class Transcriber {
     let abort: AbortFlag
     let session: Lock<TranscribeSession>
     private let marks: RingReader<GateMark>
+    let names: SpeakerNames
     private let makeDetector: () throws(NodeError) -> any SpeechDetector
 
     var recognizer: (any Recognizer)?
@@ -58,7 +59,7 @@ final class Transcriber {
 
     init(
         host: NodeHost, options: TranscribeOptions, choice: RecognizerChoice, abort: AbortFlag,
-        session: Lock<TranscribeSession>, marks: RingReader<GateMark>,
+        session: Lock<TranscribeSession>, marks: RingReader<GateMark>, names: SpeakerNames,
         makeDetector: @escaping () throws(NodeError) -> any SpeechDetector
     ) {
         self.host = host
@@ -67,6 +68,7 @@ final class Transcriber {
         self.abort = abort
         self.session = session
         self.marks = marks
+        self.names = names
         self.makeDetector = makeDetector
     }
 
