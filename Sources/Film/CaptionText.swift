@@ -185,6 +185,7 @@ extension CaptionText {
     package init(_ item: Transcription.Item, later shift: Double = 0) {
         let letters = item.text.map { $0.lowercased() }
         let offsets = item.text.reduce(into: [0]) { $0.append($0.last! + $1.unicodeScalars.count) }
+        let before = item.named.unicodeScalars.count - item.text.unicodeScalars.count
         var words: [Word] = []
         var next = 0
         for word in item.words {
@@ -193,9 +194,9 @@ extension CaptionText {
             guard let place = rest.indices.first(where: { letters[$0...].starts(with: wanted) }), !wanted.isEmpty else {
                 continue
             }
-            words.append(Word(offset: offsets[place], start: word.start + shift, end: word.end + shift))
+            words.append(Word(offset: before + offsets[place], start: word.start + shift, end: word.end + shift))
             next = place + wanted.count
         }
-        self.init(item.text, start: item.start + shift, end: item.end + shift, words: words)
+        self.init(item.named, start: item.start + shift, end: item.end + shift, words: words)
     }
 }

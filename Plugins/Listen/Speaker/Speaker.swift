@@ -100,6 +100,7 @@ final class Speaker: AudioNode {
         let folder = try settings[Self.folder].map(host.resolve) ?? host.dataFolder + "/voices"
         let voices = KnownVoices(folder) { host.log(VG_LOG_WARNING, $0) }
         let accepted = try settings[Self.accept]
+        if voices.voices.isEmpty { host.log(VG_LOG_WARNING, "no voice is known yet; the action enrol learns one") }
         for name in accepted where !voices.voices.contains(where: { $0.name == name }) {
             host.log(VG_LOG_WARNING, "nobody is known as \(name) yet, whom `accept` names")
         }

@@ -14,7 +14,7 @@ struct SpeechCutter {
     }
 
     /// Seconds of speech that are some, and of silence that are its end.
-    private static let (shortest, pause) = (0.15, 0.35)
+    private static let (shortest, pause) = (0.15, 0.25)
 
     private let detector: any SpeechDetector
     private let step: Double

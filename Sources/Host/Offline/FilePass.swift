@@ -16,6 +16,8 @@ struct FilePass {
     var channels: Int?
     /// Series on request that are wanted.
     var series: Set<String> = []
+    /// A node that hears the file too, and tells the listener of it: from its port to one of the listener's.
+    var witness: (node: NodeDescription, from: String, to: String)?
 
     private static let block = 4096
     /// The names of both nodes.
@@ -107,6 +109,14 @@ struct FilePass {
         node.required = true
         description.nodes.append(node)
         description.links = [LinkDescription(from: Endpoint(Self.source), to: Endpoint(Self.listener))]
+        if let witness {
+            description.nodes.insert(witness.node, at: 1)
+            description.links += [
+                LinkDescription(from: Endpoint(Self.source), to: Endpoint(witness.node.name)),
+                LinkDescription(
+                    from: Endpoint(witness.node.name, witness.from), to: Endpoint(Self.listener, witness.to)),
+            ]
+        }
         let built = try build()
         guard let graph = built.graph else { throw Fault("\(path) cannot be played") }
         return PreparedGraph(

@@ -19,6 +19,8 @@ public enum StandardType {
     public static let speech = "tts"
     /// Makes text of what is said.
     public static let transcription = "transcribe"
+    /// Tells who says it.
+    public static let speaker = "speaker"
     /// Hosts an LV2 plugin.
     public static let lv2 = "lv2"
 }

@@ -28,6 +28,11 @@ public struct Transcription: Sendable {
         public var words: [Word]
         /// 0 to 1, where it is known.
         public var confidence: Double?
+        /// Who says it, where that is known.
+        public var speaker: String?
+
+        /// What is said, behind the name of who says it.
+        public var named: String { (speaker.map { $0 + ": " } ?? "") + text }
 
         /// Describes an item of which no more is known.
         public init(text: String, start: Double, end: Double) {
@@ -54,10 +59,14 @@ public struct Transcription: Sendable {
     /// Settings of the node, such as `engine`.
     public var settings: [String: SettingValue]
 
+    /// Whether it is told who says it, of the voices that are known.
+    public var namesSpeakers: Bool
+
     /// Describes one.
-    public init(path: String, settings: [String: SettingValue] = [:]) {
+    public init(path: String, settings: [String: SettingValue] = [:], namesSpeakers: Bool = false) {
         self.path = path
         self.settings = settings
+        self.namesSpeakers = namesSpeakers
     }
 
     /// Gives each item to `take` when it is there, and now and then the seconds done to `progress`, which ends it by
@@ -68,7 +77,12 @@ public struct Transcription: Sendable {
         var outcome = Outcome()
         let settings = settings.merging(["partials": .bool(false)]) { given, _ in given }
         var end: Double?
-        let played = try FilePass(name: "transcribe", path: path, rate: Self.rate, channels: 1).run(
+        var pass = FilePass(name: "transcribe", path: path, rate: Self.rate, channels: 1)
+        if namesSpeakers {
+            let node = NodeDescription(name: StandardType.speaker, type: StandardType.speaker, required: true)
+            pass.witness = (node, "name", "speaker")
+        }
+        let played = try pass.run(
             registry: registry,
             listener: { _ in
                 NodeDescription(name: "", type: StandardType.transcription, entries: settings.mapValues { Entry($0) })
@@ -97,6 +111,7 @@ extension Transcription.Item {
         start = fields.number("start") ?? event.time
         end = fields.number("end") ?? event.time
         confidence = fields.number("confidence")
+        speaker = event.text("speaker")
         words = []
         guard case .list(let list)? = event.fields["words"] else { return }
         for case .table(let table) in list {

@@ -21,6 +21,7 @@ struct TranscribeCommand: ParsableCommand {
               voicegraph transcribe interview.flac
               voicegraph transcribe one.wav two.wav --format srt -o talk.srt
               voicegraph transcribe interview.flac --json --language en-US
+              voicegraph transcribe interview.flac --speakers
             """)
 
     @Argument(help: "Sound files of any format that libsndfile reads.", completion: .file())
@@ -37,6 +38,9 @@ struct TranscribeCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("The program for the engine 'command', as a line for the shell.", valueName: "line"))
     var command: String?
+
+    @Flag(help: "Say who speaks, of the voices that a node 'speaker' has learned.")
+    var speakers = false
 
     @Option(help: "What to write: txt, which is usual, srt, vtt or json (one object a line).")
     var format: TranscriptFormat?
@@ -115,7 +119,10 @@ struct TranscribeCommand: ParsableCommand {
         let bar = ProgressBar(rate: Transcription.rate)
         func frames(_ seconds: Double) -> Int { Int(seconds * Transcription.rate) }
         do throws(Fault) {
-            let outcome = try Transcription(path: path, settings: settings).run(registry: registry) { seconds in
+            let outcome = try Transcription(path: path, settings: settings, namesSpeakers: speakers).run(
+                registry: registry
+            ) {
+                seconds in
                 bar.show(frames(seconds))
                 return goesOn()
             } take: { item in

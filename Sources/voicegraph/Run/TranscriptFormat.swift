@@ -43,7 +43,7 @@ struct TranscriptWriter {
     /// What is to be written now that a file has this item.
     mutating func text(_ item: Transcription.Item, of path: String) -> String {
         if format == .json { return json(item, path) + "\n" }
-        return captions?.text(CaptionText(item, later: before).cues) ?? item.text + "\n"
+        return captions?.text(CaptionText(item, later: before).cues) ?? item.named + "\n"
     }
 
     /// Ends a file, so many seconds long.
@@ -57,6 +57,7 @@ struct TranscriptWriter {
             ("file", JSONText.string(path)), ("start", JSONText.number(milliseconds(item.start))),
             ("end", JSONText.number(milliseconds(item.end))), ("text", JSONText.string(item.text)),
         ]
+        if let speaker = item.speaker { fields.append(("speaker", JSONText.string(speaker))) }
         if let confidence = item.confidence { fields.append(("confidence", JSONText.number(milliseconds(confidence)))) }
         if !item.words.isEmpty {
             let words = item.words.map { word in
