@@ -18,11 +18,15 @@ extension Agent {
                 VG_MESSAGE_PORT, VG_INPUT, "heard", doc: "what was heard of a reply's sentences", bus: "heard",
                 takes: Int(VG_TAKES_TEXT)),
             Port(VG_MESSAGE_PORT, VG_OUTPUT, "text", doc: "replies, sentence by sentence"),
+            Port(
+                VG_CONTROL_PORT, VG_OUTPUT, "hold",
+                doc: "1 while what the user says may interrupt what is heard, for `hold` of a tts; else 0", bus: "hold"),
         ],
         settings: [
             Backends.key, RulesBackend.rules, Tools.allow, Tools.actionTime, AgentOptions.historyTurns,
-            AgentOptions.historyCharacters, AgentOptions.longestAnswer, AgentOptions.backchannel, AgentOptions.user,
-            AgentOptions.undone, AgentOptions.thinkingLabel, AgentOptions.waitingLabel, AgentOptions.watchdog,
+            AgentOptions.historyCharacters, AgentOptions.longestAnswer, Interruption.mode, Interruption.backchannel,
+            Interruption.stopWords, AgentOptions.user, AgentOptions.undone, AgentOptions.thinkingLabel,
+            AgentOptions.waitingLabel, AgentOptions.watchdog,
             CommandBackend.command, CommandBackend.perTurn, CommandBackend.timeLimit, ChatOptions.url,
             ChatOptions.model, ChatOptions.system, ChatOptions.temperature, SecretKey.variable, SecretKey.file,
             ChatOptions.connectTime, ChatOptions.tokenTime, ChatOptions.silenceTime, ChatOptions.retries,

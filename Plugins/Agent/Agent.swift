@@ -7,7 +7,16 @@ final class Agent: AudioNode {
 
     struct Processor: BitwiseCopyable {
         let shared: SharedCell<AgentClock.State>
+        let mode: Interruption.Mode
+        /// Frames of speech that are more than a sign of attention, and of silence after which nobody interrupts any more.
+        let longest, patience: Int
+        /// Frames for which the user speaks, and since he does not.
+        var up = 0
+        var quiet = 0
     }
+
+    /// The same in seconds.
+    private static let (longest, patience) = (1.2, 3.0)
 
     private let host: NodeHost
     private let clock = AgentClock()
@@ -38,7 +47,9 @@ final class Agent: AudioNode {
             nonisolated(unsafe) let backend = backend  // the thread's alone while that runs
             worker = try Worker { [conversation] in run(conversation, backend) }
         }
-        return Processor(shared: clock.shared.cell)
+        return Processor(
+            shared: clock.shared.cell, mode: conversation.options.interruption.mode,
+            longest: Int(Self.longest * preparation.rate), patience: Int(Self.patience * preparation.rate))
     }
 
     func activate() { conversation.begin() }
@@ -50,7 +61,9 @@ final class Agent: AudioNode {
         }
         if port == 1 {
             conversation.heard(text, item: message.item, more: message.isPartial)
-        } else if !message.isPartial {
+        } else if message.isPartial {
+            conversation.takePart(text, item: message.item)
+        } else {
             conversation.take(text, item: message.item, typed: false)
         }
         if clock.isOffline { conversation.waitUntilAnswered() }
@@ -102,8 +115,20 @@ extension Agent {
     @_noLocks
     static func process(_ state: inout Processor, _ block: borrowing Block) {
         let shared = state.shared
-        shared.value.isSpeech.store(block.control(0) > 0.5, ordering: .relaxed)
-        shared.value.isSpeaking.store(block.control(1) > 0.5, ordering: .relaxed)
+        let (isSpeech, isSpeaking) = (block.control(0) > 0.5, block.control(1) > 0.5)
+        shared.value.isSpeech.store(isSpeech, ordering: .relaxed)
+        shared.value.isSpeaking.store(isSpeaking, ordering: .relaxed)
+        state.up = isSpeech ? min(state.up, state.longest) + block.frames : 0
+        state.quiet = isSpeech ? 0 : min(state.quiet, state.patience) + block.frames
+        let mayInterrupt =
+            switch state.mode {
+            case .any: isSpeech
+            case .words:
+                state.up > state.longest
+                    || state.quiet <= state.patience && shared.value.isInterrupting.load(ordering: .relaxed)
+            case .never: false
+            }
+        block.setControl(0, isSpeaking && mayInterrupt ? 1 : 0)
         shared.value.position.store(block.position + UInt64(block.frames), ordering: .releasing)
     }
 }

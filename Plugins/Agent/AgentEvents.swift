@@ -65,7 +65,7 @@ enum AgentEvent {
             ignored, "something the user said is not answered",
             fields: [
                 Field("item", VG_INTEGER, "of what was said"), text,
-                Field("reason", VG_STRING, "blank, backchannel, duplicate, or in words"),
+                Field("reason", VG_STRING, "blank, backchannel, stop, duplicate, or in words"),
             ], says: "not answered ({reason}): {text}"),
         EventType(
             failed, "something the user said could not be answered, or not to the end",

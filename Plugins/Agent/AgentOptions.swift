@@ -10,9 +10,6 @@ struct AgentOptions: Sendable {
         in: 100...10_000_000)
     static let longestAnswer = Key.integer(
         "longest_answer", "a reply that is longer, in bytes of UTF-8, fails", default: 100_000, in: 100...10_000_000)
-    static let backchannel = Key.texts(
-        "backchannel", "what interrupts nothing when it is all that is said",
-        default: ["mhm", "mm-hmm", "uh-huh", "hm", "yeah", "ok", "okay"])
     static let user = Key.text("user", "who types, for whoever keeps what was said", default: "you")
     static let undone = Key.text(
         "say_failed",
@@ -27,8 +24,8 @@ struct AgentOptions: Sendable {
     let historyTurns: Int
     let historyCharacters: Int
     let longestAnswer: Int
-    /// As `SpokenWord.plain` has them.
-    let backchannel: Set<String>
+    /// What it means that the user speaks while a reply is heard.
+    let interruption: Interruption
     /// Who types.
     let user: String
     let thinkingLabel: String
@@ -42,8 +39,7 @@ struct AgentOptions: Sendable {
         historyTurns = try settings[Self.historyTurns]
         historyCharacters = try settings[Self.historyCharacters]
         longestAnswer = try settings[Self.longestAnswer]
-        backchannel = Set(
-            try settings[Self.backchannel].map { SpokenWord.words(of: $0).map(\.plain).joined(separator: " ") })
+        interruption = try Interruption(settings)
         user = try settings[Self.user]
         thinkingLabel = try settings[Self.thinkingLabel]
         waitingLabel = try settings[Self.waitingLabel]

@@ -33,6 +33,8 @@ final class AgentClock: @unchecked Sendable {
         let position = Atomic<UInt64>(0)
         let isSpeech = Atomic<Bool>(false)
         let isSpeaking = Atomic<Bool>(false)
+        /// Whether the user has said something that may interrupt what is heard.
+        let isInterrupting = Atomic<Bool>(false)
     }
 
     /// The processor's end.
@@ -52,6 +54,11 @@ final class AgentClock: @unchecked Sendable {
 
     /// Whether the user speaks. [any]
     var isSpeech: Bool { shared.value.isSpeech.load(ordering: .relaxed) }
+    /// Whether the user has said something that may interrupt what is heard. [any]
+    var isInterrupting: Bool {
+        get { shared.value.isInterrupting.load(ordering: .relaxed) }
+        set { shared.value.isInterrupting.store(newValue, ordering: .relaxed) }
+    }
     /// Whether something of the agent is heard. [any]
     var isSpeaking: Bool { shared.value.isSpeaking.load(ordering: .relaxed) }
 }

@@ -14,8 +14,11 @@ extension Conversation {
             let isOwn = isTyped || item == 0
             let user = UserItem(
                 key: ItemKey(isOwn: isOwn, item: isOwn ? nextNumber() : item), text: text, isTyped: isTyped)
-            if text.isEmpty { return ignore(user, "blank") }
-            if isHeard, !isTyped, isBackchannel(text) { return ignore(user, "backchannel") }
+            if text.isEmpty {
+                if !isTyped { forgetOverlap() }
+                return ignore(user, "blank")
+            }
+            if !isTyped, let reason = reasonToIgnore(text, item) { return ignore(user, reason) }
             if isEnding { return ignore(user, "the graph has ended") }
             let place = items.firstIndex { $0.key == user.key }
             if let place {
@@ -48,9 +51,48 @@ extension Conversation {
         }
     }
 
-    private func isBackchannel(_ text: String) -> Bool {
-        let plain = SpokenWord.words(of: text).map(\.plain).joined(separator: " ")
-        return options.backchannel.contains(plain)
+    /// Takes what the user has said so far of an item: a stop word is one at once. [control]
+    func takePart(_ text: String, item: UInt64) {
+        monitor.locked {
+            guard isHeard, !isEnding, !trimmed(text).isEmpty else { return }
+            overlapping = item
+            switch options.interruption.meaning(of: text, isWhole: false) {
+            case .attention: break
+            case .words: clock.isInterrupting = true
+            case .stop:
+                stopAll()
+                tellState()
+            }
+        }
+    }
+
+    /// Why a whole item is not answered, if it is not, as far as that depends on what was heard meanwhile. With the monitor.
+    private func reasonToIgnore(_ text: String, _ item: UInt64) -> String? {
+        let isOverlapping = item != 0 && overlapping == item
+        forgetOverlap()
+        guard isHeard || isOverlapping else { return nil }
+        switch options.interruption.meaning(of: text, isWhole: true) {
+        case .stop:
+            stopAll()
+            tellState()
+            return "stop"
+        case .attention: return options.interruption.mode == .any ? nil : "backchannel"
+        case .words: return options.interruption.mode == .never && isHeard ? "nothing interrupts" : nil
+        }
+    }
+
+    private func forgetOverlap() {
+        overlapping = nil
+        clock.isInterrupting = false
+    }
+
+    /// Stops what is made, waits or is spoken. With the monitor.
+    private func stopAll() {
+        if let pending {
+            self.pending = nil
+            overtake(pending)
+        }
+        if let current { stop(current) } else { silence(lastReply) }
     }
 
     /// Answers an item, as soon as it is known what of the reply before was heard.
@@ -71,11 +113,7 @@ extension Conversation {
         monitor.locked {
             defer { tellState() }
             let number = pending?.number ?? current?.number
-            if let pending {
-                self.pending = nil
-                overtake(pending)
-            }
-            if let current { stop(current) } else { silence(lastReply) }
+            stopAll()
             return number
         }
     }

@@ -23,6 +23,8 @@ final class Conversation: @unchecked Sendable {
     var lastReply: UInt64 = 0
     /// The newest items of the user.
     var items: [UserItem] = []
+    /// The item of which something was said while a reply was heard.
+    var overlapping: UInt64?
     /// The reply that is made or spoken, and what waits until it is known how much of that was heard.
     var current: Turn?
     var pending: Turn?

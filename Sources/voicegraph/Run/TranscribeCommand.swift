@@ -21,7 +21,6 @@ struct TranscribeCommand: ParsableCommand {
               voicegraph transcribe interview.flac
               voicegraph transcribe one.wav two.wav --format srt -o talk.srt
               voicegraph transcribe interview.flac --json --language en-US
-              voicegraph transcribe interview.flac --speakers
             """)
 
     @Argument(help: "Sound files of any format that libsndfile reads.", completion: .file())
