@@ -3,7 +3,7 @@
 extension Model {
     /// All that can be installed, what others need first. Versions and sums are fixed: another file is never used.
     public static let catalogue: [Model] = [
-        onnxRuntime, sileroVAD, smartTurn, gtcrn, voicefilterLite, moonshineBase, hibari, piperJoe,
+        onnxRuntime, sileroVAD, smartTurn, gtcrn, voicefilterLite, microWakeword, moonshineBase, hibari, piperJoe,
     ]
 
     private static let onnxRuntime = Model(
@@ -97,6 +97,65 @@ extension Model {
                         size: 12199675, sha256: "c4d17ba220a33d7f27866c78f573372f4ae2dd57b405cdacdaf4483ecc374812")
                 ])
         ])
+
+    // The library is for one machine, the models are data.
+    private static let microWakeword = Model(
+        name: "micro-wakeword", purpose: "wake words: okay nabu, hey jarvis, hey mycroft, alexa: wake",
+        version: "2.5.0",
+        licence: "Apache-2.0",
+        builds: [
+            microWakewordWheel(
+                machine: "x86_64", size: 2_114_958,
+                sha256: "3869f536402b1254e3be3549d3a462ecd6ed21ce2c3e77ec8eb501c3c700417c", librarySize: 4_835_320,
+                librarySHA256: "25465edb5cd7aadd00249d4d28f1d922ce5cc90195ad4403458111dd63493bae"),
+            microWakewordWheel(
+                machine: "aarch64", size: 1_611_022,
+                sha256: "6c75b77c936efd19b8c35a094cb7e3fdbd4ebcd0f63635a0851ce591990829f2", librarySize: 3_607_232,
+                librarySHA256: "12062437bfde367b1be592ebc4a9fe64b8453f90b3b7dc21fade002c38e1ac1a"),
+        ])
+
+    private static func microWakewordWheel(
+        machine: String, size: Int, sha256: String, librarySize: Int, librarySHA256: String
+    ) -> Wheel {
+        let platform = "manylinux_2_35_\(machine)"
+        return Wheel(
+            package: "pymicro-wakeword", version: "2.5.0", name: "pymicro_wakeword-2.5.0-py3-none-\(platform).whl",
+            size: size, sha256: sha256, machine: machine, platform: platform,
+            files: [
+                ModelFile(
+                    name: "libtensorflowlite_c.so", place: "pymicro_wakeword/lib/libtensorflowlite_c.so",
+                    size: librarySize, sha256: librarySHA256),
+                microWakewordFile(
+                    "alexa.json", 377,
+                    "1d999798b35b1fe2606465b75ab840be51c1811d2909d5e620cefb6e96f8abd0"),
+                microWakewordFile(
+                    "alexa.tflite", 55_856,
+                    "9011a8155b04de858c48038529235cbc0e42e9fca05a55bf588cb80a653a723b"),
+                microWakewordFile(
+                    "hey_jarvis.json", 388,
+                    "b153867d818675d8abcc9dace474afe7f83551ae0d5a9b1d71a98681320185af"),
+                microWakewordFile(
+                    "hey_jarvis.tflite", 52_272,
+                    "21a7976add39ee24ec96c63d96b7aaa18e24d1d9824b963e451da8feb4b78b77"),
+                microWakewordFile(
+                    "hey_mycroft.json", 390,
+                    "57b2b06fe5fdbbe834a242fabc7af31e4194a550fc382b2c88636a6d62d0d57e"),
+                microWakewordFile(
+                    "hey_mycroft.tflite", 57_248,
+                    "c2a9b6ed51182db72e014781d5a4ece1929dc232a40b5b4be384f0295f0e1571"),
+                microWakewordFile(
+                    "okay_nabu.json", 416,
+                    "f8026e2ce93a0855ca23483036fd2d74ee924a2588d9ea6a6c6c7478fbf4be57"),
+                microWakewordFile(
+                    "okay_nabu.tflite", 80_824,
+                    "d89128c4d16a72de429119fb2254ce46649553c2a24f5dd840175c80d7b9d094"),
+            ],
+            licenceFile: "pymicro_wakeword-2.5.0.dist-info/licenses/LICENSE")
+    }
+
+    private static func microWakewordFile(_ name: String, _ size: Int, _ sha256: String) -> ModelFile {
+        ModelFile(name: name, place: "pymicro_wakeword/models/" + name, size: size, sha256: sha256)
+    }
 
     // The library in the package is for one machine only; the model is data, and serves all.
     private static let moonshineBase = Model(

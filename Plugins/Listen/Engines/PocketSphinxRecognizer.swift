@@ -82,7 +82,7 @@ enum PocketSphinxSearch: Sendable {
             guard grammar == nil else {
                 throw NodeError("keyphrases and a grammar exclude each other", key: Self.grammarFile.name)
             }
-            try self.init(phrases: Self.keyphrases, settings, model: model)
+            try self.init(settings[Self.keyphrases], of: Self.keyphrases, settings, model: model)
         } else if let grammar {
             self = .grammar(host.resolve(grammar))
         } else if let language = model.language {
@@ -94,9 +94,11 @@ enum PocketSphinxSearch: Sendable {
         }
     }
 
-    /// The phrases that a setting gives, of words that the model knows. [control]
-    init(phrases key: Key<[String]>, _ settings: Settings, model: PocketSphinxModel) throws(NodeError) {
-        let phrases = try settings[key].map {
+    /// Phrases that a setting gives, of words that the model knows. [control]
+    init(
+        _ given: [String], of key: Key<[String]>, _ settings: Settings, model: PocketSphinxModel
+    ) throws(NodeError) {
+        let phrases = given.map {
             $0.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
         }
         if phrases.isEmpty || phrases.contains("") { throw NodeError("a phrase is empty", key: key.name) }

@@ -10,8 +10,10 @@ final class Wake: LoopNode {
         doc: """
             The control output `open` is 1 for `seconds` after a phrase was heard. With `until_turn` it stays open while \
             the control input `turn` is above 0.5, and closes when that falls; `seconds` is then how long it waits for a \
-            turn. `closed` is the opposite, for `mute` of a vad. PocketSphinx listens (Debian's packages \
-            libpocketsphinx3 and pocketsphinx-en-us); a phrase of three or four syllables is told best from others.
+            turn. `closed` is the opposite, for `mute` of a vad. "okay nabu", "hey jarvis", "hey mycroft" and "alexa" have \
+            small models (`voicegraph models install micro-wakeword`), and so have words of your own in the folder \
+            wake-words of the models. For all others PocketSphinx listens (Debian's packages libpocketsphinx3 and \
+            pocketsphinx-en-us); a phrase of three or four syllables is told best from others.
             """,
         ports: Port.audio(VG_INPUT, channels: 1, doc: "what is said") + [
             Port(VG_CONTROL_PORT, VG_INPUT, "turn", doc: "above 0.5 while somebody has the turn, with `until_turn`"),
@@ -21,7 +23,7 @@ final class Wake: LoopNode {
                 defaultValue: 1),
         ],
         settings: [
-            phrase,
+            phrase, engine,
             PocketSphinxSearch.threshold.described(
                 "how unlike a phrase may be: 1e-10 for short ones, down to 1e-50 for long ones"),
             seconds, untilTurn, RecognizerChoice.language,
@@ -30,9 +32,13 @@ final class Wake: LoopNode {
         actions: [
             Action("open", "open the gate, as the phrase does"), Action("close", "close the gate", urgent: true),
         ],
-        events: WakeEvent.types, process: { Wake.process($0, $1, $2) }, absorb: { Wake.absorb($0, $1, $2) })
+        events: WakeEvent.types, needs: [Need([MicroWord.model], engine, .micro, better: true)],
+        process: { Wake.process($0, $1, $2) }, absorb: { Wake.absorb($0, $1, $2) })
 
     private static let phrase = Key.someTexts("phrase", "what opens the gate; several may")
+    private static let engine = Key.choice(
+        "engine", "what listens; auto: a small model where the phrase has one, else pocketsphinx",
+        default: WakeEngine.auto)
     private static let seconds = Key.number(
         "seconds", "how long it stays open", default: 8, in: 0.1...3600, unit: "s")
     private static let untilTurn = Key.flag("until_turn", "stays open until `turn` falls", default: false)
@@ -63,10 +69,9 @@ final class Wake: LoopNode {
         self.host = host
         seconds = try settings[Self.seconds]
         untilTurn = try settings[Self.untilTurn]
-        let model = try PocketSphinxModel(settings, host: host)
-        let search = try PocketSphinxSearch(phrases: Self.phrase, settings, model: model)
-        _ = try PocketSphinxLibrary.load()
-        let listener = WakeListener(host: host, model: model, search: search, gate: gate, seconds: seconds)
+        let listener = WakeListener(
+            host: host, gate: gate, seconds: seconds,
+            phrases: try WakePhrases(settings[Self.phrase], of: Self.phrase, settings[Self.engine], settings, host))
         self.listener = listener
         thread = ListenThread(
             work: { listener.work() }, isWaiting: { (listener.speechInput?.pipe.waiting ?? 0) > 0 })
@@ -137,7 +142,8 @@ enum WakeEvent {
         EventType(
             heard, "a phrase was heard; the position is that of its end",
             fields: [
-                Field("phrase", VG_STRING, "which one"), Field("start", VG_NUMBER, "when it begins", unit: "s"),
+                Field("phrase", VG_STRING, "which one"),
+                Field("start", VG_NUMBER, "when it begins, where that is known", unit: "s"),
                 Field("end", VG_NUMBER, "when it ends", unit: "s"),
             ], says: "heard \"{phrase}\""),
         EventType(

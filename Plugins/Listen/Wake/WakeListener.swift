@@ -4,25 +4,22 @@ import NodeKit
 /// Listens for phrases, on a thread that it has for itself.
 final class WakeListener {
     private let host: NodeHost
-    private let model: PocketSphinxModel
-    private let search: PocketSphinxSearch
+    private let phrases: WakePhrases
     private let gate: Shared<WakeGate>
     private let seconds: Double
     private(set) var speechInput: SpeechInput?
-    private var decoder: PocketSphinx?
+    private var detectors: [any WakeDetector]?
     private var rate = 48000.0
-    /// Where the decoder's stream begins, in frames of the graph.
+    /// Where the detectors' stream begins, in frames of the graph.
     private var origin = 0.0
     private var lost = 0
     private var hasFailed = false
 
     init(
-        host: NodeHost, model: PocketSphinxModel, search: PocketSphinxSearch, gate: Shared<WakeGate>,
-        seconds: Double
+        host: NodeHost, gate: Shared<WakeGate>, seconds: Double, phrases: WakePhrases
     ) {
         self.host = host
-        self.model = model
-        self.search = search
+        self.phrases = phrases
         self.gate = gate
         self.seconds = seconds
     }
@@ -37,9 +34,9 @@ final class WakeListener {
     func work() -> Bool {
         guard let speechInput else { return false }
         do throws(NodeError) {
-            if decoder == nil, !hasFailed { decoder = try search.decoder(model) }
+            if detectors == nil, !hasFailed { detectors = try phrases.detectors() }
             guard let piece = try speechInput.next() else { return false }
-            if let decoder { try hear(piece, decoder) }
+            for detector in detectors ?? [] { try hear(piece, detector) }
         } catch {
             fail(error)
         }
@@ -52,33 +49,32 @@ final class WakeListener {
         return true
     }
 
-    private func hear(_ piece: SpeechInput.Piece, _ decoder: PocketSphinx) throws(NodeError) {
+    private func hear(_ piece: SpeechInput.Piece, _ detector: any WakeDetector) throws(NodeError) {
         if piece.isNew {
-            try decoder.begin()
+            try detector.begin()
             origin = piece.position
         }
         // In short pieces, so that a phrase is heard when it ends and not when the piece does.
         var rest = piece.samples[...]
         while !rest.isEmpty {
-            try decoder.take(rest.prefix(512))
+            let heard = try detector.take(rest.prefix(512))
             rest = rest.dropFirst(512)
-            guard decoder.text != nil, let segment = decoder.segments.last else { continue }
-            let frames = rate / PocketSphinx.frameRate
-            let (start, end) = (origin + Double(segment.first) * frames, origin + Double(segment.last + 1) * frames)
-            host.publish(
-                WakeEvent.heard,
-                [("phrase", .string(segment.text)), ("start", .number(start / rate)), ("end", .number(end / rate))],
-                at: UInt64(end))
-            let open = max(end, Double(gate.value.position.load(ordering: .relaxed))) + seconds * rate
-            gate.value.open(until: UInt64(open))
-            // The same phrase would be found in the rest of this utterance again.
-            try decoder.begin(goingOn: true)
+            for phrase in heard { tell(phrase) }
         }
+    }
+
+    private func tell(_ heard: HeardPhrase) {
+        let end = origin + heard.end * rate
+        var fields: [(String, SettingValue)] = [("phrase", .string(heard.phrase)), ("end", .number(end / rate))]
+        if let start = heard.start { fields.append(("start", .number(origin / rate + start))) }
+        host.publish(WakeEvent.heard, fields, at: UInt64(end))
+        let open = max(end, Double(gate.value.position.load(ordering: .relaxed))) + seconds * rate
+        gate.value.open(until: UInt64(open))
     }
 
     private func fail(_ error: NodeError) {
         hasFailed = true
-        decoder = nil
+        detectors = []
         host.log(VG_LOG_ERROR, error.message)
         host.health(.failed(error.message))
     }
