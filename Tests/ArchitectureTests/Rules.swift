@@ -130,7 +130,9 @@ let folders: [Folder] = [
     Folder("CSndfile", "libsndfile as a module: reading and writing sound files"),
     Folder("CSoxr", "libsoxr as a module: resampling"),
     Folder(
-        "CSpeech", "PocketSphinx, ONNX Runtime, TensorFlow Lite and flite: their types and what Swift cannot call; loaded at run time"),
+        "CSpeech",
+        "PocketSphinx, ONNX Runtime, TensorFlow Lite and flite: their types and what Swift cannot call; loaded at run time"
+    ),
     Folder("CToml", "toml++ behind an interface in C: TOML text as nodes with places"),
     Folder("CVorbis", "libvorbisenc as a module: encoding Ogg Vorbis"),
     Folder("CZlib", "zlib as a module: gzip for the page"),

@@ -67,7 +67,8 @@ import TestSupport
         let result = try await finished("list")
         #expect(result.code == 0)
         for name in [
-            "onnxruntime", "silero-vad", "smart-turn", "gtcrn", "voicefilter-lite", "moonshine-base-en", "piper-joe",
+            "onnxruntime", "silero-vad", "smart-turn", "gtcrn", "voicefilter-lite", "micro-wakeword",
+            "moonshine-base-en", "piper-joe",
         ] {
             #expect(result.output.contains("\n\(name) ") || result.output.hasPrefix("\(name) "))
         }
@@ -109,7 +110,7 @@ import TestSupport
         #expect(lines.suffix(2) == ["piper-own          your own", "Installed models are in \(folder)."])
         let model = try #require(try objects(await finished("list", "--json").output)["piper-own"])
         #expect(model["state"] as? String == "own" && model["path"] as? String == folder + "/piper-own")
-        #expect(try await finished("list", "--json").output.split(separator: "\n").count == 9)
+        #expect(try await finished("list", "--json").output.split(separator: "\n").count == 10)
     }
 
     @Test("A name that no model has is told, with what may have been meant")

@@ -80,11 +80,14 @@ public final class NodeHarness {
     /// Creates, prepares and activates a node of `type`.
     public init(
         _ type: UnsafePointer<vg_node_type>, _ settings: [String: SettingValue] = [:], rate: Double = 48000,
-        maxBlock: Int = 1024, offline: Bool = false, name: String = "node", baseFolder: String = ""
+        maxBlock: Int = 1024, offline: Bool = false, name: String = "node", baseFolder: String = "",
+        models: String? = nil
     ) throws {
         capture = NodeCapture()
+        var services = capture.services
+        if let models { services.folders.models = models }
         instance = try NodeInstance(
-            type: type, name: name, settings: Settings(settings), baseFolder: baseFolder, services: capture.services)
+            type: type, name: name, settings: Settings(settings), baseFolder: baseFolder, services: services)
         capture.expect(instance.declarations)
         instance.isDriven = offline
         preparation = Preparation(rate: rate, maxBlock: maxBlock, offline: offline)
