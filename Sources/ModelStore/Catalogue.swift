@@ -3,37 +3,51 @@
 extension Model {
     /// All that can be installed, what others need first. Versions and sums are fixed: another file is never used.
     public static let catalogue: [Model] = [
-        onnxRuntime, sileroVAD, smartTurn, gtcrn, voicefilterLite, microWakeword, moonshineBase, hibari, piperJoe,
+        onnxRuntime, sileroVAD, smartTurn, gtcrn, voicefilterLite, microWakeword, moonshineBase, sherpaOnnx,
+        hibari, piperJoe,
     ]
 
     private static let onnxRuntime = Model(
         name: "onnxruntime", purpose: "ONNX Runtime, which computes what the other models say", version: "1.28.2",
         licence: "Apache-2.0 AND MIT",
-        builds: [
-            onnxRuntimeWheel(
-                machine: "x86_64", size: 10_544_878,
-                sha256: "f4ee0ab91c4ae596e0e49d7de32522a946295e038a652f1c1884d89014ee4ec2", librarySize: 27_026_609,
-                librarySHA256: "4b3607aebd1784b26b6f9b20e4bd974c7ab8287043e4d095cb7d2cb40b5e566e"),
-            onnxRuntimeWheel(
-                machine: "aarch64", size: 13_257_723,
-                sha256: "4a855a5c89c89885111e4e9c570e5da1aed63373c031b757d8046792d95fe8fe", librarySize: 34_606_912,
-                librarySHA256: "cfc800d4438f15e8d9017521326776ca7117d8783cb847ccccc2fc61ac4d540f"),
-        ])
-
-    private static func onnxRuntimeWheel(
-        machine: String, size: Int, sha256: String, librarySize: Int, librarySHA256: String
-    ) -> Wheel {
-        let platform = "manylinux2014_\(machine)"
-        return Wheel(
-            package: "sherpa-onnx-core", version: "2.0.1", name: "sherpa_onnx_core-2.0.1-py3-none-\(platform).whl",
-            size: size, sha256: sha256, machine: machine, platform: platform,
-            files: [
-                ModelFile(
-                    name: "libonnxruntime.so", place: "sherpa_onnx/lib/libonnxruntime.so", size: librarySize,
-                    sha256: librarySHA256)
-            ],
+        builds: sherpaWheels(
+            of: "libonnxruntime.so",
+            (27_026_609, "4b3607aebd1784b26b6f9b20e4bd974c7ab8287043e4d095cb7d2cb40b5e566e"),
+            (34_606_912, "cfc800d4438f15e8d9017521326776ca7117d8783cb847ccccc2fc61ac4d540f"),
             licenceNote: "libonnxruntime.so is ONNX Runtime by Microsoft Corporation, under the MIT licence:\n"
-                + "https://github.com/microsoft/onnxruntime")
+                + "https://github.com/microsoft/onnxruntime"))
+
+    private static let sherpaOnnx = Model(
+        name: "sherpa-onnx", purpose: "reads speech models of your own: transcribe", version: "2.0.1",
+        licence: "Apache-2.0", needs: ["onnxruntime"],
+        builds: sherpaWheels(
+            of: "libsherpa-onnx-c-api.so",
+            (4_892_512, "250bf877faccc35d311041f7da84ad652772857be935eaa789f4c621a1d56e3e"),
+            (4_443_416, "0ff5424726570888040e9e4ba2de7b145d77e298a61bb9db9f5d793af4f6f7ad"),
+            licenceNote:
+                "libsherpa-onnx-c-api.so is sherpa-onnx by the Next-gen Kaldi project, under the Apache License 2.0:\n"
+                + "https://github.com/k2-fsa/sherpa-onnx"))
+
+    /// A library of a package, in which size and sum of it are those for x86_64 and aarch64.
+    private static func sherpaWheels(
+        of library: String, _ x86: (size: Int, sha256: String), _ arm: (size: Int, sha256: String), licenceNote: String
+    ) -> [Wheel] {
+        func wheel(_ machine: String, _ size: Int, _ sha256: String, _ file: (size: Int, sha256: String)) -> Wheel {
+            let platform = "manylinux2014_\(machine)"
+            return Wheel(
+                package: "sherpa-onnx-core", version: "2.0.1",
+                name: "sherpa_onnx_core-2.0.1-py3-none-\(platform).whl", size: size, sha256: sha256, machine: machine,
+                platform: platform,
+                files: [
+                    ModelFile(
+                        name: library, place: "sherpa_onnx/lib/" + library, size: file.size, sha256: file.sha256)
+                ],
+                licenceNote: licenceNote)
+        }
+        return [
+            wheel("x86_64", 10_544_878, "f4ee0ab91c4ae596e0e49d7de32522a946295e038a652f1c1884d89014ee4ec2", x86),
+            wheel("aarch64", 13_257_723, "4a855a5c89c89885111e4e9c570e5da1aed63373c031b757d8046792d95fe8fe", arm),
+        ]
     }
 
     private static let sileroVAD = Model(

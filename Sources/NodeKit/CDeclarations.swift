@@ -106,7 +106,7 @@ extension Need {
     package var c: vg_need {
         vg_need(
             models: immortal(models.joined(separator: " ")), setting: immortal(setting), value: immortal(value),
-            flags: UInt32(isBetter ? VG_NEED_BETTER : 0))
+            flags: UInt32(isBetter ? VG_NEED_BETTER : 0) | UInt32(isAlone ? VG_NEED_ALONE : 0))
     }
 }
 

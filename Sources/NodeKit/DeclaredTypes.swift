@@ -115,7 +115,7 @@ extension Need: Declared {
     package static let blank = Need([])
     package static let fields: [DeclaredField<Need>] = [
         .texts("models", \.models), .text("setting", \.setting), .text("value", \.value),
-        .bool("better", \.isBetter),
+        .bool("better", \.isBetter), .bool("alone", \.isAlone),
     ]
 }
 

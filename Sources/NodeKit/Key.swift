@@ -212,6 +212,17 @@ extension Key where Value: RawRepresentable<String> & CaseIterable {
     }
 }
 
+extension Key {
+    /// The same without a usual one.
+    public static func choice<Choice>(_ name: String, _ doc: String) -> Key
+    where Value == Choice?, Choice: RawRepresentable<String> & CaseIterable {
+        let setting = Setting(name, VG_SET_STRING, doc, choices: Choice.allCases.map(\.rawValue))
+        return Key(setting, usual: .some(nil)) { value, setting throws(NodeError) in
+            Choice(rawValue: try readText(value, setting))
+        }
+    }
+}
+
 extension Key where Value == SettingValue? {
     /// Whatever can be written, for what the node checks itself.
     public static func value(

@@ -79,12 +79,18 @@ extension EventType {
 }
 
 extension Need {
+    /// Those of a type. [any]
+    public static func all(of type: UnsafePointer<vg_node_type>) -> [Need] {
+        TypeExtensions(type.pointee).needs.map { [Need]($0.pointee.needs) } ?? []
+    }
+
     /// Reads one in C; nil: it has no models. [any]
     public init?(_ c: vg_need) {
         guard let models = c.models else { return nil }
         self.init(
             words(models), setting: text(c.setting), value: text(c.value),
-            better: c.flags & UInt32(VG_NEED_BETTER) != 0)
+            better: c.flags & UInt32(VG_NEED_BETTER) != 0,
+            alone: c.flags & UInt32(VG_NEED_ALONE) != 0)
     }
 }
 

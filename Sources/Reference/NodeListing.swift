@@ -116,7 +116,9 @@ package enum NodeListing {
         section(
             "Models",
             type.needs.map {
-                let use = $0.isBetter ? "used where they are installed" : "needed"
+                let use =
+                    ($0.isBetter ? "used where they are installed" : "needed")
+                    + ($0.isAlone ? "; the node gets a process of its own" : "")
                 let setting = $0.setting.isEmpty ? "" : "\($0.setting) = \"\($0.value)\""
                 return [$0.models.joined(separator: " "), setting, use]
             })

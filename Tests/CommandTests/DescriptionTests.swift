@@ -21,7 +21,7 @@ import Testing
         "speech.ended", "it ended", fields: [field], retained: true, role: .take(.withdrawn), ends: .heard,
         kind: .failure, public: true)
     private static let series = Series("rms", "its mean", unit: "dBFS", rate: 12.5, width: 3, onRequest: true)
-    private static let need = Need(["silero-vad"], setting: "detector", value: "silero", better: true)
+    private static let need = Need(["silero-vad"], setting: "detector", value: "silero", better: true, alone: true)
 
     /// Without each of the things that it says, the text is another one.
     private func check<Item: Declared>(_ item: Item, but shown: String = "", _ text: (Item) -> String) {

@@ -292,6 +292,7 @@ import Testing
         #expect(models("denoise")?.models == ["onnxruntime", "gtcrn"] && models("denoise")?.isNeeded == true)
         #expect(models("turn")?.models == ["onnxruntime", "smart-turn"])
         #expect(models("turn", "model", "smart-turn")?.isNeeded == true)
+        #expect(models("transcribe", "engine", "sherpa")?.models == ["onnxruntime", "sherpa-onnx"])
         #expect(models("transcribe", "engine", "moonshine")?.models == ["onnxruntime", "moonshine-base-en"])
         let wants = GraphWants(
             file: "x.conf", models: [("n", ["a", "piper-joe"], true), ("m", ["silero-vad"], false)])

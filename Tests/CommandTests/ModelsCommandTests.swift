@@ -110,7 +110,7 @@ import TestSupport
         #expect(lines.suffix(2) == ["piper-own          your own", "Installed models are in \(folder)."])
         let model = try #require(try objects(await finished("list", "--json").output)["piper-own"])
         #expect(model["state"] as? String == "own" && model["path"] as? String == folder + "/piper-own")
-        #expect(try await finished("list", "--json").output.split(separator: "\n").count == 10)
+        #expect(try await finished("list", "--json").output.split(separator: "\n").count == 11)
     }
 
     @Test("A name that no model has is told, with what may have been meant")

@@ -140,7 +140,10 @@ import TestSupport
         #expect(code == 0 && program.output == "five five\n", "\(program.errors)")
         let (none, missing) = try await transcribe(cards + "004.wav", "--language", "xx")
         #expect(
-            none == 1 && missing.errors.contains("PocketSphinx has no model for xx (give `model`, a folder with one)"))
+            none == 1
+                && missing.errors.contains(
+                    "PocketSphinx has no model for xx (give `model`, a folder with one; or engine = \"sherpa\", which takes "
+                ))
     }
 
     @Test("A file that is none, or is not there, is told, and the others are transcribed") func broken() async throws {
@@ -162,5 +165,77 @@ import TestSupport
             program.errors.contains("1 part could not be recognized: the command ended with 7"), "\(program.errors)")
         let (code, usage) = try await transcribe("--format", "doc", cards + "004.wav")
         #expect(code == 64 && usage.errors.contains("Usage: voicegraph transcribe "))
+    }
+
+    private static let hasSherpa = FileManager.default.fileExists(
+        atPath: userData + "/voicegraph/models/sherpa-onnx")
+
+    /// A home with the models that are installed here.
+    private func withModels() throws -> [String: String] {
+        let data = scratch.file("data/voicegraph")
+        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: data + "/models", withDestinationPath: userData + "/voicegraph/models")
+        return ["XDG_DATA_HOME": scratch.file("data"), "XDG_RUNTIME_DIR": scratch.path]
+    }
+
+    @Test(
+        "A model at which the library ends its process is told, and costs neither the host nor other nodes",
+        .enabled(if: hasSherpa), arguments: ["sense-voice", "streaming-zipformer-ctc"])
+    func foreignModel(kind: String) async throws {
+        let environment = try withModels()
+        // Of another family, which lacks what this one has.
+        let folder = try ToneModel(streaming: kind.hasPrefix("streaming")).write(to: scratch, "tones")
+        let errors = try await refusal(kind, folder, environment)
+        #expect(errors.contains("ended its process") && errors.contains("in the metadata"), "\(errors)")
+        let graph = try scratch.write(
+            "broken.conf",
+            """
+            [graph]
+            links = ["sound -> text", "sound -> level"]
+            [node.sound]
+            type = "file"
+            path = "\(cards)004.wav"
+            [node.text]
+            type = "transcribe"
+            engine = "sherpa"
+            kind = "\(kind)"
+            model = "\(folder)"
+            [node.level]
+            type = "meter"
+            """)
+        let run = try Program(
+            [Program.voicegraph, "run", graph, "--driver", "dummy", "--json", "--duration", "3"],
+            environment: environment)
+        #expect(try await run.end(seconds: 60) == 0, "\(run.errors)")
+        let events = try run.events()
+        let failed = events.filter { $0["event"] as? String == "plugin.failed" }
+        #expect(!failed.isEmpty && failed.allSatisfy { $0["node"] as? String == "text" }, "\(run.errors)")
+        // The other node heard everything.
+        let levels = events.filter { $0["event"] as? String == "series" && $0["node"] as? String == "level" }
+        #expect(levels.count > 20, "\(levels.count)")
+    }
+
+    @Test("A model that is cut short is told", .enabled(if: hasSherpa), arguments: ["nemo-ctc", "streaming-nemo-ctc"])
+    func shortModel(kind: String) async throws {
+        let environment = try withModels()
+        let folder = try ToneModel(streaming: kind != "nemo-ctc").write(to: scratch, "tones")
+        let model = URL(filePath: folder + "/model.onnx")
+        let bytes = try Data(contentsOf: model)
+        try bytes.prefix(bytes.count / 2).write(to: model)
+        let errors = try await refusal(kind, folder, environment)
+        #expect(errors.contains("sherpa-onnx does not read \(folder) as \(kind)"), "\(errors)")
+    }
+
+    /// What is said of a model that cannot be used.
+    private func refusal(_ kind: String, _ folder: String, _ environment: [String: String]) async throws -> String {
+        let program = try Program(
+            [
+                Program.voicegraph, "transcribe", "--engine", "sherpa", "--kind", kind, "--model", folder,
+                cards + "004.wav",
+            ], environment: environment)
+        #expect(try await program.end(seconds: 60) == 1 && program.output == "")
+        #expect(program.errors.contains("voicegraph: \(cards)004.wav: "), "\(program.errors)")
+        return program.errors
     }
 }

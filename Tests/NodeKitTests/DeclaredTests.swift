@@ -25,7 +25,8 @@ enum Declarations {
         "speech.ended", "it ended", fields: [field], retained: true, role: .take(.withdrawn), ends: .heard,
         kind: .failure, public: true, says: "it is over")
     static let series = Series("rms", "its mean", unit: "dBFS", rate: 12.5, width: 3, onRequest: true)
-    static let need = Need(["onnxruntime", "silero-vad"], setting: "detector", value: "silero", better: true)
+    static let need = Need(
+        ["onnxruntime", "silero-vad"], setting: "detector", value: "silero", better: true, alone: true)
     static let layout = Layout(ports: [port], parameters: [parameter])
 }
 

@@ -217,21 +217,22 @@ struct MoonshineTokens {
     }
 }
 
-/// A whole file; nil: it cannot be read, as `errno` says. [control]
-func readFile(_ path: String) -> [UInt8]? {
+/// A file, or its first bytes, `most`; nil: it cannot be read, as `errno` says. [control]
+func readFile(_ path: String, most: Int = .max) -> [UInt8]? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
     var bytes: [UInt8] = []
-    while true {
+    while bytes.count < most {
         var count = 0
-        let part = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, size in
+        let part = [UInt8](unsafeUninitializedCapacity: min(1 << 16, most - bytes.count)) { buffer, size in
             count = read(file, buffer.baseAddress, buffer.count)
             size = max(0, count)
         }
         if count < 0, errno == EINTR { continue }
         if count < 0 { return nil }
-        if count == 0 { return bytes }
+        if count == 0 { break }
         bytes += part
     }
+    return bytes
 }

@@ -30,7 +30,9 @@ struct PocketSphinxModel: Sendable {
             }
             throw NodeError(
                 "PocketSphinx has no model for \(name)",
-                hint: tag.hasPrefix("en") ? PocketSphinxLibrary.cure : "give `model`, a folder with one",
+                hint: tag.hasPrefix("en")
+                    ? PocketSphinxLibrary.cure
+                    : "give `model`, a folder with one; or engine = \"sherpa\", which takes models of most languages",
                 key: RecognizerChoice.language.name)
         }
         self.acoustic = acoustic
@@ -191,7 +193,7 @@ final class PocketSphinxRecognizer: Recognizer {
 }
 
 /// The names in a folder, sorted; none if it cannot be read. [control]
-private func listing(_ folder: String) -> [String] {
+func listing(_ folder: String) -> [String] {
     guard let open = opendir(folder) else { return [] }
     defer { closedir(open) }
     var names: [String] = []

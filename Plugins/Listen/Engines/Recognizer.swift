@@ -57,15 +57,15 @@ struct RecognizerChoice: @unchecked Sendable {
     static let engine = Key.choice(
         "engine", "what recognizes; auto: moonshine where it is installed, else pocketsphinx", default: Engine.auto)
     static let model = Key.text(
-        "model", "another model: the name of one for moonshine, a folder for pocketsphinx", names: .file)
+        "model", "another model: the name of one for moonshine, a folder for pocketsphinx and sherpa", names: .file)
     static let language = Key.text("language", "what is spoken", default: "en-US")
 
     /// The values of the setting `engine`.
     enum Engine: String, CaseIterable {
-        case auto, moonshine, pocketsphinx, command
+        case auto, moonshine, pocketsphinx, sherpa, command
     }
 
-    /// "moonshine", "pocketsphinx" or "command".
+    /// "moonshine", "pocketsphinx", "sherpa" or "command".
     let name: String
     /// Reads what it needs, which may take a second. [worker]
     let load: () throws(NodeError) -> any Recognizer
@@ -81,6 +81,9 @@ struct RecognizerChoice: @unchecked Sendable {
         case .command:
             let command = try CommandRecognizer.Command(settings, host: host)
             load = { () throws(NodeError) in CommandRecognizer(command, abort: abort) }
+        case .sherpa:
+            let model = try SherpaModel(settings, host: host)
+            load = { () throws(NodeError) in try model.recognizer() }
         case .pocketsphinx, .auto:
             let (model, search) = try Self.pocketSphinx(settings, host: host)
             load = { () throws(NodeError) in try PocketSphinxRecognizer(model, search) }

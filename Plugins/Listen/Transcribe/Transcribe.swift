@@ -12,8 +12,8 @@ final class Transcribe: AudioNode {
             the engine knows of its words. While it is said there are partial texts, each of which replaces the one \
             before. With `gated` an item is what is said while the control `gate` is above 0.5, and half a second before. \
             Engines: moonshine (`voicegraph models install moonshine-base-en`), pocketsphinx (Debian's packages \
-            libpocketsphinx3 and pocketsphinx-en-us), or a command. Recognition never holds up the audio; when it falls \
-            behind, that is told.
+            libpocketsphinx3 and pocketsphinx-en-us), sherpa with a model of your own of most languages, or a command. \
+            Recognition never holds up the audio; when it falls behind, that is told.
             """,
         ports: Port.audio(VG_INPUT, channels: 1, doc: "what is said") + [
             Port(VG_CONTROL_PORT, VG_INPUT, "gate", doc: "above 0.5 it listens, with `gated`"),
@@ -32,7 +32,11 @@ final class Transcribe: AudioNode {
             Action("cancel", "listen no more, and throw away what is under way", urgent: true),
         ],
         events: TranscribeEvent.types,
-        needs: [Need(["onnxruntime", "moonshine-base-en"], RecognizerChoice.engine, .moonshine, better: true)],
+        needs: [
+            // Where a model is broken the library ends the process.
+            Need(["onnxruntime", "sherpa-onnx"], RecognizerChoice.engine, .sherpa, alone: true),
+            Need(["onnxruntime", "moonshine-base-en"], RecognizerChoice.engine, .moonshine, better: true),
+        ],
         otherNames: ["stt", "asr", "whisper", "vosk", "recognizer"], process: { Transcribe.process($0, $1, $2) })
 
     private static let texts = [

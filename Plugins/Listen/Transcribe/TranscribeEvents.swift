@@ -95,7 +95,8 @@ struct TranscribeOptions: Sendable {
         "autostart", "listens from the first block on, not from `start`", default: true)
 
     static let settings: [any SettingDeclaration] = [
-        RecognizerChoice.engine, RecognizerChoice.model, RecognizerChoice.language, partials, silence, longest, gated,
+        RecognizerChoice.engine, RecognizerChoice.model, SherpaModel.kind, RecognizerChoice.language, partials, silence,
+        longest, gated,
         DetectorChoice.key.described("what tells speech from other sound, without `gated`"), behind, mostBehind,
         speakers, autostart, PocketSphinxSearch.keyphrases, PocketSphinxSearch.threshold,
         PocketSphinxSearch.grammarFile,

@@ -136,11 +136,7 @@ extension GraphWants {
         of node: NodeDescription, needs: [Need]
     ) -> (node: String, models: [String], isNeeded: Bool)? {
         for need in needs {
-            var value: String?
-            if case .string(let text)? = node.entries[need.setting]?.value { value = text }
-            // Without a setting it is used by every node.
-            if need.setting.isEmpty { value = need.value }
-            if let isNeeded = need.isNeeded(value) { return (node.name, need.models, isNeeded) }
+            if let isNeeded = need.isNeeded(by: node) { return (node.name, need.models, isNeeded) }
         }
         return nil
     }

@@ -17,6 +17,7 @@ struct NodeMaker {
     private(set) var degraded: [String: String] = [:]
     private var names: [String: SourceLocation] = [:]
     private var settingsOfType: [String: SettingsCheck] = [:]
+    private var needsOfType: [String: [Need]] = [:]
     private var declarations: [UnsafePointer<vg_node_type>: NodeDeclarations] = [:]
     /// How often nodes may still be tried again without what they refuse of a table.
     private var retries = 200
@@ -112,7 +113,11 @@ struct NodeMaker {
     private mutating func isolation(
         of node: NodeDescription, _ entry: NodeCatalog.Entry
     ) -> UnsafePointer<vg_node_type>? {
-        guard node.isolation != .none else { return entry.type }
+        let needs = needsOfType[node.type] ?? Need.all(of: entry.type)
+        needsOfType[node.type] = needs
+        // What its models want, the node gets without being asked for it.
+        let isAlone = needs.contains { $0.isAlone && $0.isNeeded(by: node) == true }
+        guard node.isolation != .none || isAlone else { return entry.type }
         let place = node.commonEntries[NodeKeys.isolate.setting.key]?.keyLocation ?? node.location
         if entry.isBuiltIn, catalog.isolation != nil, !catalog.mayBeIsolated(node.type) {
             report.error(

@@ -112,7 +112,7 @@ extension NodeDescriptor {
             text(c.name), text(c.summary), doc: text(c.doc), ports: ports, parameters: parameters,
             settings: [Setting](c.settings), actions: extensions.actions.map { [Action]($0.pointee.actions) } ?? [],
             events: [EventType](c.events), series: extensions.series.map { [Series]($0.pointee.series) } ?? [],
-            needs: extensions.needs.map { [Need]($0.pointee.needs) } ?? [],
+            needs: Need.all(of: type),
             otherNames: words(extensions.otherNames?.pointee.names),
             flags: Int(c.flags), process: c.process, absorb: extensions.loop?.pointee.absorb)
     }

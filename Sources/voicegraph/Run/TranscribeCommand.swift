@@ -14,26 +14,36 @@ struct TranscribeCommand: ParsableCommand {
             The files are read one after the other, at any rate and with any channels; text is written when it is known. \
             Captions of several files go on as if one file followed the other. \
             Engines: moonshine (see `voicegraph models`), pocketsphinx (Debian's packages libpocketsphinx3 and \
-            pocketsphinx-en-us), or a command that reads WAV and writes text. What cannot be transcribed is told, the \
-            other files are, and the command ends with 1.
+            pocketsphinx-en-us), sherpa with a model of your own, or a command that reads WAV and writes text. What \
+            cannot be transcribed is told, the other files are, and the command ends with 1.
 
             Examples:
               voicegraph transcribe interview.flac
               voicegraph transcribe one.wav two.wav --format srt -o talk.srt
-              voicegraph transcribe interview.flac --json --language en-US
+              voicegraph transcribe a.wav --engine sherpa --kind whisper --model ~/whisper
             """)
 
     @Argument(help: "Sound files of any format that libsndfile reads.", completion: .file())
     var files: [String]
 
-    @Option(help: "What recognizes: auto, moonshine, pocketsphinx or command.")
+    /// As its node takes them.
+    private static let engines = ["auto", "moonshine", "pocketsphinx", "sherpa", "command"]
+    private static let enginesText = engines.dropLast().joined(separator: ", ") + " or " + engines.last!
+
+    @Option(help: "What recognizes: \(enginesText).")
     var engine = "auto"
 
     @Option(help: "What is spoken, as in en-US. Without it, and without --model, it is taken for English.")
     var language: String?
 
-    @Option(help: "The model of the engine: the name of an installed one, or of pocketsphinx a folder.")
+    @Option(help: "The model of the engine: the name of an installed one, or of pocketsphinx and sherpa a folder.")
     var model: String?
+
+    @Option(
+        help:
+            "Of which family the model of the engine sherpa is, such as whisper; `voicegraph nodes transcribe` has all."
+    )
+    var kind: String?
 
     @Option(help: ArgumentHelp("The program for the engine 'command', as a line for the shell.", valueName: "line"))
     var command: String?
@@ -58,8 +68,8 @@ struct TranscribeCommand: ParsableCommand {
     func validate() throws {
         _ = try chosenFormat(format, json: json, .json, otherwise: .txt)
         if files.isEmpty { throw ValidationError("name a sound file") }
-        guard ["auto", "moonshine", "pocketsphinx", "command"].contains(engine) else {
-            throw ValidationError("--engine must be auto, moonshine, pocketsphinx or command")
+        guard Self.engines.contains(engine) else {
+            throw ValidationError("--engine must be \(Self.enginesText)")
         }
     }
 
@@ -72,6 +82,7 @@ struct TranscribeCommand: ParsableCommand {
         }
         let format = try chosenFormat(format, json: json, .json, otherwise: .txt)
         let registry = NodeRegistry(search: try plugins.search())
+        useIsolation()
         let ended = EndFlag()
         var isWhole = true
         var writer = TranscriptWriter(format)
@@ -113,6 +124,7 @@ struct TranscribeCommand: ParsableCommand {
         var settings: [String: SettingValue] = ["engine": .string(engine)]
         // A model with a name is looked for among those that are installed.
         settings["model"] = model.map { .string(names(in: $0).isEmpty ? $0 : absolute($0)) }
+        settings["kind"] = kind.map { .string($0) }
         settings["language"] = language.map { .string($0) }
         settings["command"] = command.map { .string($0) }
         let bar = ProgressBar(rate: Transcription.rate)

@@ -217,6 +217,8 @@ enum {
 enum {
   /* With another value of the setting, or none, too, where they are installed: the node is better with them. */
   VG_NEED_BETTER = 1u << 0,
+  /* A node that needs them gets a process of its own, as with `isolate`: what reads them ends its process, or may. */
+  VG_NEED_ALONE = 1u << 1,
 };
 
 /* Models that nodes of a type use, by their names in `voicegraph models list`. */
