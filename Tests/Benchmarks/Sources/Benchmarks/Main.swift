@@ -24,6 +24,7 @@ struct Effort {
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
     case schedule, parallel, instructions, ring, meter, dsp, isolation, chain, edit, reconnect, start, say, speech,
+        hearing,
         conversation, record, archive, memory, offline, check
 
     var summary: String {
@@ -40,6 +41,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .reconnect: "from a JACK server's return until the graph plays again"
         case .start: "from the start of the process to the first audio cycle"
         case .speech: "speaking and listening, engine by engine: time, memory, word error rate"
+        case .hearing: "noise, whose voice it is, wake words: what each node costs, and how often it errs"
         case .conversation: "from what is said to the reply; echo cancellers, engine by engine"
         case .record: "64 channels to a file, beside jack-record"
         case .archive: "100 000 items, kept and searched"
@@ -65,6 +67,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .start: try startBenchmark(effort)
         case .say: try sayBenchmark(effort)
         case .speech: try speechBenchmark(effort)
+        case .hearing: try hearingBenchmark(effort)
         case .conversation: try conversationBenchmark(effort) + echoBenchmark(effort)
         case .record: try recordBenchmark(effort)
         case .archive: try archiveBenchmark(effort)

@@ -40,13 +40,40 @@ private func speakingRows(_ effort: Effort, _ engine: String) throws -> [Row] {
     }
     return [
         said, Row("processor time for a second of speech", engine, factors.map { $0 * 1000 }, "ms"),
-        Row("most memory, a program that speaks", engine, memory, "MiB"),
+        Row("most memory, a program that speaks", engine, memory, "MiB"), try understoodRow(effort, scratch, engine),
     ]
+}
+
+/// What a voice is to say so that it can be understood: names, numbers, dates and sounds that are easily mistaken.
+private let sentences = [
+    "The ship was torn apart on the sharp reef, and nobody saw it.", "Cut the bread into thin slices before supper.",
+    "On the fourth of March the river rose above the old bridge.", "She sells fresh fish at the market every Thursday.",
+    "Thirteen people waited for the bus, and thirty came back.", "The chef wants his knives back by half past six.",
+    "A thick fog hid both the harbour and the lighthouse.", "Doctor Smith lives in a quiet street near the church.",
+    "Please read the letter aloud, and then burn it.", "The value of the painting rose by two hundred pounds.",
+    "He threw three stones through the broken window.", "Their choir sang louder than the organ could play.",
+    "Most of the money was hidden under the kitchen floor.", "It rained so hard that the cellar filled with water.",
+    "The judge gave him a year to pay for the damage.", "We measured the length and the width of each plank.",
+]
+
+/// How many words of a voice moonshine takes for others.
+private func understoodRow(_ effort: Effort, _ scratch: Scratch, _ engine: String) throws -> Row {
+    let said = effort.isQuick ? Array(sentences.prefix(4)) : sentences
+    let files = try said.enumerated().map { index, sentence in
+        _ = try render(effort, scratch, engine, sentence, to: "said\(index).wav")
+        return scratch.place("said\(index).wav")
+    }
+    guard let texts = try recognized(effort, "moonshine", files)?.texts else {
+        return .missing("word errors, heard by moonshine", engine)
+    }
+    var errors = WordErrors()
+    for (file, sentence) in zip(files, said) { errors.add(texts[file] ?? "", said: sentence) }
+    return Row("word errors, heard by moonshine, of \(errors.words) words", engine, [errors.percent], "%")
 }
 
 /// A rendered text: processor time and length in seconds, most memory in MiB.
 private func render(
-    _ effort: Effort, _ scratch: Scratch, _ engine: String, _ text: String
+    _ effort: Effort, _ scratch: Scratch, _ engine: String, _ text: String, to name: String = "spoken.wav"
 ) throws -> (time: Double, seconds: Double, memory: Double) {
     let file = try scratch.file(
         "speak.conf",
@@ -62,7 +89,7 @@ private func render(
         type = "output"
         channels = 1
         """)
-    let sound = scratch.place("spoken.wav")
+    let sound = scratch.place(name)
     let child = try Child([effort.command, "render", file, "-o", sound])
     defer { child.stop() }
     guard child.waitForEnd(seconds: 300) == 0 else { throw BenchmarkError(child.lastLines) }
@@ -83,6 +110,22 @@ func soundLength(_ path: String) -> Double {
 
 // MARK: Listening to files
 
+/// The texts of files by their paths; nil: the engine cannot be used.
+func recognized(
+    _ effort: Effort, _ engine: String, _ files: [String]
+) throws -> (child: Child, texts: [String: String])? {
+    let child = try Child([effort.command, "transcribe", "--engine", engine, "--format", "json"] + files)
+    defer { child.stop() }
+    guard child.waitForEnd(seconds: 600) == 0 else { return nil }
+    child.stop()
+    var texts: [String: String] = [:]
+    for line in child.allLines {
+        guard let item = try? JSON(line.text.utf8), let path = item["file"]?.string else { continue }
+        texts[path, default: ""] += " " + (item["text"]?.string ?? "")
+    }
+    return (child, texts)
+}
+
 private func recognitionRows(
     _ effort: Effort, _ engine: String, _ prose: [Recording], _ cards: [Recording]
 ) throws -> [Row] {
@@ -92,20 +135,8 @@ private func recognitionRows(
     var memory: [Double] = []
     var errors: [WordErrors] = []
     for _ in 0..<(effort.isQuick ? 1 : 3) {
-        func run(_ files: [String]) throws -> (child: Child, texts: [String: String])? {
-            let child = try Child(
-                [effort.command, "transcribe", "--engine", engine, "--format", "json"] + files)
-            defer { child.stop() }
-            guard child.waitForEnd(seconds: 600) == 0 else { return nil }
-            child.stop()
-            var texts: [String: String] = [:]
-            for line in child.allLines {
-                guard let item = try? JSON(line.text.utf8), let path = item["file"]?.string else { continue }
-                texts[path, default: ""] += " " + (item["text"]?.string ?? "")
-            }
-            return (child, texts)
-        }
-        guard let all = try run(files), let one = try run([files[0]]) else {
+        guard let all = try recognized(effort, engine, files), let one = try recognized(effort, engine, [files[0]])
+        else {
             return [.missing("word error rate", engine)]
         }
         let seconds = files.dropFirst().reduce(0) { $0 + soundLength($1) }
