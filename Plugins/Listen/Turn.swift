@@ -4,7 +4,7 @@ import Synchronization
 
 /// Tells when a speaker has the turn, and when he has finished.
 final class Turn: AudioNode {
-    static let calls: NodeCalls = [.poll, .wait]
+    static let calls: NodeCalls = [.wait]
     static let descriptor = NodeDescriptor(
         "turn", "tells when a speaker has finished",
         doc: """
@@ -45,134 +45,37 @@ final class Turn: AudioNode {
         let hasTurn: SharedCell<Atomic<UInt32>>
     }
 
-    /// Samples of quiet after which the model is asked ahead, and those that it is mostly asked after.
-    private static let (leastQuiet, usualQuiet) = (1440, 4800)
-
-    private let host: NodeHost
-    private let model: TurnModel?
-    private let threshold, patience: Double
-    private let hasTurn = Shared(Atomic<UInt32>(0))
-    private var speechInput: SpeechInput?
-    private var edges = Ring<ControlEdge>(minimumCapacity: 256)
-    private var rate = 48000.0
-    /// The last seconds, while there is a turn, and half a second of what is before one.
-    private var heard: [Float] = []
-    private var startedAt: UInt64?
-    /// Since when nobody speaks; nil: somebody does.
-    private var silentSince: Double?
-    private var hasAsked = false
-    private var hasFailed = false
-    private var quiet = PauseGuess()
-    /// What the model said of the pause that goes on, as far as is known; nil: nobody asked it.
-    private var ahead: Double?
+    private let listener: TurnListener
+    private let thread: ListenThread
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        self.host = host
         let wanted = try settings[Self.model]
         let isThere = TurnModel.isInstalled(in: host.modelFolder)
-        model = wanted == .model || (wanted == .auto && isThere) ? try TurnModel(models: host.modelFolder) : nil
-        threshold = try settings[Self.threshold]
-        patience = try settings[model == nil ? Self.silence : Self.longestSilence] / 1000
+        let model =
+            wanted == .model || (wanted == .auto && isThere) ? try TurnModel(models: host.modelFolder) : nil
+        let listener = TurnListener(
+            host: host, model: model, threshold: try settings[Self.threshold],
+            patience: try settings[model == nil ? Self.silence : Self.longestSilence] / 1000)
+        self.listener = listener
+        thread = ListenThread(
+            work: { listener.work() }, isWaiting: { (listener.speechInput?.pipe.waiting ?? 0) > 0 })
+    }
+
+    deinit {
+        thread.end()
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         let speechInput = try SpeechInput(preparation, seconds: 8)
-        self.speechInput = speechInput
-        rate = preparation.rate
-        edges = Ring(minimumCapacity: 256)
-        heard = []
-        startedAt = nil
-        silentSince = nil
-        quiet = PauseGuess()
-        ahead = nil
-        hasTurn.value.store(0, ordering: .relaxed)
-        return Processor(pipe: speechInput.pipe.writer, edges: ControlEdges(edges), hasTurn: hasTurn.cell)
+        thread.end()
+        let edges = listener.adopt(speechInput, preparation)
+        try thread.start()
+        return Processor(
+            pipe: speechInput.pipe.writer, edges: ControlEdges(edges), hasTurn: listener.hasTurn.cell)
     }
 
-    func activate() { tell(at: nil) }
-    func poll() { listen() }
-    func wait(frames: Int) { listen() }
-
-    /// Works on what was heard since the last call.
-    private func listen() {
-        guard let speechInput else { return }
-        host.count("dropped", speechInput.pipe.takeDropped())
-        do throws(NodeError) {
-            while let piece = try speechInput.next() {
-                if piece.isNew { heard.removeAll(keepingCapacity: true) }
-                heard += piece.samples
-                quiet.take(piece.samples)
-                if quiet.length == 0 { ahead = nil }
-                let kept = startedAt == nil ? Int(speechRate / 2) : TurnModel.samples
-                if heard.count > kept + 4096 { heard.removeFirst(heard.count - kept) }
-                let now = piece.position + Double(piece.samples.count) * speechInput.step
-                while let edge = edges.reader.pop() { take(edge) }
-                judge(now)
-            }
-        } catch { fail(error) }
-    }
-
-    private func take(_ edge: ControlEdge) {
-        if !edge.isUp {
-            silentSince = Double(edge.position)
-            hasAsked = false
-            return
-        }
-        silentSince = nil
-        guard startedAt == nil else { return }
-        startedAt = edge.position
-        hasTurn.value.store(1, ordering: .relaxed)
-        host.publish(TurnEvent.started, at: edge.position)
-        tell(at: edge.position)
-    }
-
-    /// Whether the turn is over now.
-    private func judge(_ now: Double) {
-        guard startedAt != nil else { return }
-        guard let silentSince else { return askAhead() }
-        if let model, !hasAsked, !hasFailed {
-            hasAsked = true
-            do throws(NodeError) {
-                let probability: Double
-                if let ahead { probability = ahead } else { probability = try model.probability(heard) }
-                host.publish(TurnEvent.asked, [("probability", .number(probability))], at: UInt64(now))
-                if probability >= threshold { return end(now, "finished", probability) }
-            } catch { fail(error) }
-        }
-        if now - silentSince >= patience * rate { end(now, "silence", nil) }
-    }
-
-    /// Asks the model while it is not known yet that nobody speaks, as it takes a tenth of a second: of what was heard, and of
-    /// the silence that makes it what it will be asked of.
-    private func askAhead() {
-        guard let model, !hasFailed, ahead == nil, quiet.length >= Self.leastQuiet else { return }
-        let silence = [Float](repeating: 0, count: max(0, Self.usualQuiet - quiet.length))
-        do throws(NodeError) { ahead = try model.probability(heard + silence) } catch { fail(error) }
-    }
-
-    private func end(_ now: Double, _ reason: String, _ probability: Double?) {
-        let seconds = (now - Double(startedAt ?? UInt64(now))) / rate
-        startedAt = nil
-        silentSince = nil
-        hasTurn.value.store(0, ordering: .relaxed)
-        host.publish(
-            TurnEvent.ended,
-            [("reason", .string(reason)), ("seconds", .number(seconds))]
-                + (probability.map { [("probability", .number($0))] } ?? []), at: UInt64(now))
-        tell(at: UInt64(now))
-    }
-
-    private func tell(at position: UInt64?) {
-        host.publish(TurnEvent.state, [("turn", .bool(startedAt != nil))], at: position)
-    }
-
-    /// From here on silence alone decides.
-    private func fail(_ error: NodeError) {
-        if hasFailed { return }
-        hasFailed = true
-        host.log(VG_LOG_ERROR, error.message)
-        host.health(.degraded("silence alone ends a turn: \(error.message)"))
-    }
+    func activate() { thread.post { [listener] in listener.tell(at: nil) } }
+    func wait(frames: Int) { thread.wait() }
 }
 
 /// What the node tells, and how it is declared.

@@ -118,19 +118,44 @@ public final class OnnxSession: @unchecked Sendable {
 
     /// Reads the file of a model, or only a part of it. Not `isExact`: sums of 8-bit products may overflow on processors without
     /// VNNI. [worker]
-    public init(
+    public convenience init(
         _ runtime: OnnxRuntime, path: String, part: OnnxPart? = nil, threads: Int = 1, isExact: Bool = true
     ) throws(NodeError) {
+        let options = OnnxOptions(threads: threads, isExact: isExact)
+        guard let part else {
+            try self.init(runtime, path, options)
+            return
+        }
+        guard let model = part.cut(out: try PackedFile.read(path)) else {
+            throw NodeError("\(path) is another model: it has no \(part.inputs + part.outputs)")
+        }
+        try self.init(runtime, path, options, bytes: model)
+    }
+
+    /// Reads a model in ONNX Runtime's own format, made ready once to be computed many times as fast, in several times the
+    /// room. Where that cannot be done it is read as it is; `note` takes what there is to tell of it. [worker]
+    public static func reading(
+        _ runtime: OnnxRuntime, ready path: String, note: (vg_log_level, String) -> Void
+    ) throws(NodeError) -> OnnxSession {
+        guard let ready = OnnxReady(path, runtime) else { return try OnnxSession(runtime, path: path) }
+        if let session = ready.read() { return session }
+        do throws(NodeError) {
+            try ready.make { note(VG_LOG_INFO, "\(path) is made ready for faster work, once") }
+            if let session = ready.read() { return session }
+            note(VG_LOG_WARNING, "\(path) works more slowly: what was made of it cannot be read")
+        } catch {
+            note(VG_LOG_WARNING, "\(path) works more slowly, since it cannot be made ready: \(error.message)")
+        }
+        return try OnnxSession(runtime, path: path)
+    }
+
+    /// Reads the model of these bytes, or of the file.
+    init(
+        _ runtime: OnnxRuntime, _ path: String, _ options: OnnxOptions, bytes: [UInt8]? = nil
+    ) throws(NodeError) {
         var made: OpaquePointer?
-        let options = vg_onnx_options(threads: Int32(threads), exact: isExact)
-        let reason: String
-        if let part {
-            guard let model = part.cut(out: try PackedFile.read(path)) else {
-                throw NodeError("\(path) is another model: it has no \(part.inputs + part.outputs)")
-            }
-            reason = errorText { made = vg_onnx_read(runtime.library, path, model, model.count, options, $0) }
-        } else {
-            reason = errorText { made = vg_onnx_read(runtime.library, path, nil, 0, options, $0) }
+        let reason = errorText { error in
+            made = options.inC { vg_onnx_read(runtime.library, path, bytes, bytes?.count ?? 0, $0, error) }
         }
         guard let made else {
             throw NodeError(
@@ -181,6 +206,26 @@ public final class OnnxSession: @unchecked Sendable {
         withExtendedLifetime(values) {}
         guard isDone else { throw NodeError("cannot compute \(path): \(reason)") }
         return results.compactMap { $0 }.map { OnnxValue(runtime, owning: $0) }
+    }
+}
+
+/// How a model is read; vg_onnx_options says more.
+struct OnnxOptions {
+    var threads = 1
+    var isExact = true
+    var isAsIs = false
+    var copy: String?
+    var constants: String?
+
+    func inC<R>(_ body: (vg_onnx_options) -> R) -> R {
+        (copy ?? "").withCString { copyPath in
+            (constants ?? "").withCString { constantsName in
+                body(
+                    vg_onnx_options(
+                        threads: Int32(threads), exact: isExact, as_is: isAsIs, copy: copy == nil ? nil : copyPath,
+                        constants: constants == nil ? nil : constantsName))
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "onnx.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,9 @@ enum {
   CREATE_SESSION_FROM_ARRAY = 8,
   RUN = 9,
   CREATE_SESSION_OPTIONS = 10,
+  SET_COPY_PATH = 11,
   SET_LOG_SEVERITY = 22,
+  SET_OPTIMIZATION = 23,
   SET_INTRA_OP_THREADS = 24,
   SET_INTER_OP_THREADS = 25,
   INPUT_COUNT = 30,
@@ -45,7 +48,15 @@ enum {
    quantized model then says something else there. Elsewhere it changes nothing. */
 static const char *const EXACT_PRODUCTS = "session.x64quantprecision";
 
-enum { LOG_FATAL_ONLY = 4, CPU_THREADS_BETWEEN = 1 };
+/* Constants are not copied into the order in which products of matrices like them best. */
+static const char *const CONSTANTS_STAY = "session.disable_prepacking";
+static const char *const COPY_FORMAT = "session.save_model_format";
+static const char *const CONSTANTS_FILE = "session.optimized_model_external_initializers_file_name";
+/* Smaller ones stay in the copy: some are looked at while it is read. */
+static const char *const CONSTANTS_LEAST = "session.optimized_model_external_initializers_min_size_in_bytes";
+
+/* OPTIMIZE_PORTABLY leaves out what is for one kind of processor. */
+enum { LOG_FATAL_ONLY = 4, CPU_THREADS_BETWEEN = 1, OPTIMIZE_NOTHING = 0, OPTIMIZE_PORTABLY = 2 };
 
 typedef void status; /* OrtStatus */
 typedef void (*function)(void);
@@ -100,13 +111,36 @@ vg_onnx *vg_onnx_open(const void *address, const char *path, char *error) {
 
 const char *vg_onnx_version(const vg_onnx *onnx) { return onnx->version; }
 
+static bool entry(const vg_onnx *onnx, void *options, const char *key, const char *value, char *error) {
+  return fine(onnx, CALL(onnx, ADD_SESSION_CONFIG_ENTRY, status *(*)(void *, const char *, const char *))(options, key, value), error);
+}
+
+/* Sets a number of the options of a session. */
+static bool number(const vg_onnx *onnx, void *options, int place, int value, char *error) {
+  return fine(onnx, CALL(onnx, place, status *(*)(void *, int))(options, value), error);
+}
+
+static bool set_up(const vg_onnx *onnx, void *options, vg_onnx_options how, char *error) {
+  if (!number(onnx, options, SET_INTRA_OP_THREADS, how.threads, error) ||
+      !number(onnx, options, SET_INTER_OP_THREADS, CPU_THREADS_BETWEEN, error) ||
+      !number(onnx, options, SET_LOG_SEVERITY, LOG_FATAL_ONLY, error))
+    return false;
+  if (how.exact && !entry(onnx, options, EXACT_PRODUCTS, "1", error)) return false;
+  if (how.as_is &&
+      (!number(onnx, options, SET_OPTIMIZATION, OPTIMIZE_NOTHING, error) || !entry(onnx, options, CONSTANTS_STAY, "1", error)))
+    return false;
+  if (!how.copy) return true;
+  return (how.as_is || number(onnx, options, SET_OPTIMIZATION, OPTIMIZE_PORTABLY, error)) &&
+         fine(onnx, CALL(onnx, SET_COPY_PATH, status *(*)(void *, const char *))(options, how.copy), error) &&
+         entry(onnx, options, COPY_FORMAT, "ONNX", error) &&
+         (!how.constants ||
+          (entry(onnx, options, CONSTANTS_FILE, how.constants, error) && entry(onnx, options, CONSTANTS_LEAST, "4096", error)));
+}
+
 vg_onnx_session *vg_onnx_read(vg_onnx *onnx, const char *path, const void *data, size_t size, vg_onnx_options how, char *error) {
   void *options = NULL, *session = NULL;
   if (!fine(onnx, CALL(onnx, CREATE_SESSION_OPTIONS, status *(*)(void **))(&options), error)) return NULL;
-  bool made = fine(onnx, CALL(onnx, SET_INTRA_OP_THREADS, status *(*)(void *, int))(options, how.threads), error) &&
-              fine(onnx, CALL(onnx, SET_INTER_OP_THREADS, status *(*)(void *, int))(options, CPU_THREADS_BETWEEN), error) &&
-              fine(onnx, CALL(onnx, SET_LOG_SEVERITY, status *(*)(void *, int))(options, LOG_FATAL_ONLY), error) &&
-              (!how.exact || fine(onnx, CALL(onnx, ADD_SESSION_CONFIG_ENTRY, status *(*)(void *, const char *, const char *))(options, EXACT_PRODUCTS, "1"), error)) &&
+  bool made = set_up(onnx, options, how, error) &&
               fine(onnx,
                    data ? CALL(onnx, CREATE_SESSION_FROM_ARRAY, status *(*)(void *, const void *, size_t, const void *, void **))(onnx->environment, data, size, options, &session)
                         : CALL(onnx, CREATE_SESSION, status *(*)(void *, const char *, const void *, void **))(onnx->environment, path, options, &session),
@@ -122,6 +156,8 @@ void vg_onnx_close(vg_onnx_session *session) {
   CALL(session->onnx, RELEASE_SESSION, void (*)(void *))(session->session);
   free(session);
 }
+
+void vg_onnx_shrink_heap(void) { malloc_trim(0); }
 
 size_t vg_onnx_count(const vg_onnx_session *session, bool outputs) {
   size_t count = 0;

@@ -39,7 +39,7 @@ final class CommandRecognizer: Recognizer {
 
     func begin(isLive: Bool) throws(NodeError) { samples.removeAll(keepingCapacity: true) }
     func feed(_ samples: ArraySlice<Float>) throws(NodeError) { self.samples += samples }
-    func partial() throws(NodeError) -> String? { nil }
+    func partial(isWanted: () -> Bool) throws(NodeError) -> String? { nil }
     func cancel() {}
 
     func finish(spoken: Int) throws(NodeError) -> Recognition {

@@ -50,13 +50,14 @@ final class Moonshine: Recognizer {
     /// The newest text, and of how many samples it is.
     private var decoded: (count: Int, tokens: [Int]) = (0, [])
 
-    /// Reads the model. [worker]
-    init(_ choice: MoonshineChoice, abort: AbortFlag) throws(NodeError) {
+    /// Reads the model; `note` takes what there is to tell of it. [worker]
+    init(_ choice: MoonshineChoice, abort: AbortFlag, note: (vg_log_level, String) -> Void) throws(NodeError) {
         self.abort = abort
         let runtime = try OnnxRuntime.load(from: choice.models)
         tokens = try MoonshineTokens(choice.folder.file("tokenizer.bin"))
-        encoder = try OnnxSession(runtime, path: choice.folder.file("encoder_model.ort"))
-        decoder = try OnnxSession(runtime, path: choice.folder.file("decoder_model_merged.ort"))
+        let files = choice.folder
+        encoder = try .reading(runtime, ready: files.file("encoder_model.ort"), note: note)
+        decoder = try .reading(runtime, ready: files.file("decoder_model_merged.ort"), note: note)
         try encoder.require(inputs: ["input_values"], outputs: [])
         try decoder.require(inputs: ["input_ids", "encoder_hidden_states", "use_cache_branch"], outputs: [])
         let past = decoder.inputs.filter { $0.hasPrefix("past_key_values") }
@@ -85,25 +86,25 @@ final class Moonshine: Recognizer {
 
     func feed(_ samples: ArraySlice<Float>) throws(NodeError) { self.samples += samples }
 
-    func partial() throws(NodeError) -> String? {
-        try decode()
-        return tokens.text(decoded.tokens)
+    func partial(isWanted: () -> Bool) throws(NodeError) -> String? {
+        try decode(isWanted: isWanted) ? tokens.text(decoded.tokens) : nil
     }
 
     func finish(spoken: Int) throws(NodeError) -> Recognition {
-        if decoded.count < spoken || decoded.count == 0 { try decode() }
+        if decoded.count < spoken || decoded.count == 0 { _ = try decode { true } }
         return Recognition(text: tokens.text(decoded.tokens))
     }
 
     func cancel() {}
 
-    /// Makes the text of all samples. The text of before, of fewer samples, mostly begins the new one: it is looked through
-    /// at once, and only what follows the part that is still right is written token by token.
-    private func decode() throws(NodeError) {
+    /// Makes the text of all samples; false: it was not wanted any more. The text of before, of fewer samples, mostly begins the
+    /// new one: it is looked through at once, and only what follows the part that is still right is written token by token.
+    private func decode(isWanted: () -> Bool) throws(NodeError) -> Bool {
         var heard = samples
         if heard.count < Self.shortest { heard += [Float](repeating: 0, count: Self.shortest - heard.count) }
         let audio = try OnnxValue(encoder.runtime, heard, shape: [1, heard.count])
         let hidden = try encoder.run([("input_values", audio)], outputs: encoder.outputs)[0]
+        guard isWanted() else { return false }
         let longest = Int(Double(heard.count) / speechRate * Self.tokensPerSecond) + 1
         var text = Array(decoded.tokens.prefix(longest))
         var (best, memory) = try read([Self.firstToken] + text, hidden, after: nil)
@@ -111,18 +112,35 @@ final class Moonshine: Recognizer {
         var next = best[right]
         if right < text.count {
             text = Array(text[..<right])
-            if next != Self.lastToken {
-                text.append(next)
-                (best, memory) = try read([Self.firstToken] + text, hidden, after: nil)
-                next = best[text.count]
-            }
+            if next != Self.lastToken { memory = try Self.beginning(of: memory, tokens: 1 + right, encoder.runtime) }
         }
         while next != Self.lastToken, text.count < longest {
+            guard isWanted() else { return false }
             text.append(next)
             (best, memory) = try read([next], hidden, after: memory)
             next = best[0]
         }
         decoded = (samples.count, text)
+        return true
+    }
+
+    /// What the decoder remembers of the first tokens of those that it has read.
+    private static func beginning(
+        of memory: [(name: String, value: OnnxValue)], tokens: Int, _ runtime: OnnxRuntime
+    ) throws(NodeError) -> [(name: String, value: OnnxValue)] {
+        var result = memory
+        for (index, entry) in memory.enumerated() where !entry.name.contains("encoder") {
+            // One text, heads of attention, tokens, width.
+            let (elements, shape) = try entry.value.floats()
+            guard shape.count == 4, shape[2] >= tokens else { throw NodeError("the model remembers \(shape)") }
+            var kept: [Float] = []
+            kept.reserveCapacity(shape[1] * tokens * shape[3])
+            for head in 0..<shape[1] {
+                kept += elements[head * shape[2] * shape[3]..<(head * shape[2] + tokens) * shape[3]]
+            }
+            result[index].value = try OnnxValue(runtime, kept, shape: [1, shape[1], tokens, shape[3]])
+        }
+        return result
     }
 
     /// Lets the decoder read tokens, the first ones or those after what it remembers: the token that it takes for the most

@@ -161,7 +161,7 @@ final class PocketSphinxRecognizer: Recognizer {
         if isLive { try decoder.take(samples) }
     }
 
-    func partial() throws(NodeError) -> String? { isLive ? decoder.text ?? "" : nil }
+    func partial(isWanted: () -> Bool) throws(NodeError) -> String? { isLive ? decoder.text ?? "" : nil }
     func cancel() { decoder.end() }
 
     func finish(spoken: Int) throws(NodeError) -> Recognition {

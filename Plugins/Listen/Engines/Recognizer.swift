@@ -10,8 +10,9 @@ protocol Recognizer: AnyObject {
     func begin(isLive: Bool) throws(NodeError)
     /// The next samples of the segment. [worker]
     func feed(_ samples: ArraySlice<Float>) throws(NodeError)
-    /// What the segment says so far; nil: that is not known before its end. [worker]
-    func partial() throws(NodeError) -> String?
+    /// What the segment says so far; nil: that is not known before its end. What takes long asks now and then whether it is
+    /// still wanted, and gives nil where it is not. [worker]
+    func partial(isWanted: () -> Bool) throws(NodeError) -> String?
     /// The segment has ended: what it says. After its first `spoken` samples nobody has spoken. [worker]
     func finish(spoken: Int) throws(NodeError) -> Recognition
     /// The segment is given up. [worker]
@@ -52,7 +53,7 @@ final class AbortFlag: Sendable {
 
 /// An engine that settings name and whose parts are there; it is not loaded yet.
 struct RecognizerChoice: @unchecked Sendable {
-    // Sendable: what `load` holds are texts, numbers, and a flag for any thread.
+    // Sendable: what `load` holds are texts, numbers, the host's log and a flag, both for any thread.
 
     static let engine = Key.choice(
         "engine", "what recognizes; auto: moonshine where it is installed, else pocketsphinx", default: Engine.auto)
@@ -77,7 +78,7 @@ struct RecognizerChoice: @unchecked Sendable {
         switch engine {
         case .moonshine:
             let choice = try MoonshineChoice(settings, models: host.modelFolder)
-            load = { () throws(NodeError) in try Moonshine(choice, abort: abort) }
+            load = { () throws(NodeError) in try Moonshine(choice, abort: abort) { host.log($0, $1) } }
         case .command:
             let command = try CommandRecognizer.Command(settings, host: host)
             load = { () throws(NodeError) in CommandRecognizer(command, abort: abort) }

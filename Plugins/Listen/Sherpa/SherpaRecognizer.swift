@@ -25,7 +25,7 @@ final class SherpaRecognizer: Recognizer {
 
     func begin(isLive: Bool) throws(NodeError) { samples.removeAll(keepingCapacity: true) }
     func feed(_ samples: ArraySlice<Float>) throws(NodeError) { self.samples += samples }
-    func partial() throws(NodeError) -> String? { hasPartials ? try recognized().text : nil }
+    func partial(isWanted: () -> Bool) throws(NodeError) -> String? { hasPartials ? try recognized().text : nil }
     func finish(spoken: Int) throws(NodeError) -> Recognition { try recognized() }
     func cancel() {}
 
@@ -85,7 +85,7 @@ final class SherpaStream: Recognizer {
         decode()
     }
 
-    func partial() throws(NodeError) -> String? { recognition().text }
+    func partial(isWanted: () -> Bool) throws(NodeError) -> String? { recognition().text }
 
     func finish(spoken: Int) throws(NodeError) -> Recognition {
         accept([Float](repeating: 0, count: Int(Self.tail * speechRate))[...])

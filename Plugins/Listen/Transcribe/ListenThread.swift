@@ -92,7 +92,7 @@ final class ListenThread: @unchecked Sendable {
                 isResting = true
                 monitor.signal()
                 // The audio thread wakes nobody.
-                monitor.wait(milliseconds: 20)
+                monitor.wait(milliseconds: 10)
                 return false
             }
             if isOver { return }

@@ -7,7 +7,7 @@ extension Transcriber {
     private var longest: Int { Int(options.longest * speechRate) }
     private var held: Int { min(longest / 4, Int(3 * speechRate)) }
     /// Samples without speech that may be the end: two windows of Silero's.
-    private static let pause = 1024
+    static let pause = 1024
 
     /// Whether anybody wants to know what an item says before its end.
     private var isLive: Bool { !isOffline || options.partials != nil }
@@ -80,13 +80,20 @@ extension Transcriber {
         let isDue = options.partials != nil && segment.fed >= segment.nextPartial
         guard isLive, isPause || isDue && (isOffline || segment.fed <= segment.spoken) else { return }
         let begun = monotonicSeconds()
+        let watch = pauseWatch()
+        var isWanted = true
+        let given = try recognizer.partial {
+            isWanted = isPause || watch()
+            return isWanted
+        }
+        guard isWanted else { return }
         self.segment?.asked = segment.fed
-        let text = try recognizer.partial() ?? ""
+        let text = given ?? ""
         // What is not known to be for us is not told before its end.
         let who = names.name(in: segment.start..<max(segment.start + 1, place), rate: rate, waits: false)
         guard let interval = options.partials, options.takes(who) else { return }
-        // Live, half of the time is left for what else there is to do.
-        let pause = isOffline ? interval : max(interval, 2 * (monotonicSeconds() - begun))
+        // Live, two thirds of the time are left for what else there is to do.
+        let pause = isOffline ? interval : max(interval, 3 * (monotonicSeconds() - begun))
         self.segment?.nextPartial = segment.fed + Int(pause * speechRate)
         if text == segment.partial { return }
         self.segment?.partial = text

@@ -28,6 +28,9 @@ final class Transcriber {
     var recognizer: (any Recognizer)?
     private var detector: (any SpeechDetector)?
     private(set) var speechInput: SpeechInput?
+    /// What was looked at before it was its turn.
+    private var early: [SpeechInput.Piece] = []
+    private var quiet = PauseGuess()
     private var windows = Windows(length: 160, step: 1)
     private var history = History(length: 0, step: 1)
     private var speech = SpeechGate(shortest: 0, pause: 0)
@@ -76,6 +79,7 @@ final class Transcriber {
     func adopt(_ speechInput: SpeechInput, _ preparation: Preparation) {
         end()
         self.speechInput = speechInput
+        quiet = PauseGuess()
         rate = preparation.rate
         isOffline = preparation.offline
         cut()
@@ -94,7 +98,7 @@ final class Transcriber {
         goAlong()
         guard let speechInput else { return false }
         do throws(NodeError) {
-            let piece = try speechInput.next()
+            let piece = early.isEmpty ? try next(speechInput) : early.removeFirst()
             // After the piece: what changed the gate in it is there by now.
             while let mark = marks.pop() { known.append(mark) }
             guard let piece else { return false }
@@ -108,6 +112,23 @@ final class Transcriber {
         }
         follow(speechInput)
         return true
+    }
+
+    private func next(_ speechInput: SpeechInput) throws(NodeError) -> SpeechInput.Piece? {
+        let piece = try speechInput.next()
+        if let piece { quiet.take(piece.samples) }
+        return piece
+    }
+
+    /// A question whether nobody has begun to pause since now: who does gets the text of all that he has said, and no other
+    /// before it.
+    func pauseWatch() -> () -> Bool {
+        if isOffline || quiet.length >= Self.pause { return { true } }
+        return { [self] in
+            guard let speechInput else { return true }
+            while quiet.length < Self.pause, let piece = try? next(speechInput) { early.append(piece) }
+            return quiet.length < Self.pause
+        }
     }
 
     /// Begins the session that was asked for last, if it has not begun.
@@ -239,6 +260,7 @@ final class Transcriber {
     func cancel() {
         abort.isRaised = false
         while speechInput?.pipe.take() != nil {}
+        early = []
         if let segment {
             recognizer?.cancel()
             self.segment = nil

@@ -26,10 +26,18 @@ vg_onnx *_Nullable vg_onnx_open(const void *_Nullable base, const char *_Nonnull
 /* Its version, as in "1.28.2". */
 const char *_Nonnull vg_onnx_version(const vg_onnx *_Nonnull onnx);
 
-/* How a model works: on so many threads, and with sums of 8-bit products that never overflow. */
+/* How a model is read and works. */
 typedef struct {
+  /* On so many threads. */
   int threads;
+  /* With sums of 8-bit products that never overflow. */
   bool exact;
+  /* As it lies in its files: nothing is computed ahead, and constants stay in memory that is mapped from there. */
+  bool as_is;
+  /* Where it is written to as it was read, in ONNX's format, with what could be computed ahead. NULL: nowhere. */
+  const char *_Nullable copy;
+  /* The name of a file beside the copy that takes its constants. NULL: they are in it. */
+  const char *_Nullable constants;
 } vg_onnx_options;
 
 /* Reads the model at `path`, or where `data` is given from its bytes, which are copied. NULL: it cannot be read. */
@@ -37,6 +45,8 @@ vg_onnx_session *_Nullable vg_onnx_read(
     vg_onnx *_Nonnull onnx, const char *_Nonnull path, const void *_Nullable data, size_t size, vg_onnx_options how,
     char *_Nonnull error);
 void vg_onnx_close(vg_onnx_session *_Nonnull session);
+/* Gives the kernel back what is free in the heap, after work that took much of it. */
+void vg_onnx_shrink_heap(void);
 /* How many inputs or outputs a model has, and what they are called; the name is freed with `free`. */
 size_t vg_onnx_count(const vg_onnx_session *_Nonnull session, bool outputs);
 char *_Nullable vg_onnx_name(const vg_onnx_session *_Nonnull session, bool outputs, size_t index);
