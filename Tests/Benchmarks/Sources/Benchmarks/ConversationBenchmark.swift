@@ -73,6 +73,9 @@ private func told(_ effort: Effort, _ graph: String, seconds: Double) throws -> 
 private func replyRows(_ effort: Effort, _ engine: String, _ recordings: [Recording]) throws -> [Row] {
     progress("conversation: \(engine) listens, and it is answered")
     var parts: [String: [Double]] = [:]
+    // Of pipecat and of ours, in the same recordings.
+    let peer = engine == "moonshine" ? try PipecatPeer(effort) : nil
+    var texts: (own: [Double], other: [Double]) = ([], [])
     var dropouts = 0.0
     for recording in recordings {
         let graph = assistant("type = \"file\"\npath = \"\(recording.path)\"", engine: engine)
@@ -92,6 +95,10 @@ private func replyRows(_ effort: Effort, _ engine: String, _ recordings: [Record
         guard let turn = first("turn.ended"), let text = first("transcribe.final"), let reply = first("agent.partial"),
             let voice = first("speech.started"), turn <= text, text <= reply, reply <= voice
         else { continue }
+        if let other = try peer?.textOfTurn(recording, length: soundLength(recording.path)) {
+            texts.own.append(Double(text - end) / 1e6)
+            texts.other.append(other)
+        }
         func add(_ part: String, _ from: UInt64, _ to: UInt64) {
             parts[part, default: []].append((Double(to) - Double(from)) / 1e6)
         }
@@ -107,7 +114,12 @@ private func replyRows(_ effort: Effort, _ engine: String, _ recordings: [Record
         "of that: to the reply's first sentence", "of that: to its first frame at the output",
     ]
     var rows = names.compactMap { name in parts[name].map { Row(name, engine, $0, "ms") } }
-    if engine == "moonshine" { rows[0] = rows[0].aiming("< 700", rows[0].value.median < 700) }
+    if engine == "moonshine" { rows[0] = rows[0].aiming("< 350", rows[0].value.median < 350) }
+    if !texts.own.isEmpty {
+        let item = "end of speech to the text of a finished turn"
+        let row = Row(item, engine, texts.own, "ms").compared(texts.own, with: texts.other, "pipecat")
+        rows += [row.aiming(">= 3 x", (row.ratio?.median ?? 0) >= 3), Row(item, "pipecat", texts.other, "ms")]
+    }
     return rows + [Row("dropouts meanwhile", engine, [dropouts], "").aiming("0", dropouts == 0)]
 }
 
@@ -123,10 +135,14 @@ private func bargeInRows(_ effort: Effort) throws -> [Row] {
         let graph = """
             [graph]
             name = "vg-barge-in"
-            links = ["sound -> vad", "vad.speech -> voice.hold", "voice -> out"]
+            links = ["sound -> later -> vad", "vad.speech -> voice.hold", "voice -> out"]
             [node.sound]
             type = "file"
             path = "\(recording.path)"
+            [node.later]
+            type = "delay"
+            ms = 2500
+            longest_ms = 2500
             [node.vad]
             type = "vad"
             [node.voice]
@@ -136,7 +152,7 @@ private func bargeInRows(_ effort: Effort) throws -> [Row] {
             type = "output"
             channels = 1
             """
-        guard let run = try told(effort, graph, seconds: 4) else {
+        guard let run = try told(effort, graph, seconds: 6) else {
             return [.missing("vad's decision to silence", "tts")]
         }
         let start = run.lines.first { $0.name == "vad.state" && $0.event["speech"]?.bool == true }

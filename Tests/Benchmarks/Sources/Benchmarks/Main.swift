@@ -24,8 +24,7 @@ struct Effort {
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
     case schedule, parallel, instructions, ring, meter, dsp, isolation, chain, edit, reconnect, start, say, speech,
-        hearing,
-        conversation, record, archive, memory, offline, check
+        hearing, conversation, record, archive, memory, offline, check
 
     var summary: String {
         switch self {
