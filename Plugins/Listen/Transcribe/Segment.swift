@@ -35,6 +35,12 @@ struct Segment {
 struct SpeechWatch {
     private let detector: any SpeechDetector
     private var window: [Float] = []
+    /// Windows in a row without speech, and those with some since.
+    private var (quiet, loud) = (0, 0)
+    private var level = PauseGuess()
+
+    /// From this probability on one window alone is speech after a pause, however soft; a breath lasts no longer.
+    private static let certain: Float = 0.7
 
     init(_ detector: any SpeechDetector) { self.detector = detector }
 
@@ -42,6 +48,8 @@ struct SpeechWatch {
     mutating func begin() {
         detector.reset()
         window.removeAll(keepingCapacity: true)
+        (quiet, loud) = (0, 0)
+        level = PauseGuess()
     }
 
     /// Takes what follows. Whether there is speech in it, or may be.
@@ -51,11 +59,23 @@ struct SpeechWatch {
         guard window.count >= detector.window else { return false }
         let whole = Array(window[..<detector.window])
         window.removeFirst(detector.window)
+        level.take(whole)
         var result: Result<Float, NodeError> = .success(0)
         whole.withUnsafeBufferPointer { whole in
             result = Result { () throws(NodeError) in try detector.probability(whole) }
         }
-        return try result.get() >= speechMayBe
+        let probability = try result.get()
+        guard probability >= speechMayBe else {
+            quiet += 1 + loud
+            loud = 0
+            return false
+        }
+        if quiet >= 2, probability < Self.certain, loud == 0, level.length >= whole.count / 2 {
+            loud = 1
+            return false
+        }
+        (quiet, loud) = (0, 0)
+        return true
     }
 }
 

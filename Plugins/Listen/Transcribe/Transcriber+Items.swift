@@ -78,7 +78,7 @@ extension Transcriber {
             !isOffline && segment.asked < segment.spoken && segment.fed - segment.spoken >= Self.pause
         // What begins in a silence would hold up the text of the pause.
         let isDue = options.partials != nil && segment.fed >= segment.nextPartial
-        guard isLive, isPause || isDue && (isOffline || segment.fed <= segment.spoken) else { return }
+        guard isLive, isPause || isDue && (isOffline || segment.fed <= segment.spoken && !mayPause) else { return }
         let begun = monotonicSeconds()
         let watch = pauseWatch()
         var isWanted = true
@@ -86,15 +86,18 @@ extension Transcriber {
             isWanted = isPause || watch()
             return isWanted
         }
-        guard isWanted else { return }
+        // Live, two thirds of the time are left for what else there is to do.
+        let rest = isOffline ? 0 : 3 * (monotonicSeconds() - begun)
+        guard isWanted else {
+            self.segment?.nextPartial = segment.fed + Int(rest * speechRate)
+            return
+        }
         self.segment?.asked = segment.fed
         let text = given ?? ""
         // What is not known to be for us is not told before its end.
         let who = names.name(in: segment.start..<max(segment.start + 1, place), rate: rate, waits: false)
         guard let interval = options.partials, options.takes(who) else { return }
-        // Live, two thirds of the time are left for what else there is to do.
-        let pause = isOffline ? interval : max(interval, 3 * (monotonicSeconds() - begun))
-        self.segment?.nextPartial = segment.fed + Int(pause * speechRate)
+        self.segment?.nextPartial = segment.fed + Int(max(interval, rest) * speechRate)
         if text == segment.partial { return }
         self.segment?.partial = text
         host.publish(

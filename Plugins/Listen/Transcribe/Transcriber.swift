@@ -120,6 +120,10 @@ final class Transcriber {
         return piece
     }
 
+    /// Whether somebody seems to pause, live: a partial text that begins now would hold up the final one. Not for long: what is
+    /// quiet for longer may be a voice that has become quiet.
+    var mayPause: Bool { !isOffline && (Self.pause..<8 * Self.pause).contains(quiet.length) }
+
     /// A question whether nobody has begun to pause since now: who does gets the text of all that he has said, and no other
     /// before it.
     func pauseWatch() -> () -> Bool {
