@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "shim.h"
 
+#include "locks.h"
 #include "properties.h"
 
 #include <dlfcn.h>
@@ -142,6 +143,7 @@ const char *vg_jack_load(const char *path, _Bool interposed) {
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | apart);
   if (!handle) return dlerror();
   if (!others) vg_jack_refuse_properties(handle);
+  vg_jack_keep_locks(handle);
   /* Never unloaded: its threads may outlive its clients. */
   return take(handle, interposed);
 }

@@ -41,6 +41,27 @@ struct ServerTests {
         server.stop()
     }
 
+    @Test("A server that dies while libjack notes that another program came is left all the same, and its next one found")
+    func noting() async throws {
+        let server = try await Jackd.start()
+        let scratch = try Scratch()
+        let preload = try await compile("preload/slow-others", in: scratch, as: "slow-others.so")
+        let session = try Session(
+            server: server.name, environment: ["LD_PRELOAD": preload, "SLOW_OTHERS": scratch.file("slow")], in: scratch)
+        try await session.plays()
+        let slow = try scratch.write("slow", "")
+        let other = try Program(["jack_lsp", "-s", server.name])
+        defer { other.signal(SIGKILL) }
+        try await eventually("libjack notes it") { FileManager.default.fileExists(atPath: slow + "-held") }
+        server.end(SIGKILL)
+        try await session.until("the client is being closed") { $0.notice.contains("does not come back from closing") }
+        try FileManager.default.removeItem(atPath: slow)
+        try server.restart()
+        try await session.until("audio flows") { $0.state == "running" && $0.notice.isEmpty }
+        try await session.end()
+        server.stop()
+    }
+
     @Test("2: a server that hangs is told as stalled while all calls are answered, and its end as running")
     func hang() async throws {
         let server = try await Jackd.start()

@@ -113,6 +113,8 @@ extension JackDriver {
     private func closeLost() {
         guard let dead = client else { return }
         helpers.end()
+        // libjack ends the audio thread where it is, and a plugin there may have a lock of the whole process.
+        waitForCycle()
         JackLibrary.markLost(dead)
         client = nil
         for entry in ports.entries { ports.exchange(entry.slot, nil) }
