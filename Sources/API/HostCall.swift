@@ -63,7 +63,9 @@ public struct HostCall: Sendable {
             let results = try await Author.$current.withValue(caller.name) { try await body(host, given) }
             return caller.right > .visitor ? results : toVisitors(results)
         } catch {
-            throw CallError(error, hint: usage)
+            var refusal = CallError(error, hint: usage)
+            if caller.right < .owner { refusal.diagnostics = refusal.diagnostics.map(\.withoutText) }
+            throw refusal
         }
     }
 

@@ -6,14 +6,9 @@ import JSON
 public struct DiagnosticFormat {
     /// Whether to use ANSI colours.
     public var color: Bool
-    /// Texts that are not to be read from their file, by the name that diagnostics use.
-    public var texts: [String: [UInt8]]
 
     /// Describes a format.
-    public init(color: Bool = false, texts: [String: [UInt8]] = [:]) {
-        self.color = color
-        self.texts = texts
-    }
+    public init(color: Bool = false) { self.color = color }
 
     /// Diagnostics in the order of their places; files in the order in which they come up first.
     public static func sorted(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
@@ -58,26 +53,19 @@ public struct DiagnosticFormat {
     /// For people: each diagnostic with its line, a caret and its hint, `most` of them, and a count of all at the end.
     public func text(_ diagnostics: [Diagnostic]) -> String {
         guard !diagnostics.isEmpty else { return "" }
-        var sources: [String: SourceText] = [:]
         var result = ""
-        for diagnostic in Self.bounded(diagnostics) { write(diagnostic, &sources, &result) }
+        for diagnostic in Self.bounded(diagnostics) { write(diagnostic, &result) }
         return result + Self.summary(diagnostics) + "\n"
     }
 
     /// For programs: one JSON object a line, `most` of them and one that says how many more there are.
     public static func json(_ diagnostics: [Diagnostic]) -> String {
-        var result = ""
-        for diagnostic in bounded(diagnostics) {
-            let place = diagnostic.location
-            result += "{\"file\":\(JSONText.string(place.file)),\"line\":\(place.line),\"column\":\(place.column)"
-            result +=
-                ",\"severity\":\"\(diagnostic.severity.rawValue)\",\"message\":\(JSONText.string(diagnostic.message))"
-            result += ",\"hint\":\(JSONText.string(diagnostic.hint))}\n"
-        }
-        return result
+        bounded(diagnostics).map { diagnostic in
+            JSONText.object(diagnostic.members.map { ($0, JSON($1).text) }) + "\n"
+        }.joined()
     }
 
-    private func write(_ diagnostic: Diagnostic, _ sources: inout [String: SourceText], _ result: inout String) {
+    private func write(_ diagnostic: Diagnostic, _ result: inout String) {
         let place = diagnostic.location
         let isError = diagnostic.severity == .error
         if !place.file.isEmpty {
@@ -87,7 +75,8 @@ public struct DiagnosticFormat {
         result += paint(diagnostic.severity.rawValue + ":", isError ? "1;31" : "1;35") + " "
         result += paint(harmless(diagnostic.message), "1") + "\n"
         var indent = 2
-        if place.line > 0, let view = view(place, &sources) {
+        if let line = place.text?.line(place.line), !line.isEmpty {
+            let view = LineView(line, column: place.column, length: place.length)
             let number = String(place.line)
             let margin = String(repeating: " ", count: max(1, 5 - number.count))
             result += "\(margin)\(paint(number + " |", "2")) \(view.line)\n"
@@ -101,22 +90,6 @@ public struct DiagnosticFormat {
             result +=
                 String(repeating: " ", count: indent) + paint("hint:", "1;36") + " " + harmless(diagnostic.hint) + "\n"
         }
-    }
-
-    private func view(_ place: SourceLocation, _ sources: inout [String: SourceText]) -> LineView? {
-        let source: SourceText
-        if let known = sources[place.file] {
-            source = known
-        } else if let text = texts[place.file] {
-            source = SourceText(file: place.file, bytes: text)
-        } else if case .success(let bytes) = readFile(place.file, onlyFiles: true) {
-            source = SourceText(file: place.file, bytes: bytes)
-        } else {
-            source = SourceText(file: place.file, bytes: [])
-        }
-        sources[place.file] = source
-        let line = source.line(place.line)
-        return line.isEmpty ? nil : LineView(line, column: place.column, length: place.length)
     }
 
     private func paint(_ text: String, _ code: String) -> String { color ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }

@@ -53,13 +53,13 @@ struct GraphReader {
 
     mutating func readMain(_ source: SourceText, canonical: String) {
         files.append(source.file)
+        description.location = SourceLocation(source, line: 1, column: 1)
         read(source, canonical: canonical)
     }
 
     mutating func finish(_ file: String, _ overrides: [String]) -> (GraphDescription?, [Diagnostic]) {
         guard !unreadable else { return (nil, diagnostics) }
         description.baseFolder = folder(of: file)
-        description.location = SourceLocation(file: file, line: 1, column: 1)
         description.isPartial = !diagnostics.isEmpty || hasStrayLinks
         for override in overrides { apply(override, to: &description) { diagnostics.append($0) } }
         diagnostics += description.tables.warnings(given)

@@ -46,9 +46,10 @@ struct StringText {
     func location(_ range: Range<Int>) -> SourceLocation {
         guard let source else {
             guard whole.line > 0 else { return whole }
-            return SourceLocation(
-                file: whole.file, line: whole.line, column: whole.column + range.lowerBound, length: max(1, range.count)
-            )
+            var place = whole
+            place.column += range.lowerBound
+            place.length = max(1, range.count)
+            return place
         }
         guard let origins else { return source.location(start + range.lowerBound..<start + range.upperBound) }
         guard !origins.isEmpty else { return whole }

@@ -32,8 +32,7 @@ struct SyntaxFault {
         let place = text.location(failure.offset..<failure.offset + 1)
         switch failure.kind {
         case VG_TOML_TOO_LARGE:
-            diagnostic = Diagnostic(
-                .error, "the file is larger than 16 MiB", at: place, hint: "a graph file is a short text")
+            diagnostic = Diagnostic(.error, "the file is too large", at: place, hint: "a graph file is a short text")
         case VG_TOML_TOO_DEEP:
             diagnostic = Diagnostic(.error, "a key with more than \(VG_TOML_DEPTH_LIMIT) parts", at: place)
         case VG_TOML_NO_MEMORY: diagnostic = Diagnostic(.error, "no memory left to read the file", at: place)

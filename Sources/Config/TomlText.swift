@@ -1,54 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CToml
-import Glibc
 import GraphFile
-
-/// One file's text, with places by byte offset.
-final class SourceText {
-    /// The file as the user named it.
-    let file: String
-    let bytes: [UInt8]
-    private lazy var lineStarts: [Int] = {
-        var starts = [0]
-        bytes.withUnsafeBytes { buffer in
-            guard let base = buffer.baseAddress else { return }
-            while let end = memchr(base + starts[starts.count - 1], 10, buffer.count - starts[starts.count - 1]) {
-                starts.append(UnsafeRawPointer(end) - base + 1)
-            }
-        }
-        return starts
-    }()
-
-    init(file: String, bytes: [UInt8]) {
-        self.file = file
-        self.bytes = bytes
-    }
-
-    /// How many lines there are; a last empty one counts.
-    var lineCount: Int { lineStarts.count }
-
-    /// The bytes of a line, counted from 1, without its end.
-    func line(_ number: Int) -> ArraySlice<UInt8> {
-        guard number >= 1, number <= lineStarts.count else { return [] }
-        var end = number < lineStarts.count ? lineStarts[number] - 1 : bytes.count
-        if end > lineStarts[number - 1], bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-        return bytes[lineStarts[number - 1]..<end]
-    }
-
-    /// The place of a range of bytes; the caret stays in the first line of it.
-    func location(_ range: Range<Int>) -> SourceLocation {
-        var low = 0
-        var high = lineStarts.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if lineStarts[middle] <= range.lowerBound { low = middle } else { high = middle }
-        }
-        let end = min(range.upperBound, max(range.lowerBound, line(low + 1).endIndex))
-        return SourceLocation(
-            file: file, line: low + 1, column: range.lowerBound - lineStarts[low] + 1,
-            length: max(1, end - range.lowerBound))
-    }
-}
 
 /// A parsed TOML text. What the nodes point to lives as long as this.
 final class TomlDocument {
@@ -116,8 +68,7 @@ final class TomlDocument {
         // Most values end in their line, where no search is needed.
         guard start.line == end.line else { return text.location(start.offset..<max(start.offset, end.offset)) }
         return SourceLocation(
-            file: text.file, line: Int(start.line), column: Int(start.column),
-            length: max(1, Int(end.column) - Int(start.column)))
+            text, line: Int(start.line), column: Int(start.column), length: max(1, Int(end.column) - Int(start.column)))
     }
 
     private static func string(_ start: UnsafePointer<CChar>?, _ length: Int) -> String {

@@ -80,8 +80,9 @@ import TestSupport
         let result = try await check(good + "[node.spare]\ntype = \"gain\"\n", ["--format", "json"])
         #expect(result.status == 0)
         #expect(
-            result.output == "{\"file\":\"FILE\",\"line\":8,\"column\":7,\"severity\":\"warning\","
-                + "\"message\":\"node 'spare' is not linked to anything\",\"hint\":\"link it, or take it out of the file\"}\n"
+            result.output == "{\"file\":\"FILE\",\"line\":8,\"column\":7,\"length\":5,\"severity\":\"warning\","
+                + "\"message\":\"node 'spare' is not linked to anything\",\"hint\":\"link it, or take it out of the file\","
+                + "\"text\":\"[node.spare]\"}\n"
         )
     }
 

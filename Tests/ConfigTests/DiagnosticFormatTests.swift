@@ -2,13 +2,14 @@
 import Config
 import Foundation
 import GraphFile
+import JSON
 import TestSupport
 
 @Suite struct DiagnosticFormatTests {
     private func text(_ source: String, _ line: Int, _ column: Int, _ length: Int = 1, color: Bool = false) -> String {
-        let place = SourceLocation(file: "f.conf", line: line, column: column, length: length)
-        return DiagnosticFormat(color: color, texts: ["f.conf": Array(source.utf8)])
-            .text([Diagnostic(.error, "no", at: place, hint: "yes")])
+        let text = SourceText(file: "f.conf", bytes: Array(source.utf8))
+        let place = SourceLocation(text, line: line, column: column, length: length)
+        return DiagnosticFormat(color: color).text([Diagnostic(.error, "no", at: place, hint: "yes")])
     }
 
     @Test("The line, a caret and the hint follow the message") func wholeMessage() {
@@ -65,9 +66,8 @@ import TestSupport
     }
 
     @Test("Bytes that are no text do not move the caret") func noText() {
-        let place = SourceLocation(file: "f", line: 1, column: 4)
-        let format = DiagnosticFormat(texts: ["f": [0xFF, 0xFE, 0x61, 0x78]])
-        #expect(format.text([Diagnostic(.error, "no", at: place)]).contains("|    ^\n"))
+        let place = SourceLocation(SourceText(file: "f", bytes: [0xFF, 0xFE, 0x61, 0x78]), line: 1, column: 4)
+        #expect(DiagnosticFormat().text([Diagnostic(.error, "no", at: place)]).contains("|    ^\n"))
     }
 
     @Test("Colours are only used when asked for") func colours() {
@@ -122,10 +122,42 @@ import TestSupport
         let lines = json.split(separator: "\n")
         try #require(lines.count == 2)
         struct Line: Decodable, Equatable {
-            var file, severity, message, hint: String
-            var line, column: Int
+            var file, severity, message, hint, text: String
+            var line, column, length: Int
         }
         let read = try JSONDecoder().decode(Line.self, from: Data(lines[0].utf8))
-        #expect(read == Line(file: odd, severity: "warning", message: odd, hint: odd, line: 3, column: 7))
+        #expect(
+            read
+                == Line(
+                    file: odd, severity: "warning", message: odd, hint: odd, text: "", line: 3, column: 7, length: 1))
+    }
+
+    @Test("What was read is shown, here and by whoever is told of it, whatever has become of the files")
+    func source() throws {
+        let scratch = try Scratch()
+        _ = try scratch.write("part.conf", "# ü\n\t[node.tone]\n\ttype = 'tone' 5\n")
+        let main = try scratch.write(
+            "main.conf", "include = ['part.conf', 'none.conf']\nlinks = ['tone -> ']\n[node.a]\ntype = 7\n")
+        let (_, faults) = ConfigFile.load(path: main)
+        for name in ["part.conf", "main.conf"] { _ = try scratch.write(name, "another\nfile\nby now\nthan then\n") }
+        let shown = DiagnosticFormat().text(faults)
+        for line in [
+            "    3 |     type = 'tone' 5\n", "    4 | type = 7\n", "    1 | include = ['part.conf', 'none.conf']\n",
+        ] {
+            #expect(shown.contains(line), "\(shown)")
+        }
+        let told = try DiagnosticFormat.json(faults).split(separator: "\n").map {
+            Diagnostic(try JSON(String($0).utf8))
+        }
+        #expect(told == DiagnosticFormat.bounded(faults))
+        #expect(DiagnosticFormat().text(told) == shown)
+    }
+
+    @Test("A line that nobody reads is not sent along") func endlessLine() throws {
+        for (count, isSent) in [(4096, true), (4097, false)] {
+            let text = SourceText(file: "f", bytes: [UInt8](repeating: 97, count: count))
+            let json = DiagnosticFormat.json([Diagnostic(.error, "no", at: SourceLocation(text, line: 1, column: 9))])
+            #expect(json.contains("\"text\":\"\"") != isSent)
+        }
     }
 }

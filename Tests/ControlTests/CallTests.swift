@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Foundation
 import Glibc
-import Host
+import GraphFile
 import TestSupport
+
+@testable import Host
 
 /// What clients ask of a run, and what they get.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct CallTests {
@@ -22,6 +25,25 @@ import TestSupport
         run.program.signal(SIGHUP)
         try await run.program.wait("it is refused") { $0.output.contains("ordinary file") }
         #expect(try client.call("{\"call\":\"mute\",\"node\":\"gain\"}")["ok"] as? Bool == true)
+        try await run.end()
+    }
+
+    @Test("A refused file is answered with its faulty lines, which are told to nobody but its owner")
+    func faultyLines() async throws {
+        let run = try await Playing(toneGraph)
+        let secret = try run.scratch.write("secret.conf", toneGraph + "[node.tts]\ntype = \"tts\"\nvoic = \"s3cret\"\n")
+        let answer = try run.client().call("{\"call\":\"reload\",\"path\":\"\(secret)\"}")
+        #expect("\(answer)".contains("s3cret"), "\(answer)")
+        let place = SourceLocation(SourceText(file: "f", bytes: Array("s3cret".utf8)), line: 1, column: 1)
+        let faults = [Diagnostic(.error, "no", at: place)]
+        let call = HostCall("try", "", change: false, right: .visitor) { _, _ in throw InvalidGraph(diagnostics: faults)
+        }
+        for right in [Right.visitor, .operator, .owner] {
+            let refused = await #expect(throws: CallError.self) { try await call(Host(), by: Caller(right)) }
+            let refusal = try #require(refused)
+            let told = refusal.diagnostics.contains { "\($0.fields)".contains("s3cret") }
+            #expect(told == (right == .owner), "\(right)")
+        }
         try await run.end()
     }
 

@@ -41,7 +41,8 @@ struct ServerTests {
         server.stop()
     }
 
-    @Test("A server that dies while libjack notes that another program came is left all the same, and its next one found")
+    @Test(
+        "A server that dies while libjack notes that another program came is left all the same, and its next one found")
     func noting() async throws {
         let server = try await Jackd.start()
         let scratch = try Scratch()

@@ -12,6 +12,8 @@ public struct SourceLocation: Sendable, Hashable {
     public var column: Int
     /// How many bytes the caret underlines.
     public var length: Int
+    /// What was read there, where it is known; no part of what makes two places equal.
+    package var text: SourceText?
 
     /// Describes a place.
     public init(file: String = "", line: Int = 0, column: Int = 0, length: Int = 1) {
@@ -19,6 +21,24 @@ public struct SourceLocation: Sendable, Hashable {
         self.line = line
         self.column = column
         self.length = length
+    }
+
+    /// Describes a place in a text.
+    public init(_ text: SourceText, line: Int, column: Int, length: Int = 1) {
+        self.init(file: text.file, line: line, column: column, length: length)
+        self.text = text
+    }
+
+    /// Whether both are the same place of the same file.
+    public static func == (one: SourceLocation, other: SourceLocation) -> Bool {
+        (one.line, one.column, one.length, one.file) == (other.line, other.column, other.length, other.file)
+    }
+
+    /// Hashes the place.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(file)
+        hasher.combine(line)
+        hasher.combine(column)
     }
 }
 

@@ -63,7 +63,7 @@ extension RunningGraph {
         case let error as InvalidGraph:
             let faults = error.diagnostics.filter { $0.severity == .error }
             fields["reason"] = .string(faults.first?.summary(faults.count) ?? "the graph is faulty")
-            fields["diagnostics"] = .list(DiagnosticFormat.bounded(error.diagnostics).map(\.fields))
+            fields["diagnostics"] = .list(DiagnosticFormat.bounded(error.diagnostics).map(\.withoutText.fields))
         default: fields["reason"] = .string("\(error)")
         }
         tell(HostEvent.reloadFailed, fields)
@@ -94,16 +94,6 @@ extension Diagnostic {
     func summary(_ count: Int) -> String {
         let place = location.line > 0 ? "\(location.file):\(location.line):\(location.column): " : ""
         return place + message + (count > 1 ? ", and \(count - 1) more" : "")
-    }
-
-    /// All of it, by the names that other programs see.
-    public var fields: SettingValue {
-        .table([
-            "file": .string(location.file), "line": .integer(Int64(location.line)),
-            "column": .integer(Int64(location.column)), "length": .integer(Int64(location.length)),
-            "severity": .string(severity.rawValue),
-            "message": .string(message), "hint": .string(hint),
-        ])
     }
 }
 

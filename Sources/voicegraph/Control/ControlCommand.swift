@@ -126,15 +126,3 @@ func ask(
     let message = answer["error"]?["message"]?.string ?? "the host refuses"
     throw fail("\(Fault(message, hint: answer["error"]?["hint"]?.string ?? ""))")
 }
-
-extension Diagnostic {
-    /// Reads one as `check --json` prints it.
-    init(_ json: JSON) {
-        let place = SourceLocation(
-            file: json["file"]?.string ?? "", line: json["line"]?.integer ?? 0, column: json["column"]?.integer ?? 0,
-            length: json["length"]?.integer ?? 1)
-        self.init(
-            json["severity"]?.string == "warning" ? .warning : .error, json["message"]?.string ?? "", at: place,
-            hint: json["hint"]?.string ?? "")
-    }
-}

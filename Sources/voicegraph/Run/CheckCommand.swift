@@ -72,13 +72,13 @@ struct CheckCommand: ParsableCommand {
             if isJSON {
                 report(diagnostics, json: true, to: STDOUT_FILENO)
             } else {
-                show(diagnostics, of: description, name, text)
+                show(diagnostics, of: description, name)
             }
         }
         if hasErrors { throw ExitCode(1) }
     }
 
-    private func show(_ diagnostics: [Diagnostic], of graph: GraphDescription?, _ name: String, _ text: [UInt8]?) {
+    private func show(_ diagnostics: [Diagnostic], of graph: GraphDescription?, _ name: String) {
         if diagnostics.isEmpty, let graph {
             let (nodes, links) = (counted(graph.nodes.count, "node"), counted(graph.links.count, "link"))
             let alone = graph.nodes.filter {
@@ -89,9 +89,7 @@ struct CheckCommand: ParsableCommand {
             writeOut("\(name): fine: \(nodes), \(links)\(unheard)\n")
             return
         }
-        var format = diagnosticFormat(for: STDOUT_FILENO)
-        format.texts[Self.input] = text
-        var found = format.text(diagnostics)
+        var found = diagnosticFormat(for: STDOUT_FILENO).text(diagnostics)
         if files.count > 1 {
             // The last line says how much was found, and here of which file.
             let summary = DiagnosticFormat.summary(diagnostics) + "\n"

@@ -26,7 +26,7 @@ public func fuzzGraph(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         precondition(!diagnostics.isEmpty, "refused without a reason")
     }
     for diagnostic in diagnostics where diagnostic.location.file == "fuzz.conf" { check(diagnostic, bytes) }
-    let format = DiagnosticFormat(color: true, texts: ["fuzz.conf": bytes])
+    let format = DiagnosticFormat(color: true)
     precondition(diagnostics.isEmpty == format.text(diagnostics).isEmpty)
     precondition(DiagnosticFormat.json(diagnostics).split(separator: "\n").count == diagnostics.count)
     return 0
