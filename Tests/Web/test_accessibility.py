@@ -143,7 +143,7 @@ def test_sentences_are_read_out_whole_in_whatever_parts_they_come(run, open_page
     told = page.evaluate("""async parts => { const { Bubbles } = await import('./bubbles.js'); const told = []
       const [transcript, newest] = [0, 1].map(() => document.createElement('div'))
       const said = { set textContent(text) { told.push(text) } }
-      const bubbles = new Bubbles({ transcript, newest, said }, () => {})
+      const bubbles = new Bubbles({ transcript, newest, said }, () => {}, word => word)
       for (const delta of parts) bubbles.put({ id: 1, role: 'agent', delta, state: 'partial' })
       bubbles.put({ id: 1, role: 'agent', text: parts.join(''), state: 'whole' })
       return told }""", parts)

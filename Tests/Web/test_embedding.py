@@ -176,3 +176,60 @@ def test_inputs_are_large_enough_that_a_phone_does_not_enlarge_the_page(element)
     page, _ = element('mode="conversation"')
     state(page, "transcript")
     assert page.evaluate(f"parseFloat(getComputedStyle({ROOT}.querySelector('input')).fontSize)") >= 16
+
+
+@pytest.mark.parametrize("css, wanted", [
+    ("", "light"), ("body { background: #101418 }", "dark"), ("html { color-scheme: dark }", "dark"),
+    ("body { color-scheme: light; background: #101418 }", "light"), ("body { background: rgb(240 240 240) }", "light")])
+def test_element_has_the_colours_of_its_page_whatever_the_system_has(element, css, wanted):
+    page, _ = element(css=css, color_scheme="dark" if wanted == "light" else "light")
+    state(page, "collapsed")
+    surface = page.locator("voice-graph [part~=launcher]").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert surface == {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 26, 32)"}[wanted]
+
+
+@pytest.mark.parametrize("accent", ["#ff6a00", "#ffe600", "#10206a", "rebeccapurple"])
+def test_all_follows_from_one_accent_and_can_be_read(element, accent):
+    page, _ = element('mode="conversation"', css=f"voice-graph {{ --vg-accent: {accent} }}")
+    talk(page)
+    contrast = """([part, over]) => { const e = document.querySelector('voice-graph').shadowRoot.querySelector(`[part~=${part}]`)
+      const light = c => { const [r, g, b] = c.match(/[0-9.]+/g).map(v => (v /= c.startsWith('color') ? 1 : 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b }
+      const { color, backgroundColor } = getComputedStyle(e), [a, b] = [light(color), light(over ?? backgroundColor)]
+      return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), backgroundColor] }"""
+    for part in ["user-bubble", "send"]:
+        ratio, ground = page.evaluate(contrast, [part, None])
+        assert ratio >= 4.5, (part, accent, ratio, ground)
+    assert page.evaluate(contrast, ["user-bubble", None])[1] != "rgb(3, 107, 91)", "the colour of one's own"
+
+
+def test_element_is_as_wide_as_its_place(element):
+    page, _ = element(css="body { width: 250px; margin: 0 }")
+    state(page, "collapsed")
+    page.locator("voice-graph [part~=launcher]").click()
+    state(page, "expanded")
+    for view in ["expanded", "transcript"]:
+        box = page.locator("voice-graph [part~=card]").bounding_box()
+        assert box["width"] <= 250, (view, box)
+        page.locator("voice-graph [part~=toggle]").click()
+
+
+def test_attributes_are_properties_and_events_go_up_as_the_types_say(element):
+    page, _ = element('preset="constructor" should-initialize="FALSE"')
+    wait(page, "!!customElements.get('voice-graph')")
+    assert page.evaluate(f"{ELEMENT}.state") == "idle"
+    told = page.evaluate(f"""async () => {{ const e = {ELEMENT}, told = []
+        for (const type of ['state', 'status', 'mute', 'message', 'error']) document.addEventListener(type, ({{ type }}) => told.push(type))
+        e.mode = 'conversation'; e.theme = 'dark'; e.iconOnly = true; e.iconOnly = false; e.shouldInitialize = true
+        const end = performance.now() + 20000
+        while (e.state !== 'transcript' && performance.now() < end) await new Promise(done => setTimeout(done, 50))
+        return [e.getAttribute('mode'), e.theme, e.hasAttribute('icon-only'), e.src, e.state, [...new Set(told)].sort()] }}""")
+    assert told[:3] == ["conversation", "dark", False] and told[3].startswith("http://127.0.0.1") and told[4] == "transcript"
+    assert told[5] == ["state", "status"], told
+
+
+def test_who_spoke_is_read_out_and_each_text_has_its_own_direction(element):
+    page, host = element('mode="conversation"')
+    talk(page)
+    names = page.evaluate(f"""[...{ROOT}.querySelectorAll('[part~=bubble]')].map(e => [getComputedStyle(e, '::before').content, getComputedStyle(e).unicodeBidi])""")
+    assert names[0] == ['"You:"', "plaintext"] and names[1] == ['"Assistant:"', "plaintext"], names

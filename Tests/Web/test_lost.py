@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the way to the host is cut, or its answer is no: what the element and the page say, and how they come back."""
 
+import signal
+import time
+
 import pytest
 
 import gate as gates
@@ -110,8 +113,96 @@ def test_T4_what_fails_in_a_conversation_is_told_with_its_reason_and_retry(place
     error = page.evaluate(f"{ELEMENT}.error")
     assert error["kind"] in ("connection", "other") and error["message"], error
     assert part(page, "retry").is_visible()
+    # The conversation is still there, and goes on with what is said next.
     part(page, "retry").click()
-    state(page, "collapsed")
+    state(page, "expanded")
+    part(page, "toggle").click()
+    assert part(page, "user-bubble").all_inner_texts() == ["hello"]
+
+
+@pytest.fixture
+def talking(placed):
+    """An element with a conversation of one question and its reply; returns page, host, way."""
+
+    def make(attributes="", *options):
+        page, host, way = placed(attributes, TALKING, *options)
+        begin(page, "transcript" if "icon-only" in attributes else "expanded")
+        if "icon-only" not in attributes:
+            part(page, "toggle").click()
+        assert page.evaluate(f"{ELEMENT}.send('hello')") is True
+        eventually("the reply", lambda: part(page, "agent-bubble").count())
+        eventually("it was spoken", lambda: host.event("speech.finished"))
+        part(page, "input").fill("a draft")
+        page.watch.allows += BREAKS
+        return page, host, way
+
+    return make
+
+
+def kept(page):
+    """What of a conversation can be seen: its bubbles, the draft, and where the focus is."""
+    return page.evaluate(f"""() => {{ const root = {ELEMENT}.shadowRoot, all = part => [...root.querySelectorAll(`[part~=${{part}}]`)]
+        return [all('bubble').filter(e => e.checkVisibility()).map(e => e.textContent), all('input')[0].value,
+            root.activeElement?.part.value] }}""")
+
+
+def test_host_that_hangs_is_told_within_seconds_over_the_conversation_and_comes_back(talking):
+    page, host, way = talking()
+    before = kept(page)
+    assert before[1:] == ["a draft", "input"] and len(before[0]) == 2, before
+    host.process.send_signal(signal.SIGSTOP)
+    try:
+        begun = time.monotonic()
+        state(page, "error")
+        assert time.monotonic() - begun < 20, "3 s on a machine that has time for it"
+        part(page, "title").filter(has_text="Connection lost").wait_for()
+        assert kept(page) == before
+        assert not part(page, "send").is_enabled()
+    finally:
+        host.process.send_signal(signal.SIGCONT)
+    state(page, "transcript")
+    assert kept(page) == before and not part(page, "error").is_visible()
+
+
+def test_host_that_says_nothing_by_itself_is_not_taken_for_one_that_hangs(placed):
+    page, host, way = placed()
+    begin(page)
+    host.call("mute", node="voice", on=True)
+    page.evaluate(f"""() => {{ window.states = []
+        {ELEMENT}.addEventListener('state', ({{ detail }}) => states.push(detail.state)) }}""")
+    page.wait_for_timeout(4500)
+    assert page.evaluate("states") == [] and page.evaluate(f"{ELEMENT}.state") == "expanded"
+
+
+def test_conversation_outlives_the_run_at_its_other_end(run, talking, elsewhere, tmp_path):
+    tokens = ["--set", f'web.tokens="{tmp_path / "tokens"}"']
+    page, host, way = talking("", *tokens)
+    before = kept(page)
+    host.kill()
+    state(page, "error")
+    assert kept(page) == before
+    again = run(TALKING, *gates.OPTIONS, *tokens, "--set", f'web.origins=["{elsewhere.origin}"]', port=host.port)
+    assert again.token == host.token
+    state(page, "transcript")
+    assert kept(page) == before
+    part(page, "input").press("Enter")
+    eventually("what comes stands behind it", lambda: len(kept(page)[0]) == 4)
+    assert kept(page)[0][:3] == [*before[0], "a draft"]
+
+
+def test_what_cannot_begin_is_closed_to_a_button_and_opened_again(placed):
+    page, host, way = placed('should-initialize="false"')
+    page.watch.allows += BREAKS
+    way.cut()
+    page.evaluate(f"{ELEMENT}.setAttribute('should-initialize', 'true')")
+    state(page, "error")
+    part(page, "dismiss").click()
+    assert part(page, "launcher").is_visible() and not part(page, "error").is_visible()
+    assert page.evaluate(f"{ELEMENT}.shadowRoot.activeElement.part.value") == "launcher"
+    part(page, "launcher").click()
+    part(page, "retry").wait_for()
+    page.keyboard.press("Escape")
+    part(page, "launcher").wait_for()
 
 
 def test_T11_red_icon_opens_the_card_and_retry_brings_back_the_button(placed):

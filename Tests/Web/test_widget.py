@@ -334,7 +334,7 @@ def lists(page, host, then):
     return page.evaluate(f"""async () => {{ const {{ Bubbles }} = await import('{host.url}bubbles.js')
         const make = style => document.body.appendChild(Object.assign(document.createElement('div'), {{ style }}))
         const parts = {{ transcript: make('height: 100px; overflow: auto'), newest: make(''), said: make('') }}
-        const bubbles = new Bubbles(parts, () => {{}})
+        const bubbles = new Bubbles(parts, () => {{}}, word => word)
         for (let id = 0; id < 30; id++) bubbles.put({{ id, role: 'user', text: 'words', time: id }})
         const list = parts.transcript, end = list.scrollTop
         const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)))

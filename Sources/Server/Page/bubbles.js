@@ -12,18 +12,24 @@ export class Bubbles {
 	#newest
 	#said
 	#told
+	#text
 	#elements = new Map()
+	/** Of each item, how many characters were read out. */
+	#read = new WeakMap()
 	/** What was typed here and has not come back yet. */
 	#echoes = []
 	#isPinned = true
 	/** Where the list was scrolled to, and how tall it and all of it were, as far as is known. */
 	#known = { top: 0 }
 
-	/** `said` is read out by screen readers; `told` takes each item that changed. */
-	constructor({ transcript: list, newest, said }, told) {
-		[this.#list, this.#newest, this.#said, this.#told] = [list, newest, said, told]
+	/** `said` is read out by screen readers; `told` takes each item that changed, `text(word)` is how something is said. */
+	constructor({ transcript: list, newest, said }, told, text) {
+		[this.#list, this.#newest, this.#said, this.#told, this.#text] = [list, newest, said, told, text]
 		list.onscroll = () => this.#scrolled()
-		newest.onclick = () => this.follow(true)
+		newest.onclick = () => {
+			this.follow(true)
+			list.focus()
+		}
 		// What appears beside the list takes of its height.
 		new ResizeObserver(() => this.follow(this.#isPinned)).observe(list)
 	}
@@ -31,6 +37,11 @@ export class Bubbles {
 	/** Whether the newest bubble is in sight. */
 	get isPinned() {
 		return this.#isPinned
+	}
+
+	/** Seconds at which the newest item began. */
+	get end() {
+		return this.transcript.items.at(-1)?.time ?? 0
 	}
 
 	clear() {
@@ -85,6 +96,8 @@ export class Bubbles {
 		}
 		bubble.className = `${item.role} ${item.state}`
 		bubble.part = `bubble ${item.role}-bubble`
+		// Who speaks is seen by its side, and heard by screen readers.
+		bubble.dataset.who = this.#text(item.role)
 		bubble.textContent = item.text
 		if (!item.isGone) return
 		bubble.remove()
@@ -115,9 +128,12 @@ export class Bubbles {
 
 	/** Tells a screen reader whole sentences, once each: one is whole when the next one has begun. */
 	#announce(item) {
-		const { text, told = 0 } = item
+		const { text } = item
+		const told = this.#read.get(item) ?? 0
 		const end = item.state === 'whole' ? text.length : [...sentences.segment(text)].at(-1).index
-		if (end > told) this.#said.textContent = text.slice(told, item.told = end).trim()
+		if (end <= told) return
+		this.#read.set(item, end)
+		this.#said.textContent = text.slice(told, end).trim()
 	}
 
 	#scrolled() {

@@ -10,7 +10,7 @@ export const presets = {
 /** The colours of a preset in any case, or of a pair as d3ffa6-036b5b; of anything else those of verdant. */
 export function presetColors(name) {
 	const pair = /^#?([0-9a-f]{6})-#?([0-9a-f]{6})$/i.exec(name)
-	return pair ? ['#' + pair[1], '#' + pair[2]] : presets[name.toLowerCase()] ?? presets.verdant
+	return pair ? ['#' + pair[1], '#' + pair[2]] : presets[Object.hasOwn(presets, name.toLowerCase()) ? name.toLowerCase() : 'verdant']
 }
 
 const channels = color => [1, 3, 5].map(at => parseInt(color.slice(at, at + 2), 16))

@@ -15,6 +15,8 @@ const blocked = cause('blocked', 'Cannot connect',
 	'The host answers, but no WebSocket reaches it: a policy of the page or a proxy keeps it back.')
 /** Milliseconds until a connection that neither opens nor fails counts as lost. */
 const patience = 12e3
+/** Milliseconds between looks at a connection: after two without a word the host is asked for one, after four it hangs. */
+const beat = 750
 
 /** The connection to a server, shared by all on a page that show it: calls, events, levels and sound. */
 export class Live {
@@ -30,6 +32,9 @@ export class Live {
 	#users = 0
 	#count = 0
 	#tries = 0
+	/** Looks since the host told anything. */
+	#silent = 0
+	#end
 
 	static of(src, token = '') {
 		const key = src + ' ' + token
@@ -44,6 +49,7 @@ export class Live {
 		return () => {
 			if (--this.#users) return
 			clearTimeout(this.timer)
+			clearInterval(this.watch)
 			this.socket?.close()
 			this.#tell('closed')
 		}
@@ -129,6 +135,7 @@ export class Live {
 				clearTimeout(limit)
 				this.#lose().then(() => reject(this.refusal))
 			}
+			this.#end = end
 			const limit = setTimeout(() => {
 				socket?.close()
 				end()
@@ -153,8 +160,22 @@ export class Live {
 			return undefined
 		}
 		socket.binaryType = 'arraybuffer'
-		socket.onmessage = ({ data }) => (typeof data === 'string' ? this.#take(JSON.parse(data)) : this.#measure(data))
+		socket.onmessage = ({ data }) => this.#hear(data)
 		return socket
+	}
+
+	#hear(data) {
+		this.#silent = 0
+		return (typeof data === 'string' ? this.#take(JSON.parse(data)) : this.#measure(data))
+	}
+
+	/** A host that hangs closes nothing, and neither does a cable that was pulled. */
+	#look() {
+		if (++this.#silent === 2) this.ask()
+		else if (this.#silent > 3) {
+			this.socket.close()
+			this.#end()
+		}
 	}
 
 	async #begin() {
@@ -165,10 +186,15 @@ export class Live {
 		if (!resumed) this.#latest.clear()
 		this.#tell('open', resumed)
 		this.ask()
+		clearInterval(this.watch)
+		this.watch = setInterval(() => this.#look(), beat)
 	}
 
 	async #lose() {
+		const { socket } = this
 		const wasOpen = this.state === 'open'
+		clearInterval(this.watch)
+		this.#silent = 0
 		this.refusal = this.run ? lost : away
 		for (const { reject } of this.#calls.values()) reject(this.refusal)
 		this.#calls.clear()
@@ -182,7 +208,8 @@ export class Live {
 			if (answer.status === 401 || answer.status === 403) this.refusal = refused
 			else if (answer.ok) this.refusal = blocked
 		}
-		if (this.#users) this.#tell(this.refusal === refused ? 'refused' : 'lost')
+		// Another one may be open by now.
+		if (this.#users && socket === this.socket) this.#tell(this.refusal === refused ? 'refused' : 'lost')
 	}
 
 	#take(message) {

@@ -11,13 +11,15 @@ style.replaceSync(`
 :host { all: initial; visibility: inherit; display: inline-block;
 	--surface: var(--vg-surface, light-dark(#fff, #171a20)); --text: var(--vg-text-primary, light-dark(#11161f, #eef1f5));
 	--quiet: var(--vg-text-secondary, light-dark(#566070, #a3adbb)); --line: light-dark(#dde2e8, #2e3540);
-	--field: var(--vg-input-background, light-dark(#f1f3f6, #222731)); --accent: light-dark(#036b5b, #7fe3c4);
-	--bad: light-dark(#b42318, #ff9a8d); --on: light-dark(#fff, #10231e) }
+	--field: var(--vg-input-background, light-dark(#f1f3f6, #222731)); --bad: light-dark(#b42318, #ff9a8d);
+	max-width: 100% }
 :host([hidden]) { display: none !important }
-:host > div { all: initial; display: contents; visibility: inherit; color-scheme: light dark; color: var(--text);
+:host > div { --accent: light-dark(#036b5b, #7fe3c4); --on: light-dark(#fff, #10231e);
+	--own: light-dark(#036b5b, #0b6e5e); --own-text: #fff;
+	all: initial; display: contents; visibility: inherit; color-scheme: light dark; color: var(--text);
 	font: 15px/1.45 var(--vg-font, system-ui, sans-serif); overflow-wrap: break-word }
 :host > [data-theme=light] { color-scheme: light } :host > [data-theme=dark] { color-scheme: dark }
-:host([position*='-']) { position: fixed; z-index: 9999; margin: 20px }
+:host([position*='-']) { position: fixed; z-index: 9999; margin: 20px; max-width: calc(100vw - 40px) }
 :host([position^=bottom]) { bottom: 0 } :host([position^=top]) { top: 0 }
 :host([position$=right]) { right: 0 } :host([position$=left]) { left: 0 }
 * { box-sizing: border-box; font: inherit; color: inherit; margin: 0 } [hidden] { display: none !important }
@@ -35,7 +37,7 @@ svg { width: 22px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-l
 .round:not(.bad) { background: var(--accent); border-color: transparent } .round:not(.bad) svg { color: var(--on) }
 ::slotted([slot=icon]) { max-width: 32px; max-height: 32px }
 .round span, .said { position: absolute; clip-path: inset(50%) }
-.card { width: min(360px, 100vw - 40px); border-radius: var(--vg-radius, 24px); overflow: hidden; display: inline-flex;
+.card { width: 360px; max-width: 100%; border-radius: var(--vg-radius, 24px); overflow: hidden; display: inline-flex;
 	vertical-align: top; flex-direction: column; position: relative } .tall { height: min(580px, 100vh - 40px); height: min(580px, 100dvh - 40px) }
 .stage { height: 212px; flex: none; padding: 16px } .tall .stage { height: 96px; padding: 8px }
 canvas { display: block; width: 100%; height: 100% }
@@ -45,9 +47,12 @@ ol { flex: 1; overflow-y: auto; padding: 12px 16px; list-style: none; display: f
 ol:empty::before { content: attr(data-empty); color: var(--quiet); margin: auto }
 li { max-width: 85%; padding: 9px 14px; border-radius: 18px; overflow-wrap: anywhere; white-space: pre-wrap }
 .agent { align-self: start; background: var(--vg-agent-bubble-background, light-dark(#eef1f4, #262c36));
-	color: var(--vg-agent-bubble-text, var(--text)); border-bottom-left-radius: 6px }
-.user { align-self: end; background: var(--vg-user-bubble-background, light-dark(#036b5b, #0b6e5e));
-	color: var(--vg-user-bubble-text, #fff); border-bottom-right-radius: 6px }
+	color: var(--vg-agent-bubble-text, var(--text)); border-end-start-radius: 6px }
+.user { align-self: end; background: var(--vg-user-bubble-background, var(--own));
+	color: var(--vg-user-bubble-text, var(--own-text)); border-end-end-radius: 6px }
+/* Each text has its own direction; where it stands is the page's. */
+li, h2, input, .hint, .status, .launcher-text { unicode-bidi: plaintext }
+li::before { content: attr(data-who); position: absolute; clip-path: inset(50%) }
 .partial::after { content: ' …' } .unsent { outline: 2px solid var(--bad) }
 .notice { padding: 8px 16px 0 } form { display: flex; gap: 8px; padding: 12px 16px 0 }
 /* Of less than 16 px iOS enlarges the page. */
@@ -55,7 +60,7 @@ input { flex: 1; min-width: 0; font-size: 16px; border: 1px solid var(--line); b
 	background: var(--field) }
 input::placeholder { color: var(--quiet); opacity: 1 }
 .controls { display: flex; justify-content: center; gap: 12px; padding: 12px 16px 16px }
-.newest { position: absolute; right: 16px; bottom: 148px; box-shadow: 0 2px 8px #0004 }
+.newest { align-self: end; margin: -52px 16px 8px; box-shadow: 0 2px 8px #0004; z-index: 1 }
 .mute { background: var(--vg-mute-background, var(--field)); color: var(--vg-mute-icon, var(--text)) }
 .mute[aria-pressed=true] { background: var(--vg-mute-active-background, var(--bad));
 	color: var(--vg-mute-icon, var(--on)) }
@@ -63,11 +68,19 @@ input::placeholder { color: var(--quiet); opacity: 1 }
 .mute.begin { display: flex; align-items: center; gap: 8px; padding: 0 20px; font-weight: 600 }
 .error { padding: 28px 24px 12px; align-items: center; gap: 8px } .error > svg { color: var(--bad); width: 36px }
 h2, .error button { font-weight: 600; padding: 0 20px }
+/* Above what was said, where a conversation is held up. */
+.banner { display: flex; padding-block: 8px; padding-inline: 16px 8px; border-bottom: 1px solid var(--line) }
+.banner > svg { width: 22px; flex: none } .banner h2 { flex: 1; padding: 0; font-size: 14px }
+.banner :is(.hint, .dismiss) { display: none } .banner .controls { padding: 0 }
 :host(:is(${faces}, [mode=conversation])) { display: block; height: 100% }
 :host(:is(${faces}, [mode=conversation])) .card { width: 100%; height: 100%; border: 0; box-shadow: none;
 	border-radius: 0 }
 :host([mode=conversation]) :is(.stage, .end, .toggle) { display: none } :host(:is(${faces})) .card { background: none }
 :host(:is(${faces})) .stage { height: 100%; padding: 0 }
+/* On a phone, and above its keyboard, a conversation has the whole screen. */
+@media (max-width: 480px), (max-height: 440px) {
+	:host([position*='-']) .tall { position: fixed; inset: 0; width: 100%; max-width: none; height: 100vh; height: 100dvh;
+		border: 0; border-radius: 0 } .tall .stage { display: none } }
 @media (prefers-reduced-motion: reduce) { .busy svg { animation: none } }
 @media (forced-colors: active) { button, li { border: 1px solid } }
 `)
@@ -85,7 +98,7 @@ export const layout = () => {
 			part('p', 'notice', { role: 'alert' }),
 			part('form', 'composer', {}, part('input', 'input', { autocomplete: 'off', maxlength: 10000 }), part('button', 'send')),
 			part('div', 'controls', {}, part('button', 'mute'), part('button', 'toggle'), part('button', 'end'))),
-		part('section', 'error card', {},
+		part('section', 'error card', { role: 'alert' },
 			part('h2', 'title'), part('p', 'hint'),
 			part('div', 'controls', {}, part('button', 'retry'), part('button', 'dismiss'))),
 		part('div', 'said', { role: 'status' }))
@@ -93,14 +106,23 @@ export const layout = () => {
 
 /** Shows of the parts what belongs to a state, and says in them what there is to say. */
 export function show(parts, now) {
-	const { state, mood, muted, error, isFace, isRound, text } = now
+	const { mood, muted, error, held, isFace, isRound, text } = now
+	const isBanner = held && !isFace && now.isOpened
+	const state = isBanner ? held : now.state
 	const isList = state === 'transcript' && !isFace
 	const isBusy = state === 'loading' || state === 'connecting'
-	const isCardOfError = error && (!isRound || now.isOpened)
+	const isCardOfError = error && !isBanner && now.isOpened
+	// A page that tells by itself of its connection can leave this out.
+	parts.error.part = now.isConnected ? 'error' : 'error disconnected'
+	if (isBanner !== (parts.error.parentNode === parts.card)) {
+		if (isBanner) parts.card.prepend(parts.error)
+		else parts.card.after(parts.error)
+		parts.error.className = isBanner ? 'error banner' : 'error card'
+	}
 	Object.entries({
-		launcher: !isFace && !isCardOfError && (isBusy || error || state === 'collapsed'), error: !isFace && isCardOfError,
+		launcher: !isFace && !isCardOfError && !isBanner && (isBusy || error || state === 'collapsed'), error: isBanner || (!isFace && isCardOfError),
 		card: isFace || isList || state === 'expanded', transcript: isList, composer: isList && now.canAnswer,
-		newest: isList && !now.isPinned, status: !isFace && now.canTalk, controls: !isFace, notice: now.notice,
+		newest: isList && !now.isPinned, status: !isFace && now.canTalk && !isBanner, controls: !isFace, notice: now.notice,
 		mute: now.canMute || now.canBegin, toggle: !isRound,
 	}).forEach(([name, isShown]) => (parts[name].hidden = !isShown))
 	parts.launcher.className = `launcher${isRound ? ' round' : ''}${isBusy ? ' busy' : ''}${error ? ' bad' : ''}`
@@ -123,7 +145,9 @@ export function show(parts, now) {
 	parts.transcript.dataset.empty = text('empty')
 	parts.status.textContent = text(mood, mood === 'listening' ? '' : now.label)
 	parts.input.placeholder = text('message')
-	parts.input.disabled = parts.send.disabled = !now.isConnected || now.isReadOnly
+	// A draft and its cursor stay while the connection is lost.
+	parts.input.disabled = now.isReadOnly || (!now.isConnected && !isBanner)
+	parts.send.disabled = !now.isConnected || now.isReadOnly
 	parts.mute.disabled = now.isReadOnly && !now.hasStreams
 	parts.mute.ariaPressed = now.canBegin ? null : muted
 	parts.mute.ariaLabel = text(now.canBegin ? 'begin' : 'mute')

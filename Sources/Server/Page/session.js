@@ -23,6 +23,8 @@ export class Session {
 	#before
 	#hadStreams = false
 	#isSpeaking = false
+	/** Seconds by which times of this run are later than those of the run before. */
+	#shift = 0
 	/** Words for what cannot be done, by what it is about, until it can. */
 	#notes = new Map()
 	#sound = new Sound({ note: (...given) => this.note(...given), muted: muted => this.#tell('mute', { muted }) })
@@ -44,6 +46,11 @@ export class Session {
 	/** The browser's sound that is open. */
 	get streams() {
 		return this.#sound.streams
+	}
+
+	/** The state of a conversation that an error holds up; undefined: there is none. */
+	get held() {
+		return this.error && this.#before
 	}
 
 	/** Words for what cannot be done now. */
@@ -138,7 +145,8 @@ export class Session {
 
 	/** Tries again now: a connection that is lost, or everything. */
 	async retry() {
-		if (this.#before && !this.connected) this.live.retry()
+		if (this.#before && this.connected) await this.#restore()
+		else if (this.#before) this.live.retry()
 		else if (this.error) await this.initialize()
 	}
 
@@ -160,7 +168,7 @@ export class Session {
 		const text = given.trim()
 		const node = this.graph?.answering
 		if (!text || !node || !this.connected || !this.#isOn) return false
-		const echo = this.#bubbles.echo(text, this.live.time)
+		const echo = this.#bubbles.echo(text, this.live.time + this.#shift)
 		try {
 			await this.live.call('do', { node, action: 'send', arguments: { text } })
 			this.note('message')
@@ -212,6 +220,7 @@ export class Session {
 	#clear() {
 		this.#close()
 		this.error = this.#before = undefined
+		this.#shift = 0
 		this.#bubbles.clear()
 		this.#view.changed()
 	}
@@ -228,8 +237,10 @@ export class Session {
 				this.#fail(this.error.kind, refusal, this.#before)
 			}
 		} else if (state === 'open' && this.error) {
-			if (isResumed && this.#before) this.#restore()
-			else this.initialize()
+			if (!this.#before) return this.initialize()
+			// Another run begins its time anew; what was said stays before what comes.
+			if (!isResumed) this.#shift = this.#bubbles.end
+			this.#restore()
 		} else if (state === 'open') this.#refresh()
 		this.#view.changed()
 	}
@@ -240,7 +251,7 @@ export class Session {
 		this.#before = undefined
 		const turn = this.#turn
 		await this.#refresh()
-		if (turn === this.#turn && this.graph.streams.length) this.#open(this.#hadStreams)
+		if (turn === this.#turn && this.graph.streams.length && !this.streams.length) this.#open(this.#hadStreams)
 	}
 
 	async #refresh() {
@@ -255,7 +266,8 @@ export class Session {
 
 	#event(event) {
 		const graph = this.graph
-		const { event: name, node, item, text, delta, time } = event
+		const { event: name, node, item, text, delta } = event
+		const time = event.time + this.#shift
 		if (name === 'graph.changed') return this.#refresh()
 		if (!graph) return
 		if (node === graph.answering && name === graph.mood) return this.#feel(event)
@@ -275,8 +287,9 @@ export class Session {
 		if (state === 'error' && this.#isOn) {
 			this.#fail(kind, { word: retry ? 'away' : 'failed', message: reason })
 		} else if (state !== 'error' && this.#before && this.connected) this.#restore()
+		if (state === this.status && (label ?? '') === this.label) return this.#view.changed()
 		this.label = label ?? ''
-		this.#tell('status', { status: state, label })
+		this.#tell('status', { status: state, label: this.label })
 	}
 
 	/** Says it in words for whoever looks; `reason` is what was told, for whoever runs the page. */

@@ -28,6 +28,7 @@ export interface TranscriptItem {
   isGone?: true
 }
 
+/** `state`, `status` and `mute` go up through the page and out of shadow trees; `message` and `error` stay at the element. */
 export interface VoiceGraphEvents {
   state: CustomEvent<{ state: VoiceGraphState; previous: VoiceGraphState }>
   status: CustomEvent<{ status: VoiceGraphStatus; label: string }>
@@ -43,7 +44,7 @@ export interface VoiceGraphEvents {
  * `should-initialize` ("false": no network), and `label-...` for each of the words in words.js. It tells `data-state`, `data-status` and `data-muted`.
  *
  * Custom properties, which go before attributes: `--vg-visualizer` (a preset or two colours), `--vg-surface`,
- * `--vg-text-primary`, `--vg-text-secondary`, `--vg-input-background`, `--vg-transcript-background`,
+ * `--vg-accent` (one colour from which buttons, bubbles, focus and the picture follow), `--vg-text-primary`, `--vg-text-secondary`, `--vg-input-background`, `--vg-transcript-background`,
  * `--vg-user-bubble-background`, `--vg-user-bubble-text`, `--vg-agent-bubble-background`, `--vg-agent-bubble-text`,
  * `--vg-mute-background`, `--vg-mute-active-background`, `--vg-mute-icon`, `--vg-font`, `--vg-radius`.
  *
@@ -52,9 +53,19 @@ export interface VoiceGraphEvents {
  * Slot: `icon`, an image or logo of your own in the launcher; an error shows its own.
  *
  * Parts: launcher, launcher-icon, launcher-text, card, stage, canvas, status, transcript, bubble, user-bubble, agent-bubble, newest, notice,
- * composer, input, send, controls, mute, toggle, end, error, title, hint, retry, dismiss.
+ * composer, input, send, controls, mute, toggle, end, error (disconnected too, while that is why), title, hint, retry, dismiss.
  */
 export class VoiceGraph extends HTMLElement {
+  /** The attributes of these names; '' and false where there is none. */
+  src: string
+  token: string
+  mode: string
+  visualizer: string
+  preset: string
+  theme: string
+  position: string
+  iconOnly: boolean
+  shouldInitialize: boolean
   readonly state: VoiceGraphState
   readonly status: VoiceGraphStatus
   readonly muted: boolean

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The custom element <voice-graph>, which any page can load.
 import { Bubbles } from './bubbles.js'
-import { opaque, presetColors } from './colors.js'
+import { isDark, legible, mix, opaque, presetColors } from './colors.js'
 import { icon, icons } from './dom.js'
 import { Face, dark, forced } from './face.js'
 import { layout, show, style } from './look.js'
@@ -13,6 +13,10 @@ export { presets } from './colors.js'
 export { Transcript, presetColors, smooth }
 
 const styles = ['orb', 'bars', 'wave', 'meter']
+/** Attributes that are properties too, by their names. */
+const texts = ['src', 'token', 'mode', 'visualizer', 'preset', 'theme', 'position']
+/** Events that go up through the page; windows have other ones called error and message. */
+const bubbling = ['state', 'status', 'mute']
 
 /** A voice assistant, a conversation or a face on any page; voice-graph.d.ts describes it. */
 export class VoiceGraph extends HTMLElement {
@@ -24,7 +28,8 @@ export class VoiceGraph extends HTMLElement {
 	#bubbles
 	#session
 	#wish
-	#isOpened = false
+	/** Whether an error is shown as a card; undefined: as the element is. */
+	#isOpened
 	#lookedAt = 0
 	#smoothedAt = 0
 
@@ -41,7 +46,7 @@ export class VoiceGraph extends HTMLElement {
 			if (icons[name]) node.prepend(icon(name))
 		}
 		this.face = new Face(parts.canvas)
-		this.#bubbles = new Bubbles(parts, detail => this.dispatchEvent(new CustomEvent('message', { detail })))
+		this.#bubbles = new Bubbles(parts, detail => this.#dispatch('message', detail), word => this.#text(word))
 		const session = this.#session = new Session(this.#bubbles, {
 			wanted: () => this.#wanted, text: word => this.#text(word),
 			changed: () => this.#render(), described: () => this.#pick(),
@@ -51,7 +56,9 @@ export class VoiceGraph extends HTMLElement {
 		parts.composer.onsubmit = event => this.#submit(event)
 		parts.mute.onclick = () => this.mute(!this.muted)
 		parts.toggle.onclick = () => session.set(this.state === 'expanded' ? 'transcript' : 'expanded')
-		parts.end.onclick = parts.dismiss.onclick = () => this.end()
+		parts.end.onclick = () => this.end()
+		parts.dismiss.onclick = () => (session.graph ? this.end() : this.#close())
+		root.addEventListener('keydown', event => event.key === 'Escape' && this.#escape(event))
 		parts.retry.onclick = () => this.retry()
 	}
 
@@ -83,12 +90,28 @@ export class VoiceGraph extends HTMLElement {
 	/** Connects to what is wanted, and to nothing else. */
 	#settle = () => {
 		if (!this.isConnected) return this.#session.leave()
-		if (this.state === 'idle') return this.getAttribute('should-initialize') !== 'false' && this.initialize()
+		if (this.state === 'idle') return this.shouldInitialize && this.initialize()
 		const { src, token } = this.#wanted
 		const { live } = this.#session
 		if (live?.src === src && live.token === token) return
 		this.#session.leave()
 		this.initialize()
+	}
+
+	get shouldInitialize() {
+		return this.getAttribute('should-initialize')?.toLowerCase() !== 'false'
+	}
+
+	set shouldInitialize(isWanted) {
+		this.setAttribute('should-initialize', !!isWanted)
+	}
+
+	get iconOnly() {
+		return this.hasAttribute('icon-only')
+	}
+
+	set iconOnly(isWanted) {
+		this.toggleAttribute('icon-only', !!isWanted)
 	}
 
 	/** Words of one's own, by the names that words.js has; they go before those, and attributes before them. */
@@ -191,11 +214,38 @@ export class VoiceGraph extends HTMLElement {
 		if (!this.#wish) return
 		const computed = getComputedStyle(this)
 		const own = forced.matches && opaque(computed.color)
-		const preset = computed.getPropertyValue('--vg-visualizer').trim() || this.#wish.preset
+		const accent = this.#accent(computed)
+		const preset = computed.getPropertyValue('--vg-visualizer').trim() || this.getAttribute('preset')
+			|| (accent ? `${mix(accent, '#ffffff', 0.6)}-${accent}` : this.#wish.preset)
 		const ground = this.#mode === 'face' ? this.parentElement ?? this : this.#parts.card
 		this.face.look(this.#wish.style, own ? [own, own] : preset ? presetColors(preset) : undefined,
 			opaque(getComputedStyle(ground).backgroundColor), this.#wish.own)
 		this.#lookedAt = performance.now()
+	}
+
+	/** The scheme of the page: what it says, else what its ground looks like. */
+	get #scheme() {
+		const parents = []
+		for (let node = this.parentElement ?? this.getRootNode().host; node; node = node.parentElement ?? node.getRootNode().host) {
+			parents.push(getComputedStyle(node))
+		}
+		const said = parents[0]?.colorScheme.match(/light|dark/g) ?? []
+		if (said.length) return said.length > 1 ? 'system' : said[0]
+		const ground = parents.find(({ backgroundColor }) => !/[,/] ?0(\.\d+)?\)$/.test(backgroundColor) && backgroundColor !== 'transparent')
+		return ground && isDark(opaque(ground.backgroundColor)) ? 'dark' : 'light'
+	}
+
+	/** One colour from which the others follow, each as far from its ground as it has to be; undefined: none is given. */
+	#accent(computed) {
+		const given = computed.getPropertyValue('--vg-accent').trim()
+		const { style } = this.shadowRoot.lastChild
+		const accent = given && opaque(given)
+		const ground = accent && opaque(getComputedStyle(this.#parts.launcher).backgroundColor)
+		const on = color => (isDark(color) ? '#ffffff' : '#10231e')
+		const strong = accent && legible(accent, ground)
+		Object.entries(accent ? { accent: strong, on: on(strong), own: accent, 'own-text': on(accent) }
+			: { accent: '', on: '', own: '', 'own-text': '' }).forEach(([name, color]) => style.setProperty('--' + name, color))
+		return accent || undefined
 	}
 
 	#levels() {
@@ -226,6 +276,26 @@ export class VoiceGraph extends HTMLElement {
 		}
 	}
 
+	/** What cannot begin stays as a button that says so. */
+	#close() {
+		this.#isOpened = false
+		this.#render()
+	}
+
+	/** First the list closes, then the conversation. */
+	#escape(event) {
+		if (this.#mode !== 'widget' || event.defaultPrevented) return
+		event.stopPropagation()
+		if (this.state === 'transcript' && !this.iconOnly) this.#session.set('expanded')
+		else if (this.error && !this.#session.graph) this.#close()
+		else this.end()
+	}
+
+	#dispatch(type, detail) {
+		const isPublic = bubbling.includes(type)
+		this.dispatchEvent(new CustomEvent(type, { detail, bubbles: isPublic, composed: isPublic }))
+	}
+
 	#submit(event) {
 		event.preventDefault()
 		const { input } = this.#parts
@@ -237,9 +307,9 @@ export class VoiceGraph extends HTMLElement {
 
 	/** Shows and tells an event of the session. */
 	#told(type, detail) {
-		if (type === 'state') this.#isOpened = false
+		if (type === 'state') this.#isOpened = undefined
 		if (type !== 'error') this.#render()
-		this.dispatchEvent(new CustomEvent(type, { detail }))
+		this.#dispatch(type, detail)
 		if (type !== 'state' || detail.state !== 'transcript') return
 		this.#bubbles.follow(true)
 		if (this.#mode === 'widget' && detail.previous !== 'error') this.#parts.input.focus()
@@ -252,11 +322,12 @@ export class VoiceGraph extends HTMLElement {
 	#render() {
 		const { graph, live, state, status, mood, muted, error, label, notices, connected, streams, canBegin } = this.#session
 		const { answering, microphone, speaking } = graph ?? {}
+		const { activeElement: had } = this.shadowRoot
 		if (this.isConnected) Object.assign(this.dataset, { state, status, muted })
 		const { theme, logo } = graph?.look ?? {}
-		this.shadowRoot.lastChild.dataset.theme = this.getAttribute('theme') ?? theme
+		this.shadowRoot.lastChild.dataset.theme = this.getAttribute('theme') ?? theme ?? this.#scheme
 		show(this.#parts, {
-			state, mood, muted, error, label, canBegin, notice: notices.map(word => this.#text(word)).join(' '), isOpened: this.#isOpened, isPinned: this.#bubbles.isPinned,
+			state, mood, muted, error, label, canBegin, notice: notices.map(word => this.#text(word)).join(' '), isOpened: this.#isOpened ?? !this.iconOnly, held: this.#session.held, isPinned: this.#bubbles.isPinned,
 			isConnected: connected, isFace: this.#mode === 'face', isRound: this.hasAttribute('icon-only'),
 			isReadOnly: live?.readOnly ?? false, canAnswer: !!answering,
 			canMute: !!microphone && (graph.streams.length > 0 || live.has('operator')),
@@ -264,8 +335,27 @@ export class VoiceGraph extends HTMLElement {
 			canTalk: !!(answering || microphone || speaking), hasStreams: streams.length > 0,
 			text: (word, otherwise) => this.#text(word, otherwise),
 		})
+		if (had?.closest('[hidden], :disabled')) this.#focus()
 		this.#look()
 	}
+
+	/** Who used a part that is there no more goes on with the nearest that is. */
+	#focus() {
+		const { input, mute, end, retry, launcher } = this.#parts
+		;[input, mute, end, retry, launcher].find(part => !part.closest('[hidden], :disabled'))?.focus()
+	}
+}
+
+for (const name of texts) {
+	Object.defineProperty(VoiceGraph.prototype, name, {
+		get() {
+			return this.getAttribute(name) ?? ''
+		},
+		set(text) {
+			this.setAttribute(name, text)
+		},
+		enumerable: true, configurable: true,
+	})
 }
 
 if (!customElements.get('voice-graph')) customElements.define('voice-graph', VoiceGraph)

@@ -9,7 +9,7 @@ export const words = {
 	begin: 'Start', retry: 'Retry', dismiss: 'Close', error: 'Error',
 	// What a screen reader says of buttons and parts.
 	mute: 'Mute microphone', toggle: 'Transcript', transcript: 'Transcript', end: 'End conversation', send: 'Send',
-	input: 'Message', newest: 'Go to the newest', canvas: 'Level of the voice', card: 'Voice assistant', face: 'Face',
+	input: 'Message', user: 'You:', agent: 'Assistant:', newest: 'Go to the newest', canvas: 'Level of the voice', card: 'Voice assistant', face: 'Face',
 	// Why there is no conversation.
 	lost: 'Connection lost', 'lost-hint': 'It is tried again by itself.',
 	refused: 'No access', 'refused-hint': 'This page may not use the assistant any more. Load it again.',
