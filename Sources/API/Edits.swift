@@ -33,10 +33,10 @@ extension HostCall {
             host, given in answer(try await host.remove(given.text("node")))
         },
         HostCall(
-            "link", "link nodes", change: true, right: .owner,
+            "link", "link nodes, or give a link another gain", change: true, right: .owner,
             arguments: [link, LinkDescription.gain.setting],
             results: difference
-        ) { host, given in answer(try await host.link(given.text("link"), gainDB: given.number("gain_db") ?? 0)) },
+        ) { host, given in answer(try await host.link(given.text("link"), gainDB: given.number("gain_db"))) },
         HostCall("unlink", "remove links", change: true, right: .owner, arguments: [link], results: difference) {
             host, given in
             answer(try await host.unlink(given.text("link")))

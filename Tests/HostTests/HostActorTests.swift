@@ -157,6 +157,18 @@ import TestSupport
         await #expect(throws: Fault.self) { try await host.link("echo -> meter", gainDB: 200.1) }
         await #expect(throws: Fault.self) { try await host.link("echo -> meter", gainDB: .nan) }
         try await host.link("echo -> meter", gainDB: -200)
+        // One that there is gets another gain, and is refused where none is given, or the same.
+        await #expect(throws: Fault.self) { try await host.link("echo -> meter") }
+        await #expect(throws: Fault.self) { try await host.link("echo -> meter", gainDB: -200) }
+        let change = try await host.link("echo -> meter", gainDB: -3)
+        #expect(change.linked + change.unlinked + change.parameters > 0)
+        #expect(await host.description?.links.last?.gainDB == -3)
+        try await shows(-9, levels)
+        #expect(try await host.undo().step == "link echo -> meter")
+        let gains = await host.description?.links.map(\.gainDB)
+        #expect(gains == [0, -200])
+        // The name of a node that still sounded is the new node's, which is written down.
+        #expect(try await host.text().contains("[node.echo]"))
         await host.close()
         server.stop()
     }

@@ -65,20 +65,26 @@ extension Host {
         }
     }
 
-    /// Adds links, written as in a file: "a -> b.in_2 -> c".
+    /// Adds links, written as in a file: "a -> b.in_2 -> c". Those that there are get the gain, if one is given.
     @discardableResult
-    public func link(_ text: String, gainDB: Double = 0) async throws -> GraphDifference {
+    public func link(_ text: String, gainDB: Double? = nil) async throws -> GraphDifference {
         let links = try Self.links(text)
         var told = LinkDescription()
-        if let fault = LinkDescription.gain.read(&told, Entry(.number(gainDB))) { throw fault }
+        if let gainDB, let fault = LinkDescription.gain.read(&told, Entry(.number(gainDB))) { throw fault }
         let gain = told.gainDB
         return try await edit("link \(text)") { description in
             for var link in links {
-                if description.links.contains(where: { $0.joins(link) }) {
-                    throw Fault("\(link.from) -> \(link.to) is linked already", hint: "unlink it first")
-                }
                 link.gainDB = gain
-                description.links.append(link)
+                guard let index = description.links.firstIndex(where: { $0.joins(link) }) else {
+                    description.links.append(link)
+                    continue
+                }
+                guard gainDB != nil, description.links[index].gainDB != gain else {
+                    throw Fault(
+                        "\(link.from) -> \(link.to) is linked already", hint: "give it another gain, or unlink it first"
+                    )
+                }
+                description.links[index].gainDB = gain
             }
         }
     }
@@ -218,11 +224,16 @@ extension Host {
         await graph.settled()
         guard graph === (try self.graph()) else { throw Fault("the graph was stopped") }
         var difference = GraphDifference(graph.nodes, old, next)
+        // A name that is another node's by now, and a node that is wanted again, sound on for themselves.
+        let isWanted = { (name: String) in description.links.contains { $0.to.node == name } }
+        let faded = fading
+        let sounding = faded.subtracting(difference.added).filter { !isWanted($0) }
         let turned = next.turned
         // The server may take its time to give ports.
         let (patience, author) = (patience.awaited, Author.current)
         try await onControlThread { try graph.change(to: next, patience: patience, by: author) }
         let answers = graph.apply(next.settings)
+        fading = sounding
         await graph.settled()
         difference.warnings = built.diagnostics.filter { fault in
             // A new node has no links yet, and one that had none has none.
@@ -235,7 +246,7 @@ extension Host {
         }
         return Edited(
             graph: graph, before: old, after: description,
-            back: Self.described(old, ended: difference.removed, as: live, without: fading), turned: turned,
+            back: Self.described(old, ended: difference.removed, as: live, without: faded), turned: turned,
             difference: conclude(difference, graph, asked, tails, isTold: answers.isEmpty), answers: answers)
     }
 
@@ -267,7 +278,7 @@ extension Host {
                 // Nodes that nobody can listen to have no tail of their own.
                 quiet = (listener.take() ?? 0) < Self.inaudible ? quiet + 1 : 0
             }
-            await self?.faded(name)
+            if graph.playing[name]?.instance === instance { await self?.faded(name) }
             _ = try? await self?.edit(nil) { description in
                 // It may have been wanted again, or made anew.
                 guard graph.playing[name]?.instance === instance,

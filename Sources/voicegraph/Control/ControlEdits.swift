@@ -95,10 +95,11 @@ struct RemoveCall: ChangeCall {
     func request() -> (String, [String: JSON]) { ("remove", ["node": .string(node)]) }
 }
 
-/// `ctl link`: new links.
+/// `ctl link`: new links, or the gain of those that there are.
 struct LinkCall: ChangeCall {
     static let configuration = CommandConfiguration(
-        commandName: "link", abstract: "Add links, written as in a file: \"a -> b.in_2 -> c\".",
+        commandName: "link",
+        abstract: "Add links, written as in a file: \"a -> b.in_2 -> c\", or give links another gain.",
         discussion: """
             Examples:
               voicegraph ctl link "tts -> echo -> speakers"
@@ -108,10 +109,12 @@ struct LinkCall: ChangeCall {
     @ParentCommand var parent: ControlCommand
     @OptionGroup var target: ControlOptions
     @Option(parsing: .unconditional, help: ArgumentHelp("Gain of the links in dB.", valueName: "dB"))
-    var gainDb: Double = 0
+    var gainDb: Double?
     @Argument(help: "The links.") var link: String
 
-    func request() -> (String, [String: JSON]) { ("link", ["link": .string(link), "gain_db": .number(gainDb)]) }
+    func request() -> (String, [String: JSON]) {
+        ("link", ["link": .string(link)].merging(gainDb.map { ["gain_db": .number($0)] } ?? [:]) { $1 })
+    }
 }
 
 /// `ctl unlink`: links that end.
