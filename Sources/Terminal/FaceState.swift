@@ -163,6 +163,8 @@ struct FaceState: Sendable {
     var speech: SpeechFace?
     var speaking: Set<String> = []
     var log = FaceLog()
+    /// Where browsers find the graph; empty: nowhere.
+    var link = ""
 
     init(graph: String, nodes: [NodeFace]) {
         self.graph = graph
@@ -196,6 +198,7 @@ struct FaceState: Sendable {
 
     /// Takes what an event tells of who speaks, is heard, records or is drawn.
     mutating func take(_ event: Event, unicode: Bool) {
+        if event.name == HostEvent.web.name { link = event.text("link") ?? "" }
         guard let node = event.node else { return }
         switch parts.state(event) {
         case .speaks: take(speech: event, of: node, unicode: unicode)

@@ -87,6 +87,45 @@ import TestSupport
         #expect(crowded.text.contains("n0 ") && crowded.text.contains(/and \d+ more nodes/))
     }
 
+    @Test(
+        "However many nodes and meters there are, the chosen node and what is done to it are in sight",
+        arguments: [(20, 80, 24), (20, 120, 35), (60, 200, 50), (20, 40, 12), (60, 80, 24)])
+    func chosenInSight(_ count: Int, _ width: Int, _ height: Int) throws {
+        var graph = sampleGraph()
+        graph.nodes += (0..<count).map { NodeDescription(name: "n\($0).", type: $0 % 3 == 0 ? "meter" : "gain") }
+        let view = TerminalView(graph: graph, capabilities: TerminalCapabilities(), width: width, height: height)
+        view.look("orb", nil, at: 7)
+        view.update(status: sampleStatus(), at: 9)
+        for number in stride(from: 0, to: count, by: 3) {
+            view.update(
+                levels: SeriesFrame(node: "n\(number).", time: 0, peak: [0.5, 0.2], rms: [0.1, 0.1], orb: 0.1), at: 10)
+        }
+        for _ in 0..<15 { _ = view.press([.down], at: 10) }
+        func row() throws -> Substring {
+            try #require(
+                shown(view, width, height).text.split(separator: "\n").last {
+                    $0.contains("n10.") && !$0.contains(": m ")
+                },
+                "\(shown(view, width, height).text)")
+        }
+        #expect(try !row().contains("muted"))
+        graph.nodes[14].mute = true
+        view.update(graph: graph, at: 11)
+        view.repaint()
+        #expect(try row().contains("muted"))
+        view.repaint()
+        if width >= 80 { #expect(shown(view, width, height).text.contains("n10., muted: m unmutes")) }
+    }
+
+    @Test("The link for browsers stays in sight, whatever happens", arguments: [(80, 24), (40, 10)])
+    func link(_ width: Int, _ height: Int) {
+        let view = scene(TerminalCapabilities(), width: width, height: height)
+        view.update(
+            event: Event(HostEvent.web, fields: ["link": .string("http://127.0.0.1:8765/?token=abc")]), at: 10)
+        for number in 0..<50 { view.log("line \(number)", at: 10) }
+        #expect(shown(view, width, height).text.contains("http://127.0.0.1:8765/?token=abc"))
+    }
+
     @Test("A long line of the log is broken at words, and cut where there is no room") func longLines() {
         let words = (1...40).map { "word\($0)" }.joined(separator: " ")
         func rows(_ height: Int) -> [String] {

@@ -2,6 +2,7 @@
 """What can be changed of a graph from its page, and what is refused there as it is in a file."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -266,7 +267,8 @@ def test_links_are_made_with_a_gain_and_refused_with_the_reason(opened):
     choose("to", "out.in_1")
     view.get_by_label("gain_db, dB").fill("-12")
     view.get_by_role("button", name="Link", exact=True).click()
-    view.locator("#links li").filter(has_text="tone").filter(has_text="-12 dB").wait_for()
+    gain = view.get_by_label("Gain from tone.out to out.in_1 in dB")
+    eventually("its gain", lambda: gain.input_value() == "-12")
     # A second one of the same, a loop, and audio into what takes none.
     view.get_by_role("button", name="Link", exact=True).click()
     error(page, "tone")
@@ -275,6 +277,47 @@ def test_links_are_made_with_a_gain_and_refused_with_the_reason(opened):
     view.get_by_role("button", name="Link", exact=True).click()
     page.get_by_role("alert").wait_for()
     assert len(host.look("nodes")["links"]) == 3
+
+
+def test_gain_of_a_link_is_changed_where_it_stands_and_taken_back_by_a_key_on_any_view(opened):
+    page, view, host = opened(TONE, "Graph")
+    gains = lambda: [link["gain_db"] for link in host.look("nodes")["links"]]
+    before = gains()
+    gain = view.get_by_label(re.compile("Gain from tone.*")).first
+    gain.fill("-9")
+    gain.press("Enter")
+    eventually("the host has it", lambda: -9 in gains())
+    page.get_by_text(re.compile("-9 dB")).wait_for()
+    gain = view.get_by_label(re.compile("Gain from tone.*")).first
+    gain.fill("900")
+    gain.press("Tab")
+    error(page, "gain")
+    eventually("it is as it was", lambda: view.get_by_label(re.compile("Gain from tone.*")).first.input_value() == "-9")
+    page.get_by_role("navigation").get_by_role("link", name="Meters").click()
+    page.keyboard.press("Control+z")
+    eventually("it is taken back", lambda: gains() == before)
+    page.get_by_text("Taken back").wait_for()
+    page.keyboard.press("Control+Shift+Z")
+    eventually("and done again", lambda: -9 in gains())
+
+
+def test_refusal_is_told_once_and_is_gone_when_something_is_done(opened):
+    page, view, host = opened(TONE, "Graph")
+    view.get_by_role("combobox", name="type", exact=True).select_option("gain")
+    name = view.get_by_label("name", exact=True)
+    name.fill("tone")
+    view.get_by_role("button", name="Add", exact=True).click()
+    alert = page.get_by_role("alert").filter(visible=True)
+    alert.filter(has_text="there is a node 'tone' already").wait_for()
+    assert alert.inner_text().count("tone") == 1, alert.inner_text()
+    name.fill("more")
+    view.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_text("Added: more").wait_for()
+    assert alert.count() == 0 and name.input_value() == ""
+    # Where nothing is selected, keys of text are the text's own.
+    name.fill("half")
+    name.press("Control+z")
+    assert node(host, "more")
 
 
 def test_node_whose_setting_is_missing_or_wrong_is_refused_with_where(opened):
@@ -298,7 +341,7 @@ def test_node_whose_setting_is_missing_or_wrong_is_refused_with_where(opened):
 def test_saving_says_what_it_saved(opened):
     page, view, host = opened(TONE, "Graph")
     view.get_by_role("button", name="Save states").click()
-    view.get_by_role("status").filter(has_text="Saved: nothing; no node has state").wait_for()
+    page.get_by_role("status").filter(has_text="Saved: nothing; no node has state").wait_for()
 
 
 def test_edit_is_taken_back_and_done_again(opened):
@@ -309,11 +352,11 @@ def test_edit_is_taken_back_and_done_again(opened):
     linked = '"tone -> quiet -> out"'
     eventually("it is unlinked", lambda: linked not in host.look("file")["text"])
     view.get_by_role("button", name="Undo").click()
-    view.get_by_role("status").filter(has_text="Taken back: unlink tone -> quiet").wait_for()
+    page.get_by_role("status").filter(has_text="Taken back: unlink tone -> quiet").wait_for()
     view.get_by_role("button", name="Unlink tone from quiet").wait_for()
     assert linked in host.look("file")["text"]
     view.get_by_role("button", name="Redo").click()
-    view.get_by_role("status").filter(has_text="Done again: unlink").wait_for()
+    page.get_by_role("status").filter(has_text="Done again: unlink").wait_for()
     assert linked not in host.look("file")["text"]
 
 
@@ -330,7 +373,7 @@ def test_graph_as_it_plays_is_downloaded_as_a_file(opened, tmp_path, options):
     text = file.read_text()
     assert file.suffix == ".conf" and text.startswith("# Mine.\n") and ("gain_db = -9" in text) == (not options)
     assert subprocess.run([COMMAND, "check", file]).returncode == 0
-    view.get_by_role("status").filter(has_text="Downloaded: " + file.name).wait_for()
+    page.get_by_role("status").filter(has_text="Downloaded: " + file.name).wait_for()
     undo = view.get_by_role("button", name="Undo")
     eventually("who may not change anything cannot undo", lambda: undo.is_disabled() == bool(options))
 

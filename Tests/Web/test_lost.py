@@ -47,6 +47,16 @@ def begin(page, wanted="expanded"):
     state(page, wanted)
 
 
+def away(placed):
+    """The same as `placed`, of a host that is not there when it is initialized."""
+    page, host, way = placed('should-initialize="false"')
+    page.watch.allows += BREAKS
+    way.cut()
+    page.evaluate(f"{ELEMENT}.setAttribute('should-initialize', 'true')")
+    state(page, "error")
+    return page, host, way
+
+
 def test_T2_retry_brings_a_lost_session_back_to_a_new_one(placed):
     page, host, way = placed()
     begin(page)
@@ -85,11 +95,7 @@ def test_T2_session_that_comes_back_by_itself_has_lost_nothing(placed):
 
 
 def test_T4_host_that_is_not_there_is_an_error_of_initialization_and_retry_initializes(placed):
-    page, host, way = placed('should-initialize="false"')
-    page.watch.allows += BREAKS
-    way.cut()
-    page.evaluate(f"{ELEMENT}.setAttribute('should-initialize', 'true')")
-    state(page, "error")
+    page, host, way = away(placed)
     assert page.evaluate(f"{ELEMENT}.error.kind") == "initialization"
     assert part(page, "title").inner_text() and part(page, "hint").inner_text()
     way.open()
@@ -191,11 +197,7 @@ def test_conversation_outlives_the_run_at_its_other_end(run, talking, elsewhere,
 
 
 def test_what_cannot_begin_is_closed_to_a_button_and_opened_again(placed):
-    page, host, way = placed('should-initialize="false"')
-    page.watch.allows += BREAKS
-    way.cut()
-    page.evaluate(f"{ELEMENT}.setAttribute('should-initialize', 'true')")
-    state(page, "error")
+    page, host, way = away(placed)
     part(page, "dismiss").click()
     assert part(page, "launcher").is_visible() and not part(page, "error").is_visible()
     assert page.evaluate(f"{ELEMENT}.shadowRoot.activeElement.part.value") == "launcher"

@@ -135,13 +135,20 @@ def test_element_stands_in_its_corner_and_within_the_window(element, position):
     box = part(page, "card").first.bounding_box()
     assert box["x"] >= 0 and box["y"] >= 0 and box["x"] + box["width"] <= 320 and box["y"] + box["height"] <= 900, box
     if position != "inline":
-        assert (box["y"] < 100) == position.startswith("top")
+        # On a phone a conversation has all of the window.
+        assert [round(box[key]) for key in ("x", "y", "width", "height")] == [0, 0, 320, 900], box
         assert page.locator("voice-graph").evaluate("e => getComputedStyle(e).position") == "fixed"
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     for name in ("input", "send", "toggle", "end"):
         inner = part(page, name).bounding_box()
         assert inner["x"] >= box["x"] and inner["x"] + inner["width"] <= box["x"] + box["width"] + 0.5, name
         assert inner["height"] >= 40 and (name == "input" or inner["width"] >= 40), "a finger finds it"
+    if position == "inline":
+        return
+    page.set_viewport_size({"width": 800, "height": 900})
+    box = part(page, "card").first.bounding_box()
+    assert (box["y"] < 100) == position.startswith("top") and (box["x"] < 100) == position.endswith("left"), box
+    assert box["width"] <= 400 and box["x"] >= 0 and box["x"] + box["width"] <= 800, box
 
 
 def test_two_elements_of_one_host_share_a_connection_and_one_leaves_the_other_alone(element):

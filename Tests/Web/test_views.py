@@ -102,6 +102,10 @@ def test_V3_transcripts_are_listed_searched_edited_and_deleted(opened):
     eventually("it is gone", lambda: items.filter(has_text="hello to you").count() == 0)
     session = host.look("transcripts")["sessions"][-1]["id"]
     assert "hello to you" not in [item["text"] for item in host.look("transcript", session=session)["items"]]
+    # Half of what is still typed is no mistake.
+    page.get_by_role("searchbox").fill('"')
+    page.wait_for_timeout(600)
+    assert page.get_by_role("alert").filter(visible=True).count() == 0
 
 
 def test_V3_what_was_kept_is_there_after_the_run(run):

@@ -224,16 +224,15 @@ extension Host {
         await graph.settled()
         guard graph === (try self.graph()) else { throw Fault("the graph was stopped") }
         var difference = GraphDifference(graph.nodes, old, next)
-        // A name that is another node's by now, and a node that is wanted again, sound on for themselves.
-        let isWanted = { (name: String) in description.links.contains { $0.to.node == name } }
         let faded = fading
-        let sounding = faded.subtracting(difference.added).filter { !isWanted($0) }
         let turned = next.turned
         // The server may take its time to give ports.
         let (patience, author) = (patience.awaited, Author.current)
         try await onControlThread { try graph.change(to: next, patience: patience, by: author) }
         let answers = graph.apply(next.settings)
-        fading = sounding
+        // A name that is another node's by now, or that of a node that is wanted again.
+        fading.subtract(difference.added)
+        fading.subtract(description.links.map(\.to.node))
         await graph.settled()
         difference.warnings = built.diagnostics.filter { fault in
             // A new node has no links yet, and one that had none has none.

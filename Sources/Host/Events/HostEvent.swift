@@ -119,7 +119,7 @@ public enum HostEvent {
     /// An archive was not usable.
     public static let archiveSetAside = EventType(
         "archive.set-aside", "the archive could not be used and has another name now; a new one was begun",
-        fields: [Field("path", VG_STRING, "what it is called now"), reason],
+        fields: [Field("path", VG_STRING, "what it is called now"), reason], kind: .failure,
         says: "the archive could not be used: {reason}; it is called {path} now, and a new one was begun")
 
     // The driver.

@@ -121,7 +121,8 @@ export function transcripts(app) {
 
 	async function load() {
 		const { sessions } = await live.call('transcripts')
-		const words = box.value.trim()
+		// What has no word finds nothing, and is no mistake of whoever is still typing.
+		const words = /[\p{L}\p{N}]/u.test(box.value) ? box.value.trim() : ''
 		chosen ??= sessions.at(-1)?.id
 		find('sessions').replaceChildren(...sessions.reverse().map(({ id, graph, start, items, speakers }) => h('li', {},
 			h('button', { 'aria-pressed': `${id === chosen && !words}`, onclick() {

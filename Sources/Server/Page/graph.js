@@ -42,8 +42,9 @@ export function graph(app) {
 			if (names.includes(value)) select.value = value
 		}
 		find('links').replaceChildren(...links.map(({ from, to, gain_db: gain }) => h('li', { class: 'head' },
-			`${from} → ${to}${gain ? `, ${gain} dB` : ''}`,
-			button('Unlink', () => app.call('unlink', { link: `${from} -> ${to}` }),
+			`${from} → ${to}`, h('label', { class: 'gain' }, h('input', { type: 'number', step: 0.5, value: gain,
+				'aria-label': `Gain from ${from} to ${to} in dB`, onchange: ({ target }) => regain(target, `${from} -> ${to}`, gain) }), 'dB'),
+			button('Unlink', () => app.does('unlink', { link: `${from} -> ${to}` }, () => `Unlinked: ${from} from ${to}`),
 				{ 'aria-label': `Unlink ${from} from ${to}` }))))
 		if (!add.firstChild) await fillAdd()
 		for (const input of find('graph').querySelectorAll('button:not(#save-graph), input, select')) input.disabled = !live.may('owner')
@@ -64,13 +65,16 @@ export function graph(app) {
 			h('div', { class: 'row' }, h('button', { class: 'main' }, 'Add')))
 	}
 
-	/** Calls the host and says in a few words what that did. */
-	const does = (id, name, text) => (find(id).onclick = async () => {
-		const done = await app.call(name)
-		find('edited').textContent = done ? text(done) : ''
-	})
-	does('undo', 'undo', ({ step }) => `Taken back: ${step}`)
-	does('redo', 'redo', ({ step }) => `Done again: ${step}`)
+	/** Gives a link another gain; what the host does not take is as it was. */
+	async function regain(input, link, before) {
+		const gain = input.valueAsNumber
+		const done = gain !== before && (await app.does('link', { link, gain_db: gain }, () => `${link}: ${gain} dB`))
+		if (!done) input.value = before
+	}
+
+	find('undo').onclick = app.undo
+	find('redo').onclick = app.redo
+	const does = (id, name, text) => (find(id).onclick = () => app.does(name, {}, text))
 	does('save-states', 'save', ({ saved }) => `Saved: ${saved.join(', ') || 'nothing; no node has state = "FOLDER"'}`)
 	does('save-graph', 'file', ({ text, path = `${app.parts.graph}.conf` }) => {
 		const href = URL.createObjectURL(new Blob([text], { type: 'application/toml' }))
@@ -82,12 +86,14 @@ export function graph(app) {
 
 	add.onsubmit = event => {
 		event.preventDefault()
-		app.call('add', { node: valuesOf(add) })
+		const node = valuesOf(add)
+		const name = add.querySelector('[name=name]')
+		app.does('add', { node }, () => `Added: ${node.name}`).then(done => done && name.isConnected && (name.value = ''))
 	}
 	link.onsubmit = event => {
 		event.preventDefault()
 		const { from, to, gain_db } = valuesOf(link)
-		app.call('link', { link: `${from} -> ${to}`, gain_db })
+		app.does('link', { link: `${from} -> ${to}`, gain_db }, () => `Linked: ${from} to ${to}`)
 	}
 
 	const show = () => {

@@ -20,12 +20,33 @@ if (link.searchParams.has('token')) {
 const token = localStorage.token ?? ''
 const live = Live.of(new URL('.', location).href, token)
 const notice = find('notice')
+/** Whether the notice says why a call was refused, and not how the connection is. */
+let isRefusal = false
+let clearing
 
 /** What the views share; `parts` is the graph, once it is known. */
 const app = {
 	live, find,
-	/** Calls the host; undefined where it refuses, which is shown. */
-	call: (name, given) => live.call(name, given).catch(app.tell),
+	/** Calls the host; undefined where it refuses, which is shown until something is done. */
+	async call(name, given) {
+		try {
+			const answer = await live.call(name, given)
+			if (isRefusal) notice.hidden = true
+			return answer
+		} catch (fault) {
+			return app.tell(fault)
+		}
+	},
+	/** Calls the host and says for some seconds in a few words what that did. */
+	async does(name, given, text) {
+		const done = await app.call(name, given)
+		clearTimeout(clearing)
+		find('edited').textContent = done ? text(done) : ''
+		clearing = setTimeout(() => (find('edited').textContent = ''), 8000)
+		return done
+	},
+	undo: () => app.does('undo', {}, ({ step }) => `Taken back: ${step}`),
+	redo: () => app.does('redo', {}, ({ step }) => `Done again: ${step}`),
 	/** The address of a file: what plays or saves it sends no header, but a ticket. */
 	file: async path => `${path}?ticket=${(await live.call('ticket')).ticket}`,
 	/** The levels of what a node gives away; they are measured before it is muted. */
@@ -34,11 +55,15 @@ const app = {
 		return app.parts.node(node)?.mute ? levels?.map(() => 0) : levels
 	},
 	/** Shows what went wrong: message, hint and where. */
-	tell({ message, hint = '', diagnostics = [] }, name = 'Close', act = () => (notice.hidden = true)) {
-		const lines = diagnostics.map(({ line, message, hint }) => `${line ? `Line ${line}: ` : ''}${message}. ${hint ?? ''}`)
-		notice.replaceChildren(h('strong', {}, message), ...[hint, ...lines].map(line => h('p', {}, line)),
-			h('button', { onclick: act }, name))
+	tell({ message, hint = '', diagnostics = [] }, name = 'Close', act) {
+		// The message is the first of the diagnostics, where there are some.
+		const [[first, what], ...more] = diagnostics.length
+			? diagnostics.map(({ line, message, hint }) => [`${line ? `Line ${line}: ` : ''}${message}`, hint]) : [[message, hint]]
+		notice.replaceChildren(h('strong', {}, first), what ? h('p', {}, what) : '',
+			...more.map(([text, hint]) => h('p', {}, [text, hint].filter(Boolean).join('. '))),
+			h('button', { onclick: act ?? (() => (notice.hidden = true)) }, name))
 		notice.hidden = false
+		isRefusal = !act
 	},
 	/** A button that asks once more before something is lost. */
 	button: (text, question, onclick) => h('button', { class: 'bad', disabled: live.readOnly,
@@ -152,6 +177,15 @@ function paint(name) {
 theme.onchange = () => paint(localStorage.theme = theme.value)
 paint(theme.value = localStorage.theme ?? 'system')
 addEventListener('hashchange', route)
+addEventListener('keydown', event => {
+	const isText = event.composedPath()[0].matches?.('input, textarea, select')
+	if (isText || !(event.ctrlKey || event.metaKey) || event.altKey || !live.has('owner')) return
+	const key = event.key.toLowerCase()
+	const act = key === 'y' || (key === 'z' && event.shiftKey) ? app.redo : key === 'z' && app.undo
+	if (!act) return
+	event.preventDefault()
+	act()
+})
 route()
 live.use()
 for (const element of elements) {

@@ -12,6 +12,7 @@ struct Screen {
         var rest = Area(x: 0, y: 0, width: width, height: height)
         let roomy = height >= 14 && width >= 40
         if height >= 3 { Header(theme: theme).draw(&canvas, rest.takeTop(1), state) }
+        if !state.link.isEmpty, height >= 10 { put(&canvas, rest.takeTop(1).inset(1), state.link, theme.accent) }
         if roomy { rule(&canvas, rest.takeTop(1)) }
         if height >= 6 { Footer(theme: theme).draw(&canvas, rest.takeBottom(1), state) }
         if roomy { rule(&canvas, rest.takeBottom(1)) }
@@ -98,7 +99,8 @@ struct Screen {
         MeterPanel(theme: theme).draw(&canvas, rest, state, at: time)
     }
 
-    /// All nodes: everywhere if none of them has meters or a picture, else beside or below the meters where there is room.
+    /// All nodes: everywhere if none of them has meters or a picture, else beside the meters where there is room, or below
+    /// them. Where not all can be shown, those around the chosen one are, in half of the room at least.
     private func nodes(_ canvas: inout Canvas, _ rest: inout Area, _ state: FaceState, at time: Double) {
         let panel = NodePanel(theme: theme)
         if state.nodes.isEmpty {
@@ -112,8 +114,10 @@ struct Screen {
             _ = right.takeLeft(4)
             right.y += max(0, (right.height - NodePanel.rows(state)) / 2)
             panel.draw(&canvas, right, state, at: time)
-        } else if rest.height > MeterPanel.rows(state, compact: false) + NodePanel.rows(state) {
-            panel.draw(&canvas, rest.takeBottom(NodePanel.rows(state)), state, at: time)
+        } else {
+            let room = max(rest.height - MeterPanel.rows(state, compact: true), rest.height / 2)
+            guard room >= 2 else { return }
+            panel.draw(&canvas, rest.takeBottom(min(room, NodePanel.rows(state))), state, at: time)
         }
     }
 

@@ -74,10 +74,13 @@ struct Footer {
             canvas.put(glyphs(words), x: inner.x, y: inner.y, style: theme.quiet)
             return
         }
-        let node = state.keys.selected.map { name in
-            let hasGain = state.graphNodes.contains { $0.name == name && $0.hasGain }
-            return printable(name) + ": m mutes, b bypasses" + (hasGain ? ", + and - turn it" : " it")
+        let chosen = state.graphNodes.first { $0.name == state.keys.selected }.map { node in
+            let name = [printable(node.name), node.state].filter { !$0.isEmpty }.joined(separator: ", ")
+            let keys = "\(name): m \(node.isMuted ? "unmutes" : "mutes"), b bypasses"
+            let more = node.isBypassed ? " no more" : node.hasGain ? ", + and - turn it" : " it"
+            return [keys + more, keys, name]
         }
+        let node = chosen?.first { $0.count <= room }
         let all = [node, "q or Ctrl-C quits, ? shows all keys", "q quits, ? shows keys", "q quits"].compactMap { $0 }
         let keys = all.first { $0.count <= room } ?? "q quits"
         canvas.mark(Area(x: inner.x, y: inner.y, width: keys.count, height: 1), .help)

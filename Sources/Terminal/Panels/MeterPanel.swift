@@ -48,19 +48,22 @@ struct MeterPanel {
             plan.rows(nodes) <= area.height && (plan.thickness < 3 || plan.rows(nodes) <= area.height * 2 / 3)
         }
         if let plan {
-            fill(&canvas, area, nodes, plan, at: time)
+            fill(&canvas, area, state, plan, at: time)
         } else {
             crowd(&canvas, area, nodes, at: time)
         }
     }
 
-    private func fill(_ canvas: inout Canvas, _ area: Area, _ nodes: [NodeFace], _ plan: Plan, at time: Double) {
+    private func fill(_ canvas: inout Canvas, _ area: Area, _ state: FaceState, _ plan: Plan, at time: Double) {
+        let nodes = state.nodes.filter { !$0.meters.isEmpty }
         var y = area.y + max(0, (area.height - plan.rows(nodes)) / 2)
         let labels = plan.titles ? (nodes.contains { $0.meters.count > 1 } ? 2 : 0) : labelWidth(nodes, area.width)
         for node in nodes {
             if plan.titles {
                 let title = Area(x: area.x, y: y, width: area.width, height: 1)
-                line(&canvas, title, node.name, Style(attributes: Style.bold), theme)
+                let done = state.graphNodes.first { $0.name == node.name }?.state ?? ""
+                let name = [node.name, done].filter { !$0.isEmpty }.joined(separator: ", ")
+                line(&canvas, title, name, Style(attributes: Style.bold), theme)
                 y += 1
             }
             for channel in node.meters.indices {

@@ -26,7 +26,7 @@ struct GraphNode: Sendable {
     }
 
     /// What is done to it.
-    fileprivate var state: String {
+    var state: String {
         [isMuted ? "muted" : nil, isBypassed ? "bypassed" : nil].compactMap { $0 }.joined(separator: ", ")
     }
 }
@@ -79,6 +79,8 @@ struct NodePanel: Sendable {
                 let style = node.state.isEmpty ? theme.quiet : theme.accent
                 line(&canvas, Area(x: x, y: row.y, width: type, height: 1), kind(node), style, theme)
                 x += type + 2
+            } else if bar < 8 {
+                line(&canvas, Area(x: x, y: row.y, width: bar, height: 1), node.state, theme.accent, theme)
             }
             if let reading = node.level?.reading(at: time) {
                 if bar >= 8 {
