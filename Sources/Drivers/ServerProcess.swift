@@ -21,6 +21,9 @@ package final class ServerProcess: @unchecked Sendable {
     private var printed = OutputTail()
     private var failure: SystemError?
     private var launched = 0.0
+    private var looked = 0.0
+    /// Seconds after which one that has no socket yet may hang.
+    private var longestStart = 5.0
 
     /// What the server plays to.
     package enum Backend: Sendable, Equatable {
@@ -100,8 +103,9 @@ package final class ServerProcess: @unchecked Sendable {
         }
     }
 
-    /// Starts it again if it has ended, at most twice a second. [control]
+    /// Starts it again if it has ended, at most twice a second, or if it never begins. [control]
     package func restartIfDead() {
+        startAgainIfHeldUp()
         let ended: SystemThread? = lock.locked {
             guard child == 0, monotonicSeconds() - launched > 0.5 else { return nil }
             defer { supervisor = nil }
@@ -112,6 +116,25 @@ package final class ServerProcess: @unchecked Sendable {
             launch()
         }
     }
+
+    /// Starts it again if it has had no socket for so long that it seems to wait for a lock that the dead left in jackd's
+    /// database, which goes with it; looks once a second.
+    private func startAgainIfHeldUp() {
+        let now = monotonicSeconds()
+        let held: pid_t = lock.locked {
+            guard child != 0, now - launched > longestStart, now - looked > 1 else { return 0 }
+            looked = now
+            return child
+        }
+        guard held != 0, access(socket, F_OK) != 0, JackMetadata.isMade, !JackMetadata.isUsed(apartFrom: held)
+        else { return }
+        // A slow machine has more time the next time.
+        lock.locked { longestStart *= 2 }
+        stop()
+        launch()
+    }
+
+    private var socket: String { "/dev/shm/jack_\(name)_\(getuid())_0" }
 
     /// Ends and reaps it: asks, and after a second forces. [control]
     package func stop() {
@@ -150,7 +173,6 @@ package final class ServerProcess: @unchecked Sendable {
             started.wait(milliseconds: -1)
             // jackd opens the database before its socket, or makes it.
             let deadline = monotonicSeconds() + 1
-            let socket = "/dev/shm/jack_\(name)_\(getuid())_0"
             while isRunning, !JackMetadata.isMade, access(socket, F_OK) != 0, monotonicSeconds() < deadline {
                 usleep(500)
             }
@@ -216,6 +238,7 @@ extension ServerProcess {
             } catch {
                 if case .noServer = error, monotonicSeconds() < deadline {
                     usleep(5_000)
+                    startAgainIfHeldUp()
                     continue
                 }
                 guard case .noServer = error else { throw error.asDriverError(server: name) }

@@ -235,6 +235,29 @@ struct DriverChoiceTests {
         turn.end()
     }
 
+    @Test("A server that waits for a lock of the dead is started again, and the run has it", .enabled(if: isRoot))
+    func heldUp() async throws {
+        let turn = try await JackTurn.wait()
+        let scratch = try Scratch()
+        // The first one comes as far as one that finds such a lock.
+        let server = try scratch.write(
+            "jackd",
+            """
+            #!/bin/bash
+            export PATH=${PATH#*:}
+            mkdir "$0.first" 2>/dev/null || exec jackd "$@"
+            mkdir -p /dev/shm/jack_db-$UID
+            echo locked >/dev/shm/jack_db-$UID/__db.001
+            exec sleep 100
+            """)
+        chmod(server, 0o755)
+        let run = try await alone("PATH=\(scratch.path):$PATH", "--driver", "dummy")
+        let first = try #require(run.lines.first)
+        #expect(first.contains("\"driver\":\"dummy\"") && first.contains("\"own_server\":true"), "\(first)")
+        #expect(access(server + ".first", F_OK) == 0)
+        turn.end()
+    }
+
     @Test("When servers that live have all the names, a timer plays, and the run says what to do", .enabled(if: isRoot))
     func noNames() async throws {
         let turn = try await JackTurn.wait()

@@ -42,18 +42,33 @@ enum JackMetadata {
         return Double(now.tv_sec - facts.st_mtim.tv_sec) + Double(now.tv_nsec - facts.st_mtim.tv_nsec) / 1e9 >= seconds
     }
 
-    /// Whether a process has mapped a region; a server of this user's that does not let itself be looked at, as one with
-    /// capabilities of its own, counts as if it had. Those of others have a database of theirs.
-    private static func isUsed(_ folder: String) -> Bool {
-        names(in: "/proc").contains { process in
-            guard pid_t(process) != nil else { return false }
+    /// Whether a process other than `exception` has mapped a region of those that are there now; a server of this user's
+    /// that does not let itself be looked at, as one with capabilities of its own, counts as if it had. Those of others
+    /// have a database of theirs, as have those of this user in a container. [control]
+    static func isUsed(_ folder: String = folder, apartFrom exception: pid_t = 0) -> Bool {
+        let mark = folder + "/__db."
+        return names(in: "/proc").contains { process in
+            guard let id = pid_t(process), id != exception else { return false }
             let maps = textOfFile("/proc/\(process)/maps")
-            if !maps.isEmpty { return maps.contains(folder + "/__db.") }
+            if !maps.isEmpty {
+                return maps.contains(mark)
+                    && maps.split(separator: "\n").contains { $0.contains(mark) && !$0.hasSuffix(" (deleted)") }
+                    && isSame(folder, inSightOf: process)
+            }
             // One that has ended and is not yet reaped has no command line.
             return textOfFile("/proc/\(process)/comm").hasPrefix("jack")
                 && textOfFile("/proc/\(process)/status").contains("\nUid:\t\(getuid())\t")
                 && !textOfFile("/proc/\(process)/cmdline").isEmpty
         }
+    }
+
+    /// Whether the path leads the process where it leads this one; so it is where that cannot be told.
+    private static func isSame(_ path: String, inSightOf process: String) -> Bool {
+        var (here, there) = (stat(), stat())
+        guard stat(path, &here) == 0 else { return false }
+        let root = ["/proc", process, "root"].joined(separator: "/")
+        guard stat(root + path, &there) == 0 else { return errno != ENOENT }
+        return here.st_dev == there.st_dev && here.st_ino == there.st_ino
     }
 
     private static func hasEmptyRegion(_ folder: String) -> Bool {

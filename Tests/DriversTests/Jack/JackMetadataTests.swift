@@ -44,6 +44,34 @@ import TestSupport
         #expect(JackMetadata.removeUnused(scratch.path))
     }
 
+    @Test("Regions that were removed and made anew are not those of a process that has the old ones") func old() throws
+    {
+        let file = open(regions[1], O_RDONLY)
+        let memory = mmap(nil, 8192, PROT_READ, MAP_SHARED, file, 0)
+        close(file)
+        defer { munmap(memory, 8192) }
+        unlink(regions[1])
+        try scratch.write("__db.002", String(repeating: "x", count: 8192))
+        try age(seconds: 5)
+        #expect(JackMetadata.removeUnused(scratch.path))
+        #expect(left.isEmpty)
+    }
+
+    @Test("Who has another folder at that path, as in a container, does not use these", .enabled(if: getuid() == 0))
+    func elsewhere() async throws {
+        try age(seconds: 5)
+        let other = try Program(
+            [
+                "unshare", "-m", "bash", "-ec",
+                "mount -t tmpfs none $0; cp $(type -P sleep) $0/__db.001; exec $0/__db.001 60", scratch.path,
+            ])
+        try await other.wait("it has its own") { contents("/proc/\($0.processID)/maps").contains("/__db.001") }
+        #expect(!JackMetadata.isUsed(scratch.path))
+        #expect(JackMetadata.removeUnused(scratch.path))
+        other.signal(SIGKILL)
+        _ = try await other.end()
+    }
+
     @Test("Regions that were made just now stay: their maker may not have them yet") func young() throws {
         #expect(!JackMetadata.removeUnused(scratch.path))
         #expect(left == regions)
