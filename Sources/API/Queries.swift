@@ -60,7 +60,7 @@ extension HostCall {
             results: [
                 Field(
                     "levels", VG_TABLE,
-                    "by node, the loudest sample, linear; not of nodes that only make louder or quieter")
+                    "by node from which audio comes, the loudest sample, linear")
             ]
         ) { host, given in
             let levels = try await host.levels(seconds: given.number("seconds") ?? 0.3)

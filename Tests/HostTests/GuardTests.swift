@@ -96,7 +96,58 @@ struct GuardTests {
         _ = other.take()
         run.play(480 * 10)
         #expect(other.take() == 0)
-        #expect(low.take() == nil, "a light node has no guard")
+        #expect(isLoud(low.take()), "it heard what came before")
+        run.play(480)
+        #expect(low.take() == 0)
+    }
+
+    @Test("What only makes louder or quieter is measured too, and what has no guard: what comes out, muted or bypassed")
+    func light() throws {
+        let run = try OfflineRun(
+            """
+            [graph]
+            name = "light"
+            links = ["sine -> low -> out", "sine -> pan -> stereo", "low -> mute -> quiet"]
+            [node.sine]
+            type = "tone"
+            frequency = 200
+            level_db = -12
+            guard = false
+            [node.low]
+            type = "gain"
+            gain_db = -6
+            [node.pan]
+            type = "pan"
+            position = -1
+            [node.mute]
+            type = "mute"
+            muted = 1
+            [node.out]
+            type = "output"
+            channels = 1
+            [node.stereo]
+            type = "output"
+            channels = 2
+            [node.quiet]
+            type = "output"
+            channels = 1
+            """, block: 480)
+        let listeners = Dictionary(uniqueKeysWithValues: run.graph.nodes.map { ($0.name, $0.listen()) })
+        func peaks() -> [String: Float] {
+            run.play(480 * 10)
+            _ = listeners.mapValues { $0.take() }
+            run.play(480 * 10)
+            return listeners.compactMapValues { $0.take() }
+        }
+        func isNear(_ peak: Float?, _ wanted: Double) -> Bool { peak.map { abs(Double($0) - wanted) < 0.002 } == true }
+        var heard = peaks()
+        #expect(heard.count == run.graph.nodes.count, "\(heard)")
+        #expect(
+            isNear(heard["sine"], 0.2512) && isNear(heard["low"], 0.1259) && isNear(heard["out"], 0.1259), "\(heard)")
+        #expect(isNear(heard["pan"], 0.2512) && heard["mute"] == 0 && heard["quiet"] == 0, "\(heard)")
+        try run.graph.set("low", "gain_db", to: -120)
+        heard = peaks()
+        #expect(isNear(heard["sine"], 0.2512) && heard["low"] == 0 && heard["out"] == 0, "\(heard)")
     }
 
     @Test("One bad sample silences for a tenth of a second and a fade, the same at any block")

@@ -137,7 +137,7 @@ def test_conversation_that_is_kept_is_there_after_the_page_is_loaded_again(opene
     assert bubbles.nth(4).inner_text() == "hello again"
 
 
-@pytest.mark.parametrize("kind,mark", [("SRT", "00:00:"), ("VTT", "WEBVTT"), ("TXT", "you: hello")])
+@pytest.mark.parametrize("kind,mark", [("SRT", "00:00:"), ("VTT", "WEBVTT"), ("TXT", "you: hello"), ("MD", "# talking")])
 def test_transcript_is_downloaded_under_a_name(opened, kind, mark):
     page, host = opened(TALKING)
     host.call("do", node="agent", action="send", arguments={"text": "hello"})

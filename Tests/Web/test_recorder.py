@@ -17,7 +17,6 @@ level_db = -12
 type = "record"
 path = "take.wav"
 autostart = false
-keep = true
 {more}
 [node.out]
 type = "output"
@@ -29,6 +28,7 @@ def recorder(run, open_page):
     """The view of the recorder, and its run."""
 
     def make(more="", *options):
+        more += "" if "keep" in more else "\nkeep = true"
         host = run(RECORDING.format(more=more), *options)
         page = open_page(host.link)
         wait(page, "document.body.innerText.includes('running')")
@@ -116,7 +116,7 @@ def record(view, host, count=1):
     button(view, "Record").click()
     eventually("it records", lambda: len(host.events("record.started")) == count)
     button(view, "finish").click()
-    ended = view.locator("#takes > li").filter(has_text="whole")
+    ended = view.locator("#takes > li").filter(has_not_text="growing")
     eventually("it is listed", lambda: ended.count() == count)
     return ended.first
 
@@ -129,9 +129,56 @@ def test_take_that_plays_and_asks_goes_on_while_another_is_recorded(recorder):
     host.call("do", node="take", action="start")
     eventually("it records", lambda: len(host.events("record.started")) == 2)
     host.call("do", node="take", action="finish")
-    eventually("it is listed", lambda: view.locator("#takes > li").filter(has_text="whole").count() == 2)
+    eventually("it is listed", lambda: view.locator("#takes > li").filter(has_not_text="growing").count() == 2)
     assert take.evaluate("row => row.isConnected") and not take.query_selector("audio").evaluate("sound => sound.paused")
     assert take.query_selector("button.bad").evaluate("e => document.activeElement === e && e.textContent.includes('stays')")
+
+
+def test_recording_of_which_nothing_is_kept_is_listed_with_its_place_played_and_downloaded(recorder):
+    page, view, host = recorder("keep = false")
+    for count in (1, 2):
+        button(view, "Record").click()
+        eventually("it records", lambda: len(host.events("record.started")) == count)
+        button(view, "finish").click()
+        eventually("it is listed", lambda: view.locator("#takes > li").count() == count)
+    assert host.look("takes")["takes"] == []
+    newest = view.locator("#takes > li").first
+    assert str(host.folder / "take-2.wav") in newest.inner_text() and newest.get_by_role("button", name="Forget").count() == 0
+    newest.locator("audio").evaluate("async sound => { sound.muted = true; await sound.play() }")
+    with page.expect_download() as download:
+        newest.get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename == "take-2.wav"
+    assert open(download.value.path(), "rb").read() == (host.folder / "take-2.wav").read_bytes()
+    # Its file is gone; and there is no third one.
+    (host.folder / "take-2.wav").unlink()
+    page.reload()
+    newest.get_by_text("The file is gone.").wait_for()
+    assert host.ask("api/recordings/2/audio")[0] == 404 and host.ask("api/recordings/3/audio")[0] == 404
+    assert host.ask("api/recordings/0/audio")[0] == 404 and host.ask("api/recordings/9223372036854775807/audio")[0] == 404
+
+
+def test_kept_take_is_listed_once(recorder):
+    page, view, host = recorder()
+    record(view, host)
+    known = host.look("recordings")["recordings"]
+    assert [one["kept"] for one in known] == [True] and known[0]["path"] == str(host.folder / "take.wav")
+    assert view.locator("#takes > li").count() == 1
+
+
+def test_what_is_recorded_is_told_on_every_view(recorder):
+    page, view, host = recorder()
+    sign = page.get_by_role("link", name="Recording")
+    assert sign.count() == 0
+    button(view, "Record").click()
+    page.get_by_role("navigation").get_by_role("link", name="Talk").click()
+    eventually("it counts", lambda: sign.inner_text() >= "00:00:01")
+    host.call("do", node="take", action="pause")
+    sign.wait_for(state="hidden")
+    host.call("do", node="take", action="resume")
+    sign.click()
+    view.get_by_role("timer").wait_for()
+    host.call("do", node="take", action="finish")
+    sign.wait_for(state="hidden")
 
 
 def test_take_is_forgotten_while_its_file_stays(recorder):

@@ -186,6 +186,45 @@ def test_Fix_equal_texts_are_two(run, open_page):
     assert sorted(text for text in kept(host) if text in ("the same", "no longer")) == ["no longer", "the same"]
 
 
+def test_what_is_searched_for_is_marked_and_leads_to_its_session(run, open_page):
+    host = run()
+    type_text(host, "Crème brûlée for two, not cremeschnitte")
+    host.end()
+    again = run(folder=host.folder)
+    type_text(again, "something else")
+    page, view = opened(again, open_page)
+    items = view.locator("#items > li")
+    items.filter(has_text="something else").first.wait_for()
+    page.fill("#words", "CREME bru*")
+    eventually("it is found", lambda: items.count() == 1)
+    assert items.locator("mark").all_inner_texts() == ["Crème", "brûlée"]
+    page.fill("#words", "nowhere")
+    eventually("nothing is found", lambda: items.count() == 0)
+    assert "Nothing is found." in page.locator("#items").evaluate("e => getComputedStyle(e, '::before').content")
+    page.fill("#words", "creme")
+    items.get_by_role("button", name="Session of").click()
+    eventually("its session is shown", lambda: page.input_value("#words") == "" and items.locator("mark").count() == 0)
+    items.filter(has_text="brûlée").first.wait_for()
+    assert items.filter(has_text="something else").count() == 0
+
+
+def test_text_is_edited_by_keys(run, open_page):
+    host = run()
+    type_text(host, "a long text that needs more than one line of the box that it is edited in, and then a second line")
+    page, view = opened(host, open_page)
+    item = view.locator("#items > li").filter(has_text="a long text").first
+    item.get_by_role("button", name="Edit").click()
+    box = page.locator("#items textarea")
+    assert box.evaluate("e => e.scrollHeight <= e.clientHeight + 2"), "all of it is seen"
+    box.fill("never mind")
+    box.press("Escape")
+    item.get_by_role("button", name="Edit").click()
+    box.fill("an edited text")
+    box.press("Enter")
+    view.locator("#items > li").filter(has_text="an edited text").wait_for()
+    assert "an edited text" in kept(host) and "never mind" not in kept(host)
+
+
 def test_Fix_browser_that_gives_no_microphone_is_told(run, open_page, playwright):
     host = run(ROOT / "config/web-assistant.conf")
     browser = launch(playwright)

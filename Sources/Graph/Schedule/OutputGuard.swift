@@ -150,27 +150,6 @@ private func tell(_ node: UnsafeMutablePointer<GuardState>) {
     }
 }
 
-@_noLocks
-private func measure(_ state: UnsafeMutablePointer<GuardStepState>, _ frames: Int) {
-    let before = state.pointee.node.pointee.findings.pointee.loudest.load(ordering: .relaxed)
-    var largest = before == GuardFindings.nothing ? 0 : before
-    for channel in 0..<state.pointee.count {
-        // What is heard of it, in the place of which a capture node's own buffer stays as it is.
-        let samples = state.pointee.slots[channel]?.pointee.bound ?? state.pointee.channels[channel]
-        largest = max(largest, largestBits(samples.unsafelyUnwrapped, frames))
-    }
-    state.pointee.node.pointee.findings.pointee.loudest.store(largest, ordering: .relaxed)
-}
-
-/// The bits of the largest sample, without its sign.
-@_noLocks
-private func largestBits(_ samples: UnsafeMutablePointer<Float>, _ frames: Int) -> UInt32 {
-    let bits = UnsafeRawPointer(samples).assumingMemoryBound(to: UInt32.self)
-    var largest: UInt32 = 0
-    for frame in 0..<frames { largest = max(largest, bits[frame] & 0x7FFF_FFFF) }
-    return largest
-}
-
 /// A block in which the node is not, or not wholly, heard.
 @_noLocks
 private func replace(_ state: UnsafeMutablePointer<GuardStepState>, _ isBad: Bool, _ frames: Int) {
@@ -248,6 +227,13 @@ extension ResolvedGraph.Node {
     /// voltages, and nothing of nodes that only make louder or quieter.
     var guarded: [Int] {
         guard description.isGuarded, instance.isExternal || instance.runs && !instance.isLight else { return [] }
+        return audible
+    }
+
+    /// Those of a node without a guard that are measured while somebody listens.
+    var measured: [Int] { guarded.isEmpty && instance.runs ? audible : [] }
+
+    private var audible: [Int] {
         let direction = instance.count(VG_AUDIO_PORT, VG_OUTPUT) == 0 && instance.isExternal ? VG_INPUT : VG_OUTPUT
         let ports = instance.ports.filter { $0.kind == VG_AUDIO_PORT && $0.direction == direction }
         return ports.indices.filter { ports[$0].bus != "cv" }

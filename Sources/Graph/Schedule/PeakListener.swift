@@ -3,8 +3,8 @@ import NodeKit
 import Synchronization
 import System
 
-/// Somebody who wants to know how loud a node is. While there is one, the guard behind the node measures; each hears all,
-/// whoever else listens.
+/// Somebody who wants to know how loud a node is. While there is one, the guard behind the node measures, or the step that
+/// runs it; each hears all, whoever else listens.
 public final class PeakListener: Sendable {
     private let node: NodeInstance
 
@@ -30,8 +30,8 @@ public final class PeakListener: Sendable {
         }
     }
 
-    /// The loudest sample that came out since the last call, linear; nil: no block was measured, as of nodes that have no
-    /// guard, and of light ones. [control]
+    /// The loudest sample that came out since the last call, linear; nil: no block was measured, as of nodes from which no
+    /// audio comes. [control]
     public func take() -> Float? {
         let bits = node.heard.withLock { heard -> UInt32 in
             node.share(&heard)

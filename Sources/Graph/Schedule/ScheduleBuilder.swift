@@ -189,9 +189,8 @@ struct ScheduleBuilder {
         return [term(plan.outputs[node][output], .open), term(plan.dry[node][output], .bypassed)].compactMap { $0 }
     }
 
-    /// What a guard needs, in memory that stays.
-    private mutating func silencer(_ node: Int) -> UnsafeMutablePointer<GuardStepState> {
-        let ports = graph.nodes[node].guarded
+    /// What a guard of these audio ports needs, in memory that stays.
+    private mutating func silencer(_ node: Int, _ ports: [Int]) -> UnsafeMutablePointer<GuardStepState> {
         let isCapture = graph.nodes[node].instance.isExternal && !plan.outputs[node].isEmpty
         let values = ports.map { plan.outputs[node].isEmpty ? plan.inputs[node][$0] : plan.outputs[node][$0] }
         let externals = values.map { value -> UnsafeMutablePointer<ExternalSlot>? in
@@ -209,7 +208,7 @@ struct ScheduleBuilder {
     /// A node and the guard behind it in one step.
     private mutating func guardedStep(_ node: Int) -> ScheduleStep {
         let processor = graph.nodes[node].instance.processor!
-        let code = GuardStepState.code(silencer(node))
+        let code = GuardStepState.code(silencer(node, graph.nodes[node].guarded))
         let state = vg_guarded(
             guard: code, foreign: processor.assumingMemoryBound(to: vg_foreign.self).pointee, processor: processor)
         return ScheduleStep(
@@ -237,11 +236,15 @@ struct ScheduleBuilder {
     private mutating func makeStep(_ step: Plan.Step) -> ScheduleStep {
         switch step {
         case .process(let node):
-            return nodeStep(node, graph.nodes[node].instance.type.pointee.process!)
+            let step = nodeStep(node, graph.nodes[node].instance.type.pointee.process!)
+            let ports = graph.nodes[node].measured
+            guard !ports.isEmpty else { return step }
+            return helper(measuredStep, MeasuredStepState(node: step, levels: silencer(node, ports)))
         case .absorb(let node):
             return nodeStep(node, graph.nodes[node].instance.absorb!)
         case .mix(let into, let terms): return mix(into, terms)
-        case .guard(let node): return helper(vg_guard_choose(), GuardStepState.code(silencer(node)))
+        case .guard(let node):
+            return helper(vg_guard_choose(), GuardStepState.code(silencer(node, graph.nodes[node].guarded)))
         case .guarded(let node): return guardedStep(node)
         case .outputMode(let node):
             let mixes = plan.heard[node].indices.map { mix(plan.heard[node][$0], outputModeTerms(node, output: $0)) }

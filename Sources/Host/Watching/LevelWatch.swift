@@ -99,12 +99,12 @@ final class LevelWatch: Sendable {
 }
 
 extension Host {
-    /// The series on request that the host itself measures of every node which has a guard.
+    /// The series on request that the host itself measures of every node from which audio comes, or goes to the server.
     public static let output = Series(
         "output", "the loudest sample that came out of the node, linear", rate: 20, width: 1, onRequest: true)
 
-    /// Listens to all nodes for so many seconds: the loudest sample of each, linear, by name. Those without a guard, and
-    /// light ones, are not among them. Throws unless a graph plays.
+    /// Listens to all nodes for so many seconds: the loudest sample of each, linear, by name; not of those from
+    /// which no audio comes. Throws unless a graph plays.
     public func levels(seconds: Double = 0.3) async throws(Fault) -> [String: Float] {
         let listeners = try graph().nodes.map { ($0.name, $0.listen()) }
         try? await Task.sleep(for: .seconds(seconds))

@@ -7,6 +7,8 @@ import System
 public struct KeptFiles: Sendable {
     /// Where the file of a take lies; nil: there is no such take. [worker]
     public var take: @Sendable (Int64) throws(Fault) -> String? = { _ in nil }
+    /// Where the file of a recording of this run lies; nil: there is no such recording. [worker]
+    public var recording: @Sendable (Int64) -> String? = { _ in nil }
     /// The texts of a session in a format, such as srt, and what the file is called; nil: there is no such session or
     /// format. [worker]
     public var transcript: @Sendable (Int64, String) throws(Fault) -> (name: String, text: String)? = { _, _ in nil
@@ -16,15 +18,18 @@ public struct KeptFiles: Sendable {
     public init() {}
 }
 
-/// What is downloaded: `takes/NUMBER/audio`, or `transcripts/NUMBER.FORMAT`.
+/// What is downloaded: `takes/NUMBER/audio`, `recordings/NUMBER/audio`, or `transcripts/NUMBER.FORMAT`.
 enum Download {
     case take(String)
+    case recording(String)
     case transcript(String, format: String)
 
     /// What a path below /api/ means; nil: no download.
     init?(_ path: String) {
         if path.hasPrefix("takes/"), path.hasSuffix("/audio") {
             self = .take(String(path.dropFirst(6).dropLast(6)))
+        } else if path.hasPrefix("recordings/"), path.hasSuffix("/audio") {
+            self = .recording(String(path.dropFirst(11).dropLast(6)))
         } else if path.hasPrefix("transcripts/") {
             let parts = path.dropFirst(12).split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
             self = .transcript(String(parts[0]), format: parts.count == 2 ? String(parts[1]) : "")
@@ -40,6 +45,7 @@ extension Router {
         let (kind, number) =
             switch download {
             case .take(let number): ("take", number)
+            case .recording(let number): ("recording", number)
             case .transcript(let number, _): ("session", number)
             }
         guard let id = Int64(number), id >= 0 else {
@@ -48,7 +54,8 @@ extension Router {
         let work = Task { [kept] in
             do throws(Fault) {
                 return switch download {
-                case .take: Self.take(id, try kept.take(id), range)
+                case .take: Self.sound(id, kind, try kept.take(id), range)
+                case .recording: Self.sound(id, kind, kept.recording(id), range)
                 case .transcript(_, let format): Self.transcript(id, format, try kept.transcript(id, format))
                 }
             } catch { return Response(.serviceUnavailable, error) }
@@ -56,12 +63,12 @@ extension Router {
         return .later(work, isLook: true)
     }
 
-    private static func take(_ id: Int64, _ path: String?, _ range: String?) -> Response {
+    private static func sound(_ id: Int64, _ kind: String, _ path: String?, _ range: String?) -> Response {
         guard let path else {
-            return Response(.notFound, Fault("there is no take \(id)", hint: "see the call takes"))
+            return Response(.notFound, Fault("there is no \(kind) \(id)", hint: "see the call \(kind)s"))
         }
         guard let file = TakeFile(path, range: range) else {
-            return Response(.notFound, Fault("the file of take \(id) is gone", hint: "it was at \(path)"))
+            return Response(.notFound, Fault("the file of \(kind) \(id) is gone", hint: "it was at \(path)"))
         }
         var response = Response(file.isPart ? .partialContent : .ok, TakeFile.type(path), "")
         response.body = .file(file)

@@ -7,8 +7,20 @@ const date = utc => new Date(utc).toLocaleString([], { dateStyle: 'medium', time
 
 export function recorder(app) {
 	const { live, find } = app
+	const sign = find('recording')
 	let recorders = []
 	let rows = new Map()
+	let ticking
+
+	/** What is recorded is in the header of every view, and counts there and in its panel. */
+	function show() {
+		const on = recorders.filter(({ isOn }) => isOn())
+		for (const { tick } of on) tick()
+		sign.hidden = !on.length
+		sign.textContent = on.map(({ node, time }) => `${on.length > 1 ? node + ' ' : ''}${time()}`).join(', ')
+		clearTimeout(ticking)
+		if (on.length) ticking = setTimeout(show, 250)
+	}
 
 	function panel(node) {
 		const state = h('span', { class: 'quiet' })
@@ -21,11 +33,13 @@ export function recorder(app) {
 		const names = [app.parts.state(node, 'state', 'seconds'), app.parts.state(node, 'values', 'seconds')]
 		let [seconds, since, now] = [0, 0, 'idle']
 		const passed = () => (now === 'recording' ? (performance.now() - since) / 1000 : 0)
-		const tick = () => (timer.textContent = clock(seconds + passed()))
+		const time = () => clock(seconds + passed())
+		const tick = () => (timer.textContent = time())
+		const panel = h('div', { class: 'panel' })
 		function take(event) {
 			if (event.seconds !== undefined) [seconds, since] = [event.seconds, performance.now()]
 			if (event.event === names[0]) {
-				now = event.state
+				now = panel.dataset.state = event.state
 				state.textContent = [now, event.reason].filter(Boolean).join(': ')
 				const isOn = ['recording', 'paused', 'interrupted'].includes(now)
 				const shown = { start: !isOn, pause: now === 'recording', resume: now === 'paused', finish: isOn, discard: isOn }
@@ -39,29 +53,33 @@ export function recorder(app) {
 		}
 		take({ event: names[0], state: 'idle' })
 		for (const name of names) take(live.last(node, name) ?? {})
-		return { node, take, tick, element: h('div', { class: 'panel' },
-			h('div', { class: 'head' }, h('h2', {}, node), state), timer,
+		panel.append(h('div', { class: 'head' }, h('h2', {}, node), state), timer,
 			h('svg:svg', { viewBox: '0 0 200 60', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, line),
-			h('div', { class: 'row' }, ...Object.values(buttons))) }
+			h('div', { class: 'row' }, ...Object.values(buttons)))
+		return { node, take, tick, time, isOn: () => now === 'recording', element: panel }
 	}
 
-	function row({ id, path, seconds = 0, utc, speaker, state, reason = '', exists }, ticket) {
-		const src = `api/takes/${id}/audio?ticket=${ticket}`
+	/** A take, or a recording of this run of which nothing is kept. */
+	function row({ id, number, node, path, seconds = 0, utc, speaker = node, state = '', reason = '', exists }, ticket) {
+		const src = `api/${id ? `takes/${id}` : `recordings/${number}`}/audio?ticket=${ticket}`
 		const name = path.split('/').pop()
+		const facts = [date(utc), speaker, [state === 'whole' ? '' : state, reason].filter(Boolean).join(' ')]
 		return h('li', {}, h('div', { class: 'head' }, h('strong', {}, name), h('span', { class: 'quiet' }, clock(seconds))),
-			h('small', {}, `${date(utc)}, ${speaker}, ${state} ${reason}`),
+			h('small', {}, facts.filter(Boolean).join(', ')), h('code', { class: 'quiet' }, path),
 			exists ? h('audio', { controls: true, preload: 'none', src, 'aria-label': name })
 				: h('p', {}, 'The file is gone.'),
 			h('div', { class: 'row' },
 				exists && h('button', { onclick: () => download(src, name), 'aria-label': `Download ${name}` }, 'Download'),
-				app.button('Forget', 'Forget it? Its file stays', () => app.call('delete_takes', { takes: [id] }).then(list))))
+				id && app.button('Forget', 'Forget it? Its file stays', () => app.call('delete_takes', { takes: [id] }).then(list))))
 	}
 
 	async function list() {
-		const [{ takes }, { ticket }] = await Promise.all([live.call('takes'), live.call('ticket')])
+		const [{ takes }, { recordings }, { ticket }] = await Promise.all(
+			[live.call('takes'), live.call('recordings'), live.call('ticket')])
+		const others = recordings.filter(({ kept }) => !kept).reverse()
 		const before = rows
 		// A take of which nothing has changed keeps its row, which may be playing.
-		rows = new Map(takes.reverse().map(take => {
+		rows = new Map([...others, ...takes.reverse()].map(take => {
 			const key = JSON.stringify(take)
 			return [key, before.get(key) ?? row(take, ticket)]
 		}))
@@ -73,20 +91,29 @@ export function recorder(app) {
 			if (recorders.length && recording.join() === recorders.map(({ node }) => node).join()) return
 			recorders = recording.map(panel)
 			find('recorders').replaceChildren(...recorders.map(({ element }) => element))
+			show()
 		},
 		enter() {
 			list().catch(app.tell)
-			this.timer = setInterval(() => recorders.forEach(({ tick }) => tick()), 250)
-		},
-		leave() {
-			clearInterval(this.timer)
 		},
 		event(event) {
-			recorders.find(({ node }) => node === event.node)?.take(event)
+			const told = recorders.find(({ node }) => node === event.node)
+			if (told) {
+				told.take(event)
+				show()
+			}
 			const declared = app.parts?.events.find(({ node, name }) => node === event.node && name === event.event)
 			if (declared?.role === 'take' && !find('recorder').hidden) setTimeout(() => list().catch(app.tell), 500)
 		},
 	}
+}
+
+/** A text in which the words of a search are marked. They are compared as the archive does: without accents and case. */
+function marked(text, search) {
+	const plain = word => word.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+	const sought = [...search.matchAll(/([\p{L}\p{N}\p{M}]+)(\*?)/gu)].map(([, word, star]) => [plain(word), star])
+	const isSought = part => sought.some(([word, star]) => (star ? plain(part).startsWith(word) : plain(part) === word))
+	return text.split(/([\p{L}\p{N}\p{M}]+)/u).map((part, at) => (at % 2 && isSought(part) ? h('mark', {}, part) : part))
 }
 
 export function transcripts(app) {
@@ -98,25 +125,42 @@ export function transcripts(app) {
 		() => app.call('delete', { items: selected() }).then(load))
 	const count = () => (remove.disabled = live.readOnly || !selected().length)
 	find('delete').append(remove)
-	const files = ['SRT', 'VTT', 'TXT'].map(kind => h('button', { 'aria-label': `Download as ${kind}`,
+	const files = ['SRT', 'VTT', 'TXT', 'MD'].map(kind => h('button', { 'aria-label': `Download as ${kind}`,
 		onclick: () => app.file(`api/transcripts/${chosen}.${kind.toLowerCase()}`).then(file => download(file, ''), app.tell) }, kind))
 	find('downloads').append(...files)
 
-	function row({ id, text: words, speaker, utc, original }) {
-		const text = h('p', {}, words)
+	/** The words that are searched for are marked; what is found says in which session it was said, and leads there. */
+	function row({ id, session, graph, text: words, speaker, utc, original }, sought) {
+		const text = h('p', {}, ...marked(words, sought))
 		const edit = h('button', { disabled: live.readOnly, 'aria-label': `Edit ${words}`, onclick() {
-			const input = h('textarea', { 'aria-label': 'Text', value: words })
-			text.replaceWith(h('form', { onsubmit: async event => {
+			const input = h('textarea', { 'aria-label': 'Text', value: words, rows: 1 + Math.floor(words.length / 60),
+				onkeydown(event) {
+					if (event.isComposing) return
+					if (event.key === 'Escape') load()
+					if (event.key === 'Enter' && !event.shiftKey) {
+						event.preventDefault()
+						form.requestSubmit()
+					}
+				} })
+			const form = h('form', { onsubmit: async event => {
 				event.preventDefault()
 				if (await app.call('edit', { item: id, text: input.value.trim() })) load()
 			} }, input, h('div', { class: 'row' }, h('button', { class: 'main' }, 'Save'),
-				h('button', { type: 'button', onclick: load }, 'Cancel'))))
+				h('button', { type: 'button', onclick: load }, 'Cancel')))
+			text.replaceWith(form)
 			edit.hidden = true
 			input.focus()
 		} }, 'Edit')
 		return h('li', { class: 'item' },
 			h('input', { type: 'checkbox', value: id, 'aria-label': `Select ${words}`, onchange: count }),
-			h('div', {}, h('small', {}, `${speaker}, ${date(utc)}${original === undefined ? '' : ', edited'}`), text), edit)
+			h('div', {}, h('small', {}, `${speaker}, ${date(utc)}${original === undefined ? '' : ', edited'}`), text,
+				sought && h('button', { class: 'link', onclick: () => open(session) }, `Session of ${graph}`)), edit)
+	}
+
+	function open(session) {
+		chosen = session
+		box.value = ''
+		again()
 	}
 
 	async function load() {
@@ -125,14 +169,12 @@ export function transcripts(app) {
 		const words = /[\p{L}\p{N}]/u.test(box.value) ? box.value.trim() : ''
 		chosen ??= sessions.at(-1)?.id
 		find('sessions').replaceChildren(...sessions.reverse().map(({ id, graph, start, items, speakers }) => h('li', {},
-			h('button', { 'aria-pressed': `${id === chosen && !words}`, onclick() {
-				chosen = id
-				box.value = ''
-				again()
-			} }, `${graph}, ${date(start)}`, h('br'), `${items} texts ${speakers.join(', ')}`))))
+			h('button', { 'aria-pressed': `${id === chosen && !words}`, onclick: () => open(id) },
+				`${graph}, ${date(start)}`, h('br'), `${items} ${items === 1 ? 'text' : 'texts'}: ${speakers.join(', ')}`))))
 		const { items } = words ? await live.call('search', { words })
 			: chosen ? await live.call('transcript', { session: chosen }) : { items: [] }
-		find('items').replaceChildren(...items.map(row))
+		find('items').replaceChildren(...items.map(item => row(item, words)))
+		find('items').dataset.empty = words ? 'Nothing is found.' : ''
 		find('downloads').hidden = !!words || !items.length
 		count()
 	}

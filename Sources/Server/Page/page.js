@@ -75,7 +75,7 @@ function health() {
 	const percent = share => `${(100 * share).toFixed(1)} %`
 	const rows = (id, list) => find(id).replaceChildren(...list.map(parts => h('li', { class: 'head' }, ...parts)))
 	const words = (table = {}) => Object.entries(table).map(([key, value]) =>
-		(value > 0 ? `${value} ${key}` : `${key}: ${typeof value === 'object' ? words(value) : value}`)).join(', ')
+		(value > 0 ? `${value} ${key.replaceAll('_', ' ')}` : `${key}: ${typeof value === 'object' ? words(value) : value}`)).join(', ')
 	const sound = ({ node, waiting, missing }) => `${node}: ${waiting} frames wait, ${missing} came too late`
 	async function look() {
 		const [{ timings }, { dropouts }] = await Promise.all([live.call('timings'), live.call('dropouts')])
@@ -108,8 +108,10 @@ function health() {
 				const changed = ['added', 'removed'].flatMap(key => event[key]?.length ? [key, ...event[key]] : [])
 					.concat(Object.entries(event.switched ?? {}).map(([name, what]) => `${what} ${name}`))
 				const kind = level === 'error' || /fail|lost|dropout/.test(name) ? 'bad' : level === 'warning' ? 'warning' : ''
-				find('log').prepend(h('li', { class: kind }, h('small', {}, utc.slice(11, 19)),
-					` ${[node, name === 'log' ? '' : name, ...changed, state, text, reason].filter(Boolean).join(' ')}`))
+				const line = h('li', { class: kind, 'data-utc': utc }, h('small', {}, utc.slice(11, 19)),
+					` ${[node, name === 'log' ? '' : name, ...changed, state, text, reason].filter(Boolean).join(' ')}`)
+				// States of before are told when the page is opened, in no order of time.
+				find('log').insertBefore(line, [...find('log').children].find(({ dataset }) => dataset.utc <= utc) ?? null)
 				if (find('log').children.length > 200) find('log').lastChild.remove()
 			}
 		},

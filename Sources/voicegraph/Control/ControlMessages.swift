@@ -96,8 +96,8 @@ struct EventsCall: ParsableCommand {
             The lines are those of `voicegraph run --json`. The states that there are \
             come first. What is lost because they are not read in time is told. --series \
             leaves out all other series, and lets those be measured that take time: `voicegraph \
-            describe TYPE` says "on request" of such series; every node but those that only \
-            make louder or quieter has one more, `output`, how loud it is.
+            describe TYPE` says "on request" of such series; every node from which audio comes \
+            has one more, `output`, how loud it is.
 
             Examples:
               voicegraph ctl events

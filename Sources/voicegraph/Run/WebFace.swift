@@ -43,7 +43,8 @@ struct WebFace {
 
     /// Listens, if that is wanted.
     init(_ host: Host, _ web: WebDescription?, _ feed: EventFeed, folder: String) throws(Fault) {
-        let kept = ArchiveCalls.table()
+        let recordings = Recordings(of: host)
+        let kept = ArchiveCalls.table() + [recordings.call]
         guard var web else {
             (server, calls) = (nil, CallTable(kept + [Self.call(nil)]))
             return
@@ -53,6 +54,7 @@ struct WebFace {
         web.logo = web.logo.map { absolute($0, from: base) }
         var files = KeptFiles()
         files.take = { take throws(Fault) in try ArchiveCalls.file(of: take) }
+        files.recording = { recordings.file($0) }
         files.transcript = { session, format throws(Fault) in try Self.transcript(session, format) }
         let server = try WebServer(host, web, calls: kept, feed: feed, kept: files)
         self.server = server
