@@ -144,6 +144,48 @@ def test_address_that_is_none_is_an_error_in_words(element, src):
     state(page, "collapsed")
 
 
+CUTTING = {
+    "transform": "transform: translate(300px, 200px) scale(.8)", "clip": "overflow: hidden; contain: paint; width: 9px; height: 9px",
+    "filter": "filter: blur(0)", "z-index": "position: relative; z-index: 0; opacity: .99",
+}
+
+
+@pytest.mark.parametrize("style", CUTTING.values(), ids=CUTTING.keys())
+@pytest.mark.parametrize("corner", ["bottom-right", "top-left"])
+def test_element_in_a_corner_is_above_whatever_the_page_does_around_it(element, corner, style):
+    page, _ = element(f'position="{corner}"', css=f"""main {{ {style} }} body {{ margin: 0 }}
+      #over {{ position: fixed; inset: 0; z-index: 99999; background: white }}""")
+    page.evaluate(f"""() => {{ const box = document.body.appendChild(document.createElement('main')); box.append({ELEMENT})
+      document.body.append(Object.assign(document.createElement('div'), {{ id: 'over' }})) }}""")
+    state(page, "collapsed")
+    page.locator("voice-graph [part~=launcher]").click()
+    state(page, "expanded")
+    box = page.locator("voice-graph [part~=card]").first.bounding_box()
+    far = [1280 - box["x"] - box["width"], 900 - box["y"] - box["height"]] if corner == "bottom-right" else [box["x"], box["y"]]
+    assert far == pytest.approx([20, 20], abs=4) and box["width"] == pytest.approx(360, abs=30)
+    # Each corner of the card is the element's, and nothing lies over it.
+    hit = page.evaluate("""({ x, y, width, height }) => [[.1, .1], [.9, .1], [.5, .9]].map(([a, b]) =>
+      document.elementFromPoint(x + a * width, y + b * height)?.localName)""", box)
+    assert hit == ["voice-graph"] * 3
+
+
+def test_element_goes_to_a_corner_and_back_and_stands_there_without_popovers_too(element):
+    page, _ = element(script="if (location.hash) delete HTMLElement.prototype.showPopover")
+    state(page, "collapsed")
+    assert not page.evaluate(f"{ELEMENT}.hasAttribute('popover')")
+    page.evaluate(f"{ELEMENT}.position = 'bottom-right'")
+    assert page.evaluate(f"{ELEMENT}.matches(':popover-open')")
+    page.evaluate(f"{ELEMENT}.position = 'inline'")
+    assert not page.evaluate(f"{ELEMENT}.hasAttribute('popover')") and page.locator("voice-graph [part~=launcher]").is_visible()
+    page.goto(page.url + "#plain")
+    page.reload()
+    state(page, "collapsed")
+    page.evaluate(f"{ELEMENT}.position = 'bottom-right'")
+    box = page.locator("voice-graph [part~=launcher]").bounding_box()
+    assert not page.evaluate(f"{ELEMENT}.hasAttribute('popover')")
+    assert [box["x"] + box["width"], box["y"] + box["height"]] == pytest.approx([1260, 880], abs=4)
+
+
 STRANGE = """body { text-transform: uppercase; letter-spacing: .4em; text-align: center; word-spacing: 2em; text-indent: 40px;
   text-shadow: 3px 3px red; writing-mode: vertical-rl; white-space: nowrap; font: italic bold 40px serif; line-height: 3;
   font-variant: small-caps; cursor: wait; color: red; list-style: square; quotes: none; tab-size: 20; hyphens: auto;

@@ -114,30 +114,55 @@ def test_microphone_that_another_has_is_told_in_words(element):
     page, host = element("", TALKING, script=MICROPHONE % "''")
     begin(page)
     eventually("it has the microphone", lambda: not page.evaluate(f"{ELEMENT}.muted") and page.evaluate(f"{ELEMENT}.streams.length") == 2)
-    page.evaluate(f"() => {{ const e = {ELEMENT}.cloneNode(); e.id = 'second'; document.body.append(e) }}")
-    state(page, "collapsed", "#second")
-    page.evaluate("document.querySelector('#second').start()")
-    state(page, "expanded", "#second")
-    text = "document.querySelector('#second').shadowRoot.querySelector('.notice').textContent"
-    eventually("it says so", lambda: "Somebody else is talking" in page.evaluate(text))
+    other = page.context.new_page()
+    other.goto(page.url)
+    begin(other)
+    notice(other, "Somebody else is talking")
     # Both hear it: what one takes of the sound is not lost to the other, and nothing fails.
     page.evaluate(f"{ELEMENT}.send('hello')")
     eventually("it was spoken", lambda: host.event("speech.finished"))
 
 
-def test_two_elements_that_begin_at_once_both_have_sound(element):
-    graph = TALKING.replace("mic -> text -> agent", "agent").replace('[node.mic]\ntype = "web-input"\n', "").replace(
-        '[node.text]\ntype = "transcribe"\n', "")
-    page, host = element("", graph)
+NOTICES = "[...document.querySelectorAll('voice-graph')].map(e => e.shadowRoot.querySelector('.notice').textContent)"
+STREAMS = "[...document.querySelectorAll('voice-graph')].map(e => e.streams.map(({ node }) => node).sort().join())"
+BOTH, SHARED = "mic,speakers", "The sound is with the other assistant on this page. Press Start to have it here."
+
+
+@pytest.fixture
+def two(element):
+    """Two elements of one host on one page, both begun at once."""
+    page, host = element("", TALKING, script=MICROPHONE % "''")
     page.evaluate(f"() => {{ const e = {ELEMENT}.cloneNode(); e.id = 'second'; document.body.append(e) }}")
     state(page, "collapsed")
     state(page, "collapsed", "#second")
     page.evaluate("Promise.all([...document.querySelectorAll('voice-graph')].map(e => e.start()))")
-    assert page.evaluate("[...document.querySelectorAll('voice-graph')].map(e => e.streams.length)") == [1, 1]
-    notices = "[...document.querySelectorAll('voice-graph')].map(e => e.shadowRoot.querySelector('.notice').textContent)"
-    eventually("nothing is wrong", lambda: page.evaluate(notices) == ["", ""])
+    return page, host
+
+
+def test_two_elements_of_a_page_have_one_sound_and_the_second_says_where_it_is(two):
+    page, host = two
+    eventually("one has it", lambda: page.evaluate(STREAMS) == [BOTH, ""])
+    assert page.evaluate(NOTICES) == ["", SHARED]
     page.evaluate(f"{ELEMENT}.send('hello')")
     eventually("it was spoken", lambda: host.event("speech.finished"))
+
+
+@pytest.mark.parametrize("end", ["end()", "remove()"])
+def test_sound_goes_to_the_second_element_when_the_first_has_no_use_for_it(two, end):
+    page, host = two
+    eventually("one has it", lambda: page.evaluate(STREAMS) == [BOTH, ""])
+    page.evaluate(f"{ELEMENT}.{end}")
+    eventually("the second has it", lambda: page.evaluate(STREAMS)[-1] == BOTH and page.evaluate(NOTICES)[-1] == "")
+    assert page.evaluate("document.querySelector('#second').muted") is False
+
+
+def test_sound_is_taken_by_whoever_presses_start(two):
+    page, host = two
+    eventually("one has it", lambda: page.evaluate(STREAMS) == [BOTH, ""])
+    page.locator("#second").get_by_role("button", name="Start", exact=True).click()
+    eventually("the second has it", lambda: page.evaluate(STREAMS) == ["", BOTH])
+    assert page.evaluate(NOTICES) == [SHARED, ""]
+    assert page.evaluate(f"{ELEMENT}.muted") is True
 
 
 def test_sound_that_the_browser_keeps_back_is_told_and_begins_with_a_click_anywhere(element, playwright):

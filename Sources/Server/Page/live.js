@@ -20,7 +20,7 @@ const beat = 750
 
 /** The connection to a server, shared by all on a page that show it: calls, events, levels and sound. */
 export class Live {
-	static #all = new Map()
+	static #all = []
 	state = 'closed'
 	/** The newest numbers of each series: {values}, by place. */
 	rows = []
@@ -34,12 +34,15 @@ export class Live {
 	#tries = 0
 	/** Looks since the host told anything. */
 	#silent = 0
+	/** Ends the newest try to connect. */
 	#end
 
-	static of(src, token = '') {
-		const key = src + ' ' + token
-		if (!Live.#all.has(key)) Live.#all.set(key, Object.assign(new Live(), { src, token }))
-		return Live.#all.get(key)
+	/** The one of a server for whoever has this token, or this function that is asked for one each time. */
+	static of(src, token = '', getToken) {
+		const key = getToken ?? token
+		let live = Live.#all.find(live => live.src === src && live.key === key)
+		if (!live) Live.#all.push(live = Object.assign(new Live(), { src, key, token, getToken }))
+		return live
 	}
 
 	/** Connects for one more user. What is returned ends that; the last one ends the connection. */
@@ -126,24 +129,32 @@ export class Live {
 		clearTimeout(this.timer)
 		/** Fulfilled once it is open. */
 		this.opened = new Promise((resolve, reject) => {
-			const socket = this.socket = this.#connect()
+			let socket
 			let isOver = false
 			// Where a policy forbids it, browsers throw, or tell an error and never that it is closed.
-			const end = () => {
-				if (isOver || socket !== this.socket) return
+			const end = this.#end = fault => {
+				if (isOver || end !== this.#end) return
 				isOver = true
 				clearTimeout(limit)
-				this.#lose().then(() => reject(this.refusal))
+				this.#lose(fault).then(() => reject(this.refusal))
 			}
-			this.#end = end
 			const limit = setTimeout(() => {
 				socket?.close()
 				end()
-			}, socket ? patience : 0)
-			if (!socket) return
-			socket.onopen = () => this.#begin().then(() => resolve(clearTimeout(limit)), () => socket.close())
-			socket.onclose = end
-			socket.onerror = () => setTimeout(() => socket.readyState > 1 && end())
+			}, patience)
+			const connect = token => {
+				if (isOver || end !== this.#end || !this.#users) return
+				this.token = token ?? ''
+				socket = this.socket = this.#connect()
+				if (!socket) return setTimeout(end)
+				socket.onopen = () => this.#begin().then(() => resolve(clearTimeout(limit)), () => socket.close())
+				socket.onclose = () => end()
+				socket.onerror = () => setTimeout(() => socket.readyState > 1 && end())
+			}
+			const { getToken, token } = this
+			// The page is told of a token that was refused.
+			if (getToken) Promise.resolve(this.refusal === refused ? token : undefined).then(getToken).then(connect, end)
+			else connect(token)
 		})
 		this.opened.catch(() => {})
 		this.#tell('opening')
@@ -181,7 +192,7 @@ export class Live {
 	async #begin() {
 		const { run, number, resumed, right, read_only: readOnly } =
 			await this.call('events', this.run && { since: this.number, run: this.run })
-		Object.assign(this, { run, number, readOnly, right, described: undefined })
+		Object.assign(this, { run, number, readOnly, right, described: undefined, refusal: undefined })
 		this.#tries = 0
 		if (!resumed) this.#latest.clear()
 		this.#tell('open', resumed)
@@ -190,18 +201,19 @@ export class Live {
 		this.watch = setInterval(() => this.#look(), beat)
 	}
 
-	async #lose() {
-		const { socket } = this
+	/** `fault`: why there was no token to connect with. */
+	async #lose(fault) {
+		const end = this.#end
 		const wasOpen = this.state === 'open'
 		clearInterval(this.watch)
 		this.#silent = 0
-		this.refusal = this.run ? lost : away
+		this.refusal = fault ? cause('away', `No token: ${fault.message ?? fault}`) : this.run ? lost : away
 		for (const { reject } of this.#calls.values()) reject(this.refusal)
 		this.#calls.clear()
 		if (!this.#users) return
 		// From half a second to fifteen, and not all clients at once.
 		this.timer = setTimeout(() => this.#open(), Math.min(15e3, 500 * 2 ** this.#tries++) * (0.75 + Math.random() / 2))
-		if (!wasOpen) {
+		if (!wasOpen && !fault) {
 			const headers = this.token ? { Authorization: 'Bearer ' + this.token } : {}
 			const signal = AbortSignal.timeout(patience / 4)
 			const answer = await fetch(new URL('api/nodes', this.src), { headers, signal }).catch(() => ({}))
@@ -209,7 +221,7 @@ export class Live {
 			else if (answer.ok) this.refusal = blocked
 		}
 		// Another one may be open by now.
-		if (this.#users && socket === this.socket) this.#tell(this.refusal === refused ? 'refused' : 'lost')
+		if (this.#users && end === this.#end) this.#tell(this.refusal === refused ? 'refused' : 'lost')
 	}
 
 	#take(message) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the element looks, and what it is made of.
 import { h, icon } from './dom.js'
+import { styles } from './face.js'
 
 /** Modes that are a picture alone. */
-const faces = '[mode=face], [mode=orb], [mode=bars], [mode=wave], [mode=meter]'
+const faces = ['face', ...styles].map(mode => `[mode=${mode}]`).join()
 
 export const style = new CSSStyleSheet()
 style.replaceSync(`
@@ -40,7 +41,11 @@ svg { width: 22px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-l
 .card { width: 360px; max-width: 100%; border-radius: var(--vg-radius, 24px); overflow: hidden; display: inline-flex;
 	vertical-align: top; flex-direction: column; position: relative } .tall { height: min(580px, 100vh - 40px); height: min(580px, 100dvh - 40px) }
 .stage { height: 212px; flex: none; padding: 16px } .tall .stage { height: 96px; padding: 8px }
-canvas { display: block; width: 100%; height: 100% }
+canvas { display: block; width: 100%; height: 100%; transition: filter .3s, opacity .3s }
+/* Who waits breathes, who is muted is grey, and what is lost stands still. */
+:is([data-picture=idle], [data-picture=listening]) canvas { animation: breathe 4s infinite ease-in-out }
+@keyframes breathe { 50% { scale: .96; opacity: .8 } }
+[data-picture=muted] canvas { filter: grayscale(1); opacity: .6 } [data-picture=lost] canvas { opacity: .45 }
 .status, .hint { text-align: center; color: var(--quiet); padding: 0 16px 12px; font-size: 14px }
 ol { flex: 1; overflow-y: auto; padding: 12px 16px; list-style: none; display: flex; gap: 8px; flex-direction: column;
 	background: var(--vg-transcript-background, transparent) }
@@ -64,8 +69,10 @@ input::placeholder { color: var(--quiet); opacity: 1 }
 .mute { background: var(--vg-mute-background, var(--field)); color: var(--vg-mute-icon, var(--text)) }
 .mute[aria-pressed=true] { background: var(--vg-mute-active-background, var(--bad));
 	color: var(--vg-mute-icon, var(--on)) }
-.send, .retry, .mute.begin { background: var(--accent); color: var(--on) }
-.mute.begin { display: flex; align-items: center; gap: 8px; padding: 0 20px; font-weight: 600 }
+.send, .retry, .hold, .mute.begin { background: var(--accent); color: var(--on) }
+.hold, .mute.begin { display: flex; align-items: center; gap: 8px; padding: 0 20px; font-weight: 600 }
+.hold { white-space: nowrap; touch-action: none; user-select: none; -webkit-touch-callout: none; }
+.hold[aria-pressed=true] { box-shadow: 0 0 0 5px color-mix(in srgb, var(--accent) 35%, transparent) }
 .error { padding: 28px 24px 12px; align-items: center; gap: 8px } .error > svg { color: var(--bad); width: 36px }
 h2, .error button { font-weight: 600; padding: 0 20px }
 /* Above what was said, where a conversation is held up. */
@@ -79,9 +86,17 @@ h2, .error button { font-weight: 600; padding: 0 20px }
 :host(:is(${faces})) .stage { height: 100%; padding: 0 }
 /* On a phone, and above its keyboard, a conversation has the whole screen. */
 @media (max-width: 480px), (max-height: 440px) {
+	.hold svg { display: none }
 	:host([position*='-']) .tall { position: fixed; inset: 0; width: 100%; max-width: none; height: 100vh; height: 100dvh;
 		border: 0; border-radius: 0 } .tall .stage { display: none } }
-@media (prefers-reduced-motion: reduce) { .busy svg { animation: none } }
+/* The card grows out of its corner, and goes back there. */
+@media (prefers-reduced-motion: no-preference) {
+	.pop { transition: opacity .18s, scale .18s, display .18s allow-discrete; transform-origin: 20% 0 }
+	:host([position^=bottom]) .pop { transform-origin: 50% 100% }
+	.pop[hidden] { opacity: 0; scale: .92; position: absolute; z-index: -1; pointer-events: none }
+	:host([position^=bottom]) .pop[hidden] { bottom: 0 } :host([position$=right]) .pop[hidden] { right: 0 }
+	@starting-style { .pop { opacity: 0; scale: .92 } } }
+@media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important } }
 @media (forced-colors: active) { button, li { border: 1px solid } }
 `)
 
@@ -97,7 +112,8 @@ export const layout = () => {
 			part('button', 'newest'),
 			part('p', 'notice', { role: 'alert' }),
 			part('form', 'composer', {}, part('input', 'input', { autocomplete: 'off', maxlength: 10000 }), part('button', 'send')),
-			part('div', 'controls', {}, part('button', 'mute'), part('button', 'toggle'), part('button', 'end'))),
+			part('div', 'controls', {}, part('button', 'hold', {}, icon('microphone'), part('span', 'hold-text')),
+				part('button', 'mute'), part('button', 'toggle'), part('button', 'end'))),
 		part('section', 'error card', { role: 'alert' },
 			part('h2', 'title'), part('p', 'hint'),
 			part('div', 'controls', {}, part('button', 'retry'), part('button', 'dismiss'))),
@@ -123,8 +139,14 @@ export function show(parts, now) {
 		launcher: !isFace && !isCardOfError && !isBanner && (isBusy || error || state === 'collapsed'), error: isBanner || (!isFace && isCardOfError),
 		card: isFace || isList || state === 'expanded', transcript: isList, composer: isList && now.canAnswer,
 		newest: isList && !now.isPinned, status: !isFace && now.canTalk && !isBanner, controls: !isFace, notice: now.notice,
-		mute: now.canMute || now.canBegin, toggle: !isRound,
+		hold: now.canHold && !now.canBegin && !muted, mute: now.canBegin || (now.canMute && (muted || !now.canHold)),
+		toggle: !isRound,
 	}).forEach(([name, isShown]) => (parts[name].hidden = !isShown))
+	parts.card.classList.toggle('pop', now.isWidget)
+	parts.stage.dataset.picture = now.picture
+	parts['hold-text'].textContent = text('hold')
+	parts.hold.ariaPressed = now.isPressed
+	parts.hold.disabled = !now.isConnected
 	parts.launcher.className = `launcher${isRound ? ' round' : ''}${isBusy ? ' busy' : ''}${error ? ' bad' : ''}`
 	// What stands in the slot is the page's own, but an error is to be seen.
 	parts['launcher-icon'].name = error ? 'none' : 'icon'

@@ -30,6 +30,10 @@ export class Parts {
 			{ stage, role: node === this.answering && !fields.some(({ name }) => name === 'speaker') ? 'agent' : 'user' }]))
 		const listening = events.find(({ node, role }) => role === 'text' && node !== this.answering)?.node
 		this.microphone = this.#follow(listening, 'to', 'from', name => !wires.some(({ to }) => to === name))
+		// What is pressed while somebody talks: its control goes to what takes down the talk, or to what is before that.
+		this.holding = names.find(name => can(name, 'press') && can(name, 'release') && this.node(name).settings?.mode !== 'toggle'
+			&& this.#follow(listening, 'to', 'from', one => wires.some(({ from, to }) => from === name && to === one)))
+		this.hold = this.state(this.holding, 'on')
 		this.mood = this.state(this.answering, 'state', 'label')
 		this.speech = this.state(this.speaking, 'speaking')
 		this.word = events.find(({ node, kind }) => node === this.speaking && kind === 'word')?.name

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A conversation with a host: its states, the browser's sound, and what is said.
 import { Live } from './live.js'
-import { recall } from './recall.js'
 import { Sound } from './sound.js'
 import { soundTrouble } from './words.js'
 
@@ -23,6 +22,9 @@ export class Session {
 	#before
 	#hadStreams = false
 	#isSpeaking = false
+	#isHeld = false
+	/** Whether the host was not told that it is held no more. */
+	#isOwed = false
 	/** Seconds by which times of this run are later than those of the run before. */
 	#shift = 0
 	/** Words for what cannot be done, by what it is about, until it can. */
@@ -61,7 +63,12 @@ export class Session {
 	/** The word for how it stands: what does not speak cannot be interrupted. */
 	get mood() {
 		if (this.status !== 'idle' && (this.status !== 'waiting' || this.#isSpeaking)) return this.status
-		return this.muted || !this.graph?.microphone ? 'idle' : 'listening'
+		return this.muted || !this.graph?.microphone || this.isPressed === false ? 'idle' : 'listening'
+	}
+
+	/** Whether that is pressed which is held to talk; undefined: there is none, or it is not told. */
+	get isPressed() {
+		return this.graph?.holding && this.live.last(this.graph.holding, this.graph.hold)?.on
 	}
 
 	/** Whether the sound of this browser belongs to it, and has not begun. */
@@ -83,14 +90,17 @@ export class Session {
 
 	async initialize() {
 		if (this.state !== 'idle' && this.state !== 'error') return
+		const { src, token, getToken } = this.#view.wanted()
+		const live = src && Live.of(src, token, getToken)
+		// Before it is left: a connection that has just come stays.
+		const off = live && live.use()
 		this.leave()
 		const turn = this.#turn
-		const { src, token } = this.#view.wanted()
 		if (!src) return this.#fail('initialization', { word: 'address' })
-		const live = this.live = Live.of(src, token)
+		this.live = live
 		this.set('loading')
 		this.#offs = [live.on('state', (...given) => this.#connection(...given)),
-			live.on('event', event => this.#event(event)), live.on('levels', () => this.#view.levels()), live.use()]
+			live.on('event', event => this.#event(event)), live.on('levels', () => this.#view.levels()), off]
 		try {
 			await live.opened
 			const graph = await live.describe()
@@ -121,7 +131,9 @@ export class Session {
 		// It begins with waiting, unless more is known.
 		const mood = this.live.last(this.graph.answering, this.graph.mood)
 		this.#feel(mood && mood.state !== 'idle' ? mood : { state: 'waiting', isSpeaking: false })
-		if (this.#mode === 'conversation') await recall(this.live, this.graph, this.#bubbles, () => turn === this.#turn)
+		if (this.#mode !== 'conversation') return
+		const { recall } = await import('./recall.js')
+		await recall(this.live, this.graph, this.#bubbles, () => turn === this.#turn)
 	}
 
 	end() {
@@ -136,6 +148,7 @@ export class Session {
 	/** Ends it and the connection; nothing of it is known any more. */
 	leave() {
 		this.#turn++
+		this.hold(false)
 		this.measure([])
 		for (const off of this.#offs.splice(0)) off()
 		this.graph = undefined
@@ -155,12 +168,26 @@ export class Session {
 		const { microphone: node, streams } = this.graph
 		const input = this.#sound.microphone
 		try {
-			if (streams.length && !input) return await this.#open(true)
+			if (streams.length && !input) return await this.#open(true, true)
 			await (input ? input.mute(isMuted) : this.live.call('mute', { node, on: isMuted }))
 			this.#tell('mute', { muted: isMuted })
 			this.note('sound')
 		} catch (error) {
 			this.note('sound', input ? soundTrouble(error) : 'unmuted')
+		}
+	}
+
+	/** Talks while it is held, where a node of the graph is pressed for that. */
+	async hold(isHeld) {
+		if (isHeld === this.#isHeld && !this.#isOwed) return
+		this.#isHeld = isHeld
+		this.#isOwed = false
+		try {
+			await this.live.call('do', { node: this.graph.holding, action: isHeld ? 'press' : 'release' })
+			this.note('hold')
+		} catch {
+			this.#isOwed = !isHeld
+			if (this.#isOn) this.note('hold', 'unmuted')
 		}
 	}
 
@@ -200,19 +227,20 @@ export class Session {
 	}
 
 	/** Opens the browser's microphone and speakers where the graph has nodes for them; else those of the host are used. */
-	async #open(isWanted) {
+	async #open(isWanted, isTaken) {
 		const { live, graph: { streams, microphone: node } } = this
 		if (!streams.length) {
 			if (this.graph.node(node)?.mute && live.may('operator')) await live.call('mute', { node, on: false })
 			return this.#tell('mute', { muted: false })
 		}
 		// A page that was only opened asks for no microphone.
-		if (isWanted) return this.#sound.open(live, streams)
+		if (isWanted) return this.#sound.open(live, streams, isTaken)
 		this.#sound.close()
 		this.#tell('mute', { muted: true })
 	}
 
 	#close() {
+		this.hold(false)
 		this.#sound.close()
 		this.#notes.clear()
 	}
@@ -242,6 +270,7 @@ export class Session {
 			if (!isResumed) this.#shift = this.#bubbles.end
 			this.#restore()
 		} else if (state === 'open') this.#refresh()
+		if (state === 'open' && this.#isOwed) this.hold(false)
 		this.#view.changed()
 	}
 
@@ -270,6 +299,7 @@ export class Session {
 		const time = event.time + this.#shift
 		if (name === 'graph.changed') return this.#refresh()
 		if (!graph) return
+		if (node === graph.holding && name === graph.hold) return this.#view.changed()
 		if (node === graph.answering && name === graph.mood) return this.#feel(event)
 		if (!graph.answering && node === graph.speaking && name === graph.speech) {
 			return this.#feel({ state: event.speaking ? 'waiting' : 'idle' })

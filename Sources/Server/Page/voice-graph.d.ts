@@ -39,7 +39,7 @@ export interface VoiceGraphEvents {
 
 /**
  * Attributes: `src` (URL of the server; the origin of the module without it), `token`, `mode` (widget, conversation,
- * face, orb, bars or wave), `theme`, `visualizer` (a style, a node, or both: "bars face"), `preset` (or two
+ * face, or a style: orb, bars, wave, meter, spectrum, spectrogram, scope, goniometer, loudness), `theme`, `visualizer` (a style, a node, or both: "bars face"), `preset` (or two
  * colours: "d3ffa6-036b5b"), `icon-only`, `position` (inline, bottom-right, bottom-left, top-right, top-left),
  * `should-initialize` ("false": no network), and `label-...` for each of the words in words.js. It tells `data-state`, `data-status` and `data-muted`.
  *
@@ -53,7 +53,7 @@ export interface VoiceGraphEvents {
  * Slot: `icon`, an image or logo of your own in the launcher; an error shows its own.
  *
  * Parts: launcher, launcher-icon, launcher-text, card, stage, canvas, status, transcript, bubble, user-bubble, agent-bubble, newest, notice,
- * composer, input, send, controls, mute, toggle, end, error (disconnected too, while that is why), title, hint, retry, dismiss.
+ * composer, input, send, controls, hold, hold-text, mute, toggle, end, error (disconnected too, while that is why), title, hint, retry, dismiss.
  */
 export class VoiceGraph extends HTMLElement {
   /** The attributes of these names; '' and false where there is none. */
@@ -88,6 +88,11 @@ export class VoiceGraph extends HTMLElement {
   send(text: string): Promise<boolean>
   /** Words of one's own, by the names that words.js has; attributes go before them. */
   labels: Record<string, string>
+  /**
+   * Gives a token at each connect, instead of the attribute `token`. `refused` is the one that the host has just refused, if
+   * that is why: then another is wanted. It is asked again after longer and longer times, 15 s at most, until one is taken.
+   */
+  getToken?: (refused?: string) => string | Promise<string>
   /** error: connects again now; a conversation that can go on does, else it initializes again. */
   retry(): Promise<void>
   addEventListener<K extends keyof VoiceGraphEvents>(

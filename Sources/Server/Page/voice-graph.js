@@ -3,7 +3,7 @@
 import { Bubbles } from './bubbles.js'
 import { isDark, legible, mix, opaque, presetColors } from './colors.js'
 import { icon, icons } from './dom.js'
-import { Face, dark, forced } from './face.js'
+import { Face, dark, forced, measured, styles } from './face.js'
 import { layout, show, style } from './look.js'
 import { Session } from './session.js'
 import { Transcript, smooth } from './transcript.js'
@@ -12,7 +12,6 @@ import { words } from './words.js'
 export { presets } from './colors.js'
 export { Transcript, presetColors, smooth }
 
-const styles = ['orb', 'bars', 'wave', 'meter']
 /** Attributes that are properties too, by their names. */
 const texts = ['src', 'token', 'mode', 'visualizer', 'preset', 'theme', 'position']
 /** Events that go up through the page; windows have other ones called error and message. */
@@ -20,11 +19,13 @@ const bubbling = ['state', 'status', 'mute']
 
 /** A voice assistant, a conversation or a face on any page; voice-graph.d.ts describes it. */
 export class VoiceGraph extends HTMLElement {
-	static observedAttributes = ['src', 'token', 'mode', 'visualizer', 'preset', 'theme', 'icon-only', 'should-initialize',
+	static observedAttributes = ['src', 'token', 'mode', 'visualizer', 'preset', 'theme', 'icon-only', 'should-initialize', 'position',
 		...Object.keys(words).map(word => 'label-' + word)]
 	level = 0
 	#parts = {}
 	#labels = {}
+	#getToken
+	#holds
 	#bubbles
 	#session
 	#wish
@@ -60,6 +61,12 @@ export class VoiceGraph extends HTMLElement {
 		parts.dismiss.onclick = () => (session.graph ? this.end() : this.#close())
 		root.addEventListener('keydown', event => event.key === 'Escape' && this.#escape(event))
 		parts.retry.onclick = () => this.retry()
+		// What a page has set before this was known.
+		for (const [name, value] of Object.entries(this)) {
+			if (!(name in VoiceGraph.prototype)) continue
+			delete this[name]
+			this[name] = value
+		}
 	}
 
 	/** What the system shows behind it has changed. */
@@ -67,6 +74,7 @@ export class VoiceGraph extends HTMLElement {
 
 	connectedCallback() {
 		for (const query of [dark, forced]) query.addEventListener('change', this.#relook)
+		this.#lift()
 		this.#render()
 		this.#bubbles.follow(this.#bubbles.isPinned)
 		this.#settle()
@@ -81,19 +89,29 @@ export class VoiceGraph extends HTMLElement {
 	attributeChangedCallback(name, before, now) {
 		if (!this.isConnected || now === before) return
 		if (name === 'should-initialize') this.#settle()
+		if (name === 'position') this.#lift()
 		// Both may be about to change, or to be set to what they were.
 		if (name === 'src' || name === 'token') setTimeout(this.#settle)
 		this.#pick()
 		this.#render()
 	}
 
+	/** What stands in a corner of the window is above all that the page has, where the browser can do that. */
+	#lift() {
+		if (!this.showPopover) return
+		const isLifted = this.position.includes('-')
+		if (isLifted === this.matches('[popover=manual]:popover-open')) return
+		this.popover = isLifted ? 'manual' : null
+		if (isLifted) this.showPopover()
+	}
+
 	/** Connects to what is wanted, and to nothing else. */
 	#settle = () => {
 		if (!this.isConnected) return this.#session.leave()
 		if (this.state === 'idle') return this.shouldInitialize && this.initialize()
-		const { src, token } = this.#wanted
+		const { src, token, getToken } = this.#wanted
 		const { live } = this.#session
-		if (live?.src === src && live.token === token) return
+		if (live?.src === src && live.key === (getToken ?? token)) return
 		this.#session.leave()
 		this.initialize()
 	}
@@ -122,6 +140,16 @@ export class VoiceGraph extends HTMLElement {
 	set labels(given) {
 		this.#labels = { ...given }
 		this.#render()
+	}
+
+	/** Asked for a token at each connect, with the one that was refused, if one was. */
+	get getToken() {
+		return this.#getToken
+	}
+
+	set getToken(ask) {
+		this.#getToken = ask ?? undefined
+		setTimeout(this.#settle)
 	}
 
 	get state() {
@@ -193,7 +221,7 @@ export class VoiceGraph extends HTMLElement {
 		const url = URL.canParse(src, document.baseURI) && new URL(src, document.baseURI)
 		return {
 			src: url && /^https?:$/.test(url.protocol) ? url.href : '',
-			token: this.getAttribute('token') ?? '', mode: this.#mode, isRound: this.hasAttribute('icon-only'),
+			token: this.getAttribute('token') ?? '', getToken: this.#getToken, mode: this.#mode, isRound: this.hasAttribute('icon-only'),
 		}
 	}
 
@@ -205,9 +233,10 @@ export class VoiceGraph extends HTMLElement {
 		const node = given.find(word => graph.node(word)) ?? graph.face
 		const own = live.last(node, graph.state(node, 'style')) ?? {}
 		const style = [...given, this.getAttribute('mode'), own.style].find(word => styles.includes(word)) ?? 'bars'
-		this.#wish = { node, style, own, preset: this.getAttribute('preset') || own.preset || (style === 'orb' ? '' : 'verdant') }
-		this.#session.measure(
-			!node ? [graph.speaking + '.output'] : graph.measures(node, 'bands') ? [node + '.bands'] : [])
+		this.#wish = { node, style, own, preset: this.getAttribute('preset') || own.preset || (style === 'orb' || style === 'spectrogram' ? '' : 'verdant') }
+		const series = measured[style] ?? (graph.measures(node, 'bands') ? ['bands'] : [])
+		this.#session.measure([...(node ? series.map(name => `${node}.${name}`) : [graph.speaking + '.output']),
+			...(graph.microphone && !measured[style] ? [graph.microphone + '.output'] : [])])
 	}
 
 	#look() {
@@ -258,12 +287,18 @@ export class VoiceGraph extends HTMLElement {
 			this.level = smooth(this.level, input)
 			this.#smoothedAt = now
 		}
-		const level = live.values(node, 'orb')?.[0] ?? this.level
+		if (measured[style]) return this.face.measure(live, node)
+		const voice = live.values(node, 'orb')?.[0] ?? this.level
 		const bands = live.values(node, 'bands')
 		// Bars of a node that has bands wait for the first of them.
 		if (style === 'bars' && !bands?.length && graph?.measures(node, 'bands')) return
+		// Who is listened to is shown, on the scale of the node's own level.
+		const [peak] = this.#session.mood === 'listening' && live.values(graph.microphone, 'output') || [0]
+		const user = Math.min(1, Math.max(0, 1 + Math.log10(peak) / 2.5))
+		const level = Math.max(voice, user)
 		if (level > 0 && now - this.#lookedAt > 1000) this.#look()
-		this.face.take(level, style !== 'orb' && bands?.length ? Array.from(bands) : undefined)
+		const isHeard = user > voice
+		this.face.take(level, style !== 'orb' && bands?.length && !isHeard ? Array.from(bands) : undefined, isHeard)
 	}
 
 	#launch() {
@@ -320,15 +355,20 @@ export class VoiceGraph extends HTMLElement {
 	}
 
 	#render() {
-		const { graph, live, state, status, mood, muted, error, label, notices, connected, streams, canBegin } = this.#session
-		const { answering, microphone, speaking } = graph ?? {}
+		const session = this.#session
+		const { graph, live, state, status, mood, muted, error, label, notices, connected, streams, canBegin, isPressed } = session
+		const { answering, microphone, speaking, holding } = graph ?? {}
+		const picture = !connected ? 'lost' : microphone && muted && mood === 'idle' ? 'muted' : measured[this.#wish?.style] ? 'still' : mood
+		this.face.think(picture === 'thinking')
+		if (holding) this.#holds ??= import('./hold.js').then(({ holds }) => holds(this.#parts.hold, is => session.hold(is)))
 		const { activeElement: had } = this.shadowRoot
 		if (this.isConnected) Object.assign(this.dataset, { state, status, muted })
 		const { theme, logo } = graph?.look ?? {}
 		this.shadowRoot.lastChild.dataset.theme = this.getAttribute('theme') ?? theme ?? this.#scheme
 		show(this.#parts, {
+			picture, canHold: holding && live.may('operator'), isPressed: !!isPressed,
 			state, mood, muted, error, label, canBegin, notice: notices.map(word => this.#text(word)).join(' '), isOpened: this.#isOpened ?? !this.iconOnly, held: this.#session.held, isPinned: this.#bubbles.isPinned,
-			isConnected: connected, isFace: this.#mode === 'face', isRound: this.hasAttribute('icon-only'),
+			isConnected: connected, isFace: this.#mode === 'face', isWidget: this.#mode === 'widget', isRound: this.hasAttribute('icon-only'),
 			isReadOnly: live?.readOnly ?? false, canAnswer: !!answering,
 			canMute: !!microphone && (graph.streams.length > 0 || live.has('operator')),
 			logo: logo && new URL(logo, live.src).href,

@@ -6,7 +6,7 @@ export const words = {
 	// What it does.
 	start: 'Start a conversation', loading: 'Loading…', connecting: 'Connecting…', idle: 'Idle', listening: 'Listening',
 	thinking: 'Thinking...', waiting: 'Speak to interrupt', message: 'Type a message', empty: 'Nothing was said yet.',
-	begin: 'Start', retry: 'Retry', dismiss: 'Close', error: 'Error',
+	begin: 'Start', hold: 'Hold to talk', retry: 'Retry', dismiss: 'Close', error: 'Error',
 	// What a screen reader says of buttons and parts.
 	mute: 'Mute microphone', toggle: 'Transcript', transcript: 'Transcript', end: 'End conversation', send: 'Send',
 	input: 'Message', user: 'You:', agent: 'Assistant:', newest: 'Go to the newest', canvas: 'Level of the voice', card: 'Voice assistant', face: 'Face',
@@ -24,6 +24,7 @@ export const words = {
 	absent: 'No microphone was found. Connect one, then press the microphone.',
 	busy: 'The microphone cannot be used. Another program may have it.',
 	ended: 'The microphone has stopped. Press it to start it again.',
+	shared: 'The sound is with the other assistant on this page. Press Start to have it here.',
 	taken: 'Somebody else is talking to the assistant. Try again when they have finished.',
 	sound: 'The microphone or the loudspeaker cannot be used now. Try again in a moment.',
 	suspended: 'The browser waits with the sound. Click anywhere to hear it.',
