@@ -14,6 +14,8 @@ public enum FaceCommand: Sendable, Equatable {
     case gain(String, Double)
     /// To speak a line.
     case say(String)
+    /// To type a line to who answers: its name, and the line.
+    case ask(String, String)
     /// To do an action of a node.
     case perform(String, String)
     /// To keep what a node has heard: its name, and the text.
@@ -25,76 +27,105 @@ struct FaceKeys: Sendable {
     /// The node that keys are for.
     var selected: String?
     /// The line that is being written; nil: none is.
-    var line: String?
-    var showsHelp = false
+    var line: WrittenLine?
+    /// What the names or types of the nodes that are listed have; empty: all are listed.
+    var filter = ""
+    /// What lies over all else.
+    var overlay: Overlay?
     /// Whether the log is read, in place of all else.
     var readsLog = false
     /// How many entries of it there was room for.
     var page = 10
 
-    /// All keys, for who asks.
-    static let help: [(keys: String, does: String)] = [
-        ("up, down", "choose a node"), ("m", "mute it, or no more"), ("b", "bypass it, or no more"),
-        ("+  -", "make it 1 dB louder or quieter"), ("t", "type a line that is spoken"), ("x", "stop speaking"),
-        ("r", "begin or complete a recording"), ("d", "begin or end a dictation"), ("w", "keep what was dictated"),
-        ("space", "pause, and go on"), ("s", "another style of the picture"),
-        ("p", "other colours"), ("c", "forget clips"), ("l", "read the log: up, down, PgUp, PgDn, Home, End"),
-        ("mouse", "choose a node, change a picture, scroll; Shift selects text"), ("?", "this list"),
-        ("q, Ctrl-C", "quit"),
-    ]
+    enum Overlay: Sendable, Equatable {
+        case help
+        /// The link for browsers as a QR code.
+        case code
+        /// Recorders to choose from, and the one that is chosen.
+        case recorders(Int)
+    }
+
+    enum Act: Sendable {
+        case quit, help, log, previous, next, pagePrevious, pageNext, filter, all, mute, bypass, louder, quieter
+        case say, ask, stop, record, dictate, keep, pause, style, colours, forgetClips, code
+    }
+
+    static let table = KeyTable<Act>(entries: [
+        .init(
+            "choose a node", [(.up, .previous), (.down, .next)],
+            others: [
+                (.text("k"), .previous), (.text("j"), .next), (.pageUp, .pagePrevious), (.pageDown, .pageNext),
+            ]),
+        .init("list only nodes with a name or type; Esc: all", [(.text("/"), .filter)], others: [(.escape, .all)]),
+        .init("mute it, or no more", [(.text("m"), .mute)]),
+        .init("bypass it, or no more", [(.text("b"), .bypass)]),
+        .init(
+            "make it 1 dB louder or quieter", [(.text("+"), .louder), (.text("-"), .quieter)],
+            others: [(.text("="), .louder)]),
+        .init("type a line that is spoken", [(.text("t"), .say)]),
+        .init("type a line to the agent", [(.text("a"), .ask)]),
+        .init("stop speaking", [(.text("x"), .stop)]),
+        .init("begin or complete a recording", [(.text("r"), .record)]),
+        .init("begin or end a dictation", [(.text("d"), .dictate)]),
+        .init("keep what was dictated", [(.text("w"), .keep)]),
+        .init("pause, and go on", [(.text(" "), .pause)]),
+        .init("another style of the picture", [(.text("s"), .style)]),
+        .init("other colours", [(.text("p"), .colours)]),
+        .init("forget clips", [(.text("c"), .forgetClips)]),
+        .init("show the link for browsers as a QR code", [(.text("o"), .code)]),
+        .init("read the log: arrows, PgUp, PgDn, Home, End", [(.text("l"), .log)]),
+        .init("choose a node, change a picture; Shift selects text", [], named: "mouse"),
+        .init("this list", [(.text("?"), .help)], others: [(.text("h"), .help)]),
+        .init(
+            "quit", [(.text("q"), .quit), (.control("c"), .quit)],
+            others: [(.text("Q"), .quit), (.control("d"), .quit)]),
+    ])
+}
+
+extension TerminalView {
+    /// All keys of the view, for who asks.
+    public static var keys: [KeyHelp] { FaceKeys.table.help }
 }
 
 extension FaceState {
     /// Does what a key says, on the screen that is shown; returns what is left for the host.
     mutating func press(_ key: KeyPress, on canvas: Canvas?) -> FaceCommand? {
         if keys.line != nil { return write(key) }
-        if keys.showsHelp, !key.quits {
-            keys.showsHelp = false
-            return nil
-        }
+        let act = FaceKeys.table.act(key)
+        if let overlay = keys.overlay, act != .quit { return press(key, over: overlay) }
         if keys.readsLog, scroll(key) { return nil }
         switch key {
-        case _ where key.quits: return .quit
-        case .up, .text("k"): choose(-1)
-        case .down, .text("j"): choose(1)
-        case .pageUp: choose(-10)
-        case .pageDown: choose(10)
-        case .text("?"), .text("h"): keys.showsHelp = true
-        case .text("l"): keys.readsLog = true
         case .click(let x, let y): return point(canvas?.target(x, y))
         case .wheel(let step, let x, let y): turn(step, canvas?.target(x, y))
-        case .text("t"): keys.line = ""
-        case .text("c"): for index in nodes.indices { nodes[index].forgetClips() }
-        case .text("s"): look { $0.style = $0.style.map(\.next) }
-        case .text("p"): look { $0.preset = ($0.preset ?? .verdant).next }
-        case .text("x"): return speaker.map { .perform($0, VG_ACTION_STOP) }
-        case .text("r"):
-            return recorder.map { .perform($0, recording == "idle" ? VG_ACTION_START : VG_ACTION_FINISH) }
-        case .text("d"): return listener.map { .perform($0, VG_ACTION_TOGGLE) }
-        case .text("w"): return keep()
-        case .text(" "): return pause()
-        case .text("m"): return node.map { .mute($0.name, !$0.isMuted) }
-        case .text("b"): return node.map { .bypass($0.name, !$0.isBypassed) }
-        case .text("+"), .text("="): return node.flatMap { $0.hasGain ? .gain($0.name, 1) : nil }
-        case .text("-"): return node.flatMap { $0.hasGain ? .gain($0.name, -1) : nil }
         default: break
         }
-        return nil
-    }
-
-    /// A line that is being written: Enter ends it, Escape leaves it.
-    private mutating func write(_ key: KeyPress) -> FaceCommand? {
-        switch key {
-        case .text(let letter): keys.line?.append(letter)
-        case .erase: if keys.line?.isEmpty == false { keys.line?.removeLast() }
-        case .enter:
-            let line = keys.line ?? ""
-            keys.line = nil
-            return line.contains { $0 != " " } ? .say(line) : nil
-        case .escape: keys.line = nil
-        case .control("c"), .control("d"): return .quit
-        case .control("u"): keys.line = ""
-        default: break
+        switch act {
+        case .quit: return .quit
+        case .previous: choose(-1)
+        case .next: choose(1)
+        case .pagePrevious: choose(-10)
+        case .pageNext: choose(10)
+        case .filter: keys.line = WrittenLine(.filter, keys.filter)
+        case .all: keys.filter = ""
+        case .help: keys.overlay = .help
+        case .log: keys.readsLog = true
+        case .code: showCode()
+        case .say: keys.line = WrittenLine(.say)
+        case .ask:
+            if let agent = parts.first(.converses, chosen: keys.selected) { keys.line = WrittenLine(.ask(agent)) }
+        case .forgetClips: for index in nodes.indices { nodes[index].forgetClips() }
+        case .style: look { $0.style = $0.style.map(\.next) }
+        case .colours: look { $0.preset = ($0.preset ?? .verdant).next }
+        case .stop: return speaker.map { .perform($0, VG_ACTION_STOP) }
+        case .record: return record()
+        case .dictate: return listener.map { .perform($0, VG_ACTION_TOGGLE) }
+        case .keep: return keep()
+        case .pause: return pause()
+        case .mute: return node.map { .mute($0.name, !$0.isMuted) }
+        case .bypass: return node.map { .bypass($0.name, !$0.isBypassed) }
+        case .louder: return node.flatMap { $0.hasGain ? .gain($0.name, 1) : nil }
+        case .quieter: return node.flatMap { $0.hasGain ? .gain($0.name, -1) : nil }
+        case nil: break
         }
         return nil
     }
@@ -125,7 +156,7 @@ extension FaceState {
             if graphNodes.contains(where: { $0.name == name }) { keys.selected = name }
             look { $0.style = $0.style.map(\.next) }
         case .log: keys.readsLog = true
-        case .help: keys.showsHelp = true
+        case .help: keys.overlay = .help
         case nil: break
         }
         return nil
@@ -145,49 +176,16 @@ extension FaceState {
     private var node: GraphNode? { graphNodes.first { $0.name == keys.selected } ?? nil }
 
     private mutating func choose(_ step: Int) {
-        guard !graphNodes.isEmpty else { return }
-        let place = graphNodes.firstIndex { $0.name == keys.selected }
-        let next = place.map { $0 + step } ?? (step > 0 ? 0 : graphNodes.count - 1)
-        keys.selected = graphNodes[min(max(next, 0), graphNodes.count - 1)].name
+        let nodes = listed
+        guard !nodes.isEmpty else { return }
+        let place = nodes.firstIndex { $0.name == keys.selected }
+        let next = place.map { $0 + step } ?? (step > 0 ? 0 : nodes.count - 1)
+        keys.selected = nodes[min(max(next, 0), nodes.count - 1)].name
     }
 
     private mutating func look(_ change: (inout NodeFace) -> Void) {
         let chosen = nodes.firstIndex { $0.name == keys.selected && $0.style != nil }
         if let index = chosen ?? nodes.firstIndex(where: { $0.style != nil }) { change(&nodes[index]) }
-    }
-
-    /// Who speaks: now, or last, or the first that could.
-    private var speaker: String? { speaking.min() ?? speech?.node ?? parts.first(.speaks) }
-    private var recorder: String? { parts.first(.records, chosen: keys.selected) }
-    private var listener: String? { parts.dictation(chosen: keys.selected) }
-
-    /// What was dictated is kept once it is whole.
-    private mutating func keep() -> FaceCommand? {
-        guard let listener else { return nil }
-        guard !graphNodes.contains(where: { $0.name == listener && $0.keeps }) else {
-            log.note("\(listener) keeps what it hears by itself", at: status.time)
-            return nil
-        }
-        let dictation = dictations[listener] ?? Dictation()
-        guard !dictation.isOn, !dictation.text.isEmpty else {
-            log.note(
-                dictation.state == "finishing"
-                    ? "\(listener) still finishes the text"
-                    : dictation.isOn
-                        ? "\(listener) still listens: d ends that" : "nothing was dictated that could be kept",
-                .warning, at: status.time)
-            return nil
-        }
-        return .keep(listener, dictation.text)
-    }
-    private var recording: String { recorder.flatMap { recordings[$0] } ?? "idle" }
-
-    /// A recording, or else the voice.
-    private func pause() -> FaceCommand? {
-        if let recorder, recording != "idle" {
-            return .perform(recorder, recording == "paused" ? VG_ACTION_RESUME : VG_ACTION_PAUSE)
-        }
-        return speaker.map { .perform($0, isSpeechPaused ? VG_ACTION_RESUME : VG_ACTION_PAUSE) }
     }
 }
 

@@ -76,70 +76,6 @@ extension LevelTimes {
     }
 }
 
-/// What is being spoken, and how far.
-struct SpeechFace: Sendable {
-    var node: String
-    /// What the text belongs to.
-    let item: Int?
-    var glyphs: [Glyph]
-    /// The word that is heard now, as places in `glyphs`.
-    var word: Range<Int>?
-    var active = true
-    private let scalars: [Unicode.Scalar]
-    private let unicode: Bool
-
-    init(node: String, item: Int? = nil, text: String, unicode: Bool) {
-        self.node = node
-        self.item = item
-        self.unicode = unicode
-        let text = String(text.prefix(20_000))
-        scalars = Array(text.unicodeScalars)
-        glyphs = Terminal.glyphs(text, unicode: unicode)
-    }
-
-    /// The word at a place of the text, both in Unicode scalars from 0; what lies outside is ignored.
-    mutating func say(offset: Int, length: Int) {
-        guard offset >= 0, length > 0, offset < scalars.count else { return }
-        let end = offset + min(length, scalars.count - offset)
-        let lower = place(offset)
-        word = lower..<max(lower, place(end))
-    }
-
-    private func place(_ scalar: Int) -> Int {
-        var prefix = String.UnicodeScalarView()
-        prefix.append(contentsOf: scalars[..<scalar])
-        return min(Terminal.glyphs(String(prefix), unicode: unicode).count, glyphs.count)
-    }
-
-    /// Lines of at most `width` columns, broken at spaces where there are any, as places in `glyphs`.
-    func lines(width: Int) -> [Range<Int>] {
-        guard width > 1 else { return [] }
-        var lines: [Range<Int>] = []
-        var start = 0
-        var column = 0
-        var lastSpace: Int?
-        var index = 0
-        while index < glyphs.count {
-            let glyph = glyphs[index]
-            if column + Int(glyph.width) > width {
-                let end = glyph == .space ? index : lastSpace.flatMap { $0 > start ? $0 : nil } ?? index
-                lines.append(start..<end)
-                start = end
-                while start < glyphs.count, glyphs[start] == .space { start += 1 }
-                index = start
-                column = 0
-                lastSpace = nil
-                continue
-            }
-            if glyph == .space { lastSpace = index }
-            column += Int(glyph.width)
-            index += 1
-        }
-        if start < glyphs.count { lines.append(start..<glyphs.count) }
-        return lines
-    }
-}
-
 /// All that the screen shows.
 struct FaceState: Sendable {
     var graph: String
@@ -151,8 +87,9 @@ struct FaceState: Sendable {
     var parts = FaceModel()
     /// What keys have changed.
     var keys = FaceKeys()
-    /// What recorders do: idle, recording or paused, by node.
-    var recordings: [String: String] = [:]
+    /// How recorders and who answers stand, by node.
+    var recorders: [String: RecorderFace] = [:]
+    var agents: [String: AgentFace] = [:]
     /// What is heard, by node.
     var dictations: [String: Dictation] = [:]
     /// Whether who speaks is held.
@@ -163,8 +100,9 @@ struct FaceState: Sendable {
     var speech: SpeechFace?
     var speaking: Set<String> = []
     var log = FaceLog()
-    /// Where browsers find the graph; empty: nowhere.
+    /// Where browsers find the graph, and whether those of other machines do; empty: nowhere.
     var link = ""
+    var isLinkRemote = false
 
     init(graph: String, nodes: [NodeFace]) {
         self.graph = graph
@@ -193,23 +131,28 @@ struct FaceState: Sendable {
         }
         speaking.subtract(gone)
         dictations = dictations.filter { !gone.contains($0.key) }
+        recorders = recorders.filter { !gone.contains($0.key) }
+        agents = agents.filter { !gone.contains($0.key) }
         if let node = speech?.node, gone.contains(node) { speech = nil }
     }
 
     /// Takes what an event tells of who speaks, is heard, records or is drawn.
-    mutating func take(_ event: Event, unicode: Bool) {
-        if event.name == HostEvent.web.name { link = event.text("link") ?? "" }
+    mutating func take(_ event: Event, unicode: Bool, at time: Double) {
+        if event.name == HostEvent.web.name {
+            (link, isLinkRemote) = (event.text("link") ?? "", event.fields["remote"] == .bool(true))
+        }
         guard let node = event.node else { return }
         switch parts.state(event) {
         case .speaks: take(speech: event, of: node, unicode: unicode)
-        case .records: recordings[node] = event.text("state")
+        case .records: recorders[node, default: .init()].take(event, at: time)
         case .transcribes: dictations[node, default: .init()].take(state: event.text("state"))
         case .shows:
             let look = NodeLook(event)
             if let index = nodes.firstIndex(where: { $0.name == node }), nodes[index].look != look {
                 nodes[index] = NodeFace(name: node, look: look)
             }
-        case .converses, nil: break
+        case .converses: agents[node, default: .init()].take(event)
+        case nil: break
         }
         if event.textStage != nil, parts.has(.transcribes, node) { dictations[node, default: .init()].take(event) }
         guard event.type?.kind == .word, speech?.node == node, let offset = event.integer("offset") else { return }

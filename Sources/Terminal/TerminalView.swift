@@ -16,6 +16,8 @@ public final class TerminalView: DeviceView {
         var width: Int
         var height: Int
         var changedAt = -Double.infinity
+        /// What is drawn of all but pictures, meters and nodes; nil: something of it has changed.
+        var still: Screen.Still?
         var loadShownAt = -Double.infinity
         var painted = false
         /// Every node of the graph, and those that it had once.
@@ -23,6 +25,12 @@ public final class TerminalView: DeviceView {
         var gone: Set<String> = []
         /// What was measured for it at last.
         var series: Set<String> = []
+
+        /// Something but levels has changed.
+        mutating func change(at time: Double) {
+            changedAt = time
+            still = nil
+        }
 
         mutating func update(peak: Float, of node: String, at time: Double) {
             guard let index = state.graphNodes.firstIndex(where: { $0.name == node }) else { return }
@@ -69,7 +77,7 @@ public final class TerminalView: DeviceView {
             inner.gone = inner.gone.union(inner.names).subtracting(names)
             inner.names = names
             inner.state.take(graph, parts, gone: inner.gone)
-            inner.changedAt = time
+            inner.change(at: time)
         }
     }
 
@@ -95,7 +103,7 @@ public final class TerminalView: DeviceView {
             let place = index ?? inner.state.nodes.count - 1
             if inner.state.status.rate > 0 { inner.state.nodes[place].motion.rate = inner.state.status.rate }
             let changed = inner.state.nodes[place].update(levels, at: time)
-            if changed || index == nil { inner.changedAt = time }
+            if index == nil { inner.change(at: time) } else if changed { inner.changedAt = time }
         }
     }
 
@@ -111,7 +119,7 @@ public final class TerminalView: DeviceView {
                 let share = shares[inner.state.graphNodes[index].name].map { ($0 * 1e4).rounded() / 1e4 }
                 guard share != inner.state.graphNodes[index].load else { continue }
                 inner.state.graphNodes[index].load = share
-                inner.changedAt = time
+                inner.change(at: time)
             }
         }
     }
@@ -129,15 +137,15 @@ public final class TerminalView: DeviceView {
             next.blocks = 0
             guard next != inner.state.status else { return }
             inner.state.status = next
-            inner.changedAt = time
+            inner.change(at: time)
         }
     }
 
     /// Takes an event. [any]
     public func update(event: Event, at time: Double) {
         inner.withLock { inner in
-            inner.changedAt = time
-            inner.state.take(event, unicode: unicode)
+            inner.change(at: time)
+            inner.state.take(event, unicode: unicode, at: time)
             let kind = event.type?.kind
             let isTrouble = kind == .failure || kind == .loss
             // What is spoken is shown in a place of its own.
@@ -156,7 +164,7 @@ public final class TerminalView: DeviceView {
     /// Takes keys; what they ask of the host comes out of `commands`. [any]
     public func press(_ keys: [KeyPress], at time: Double) -> Bool {
         inner.withLock { inner in
-            inner.changedAt = time
+            inner.change(at: time)
             for key in keys {
                 guard let command = inner.state.press(key, on: inner.painter.shown) else { continue }
                 if command == .quit { return true }
@@ -176,7 +184,7 @@ public final class TerminalView: DeviceView {
     public func log(_ text: String, at time: Double) {
         inner.withLock { inner in
             inner.state.log.note(text, at: inner.state.status.time)
-            inner.changedAt = time
+            inner.change(at: time)
         }
     }
 
@@ -187,6 +195,7 @@ public final class TerminalView: DeviceView {
             inner.width = width
             inner.height = height
             inner.painted = false
+            inner.still = nil
         }
     }
 
@@ -196,6 +205,7 @@ public final class TerminalView: DeviceView {
             inner.state.cell = (width, height)
             inner.painter.forget()
             inner.painted = false
+            inner.still = nil
         }
     }
 
@@ -204,6 +214,7 @@ public final class TerminalView: DeviceView {
         inner.withLock { inner in
             inner.painter.forget()
             inner.painted = false
+            inner.still = nil
         }
     }
 
@@ -213,7 +224,8 @@ public final class TerminalView: DeviceView {
         inner.withLock { inner in
             if inner.painted && time - inner.changedAt > TerminalView.restTime { return [] }
             inner.painted = true
-            let canvas = screen.draw(&inner.state, width: inner.width, height: inner.height, at: time)
+            let canvas = screen.draw(
+                &inner.state, &inner.still, width: inner.width, height: inner.height, at: time)
             return inner.painter.frame(canvas)
         }
     }

@@ -23,7 +23,7 @@ import TestSupport
                 [
                     "--driver", "--set", "--server", "--plugin-path", "--json", "--duration", "--until-idle", "--watch",
                     "--fps",
-                    "SIGHUP", "Ctrl-C",
+                    "SIGHUP", "Ctrl-C", "Keys on a terminal:", "PgUp",
                 ]
             ), (["ctl", "--help"], ["set", "reload", "bypass", "--client", "events", "exit code 1"]),
             (["ctl", "add", "--help"], ["params.gain=-6", "<key=value>"]), (["top", "--help"], ["--json", "Ctrl-C"]),

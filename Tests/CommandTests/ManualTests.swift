@@ -89,8 +89,8 @@ struct ManualTests {
     {
         let pages = try await makePages()
         let order = [
-            "NAME", "SYNOPSIS", "DESCRIPTION", "ARGUMENTS", "OPTIONS", "COMMANDS", "EXIT STATUS", "ENVIRONMENT",
-            "FILES",
+            "NAME", "SYNOPSIS", "DESCRIPTION", "ARGUMENTS", "OPTIONS", "COMMANDS", "KEYS", "EXIT STATUS",
+            "ENVIRONMENT", "FILES",
             "EXAMPLES", "SEE ALSO",
         ]
         for (name, page) in pages {
@@ -105,6 +105,15 @@ struct ManualTests {
         #expect(speak.contains(".EX\nvoicegraph speak \\(dqGood morning.\\(dq \\-o morning.wav"))
         #expect(!speak.contains("For example"))
         #expect(try #require(pages["voicegraph-ctl.1"]).contains("voicegraph ctl set low gain_db \\-12"))
+        for (name, key) in [
+            ("run", "type a line to the agent"), ("top", "turn the order round"), ("record", "pause, and go on"),
+        ] {
+            let page = try #require(pages["voicegraph-\(name).1"])
+            let keys = try #require(page.firstMatch(of: /(?s)\.SH "KEYS"\n(.*?)\.SH/)).1
+            #expect(keys.contains("\\fBq, Ctrl\\-C\\fR") && keys.contains(key), "\(name): \(keys)")
+            #expect(page.ranges(of: key).count == 1, "\(name) has its keys once")
+        }
+        #expect(pages.values.count { $0.contains(".SH \"KEYS\"") } == 3)
         let run = try #require(pages["voicegraph-run.1"])
         for word in ["NOTIFY_SOCKET", "archive.sqlite", "SIGHUP", "voicegraph.conf\\fR(5)"] {
             #expect(run.contains(word))

@@ -66,6 +66,86 @@ import TestSupport
         #expect(view.press([.text("t"), .control("c")], at: 10), "Ctrl-C ends it anywhere")
     }
 
+    @Test("The list shows the nodes whose name or type has what is looked for; keys choose among them") func filter()
+        async
+    {
+        func rows() -> [String] {
+            screen().split(separator: "\n").map(String.init).filter { $0.contains(/(record|gain|output|tts)\b/) }
+        }
+        #expect(rows().count == 4)
+        #expect(!view.press([.text("/"), .text("L"), .text("o")], at: 10))
+        #expect(
+            screen().contains("nodes with: Lo▏") && screen().contains("1 of 7 nodes with \"Lo\"") && rows().count == 1)
+        #expect(await commands([.enter, .down, .text("m")], 1) == [.mute("low", true)])
+        #expect(!view.press([.text("/"), .erase, .erase, .text("z"), .text("z"), .enter], at: 10))
+        #expect(screen().contains("0 of 7 nodes with \"zz\"") && rows().isEmpty)
+        #expect(!view.press([.down, .escape], at: 10) && rows().count == 4)
+        // By type; Escape while it is written lists all again.
+        #expect(
+            await commands([.text("/")] + "record".map { .text($0) } + [.enter, .down, .text("m")], 1) == [
+                .mute("take", true)
+            ])
+        #expect(!view.press([.text("/"), .escape], at: 10) && rows().count == 4)
+    }
+
+    /// The graph with other nodes more.
+    private func offer(_ nodes: [(String, String)]) {
+        var graph = sampleGraph()
+        graph.nodes += nodes.map { NodeDescription(name: $0.0, type: $0.1) }
+        view.update(graph: graph, at: 10)
+    }
+
+    @Test("Of several recorders it is asked which; each tells that it records, and how long") func recorders() async {
+        offer([("host", "record"), ("guest", "record")])
+        #expect(!view.press([.text("r")], at: 10))
+        #expect(screen().contains("1  host   begin") && screen().contains("2  guest  begin"))
+        #expect(await commands([.text("2")], 1) == [.perform("guest", "start")])
+        #expect(!screen().contains("which recording"))
+        func tell(_ node: String, _ state: String, _ seconds: Double) {
+            let fields: [String: SettingValue] = ["state": .string(state), "seconds": .number(seconds)]
+            view.update(event: declared(Event("record.state", node: node, fields: fields)), at: 10)
+        }
+        tell("guest", "recording", 0)
+        tell("host", "paused", 61)
+        let running = screen(at: 17.2)
+        #expect(running.contains("● REC 0:07 guest") && running.contains("‖ paused 1:01 host"), "\(running)")
+        #expect(running.contains(/guest +(record, )?REC 0:07/))
+        #expect(await commands([.text("r"), .down, .down, .up, .enter], 1) == [.perform("host", "finish")])
+        #expect(await commands([.text("r"), .down, .enter], 1) == [.perform("guest", "finish")])
+        #expect(await commands([.text("r"), .escape, .text(" ")], 1) == [.perform("host", "resume")])
+        // The one that is chosen is not asked for, and it is the one that is held.
+        #expect(
+            await commands([.up, .text("r"), .text(" ")], 2) == [
+                .perform("guest", "finish"), .perform("guest", "pause"),
+            ])
+        tell("guest", "finished", 9)
+        #expect(await commands([.text("r")], 1) == [.perform("guest", "start")])
+        #expect(!screen().contains("REC"))
+    }
+
+    @Test("Who answers is told how it stands, and gets a line that is typed") func agent() async {
+        #expect(!view.press([.text("a")], at: 10) && !screen().contains("to "), "nobody answers")
+        offer([("helper", "agent")])
+        #expect(await commands([.text("a"), .text("h"), .text("i"), .enter], 1) == [.ask("helper", "hi")])
+        #expect(!view.press([.text("a"), .text("x")], at: 10) && screen().contains("to helper: x▏"))
+        #expect(!view.press([.escape], at: 10))
+        func tell(_ fields: [String: SettingValue]) {
+            view.update(event: declared(Event("agent.state", node: "helper", fields: fields)), at: 10)
+        }
+        tell(["state": .string("thinking"), "label": .string("Thinking...")])
+        #expect(screen().contains("helper: Thinking...") && screen().contains(/helper +(agent, )?Thinking/))
+        tell(["state": .string("error"), "label": .string("Error"), "error": .string("Connection lost")])
+        #expect(screen().contains("helper: Connection lost"))
+    }
+
+    @Test("A key does one thing, and is listed in one place") func onceEach() {
+        func all<Act>(_ table: KeyTable<Act>) -> [KeyPress] { table.entries.flatMap { $0.keys.map(\.key) } }
+        for keys in [all(FaceKeys.table), all(TopKeys.table), all(RecordKeys.table)] {
+            #expect(Set(keys).count == keys.count && !keys.isEmpty)
+        }
+        #expect(keys("\u{1B}[C\u{1B}[D\u{1B}OD".utf8) == [.right, .left, .left])
+    }
+
     @Test("A recording is begun, held and completed; without one the voice is held") func record() async {
         #expect(await commands([.text(" "), .text("r")], 2) == [.perform("tts", "pause"), .perform("take", "start")])
         func tell(_ name: String, _ node: String, _ fields: [String: SettingValue]) {
@@ -157,7 +237,7 @@ import TestSupport
     @Test("All keys are shown on request, on any screen; any key goes back") func help() {
         #expect(screen().contains("? shows all keys"))
         #expect(!view.press([.text("?")], at: 10))
-        for entry in FaceKeys.help { #expect(screen().contains(entry.does), "no \(entry)") }
+        for entry in TerminalView.keys { #expect(screen().contains(entry.does), "no \(entry)") }
         for (width, height) in [(20, 6), (5, 2), (60, 12)] {
             view.resize(width: width, height: height)
             var terminal = Emulator(width: width, height: height)

@@ -178,53 +178,6 @@ import TestSupport
     }
 }
 
-@Suite struct TopTests {
-    private var state: TopState {
-        var status = sampleStatus()
-        (status.rate, status.block) = (48_000, 480)
-        return TopState(
-            status,
-            [
-                NodeTiming(
-                    node: "idle", count: 9, minimum: 1e-6, average: 900e-6, p99: 950e-6, maximum: 990e-6,
-                    recent: 1e-6, recentMaximum: 2e-6),
-                NodeTiming(
-                    node: "busy", count: 9, minimum: 1e-6, average: 2e-6, p99: 3e-6, maximum: 4000e-6,
-                    recent: 1000e-6, recentMaximum: 2500e-6),
-            ])
-    }
-
-    @Test("What a node takes now comes first, whatever it took before") func nodeOrder() {
-        let lines = TopTable.text(state).split(separator: "\n")
-        #expect(lines[1].wholeMatch(of: /node +now us +peak us +of a block +mean us +99 % us +longest us/) != nil)
-        #expect(lines[2].wholeMatch(of: /busy +1000\.0 +2500\.0 +10\.00 % +2\.0 +3\.0 +4000\.0/) != nil, "\(lines)")
-        #expect(lines[3].hasPrefix("idle"))
-    }
-
-    @Test(
-        "A narrow screen keeps what matters most",
-        arguments: [
-            (
-                80,
-                ["now us", "peak us", "of a block", "mean us", "99 % us", "longest us", "1000.0", "2500.0", "10.00 %"]
-            ),
-            (
-                66,
-                ["now us", "peak us", "of a block", "99 % us", "longest us", "1000.0", "2500.0", "10.00 %", "4000.0"]
-            ),
-            (40, ["now us", "of a block", "1000.0", "10.00 %"]), (20, ["10.00 %"]),
-        ])
-    func narrowTable(width: Int, texts: [String]) {
-        let view = TopView(capabilities: TerminalCapabilities(), width: width, height: 24)
-        view.update(state)
-        var terminal = Emulator(width: width, height: 24)
-        terminal.apply(view.frame(at: 0))
-        #expect(terminal.faults.isEmpty)
-        for text in texts { #expect(terminal.text.contains(text), "\(width): no \(text) in\n\(terminal.text)") }
-        if width < 80 { #expect(!terminal.text.contains("mean us")) }
-    }
-}
-
 @Suite struct PainterTests {
     private func picture(_ level: Float, _ sign: Unicode.Scalar = "▀") -> Canvas {
         var canvas = Canvas(width: 3, height: 1)

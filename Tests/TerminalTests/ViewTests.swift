@@ -74,7 +74,7 @@ import TestSupport
             }
             if width >= 80 {
                 #expect(screen.text.contains("gain, bypassed") && screen.text.contains("delay, muted"))
-                #expect(screen.text.contains("█"), "a bar")
+                #expect(screen.text.contains("▆"), "a bar")
             }
             // A node that is gone is no row.
             view.update(graph: sampleGraph(), at: 11)
@@ -124,6 +124,12 @@ import TestSupport
             event: Event(HostEvent.web, fields: ["link": .string("http://127.0.0.1:8765/?token=abc")]), at: 10)
         for number in 0..<50 { view.log("line \(number)", at: 10) }
         #expect(shown(view, width, height).text.contains("http://127.0.0.1:8765/?token=abc"))
+        // A longer one goes on in the next line.
+        let long = "http://127.0.0.1:8765/?token=0123456789abcdef0123456789abcdef"
+        view.update(event: Event(HostEvent.web, fields: ["link": .string(long)]), at: 10.1)
+        view.repaint()
+        let rows = shown(view, width, height).text.split(separator: "\n").map { $0.drop { $0 == " " } }
+        #expect(rows.dropFirst().prefix(2).joined().contains(long))
     }
 
     @Test("A long line of the log is broken at words, and cut where there is no room") func longLines() {

@@ -71,7 +71,7 @@ enum Target: Sendable, Equatable {
 }
 
 /// A grid of cells to draw on. Whatever lies outside is cut off.
-struct Canvas: Sendable, Equatable {
+struct Canvas: Sendable {
     let width: Int
     let height: Int
     private(set) var cells: [Cell]
@@ -126,9 +126,6 @@ struct Canvas: Sendable, Equatable {
 
     /// What is shown in a cell, as was marked last.
     func target(_ x: Int, _ y: Int) -> Target? { targets.last { $0.area.contains(x, y) }?.target }
-
-    /// Whether the cells of both look the same.
-    static func == (a: Canvas, b: Canvas) -> Bool { a.width == b.width && a.cells == b.cells }
 
     /// Writes one scalar.
     mutating func put(_ scalar: Unicode.Scalar, x: Int, y: Int, style: Style) {

@@ -4,7 +4,7 @@
 public enum KeyPress: Sendable, Hashable {
     /// A letter, or anything else that is written.
     case text(Character)
-    case up, down, pageUp, pageDown, home, end, enter, erase, escape
+    case up, down, left, right, pageUp, pageDown, home, end, enter, erase, escape
     /// Ctrl with a letter.
     case control(Character)
     /// The left button of a mouse, pressed on a cell, which is counted from 0 at the top left.
@@ -17,7 +17,7 @@ public enum KeyPress: Sendable, Hashable {
 }
 
 /// The keys in what a terminal has sent; those that are not known are left out.
-func keys(_ bytes: some Collection<UInt8>) -> [KeyPress] {
+package func keys(_ bytes: some Collection<UInt8>) -> [KeyPress] {
     var keys: [KeyPress] = []
     var rest = Array(bytes)[...]
     while let byte = rest.popFirst() {
@@ -44,6 +44,8 @@ func keys(_ bytes: some Collection<UInt8>) -> [KeyPress] {
             switch String(decoding: parts, as: UTF8.self) {
             case "A": keys.append(.up)
             case "B": keys.append(.down)
+            case "C": keys.append(.right)
+            case "D": keys.append(.left)
             case "5~": keys.append(.pageUp)
             case "6~": keys.append(.pageDown)
             case "H", "1~", "7~": keys.append(.home)

@@ -18,14 +18,14 @@ struct Painter: Sendable {
         let full = shown == nil || shown!.width != canvas.width || shown!.height != canvas.height
         let before = full ? Canvas(width: canvas.width, height: canvas.height) : shown!
         var canvas = canvas
-        if !full { canvas.keep(what: before) }
+        let rows = full ? Array(0..<canvas.height) : canvas.keep(what: before)
         shown = canvas
         let pictures = images.frame(canvas.images, all: full)
-        if !full && before == canvas && pictures.isEmpty { return [] }
+        if !full, rows.isEmpty, pictures.isEmpty { return [] }
         var pen = Pen()
         pen.text("\u{1B}[?2026h")
         if full { pen.text("\u{1B}[0m\u{1B}[2J") }
-        for y in 0..<canvas.height { pen.row(y, from: before, to: canvas) }
+        for y in rows { pen.row(y, from: before, to: canvas) }
         pen.style(.plain)
         pen.bytes += pictures
         pen.text("\u{1B}[?2026l")
@@ -35,13 +35,18 @@ struct Painter: Sendable {
 
 extension Canvas {
     /// Takes over the cells of another canvas, of the same size, that look the same to the eye: pictures that move change
-    /// the colour of most of their cells a little in every frame. What is shown never differs by more than that.
-    fileprivate mutating func keep(what shown: Canvas) {
+    /// the colour of most of their cells a little in every frame. What is shown never differs by more than that. Returns the
+    /// rows in which something differs.
+    fileprivate mutating func keep(what shown: Canvas) -> [Int] {
+        var rows: [Int] = []
         for y in 0..<height {
-            for x in 0..<width where self[x, y] != shown[x, y] && self[x, y].isAlike(shown[x, y]) {
-                self[x, y] = shown[x, y]
+            var isSame = true
+            for x in 0..<width where self[x, y] != shown[x, y] {
+                if self[x, y].isAlike(shown[x, y]) { self[x, y] = shown[x, y] } else { isSame = false }
             }
+            if !isSame { rows.append(y) }
         }
+        return rows
     }
 }
 
@@ -76,6 +81,18 @@ extension Cell {
     }
 }
 
+extension Canvas {
+    /// Its rows as text with colours, for a place on the terminal that is not known.
+    func rows() -> [String] {
+        (0..<height).map { y in
+            var pen = Pen()
+            for x in 0..<width where self[x, y].glyph.width > 0 { pen.put(self[x, y]) }
+            pen.style(.plain)
+            return String(decoding: pen.bytes, as: UTF8.self)
+        }
+    }
+}
+
 /// A growing byte string that knows where the cursor is and how it writes.
 private struct Pen {
     var bytes: [UInt8] = []
@@ -100,13 +117,17 @@ private struct Pen {
             // The right half of a wide character comes with its left half.
             if changed && cell.glyph.width > 0 {
                 move(to: x, y, over: after)
-                style(cell.style)
-                scalar(cell.glyph.base)
-                if cell.glyph.mark != 0 { scalar(cell.glyph.mark) }
+                put(cell)
                 position = (x + width, y)
             }
             x += width
         }
+    }
+
+    mutating func put(_ cell: Cell) {
+        style(cell.style)
+        scalar(cell.glyph.base)
+        if cell.glyph.mark != 0 { scalar(cell.glyph.mark) }
     }
 
     /// Short gaps are written again when that is no longer than moving.

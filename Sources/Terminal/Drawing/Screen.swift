@@ -6,40 +6,64 @@ import Picture
 struct Screen {
     var theme: Theme
 
-    func draw(_ state: inout FaceState, width: Int, height: Int, at time: Double) -> Canvas {
+    /// What changes seldom, and the room that it leaves for pictures, meters and nodes.
+    struct Still: Sendable {
+        fileprivate var canvas: Canvas
+        fileprivate var rest: Area
+        fileprivate var time: Double
+
+        /// Seconds after which it is drawn anew, whether something has changed or not.
+        fileprivate static let life = 0.25
+    }
+
+    /// Draws all; `still` is what was drawn before, nil once something of that has changed.
+    func draw(_ state: inout FaceState, _ still: inout Still?, width: Int, height: Int, at time: Double) -> Canvas {
+        guard width > 0, height > 0 else { return Canvas(width: width, height: height) }
+        let ready = still.flatMap { time - $0.time < Still.life ? $0 : nil }
+        let around = ready ?? self.still(&state, width: width, height: height, at: time)
+        still = around
+        var canvas = around.canvas
+        if !state.keys.readsLog { body(&canvas, around.rest, &state, at: time) }
+        let whole = Area(x: 0, y: 0, width: width, height: height)
+        switch state.keys.overlay {
+        case .help: HelpPanel(theme: theme).draw(&canvas, whole, TerminalView.keys)
+        case .code: CodePanel(theme: theme).draw(&canvas, whole, state)
+        case .recorders(let chosen):
+            RecorderPanel(theme: theme).draw(&canvas, whole, state, chosen: chosen, at: time)
+        case nil: break
+        }
+        return canvas
+    }
+
+    private func still(_ state: inout FaceState, width: Int, height: Int, at time: Double) -> Still {
         var canvas = Canvas(width: width, height: height)
-        guard width > 0, height > 0 else { return canvas }
         var rest = Area(x: 0, y: 0, width: width, height: height)
         let roomy = height >= 14 && width >= 40
-        if height >= 3 { Header(theme: theme).draw(&canvas, rest.takeTop(1), state) }
-        if !state.link.isEmpty, height >= 10 { put(&canvas, rest.takeTop(1).inset(1), state.link, theme.accent) }
+        if height >= 3 { Header(theme: theme).draw(&canvas, rest.takeTop(1), state, at: time) }
+        if height >= 10 {
+            for part in linkLines(state.link, width: width - 2) {
+                put(&canvas, rest.takeTop(1).inset(1), part, theme.accent)
+            }
+        }
         if roomy { rule(&canvas, rest.takeTop(1)) }
         if height >= 6 { Footer(theme: theme).draw(&canvas, rest.takeBottom(1), state) }
         if roomy { rule(&canvas, rest.takeBottom(1)) }
         if state.keys.readsLog {
             LogPanel(theme: theme).draw(&canvas, rest, &state)
         } else {
-            parts(&canvas, rest, &state, height: height, roomy: roomy, at: time)
+            texts(&canvas, &rest, state, height: height, roomy: roomy)
         }
-        if state.keys.showsHelp {
-            HelpPanel(theme: theme).draw(&canvas, Area(x: 0, y: 0, width: width, height: height))
-        }
-        return canvas
+        return Still(canvas: canvas, rest: rest.inset(width >= 40 ? 1 : 0), time: time)
     }
 
-    /// What is between the first and the last line.
-    private func parts(
-        _ canvas: inout Canvas, _ area: Area, _ state: inout FaceState, height: Int, roomy: Bool, at time: Double
-    ) {
-        var rest = area
+    /// What happens, and what is spoken.
+    private func texts(_ canvas: inout Canvas, _ rest: inout Area, _ state: FaceState, height: Int, roomy: Bool) {
         notes(&canvas, &rest, state, height: height)
-        if let speech = state.speech, rest.height >= 4 {
-            let most = height >= 40 ? 6 : height >= 20 ? 3 : height >= 12 ? 2 : 1
-            let lines = speech.lines(width: area.width - 4)
-            let area = rest.takeBottom(min(lines.count, most) + (roomy ? 2 : 0))
-            SpeechPanel(theme: theme).draw(&canvas, area, speech, lines: lines, titled: roomy)
-        }
-        body(&canvas, rest.inset(area.width >= 40 ? 1 : 0), &state, at: time)
+        guard let speech = state.speech, rest.height >= 4 else { return }
+        let most = height >= 40 ? 6 : height >= 20 ? 3 : height >= 12 ? 2 : 1
+        let lines = speech.lines(width: rest.width - 4)
+        let area = rest.takeBottom(min(lines.count, most) + (roomy ? 2 : 0))
+        SpeechPanel(theme: theme).draw(&canvas, area, speech, lines: lines, titled: roomy)
     }
 
     private func rule(_ canvas: inout Canvas, _ area: Area) {
@@ -155,9 +179,9 @@ struct Screen {
             put(&canvas, below, words, theme.quiet)
         }
         canvas.mark(room, .picture(state.nodes[index].name))
-        // The list of keys lies above all: pixels would hide it.
+        // A list lies above all: pixels would hide it.
         var theme = theme
-        if state.keys.showsHelp { theme.capabilities.graphics = nil }
+        if state.keys.overlay != nil { theme.capabilities.graphics = nil }
         if let cell = state.cell {
             theme.capabilities.graphics?.cellWidth = cell.width
             theme.capabilities.graphics?.cellHeight = cell.height

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import Picture
 
 /// The styles of everything, for one terminal.
@@ -67,6 +68,13 @@ struct Theme: Sendable {
     func meter(_ level: Double) -> Ink { scale[index(level)] }
     /// The colour between body and peak.
     func meterPeak(_ level: Double) -> Ink { dimScale[index(level)] }
+
+    /// How something looks that takes a share of a whole, 0...1: as a meter does that many dB below full scale.
+    func heat(_ share: Double) -> Style {
+        let loud = share >= 0.5
+        guard capabilities.colors > .none else { return Style(attributes: loud ? Style.bold : 0) }
+        return Style(foreground: meter(share > 0 ? 20 * log10(share) : -60), attributes: loud ? Style.bold : 0)
+    }
 
     private func index(_ level: Double) -> Int { Int(min(max(level + 60, 0), 60)) }
 

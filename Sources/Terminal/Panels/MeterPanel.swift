@@ -61,7 +61,8 @@ struct MeterPanel {
         for node in nodes {
             if plan.titles {
                 let title = Area(x: area.x, y: y, width: area.width, height: 1)
-                let done = state.graphNodes.first { $0.name == node.name }?.state ?? ""
+                let listed = state.graphNodes.first { $0.name == node.name }
+                let done = listed.map { state.standing(of: $0, at: time) } ?? ""
                 let name = [node.name, done].filter { !$0.isEmpty }.joined(separator: ", ")
                 line(&canvas, title, name, Style(attributes: Style.bold), theme)
                 y += 1

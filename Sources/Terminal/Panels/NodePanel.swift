@@ -36,15 +36,19 @@ struct NodePanel: Sendable {
     var theme: Theme
 
     /// Rows that all nodes take.
-    static func rows(_ state: FaceState) -> Int { state.graphNodes.isEmpty ? 0 : state.graphNodes.count + 1 }
+    static func rows(_ state: FaceState) -> Int { state.graphNodes.isEmpty ? 0 : state.listed.count + 1 }
 
     /// Columns below which there is no room for bars.
     static let comfortable = 56
 
     func draw(_ canvas: inout Canvas, _ area: Area, _ state: FaceState, at time: Double) {
-        let nodes = state.graphNodes
-        guard area.height >= 1, area.width >= 8, !nodes.isEmpty else { return }
+        let nodes = state.listed
+        let isFiltered = nodes.count < state.graphNodes.count
+        guard area.height >= 1, area.width >= 8, !nodes.isEmpty || isFiltered else { return }
         var rest = area
+        func kind(_ node: GraphNode) -> String {
+            [printable(node.type), state.standing(of: node, at: time)].filter { !$0.isEmpty }.joined(separator: ", ")
+        }
         let longest = nodes.map { columns(printable($0.name)) }.max() ?? 0
         let name = min(longest, max(8, area.width / 3))
         let kinds = nodes.map { columns(kind($0)) }.max() ?? 0
@@ -55,11 +59,17 @@ struct NodePanel: Sendable {
         let type =
             room >= 40 ? min(kinds, room - load - level - 14) : room >= 30 ? min(kinds, room - load - level - 2) : 0
         let bar = room - load - level - type - 4
-        if rest.height > nodes.count {
+        if rest.height > nodes.count || isFiltered {
             let title = rest.takeTop(1)
-            line(&canvas, Area(x: title.x, y: title.y, width: name, height: 1), "node", theme.quiet, theme)
+            let words =
+                isFiltered ? "\(nodes.count) of \(state.graphNodes.count) nodes with \"\(state.keys.filter)\"" : "node"
+            let wide = isFiltered ? area.width - load - 3 : name
+            line(
+                &canvas, Area(x: title.x, y: title.y, width: wide, height: 1), words,
+                isFiltered ? theme.accent : theme.quiet, theme)
             if load > 0 { right(&canvas, "of a block", title.x + title.width, title.y, theme.quiet, limit: load + 2) }
         }
+        guard !nodes.isEmpty else { return }
         let shown = rest.height < nodes.count ? max(0, rest.height - 1) : nodes.count
         // The one that is chosen stays in sight.
         let chosen = nodes.firstIndex { $0.name == state.keys.selected }
@@ -76,15 +86,20 @@ struct NodePanel: Sendable {
             line(&canvas, Area(x: row.x, y: row.y, width: name, height: 1), printable(node.name), style, theme)
             var x = row.x + name + 2
             if type > 0 {
-                let style = node.state.isEmpty ? theme.quiet : theme.accent
-                line(&canvas, Area(x: x, y: row.y, width: type, height: 1), kind(node), style, theme)
+                let style = self.style(of: node, state, at: time)
+                // What it does now matters more than its type, where there is no room for both.
+                let standing = state.standing(of: node, at: time)
+                let words = standing.isEmpty || columns(kind(node)) <= type ? kind(node) : standing
+                line(&canvas, Area(x: x, y: row.y, width: type, height: 1), words, style, theme)
                 x += type + 2
             } else if bar < 8 {
-                line(&canvas, Area(x: x, y: row.y, width: bar, height: 1), node.state, theme.accent, theme)
+                line(
+                    &canvas, Area(x: x, y: row.y, width: bar, height: 1), state.standing(of: node, at: time),
+                    self.style(of: node, state, at: time), theme)
             }
             if let reading = node.level?.reading(at: time) {
                 if bar >= 8 {
-                    MeterBar(theme: theme, reading: reading).draw(
+                    MeterBar(theme: theme, reading: reading, isSlim: true).draw(
                         &canvas, Area(x: x, y: row.y, width: bar, height: 1))
                 }
                 if level > 0 {
@@ -101,8 +116,11 @@ struct NodePanel: Sendable {
         if shown < nodes.count { line(&canvas, rest, "and \(nodes.count - shown) more nodes", theme.quiet, theme) }
     }
 
-    private func kind(_ node: GraphNode) -> String {
-        printable(node.type) + (node.state.isEmpty ? "" : ", " + node.state)
+    private func style(of node: GraphNode, _ state: FaceState, at time: Double) -> Style {
+        if state.recorders[node.name]?.state == "recording" || state.agents[node.name]?.hasFailed == true {
+            return theme.error
+        }
+        return state.standing(of: node, at: time).isEmpty ? theme.quiet : theme.accent
     }
 
     private func right(

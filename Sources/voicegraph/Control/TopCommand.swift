@@ -16,6 +16,8 @@ struct TopCommand: AsyncParsableCommand {
         discussion: """
             On a terminal until q or Ctrl-C; elsewhere one table. With --json one object a second until it is ended.
 
+            \(KeyHelp.text(TopKeys.help))
+
             Examples:
               voicegraph top
               voicegraph top --json
@@ -61,7 +63,7 @@ struct TopCommand: AsyncParsableCommand {
                     last.lost = error.message
                 }
                 view.update(last)
-                try? await Task.sleep(for: .milliseconds(500))
+                try? await Task.sleep(for: .seconds(TopView.interval))
             }
         }
         let ended = EndFlag()

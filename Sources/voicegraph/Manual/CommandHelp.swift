@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Terminal
 
 /// What a command says of itself with --help, in parts.
 struct CommandHelp {
@@ -20,10 +21,12 @@ struct CommandHelp {
     /// "voicegraph", "ctl", "set"
     let path: [String]
     let abstract: String
-    /// Its discussion, without the examples.
+    /// Its discussion, without the examples and the keys.
     let discussion: [Paragraph]
     /// Lines to type.
     let examples: [String]
+    /// Keys on a terminal.
+    let keys: [Entry]
     /// "voicegraph ctl set [--json] <node> <parameter> <value> ..."
     let usage: String
     let arguments: [Entry]
@@ -35,7 +38,7 @@ struct CommandHelp {
     init(_ type: any ParsableCommand.Type, below parents: [String] = []) {
         path = parents + [type._commandName]
         abstract = type.configuration.abstract
-        (discussion, examples) = Self.divide(type.configuration.discussion)
+        (discussion, examples, keys) = Self.divide(type.configuration.discussion)
         // Wider than any text, so that nothing is wrapped.
         let help = VoiceGraph.helpMessage(for: type, columns: 100_000)
         let sections = Self.sections(of: help)
@@ -78,19 +81,25 @@ struct CommandHelp {
         return (usage, entries)
     }
 
-    /// Divides a discussion into prose, indented lines, and what is to be typed: the lines after "For example:" or
-    /// "Examples:" that are indented, and what stands behind the colon.
-    static func divide(_ discussion: String) -> (paragraphs: [Paragraph], examples: [String]) {
+    /// Divides a discussion into prose, indented lines, what is to be typed (the lines after "For example:" or "Examples:"
+    /// that are indented, and what stands behind the colon), and the keys on a terminal.
+    static func divide(_ discussion: String) -> (paragraphs: [Paragraph], examples: [String], keys: [Entry]) {
         var paragraphs: [Paragraph] = []
         var examples: [String] = []
+        var keys: [Entry] = []
         var isExample = false
+        var isKeys = false
         var isNew = true
         for line in discussion.split(separator: "\n", omittingEmptySubsequences: false) {
             if let start = line.wholeMatch(of: /(?:For example|Examples?|EXAMPLES?):\s*(.*)/) {
-                isExample = true
+                (isExample, isKeys) = (true, false)
                 if !start.1.isEmpty { examples.append(String(start.1)) }
+            } else if line == KeyHelp.title {
+                (isExample, isKeys) = (false, true)
             } else if line.allSatisfy({ $0 == " " }) {
                 isNew = true
+            } else if isKeys, let entry = line.wholeMatch(of: #/  (\S.*?)  +(\S.*)/#) {
+                keys.append(Entry(label: String(entry.1), text: String(entry.2)))
             } else if isExample, line.hasPrefix("  ") {
                 examples.append(String(line))
             } else if line.hasPrefix("  ") {
@@ -101,7 +110,7 @@ struct CommandHelp {
                 }
                 isNew = false
             } else {
-                isExample = false
+                (isExample, isKeys) = (false, false)
                 if case .prose(let text) = paragraphs.last, !isNew {
                     paragraphs[paragraphs.count - 1] = .prose(text + " " + line)
                 } else {
@@ -113,7 +122,7 @@ struct CommandHelp {
         // As far to the left as they go; what stood behind the colon is there already.
         return (
             paragraphs.map { if case .lines(let lines) = $0 { .lines(unindented(lines)) } else { $0 } },
-            unindented(examples.filter { !$0.hasPrefix(" ") }) + unindented(examples.filter { $0.hasPrefix(" ") })
+            unindented(examples.filter { !$0.hasPrefix(" ") }) + unindented(examples.filter { $0.hasPrefix(" ") }), keys
         )
     }
 

@@ -36,6 +36,10 @@ struct ManualPage {
         entries("ARGUMENTS", help.arguments, &roff)
         entries("OPTIONS", help.options + sharedOptions, &roff)
         if isOverview { overview(&roff) } else { commands(&roff) }
+        if !help.keys.isEmpty {
+            roff.macro("SH", "KEYS")
+            for key in help.keys { roff.entry(Roff.bold(key.label), key.text) }
+        }
         roff.macro("SH", "EXIT STATUS")
         for (code, meaning) in ManualFact.exitCodes { roff.entry(Roff.bold(code), meaning) }
         facts("ENVIRONMENT", ManualFact.environment, &roff)

@@ -19,14 +19,12 @@ final class Keyboard: @unchecked Sendable {
 
     deinit { tcsetattr(STDIN_FILENO, TCSANOW, &mode) }
 
-    /// The letters that were pressed since the last call; the names of other keys are left out.
-    func pressed() -> [Character] {
+    /// The keys that were pressed since the last call.
+    func pressed() -> [KeyPress] {
         var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, 0) > 0, entry.revents & Int16(POLLIN) != 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = read(STDIN_FILENO, &bytes, bytes.count)
-        guard count > 0 else { return [] }
-        // An arrow is "escape [ A": no letters.
-        return bytes[..<count].contains(0x1B) ? [] : bytes[..<count].map { Character(UnicodeScalar($0)) }
+        return count > 0 ? keys(bytes[..<count]) : []
     }
 }

@@ -87,8 +87,8 @@ final class LiveOutput: Sendable {
         guard case .lines = face, let keyboard else { return false }
         for key in keyboard.pressed() {
             switch key {
-            case "q", "Q": return true
-            case "s", "S", "\n", "\r":
+            case .text("q"), .text("Q"): return true
+            case .text("s"), .text("S"), .enter:
                 let text = line.withLock { line in
                     defer { line.forgetLevels() }
                     return line.sentences(status)
@@ -201,6 +201,7 @@ extension Host {
             try set(
                 node, FaceModel.gain, to: min(max(gain.value + Float(decibels), range.lowerBound), range.upperBound))
         case .say(let text): try await say(text)
+        case .ask(let node, let text): _ = try await perform(VG_ACTION_SEND, on: node, ["text": .string(text)])
         case .perform(let node, let action): _ = try await perform(action, on: node)
         case .quit, .keep: break
         }

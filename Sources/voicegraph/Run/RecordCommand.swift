@@ -22,6 +22,8 @@ struct RecordCommand: AsyncParsableCommand {
 
             \(RecordMode.help)
 
+            \(KeyHelp.text(RecordKeys.help))
+
             Examples:
               voicegraph record interview.flac --limit 10m --mode spoken
               voicegraph record "%Y-%m-%d_%H-%M.wav" --split 1h --bits 24
@@ -121,7 +123,10 @@ struct RecordCommand: AsyncParsableCommand {
         let nodes =
             [node("mic", StandardType.input, ["connect": .list([.string(from)])])]
             + mode.steps.map { node($0.name, $0.type, $0.settings) }
-            + [node("meter", StandardType.meter, [:]), node(RecordSession.recorder, StandardType.record, take)]
+            + [
+                node(RecordSession.meter, StandardType.meter, [:]),
+                node(RecordSession.recorder, StandardType.record, take),
+            ]
         return GraphDescription(
             name: "voicegraph-record", nodes: nodes,
             links: zip(nodes, nodes.dropFirst()).map {

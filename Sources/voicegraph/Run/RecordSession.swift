@@ -6,16 +6,20 @@ import NodeKit
 import System
 import Terminal
 
-/// A recording that a person looks at: a line on a terminal, a line a second elsewhere, or events as JSON.
+/// A recording that a person looks at: two lines on a terminal, a line a second elsewhere, or events as JSON.
 final class RecordSession {
     static let recorder = "take"
+    static let meter = "meter"
 
     private let host: Host
     private let events: Subscription
     private let parts: FaceModel
     private let json: Bool
-    private let isTerminal = isatty(STDOUT_FILENO) == 1
-    private var line: RecordingLine
+    /// Whether lines can be drawn over.
+    private let isTerminal: Bool
+    private var view: RecordingView
+    /// Lines that are drawn, and stand where the cursor is.
+    private var drawn = 0
     private var isOver = false
     private var problem: String?
     private var takes: [Event] = []
@@ -26,28 +30,32 @@ final class RecordSession {
         self.parts = parts
         self.events = events
         self.json = json
-        let capabilities = TerminalCapabilities(environment: processEnvironment())
-        line = RecordingLine(
-            unicode: isTerminal && capabilities.unicode, color: isTerminal && capabilities.colors != .none)
+        var capabilities = TerminalCapabilities(environment: processEnvironment())
+        isTerminal = !json && capabilities.addressable && isatty(STDOUT_FILENO) == 1
+        if isTerminal { capabilities.ask() }
+        view = RecordingView(capabilities: capabilities)
     }
 
     /// Shows it until it ends, or somebody ends it.
     func show(until ended: EndFlag) async {
-        let keyboard = isTerminal && !json ? Keyboard() : nil
+        let keyboard = json ? nil : Keyboard()
+        var askedAt = -Double.infinity
         while !isOver, !ended.isSet, !isReaderGone {
             take()
-            if case .number(let seconds)? = try? await host.perform("levels", on: Self.recorder)["seconds"] {
-                line.update(seconds: seconds)
+            if monotonicSeconds() - askedAt >= 0.1 {
+                askedAt = monotonicSeconds()
+                let levels = try? await host.perform("levels", on: Self.recorder)
+                if case .number(let seconds)? = levels?["seconds"] { view.update(seconds: seconds) }
             }
             for key in keyboard?.pressed() ?? [] {
-                switch key {
-                case " ", "p": await turn()
-                case "q", "Q", "\u{4}": isOver = true
-                default: break
+                switch RecordKeys.act(key) {
+                case .pause: await turn()
+                case .finish: isOver = true
+                case nil: break
                 }
             }
             draw()
-            try? await Task.sleep(for: .milliseconds(100))
+            try? await Task.sleep(for: .milliseconds(isTerminal ? 40 : 100))
         }
         _ = keyboard
     }
@@ -62,7 +70,7 @@ final class RecordSession {
     /// Says what there is; throws when something was lost.
     func end() throws {
         take()
-        if isTerminal, !json { writeOut("\r\u{1B}[K") }
+        erase()
         if !json { for take in takes { writeOut(summary(take) + "\n") } }
         if let problem { throw fail(problem) }
     }
@@ -71,7 +79,7 @@ final class RecordSession {
         while let published = events.pollShared() {
             if json, let line = published.line { writeOut(line + "\n") }
             switch published.element {
-            case .frame(let frame): line.update(frame)
+            case .frame(let frame) where frame.node == Self.meter: view.update(frame, at: monotonicSeconds())
             case .event(let event): take(event)
             default: break
             }
@@ -91,7 +99,7 @@ final class RecordSession {
 
     private func take(ofRecorder event: Event) {
         if parts.state(event) == .records {
-            line.update(event)
+            view.update(event)
             if ["finished", "failed"].contains(event.text("state")) { isOver = true }
         }
         switch event.type?.kind {
@@ -103,23 +111,37 @@ final class RecordSession {
         }
     }
 
-    /// Says above the line what has happened.
+    /// Says above what is drawn what has happened.
     private func say(_ event: Event) {
         guard !json, let text = eventText(event) else { return }
-        writeOut((isTerminal ? "\r\u{1B}[K" : "") + text + "\n", to: STDERR_FILENO)
+        erase()
+        writeOut(text + "\n", to: STDERR_FILENO)
     }
 
     private func draw() {
         if json { return }
         let now = monotonicSeconds()
-        if isTerminal {
-            var size = winsize()
-            let width = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
-            writeOut("\r" + line.line(width: width - 1) + "\u{1B}[K")
-        } else if now - shownAt >= 1 {
+        guard isTerminal else {
+            guard now - shownAt >= 1 else { return }
             shownAt = now
-            writeOut(line.line(width: 40) + "\n")
+            writeOut(view.sentence(at: now) + "\n")
+            return
         }
+        var size = winsize()
+        let width = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+        let rows = view.rows(width: width - 1, at: now)
+        // Without wrapping, should the terminal be narrower by now.
+        writeOut(start + "\u{1B}[?7l" + rows.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[K\u{1B}[?7h")
+        drawn = rows.count
+    }
+
+    /// To the beginning of what is drawn.
+    private var start: String { drawn > 1 ? "\r\u{1B}[\(drawn - 1)A" : "\r" }
+
+    private func erase() {
+        guard drawn > 0 else { return }
+        writeOut(start + "\u{1B}[J")
+        drawn = 0
     }
 
     private func summary(_ take: Event) -> String {

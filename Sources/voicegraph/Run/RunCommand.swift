@@ -26,6 +26,8 @@ struct RunCommand: AsyncParsableCommand {
             while it plays. Where standard output cannot be written the run goes on and ends with exit code 1; when its \
             reader goes away, the run ends.
 
+            \(KeyHelp.text(TerminalView.keys))
+
             Examples:
               voicegraph run voice.conf
               voicegraph run voice.conf --driver alsa:hw:1 --set driver.block=64
