@@ -10,16 +10,14 @@ package final class VideoEncoder {
     package struct Film {
         var sound: String
         var output: String
-        var width, height: Int
+        var look: FilmLook
         var framesPerSecond: Double
         /// Captions, as SubRip or WebVTT; nil: none.
         var captions: String?
 
-        /// A film of a sound file, in pixels and pictures a second.
-        package init(
-            sound: String, output: String, width: Int, height: Int, framesPerSecond: Double, captions: String?
-        ) {
-            (self.sound, self.output, self.width, self.height) = (sound, output, width, height)
+        /// A film of a sound file, in pictures a second.
+        package init(sound: String, output: String, look: FilmLook, framesPerSecond: Double, captions: String?) {
+            (self.sound, self.output, self.look) = (sound, output, look)
             (self.framesPerSecond, self.captions) = (framesPerSecond, captions)
         }
     }
@@ -45,7 +43,7 @@ package final class VideoEncoder {
     private var input: Int32
     /// Where it is written, until it is whole.
     private let file: WholeFile
-    /// A copy of the captions under a name that needs no quotes.
+    /// The captions as they are shown, under a name that needs no quotes.
     private let captions: String?
 
     /// Starts it. Throws where it is not installed.
@@ -56,7 +54,7 @@ package final class VideoEncoder {
         (self.film, self.program) = (film, program)
         let kind = Kind(path: film.output) ?? .mp4
         do throws(SystemError) { file = try WholeFile(film.output) } catch { throw Fault(error) }
-        captions = try film.captions.map { path throws(Fault) in try Self.copy(path) }
+        captions = try film.captions.map { path throws(Fault) in try Self.write(CaptionFile(path: path)) }
         signal(SIGPIPE, SIG_IGN)
         var launcher = ChildLauncher([program] + Self.arguments(film, kind, captions, file.place))
         launcher.hasInput = true
@@ -78,13 +76,13 @@ package final class VideoEncoder {
         // Only a GIF has red, green and blue; the others are given what they keep.
         let colors = ["-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv"]
         words += ["-f", "rawvideo", "-pix_fmt", kind == .gif ? "rgb24" : "yuv420p"] + (kind == .gif ? [] : colors)
-        words += ["-s", "\(film.width)x\(film.height)"]
+        let size = film.look.layout.size
+        words += ["-s", "\(size.width)x\(size.height)"]
         words += ["-r", "\(film.framesPerSecond)", "-i", "pipe:0"]
         if kind != .gif { words += ["-i", "file:" + film.sound] }
         if kind != .gif, let captions { words += ["-i", captions] }
-        // libass draws on 288 lines, in letters 16 high; of narrow pictures so high that a caption's line fits into one.
-        let letters = min(16, 288 * Double(film.width) / Double(film.height) / 23)
-        let burnt = captions.map { "subtitles=\($0):force_style='FontSize=\((letters * 10).rounded() / 10)'" }
+        let style = film.look.layout.style(isLight: film.look.isLight) ?? ""
+        let burnt = captions.map { "subtitles=\($0):force_style='\(style)'" }
         switch kind {
         case .gif:
             let colors = "split[a][b];[a]palettegen[p];[b][p]paletteuse"
@@ -112,27 +110,18 @@ package final class VideoEncoder {
     /// What a film is written to, whatever the file is called.
     private static func target(_ path: String, _ kind: Kind) -> [String] { ["-f", kind.rawValue, "file:" + path] }
 
-    private static func copy(_ path: String) throws(Fault) -> String {
-        let end = path.lowercased().hasSuffix(".vtt") ? "vtt" : "srt"
-        let name = "\(P_tmpdir)/voicegraph-captions-\(getpid()).\(end)"
-        guard let source = fopen(path, "re") else {
-            throw Fault("\(path): \(String(cString: strerror(errno)))")
-        }
-        defer { fclose(source) }
+    private static func write(_ captions: CaptionFile) throws(Fault) -> String {
+        let name = "\(P_tmpdir)/voicegraph-captions-\(getpid()).srt"
         unlink(name)
         let target = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard target >= 0 else { throw Fault("cannot write \(name): \(String(cString: strerror(errno)))") }
         defer { close(target) }
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = fread(&buffer, 1, buffer.count, source)
-            guard count > 0 else { return name }
-            let fault = writeAll(Array(buffer[..<count]), to: target)
-            if fault != 0 {
-                unlink(name)
-                throw Fault("cannot write \(name): \(String(cString: strerror(fault)))")
-            }
+        let fault = writeAll(Array(captions.subRip.utf8), to: target)
+        guard fault == 0 else {
+            unlink(name)
+            throw Fault("cannot write \(name): \(String(cString: strerror(fault)))")
         }
+        return name
     }
 
     /// Gives it the next picture, in the form that `Kind.bytes` makes; false: it takes no more.

@@ -174,7 +174,7 @@ extension Model {
     // The library in the package is for one machine only; the model is data, and serves all.
     private static let moonshineBase = Model(
         name: "moonshine-base-en", purpose: "recognizes English speech: transcribe", version: "0.1.4",
-        licence: "MIT", needs: ["onnxruntime"],
+        licence: "MIT", needs: ["onnxruntime"], readySize: 355_700_000,
         builds: [
             Wheel(
                 package: "moonshine-cpp", version: "0.1.4",

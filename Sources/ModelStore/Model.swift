@@ -12,18 +12,22 @@ public struct Model: Sendable, Equatable {
     public var licence: String
     /// The models that it cannot be used without.
     public var needs: [String] = []
+    /// About how much is made of it beside its files when it is first used, in bytes.
+    public var readySize: Int
     /// The packages that have it, each for one kind of machine or for all.
     public var builds: [Wheel]
 
     /// Describes a model.
     public init(
-        name: String, purpose: String, version: String, licence: String, needs: [String] = [], builds: [Wheel]
+        name: String, purpose: String, version: String, licence: String, needs: [String] = [], readySize: Int = 0,
+        builds: [Wheel]
     ) {
         self.name = name
         self.purpose = purpose
         self.version = version
         self.licence = licence
         self.needs = needs
+        self.readySize = readySize
         self.builds = builds
     }
 

@@ -20,6 +20,15 @@ public struct Color: Sendable, Hashable {
             Float((hex >> 16) & 255) / 255, Float((hex >> 8) & 255) / 255, Float(hex & 255) / 255)
     }
 
+    /// As a style sheet has it, without alpha: "#d3ffa6".
+    var hex: String {
+        "#"
+            + (0..<3).map { place in
+                let digits = String(Int((rgba[place] * 255).rounded()), radix: 16)
+                return digits.count < 2 ? "0" + digits : digits
+            }.joined()
+    }
+
     /// The same colour with its alpha multiplied.
     public func opacity(_ factor: Float) -> Color {
         var result = self

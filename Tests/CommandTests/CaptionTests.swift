@@ -127,4 +127,40 @@ import TestSupport
         #expect(ShownText("<b>x</b>", markup: "true").text == "x")
         #expect(ShownText("<speak>x</speak>", markup: "false").text == "<speak>x</speak>")
     }
+
+    @Test("Captions of others are shown as our own: two lines of 42 letters, for 1 to 7 s, without their marks")
+    func file() {
+        let file = CaptionFile(
+            text: """
+                \u{FEFF}WEBVTT
+
+                NOTE 00:01 --> no caption
+
+                first
+                00:01.000 --> 00:03.000 align:start line:0
+                <v Ann>I &lt;3 <00:00:01.500>you</v>
+                and {\\an8}yours &amp; mine
+
+                2
+                01:00:00,000 --> 01:00:20,000
+                \(Self.long)
+
+                00:00:30,000 --> 00:00:30,200
+                Yes.
+
+                00:00:30,300 --> 00:00:30,500
+                No.
+
+                00:00:40,000 --> 00:00:55,000
+                It stays for long.
+
+                """)
+        let blocks = file.subRip.split(separator: "\n\n").map { $0.split(separator: "\n").map(String.init) }
+        #expect(blocks[0] == ["1", "00:00:01,000 --> 00:00:03,000", "I <3 you", "and yours & mine"])
+        #expect(blocks[1] == ["2", "00:00:30,000 --> 00:00:31,000", "Yes. No."])
+        #expect(blocks[2] == ["3", "00:00:40,000 --> 00:00:47,000", "It stays for long."])
+        #expect(blocks.dropFirst(3).allSatisfy { $0.count <= 4 && $0.dropFirst(2).allSatisfy { columns($0) <= 42 } })
+        #expect(bare(blocks.dropFirst(3).flatMap { $0.dropFirst(2) }.joined()) == bare(Self.long))
+        #expect(CaptionFile(text: "no captions").subRip.isEmpty)
+    }
 }

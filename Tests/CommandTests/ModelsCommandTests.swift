@@ -77,6 +77,8 @@ import TestSupport
         #expect(lines.dropLast().allSatisfy { $0.count <= 80 })
         let row = try #require(lines.first { $0.hasPrefix("moonshine-base-en ") })
         for word in ["not installed", "0.1.4", "63.6 MB", "MIT"] { #expect(row.contains(word)) }
+        // What is made of it when it first listens is more.
+        #expect(result.output.contains("  takes another 355.7 MB from its first use on\n"))
     }
 
     @Test("`list --json` gives an object a line, and tells what is damaged")
@@ -89,6 +91,7 @@ import TestSupport
         let vad = try #require(models["silero-vad"])
         #expect(vad["state"] as? String == "absent" && vad["installed"] as? Bool == false && vad["path"] is NSNull)
         #expect(vad["size"] as? Int == 2_327_524 && vad["download_size"] as? Int == 11_317_527)
+        #expect(vad["ready_size"] as? Int == 0 && models["moonshine-base-en"]?["ready_size"] as? Int == 355_700_000)
         #expect(vad["licence"] as? String == "MIT" && vad["needs"] as? [String] == ["onnxruntime"])
         #expect(vad["version"] as? String == "6.2.3" && vad["package"] as? String == "silero-vad==6.2.3")
         let turn = try #require(models["smart-turn"])

@@ -91,6 +91,29 @@ import TestSupport
         #expect(try await call(file, "-o", scratch.file("dot.png"), "--size", "1x1").code == 0)
     }
 
+    @Test("Each channel has a lane, in which what is quiet is seen") func lanes() async throws {
+        let loud = Signal.sine(440, rate: 48_000, frames: 48_000, amplitude: 0.5)
+        let file = scratch.file("both.wav")
+        try SoundFile(rate: 48_000, samples: [loud, loud.map { $0 * 0.004 }]).write(file)
+        func areas(_ arguments: [String]) async throws -> [[Double]] {
+            let program = try Program(
+                [Program.voicegraph, "picture", file, "-o", scratch.file("lanes.svg"), "--size", "640x480"] + arguments)
+            #expect(try await program.end(seconds: 60) == 0, "\(program.errors)")
+            let svg = try String(contentsOfFile: scratch.file("lanes.svg"), encoding: .utf8)
+            return svg.matches(of: /class="level audio".*? d="M\S+ \S+?([^"]*)Z"/).map { found in
+                found.1.matches(of: /V([0-9.]+)/).compactMap { Double($0.1) }
+            }
+        }
+        func height(_ area: [Double]) -> Double { (area.max() ?? 0) - (area.min() ?? 0) }
+        let together = try await areas([])
+        #expect(together.count == 2 && abs(height(together[0]) - 188) < 3)
+        // A lane is 188 pixels high, 182 without the gap: -6 dBFS and -54 dBFS of 80 dB.
+        let apart = try await areas(["--channels", "--scale", "db"])
+        #expect(apart.count == 4)
+        #expect(abs(height(apart[0]) - 182 * 74 / 80) < 3 && abs(height(apart[2]) - 182 * 26 / 80) < 3)
+        #expect((apart[0].max() ?? 0) < (apart[2].min() ?? 0))
+    }
+
     @Test("Sounds of all kinds are drawn: no frames, one frame, 64 channels, 8 kHz, silence") func oddSounds()
         async throws
     {
@@ -179,6 +202,8 @@ import TestSupport
             (["nowhere.conf"], 1, "nowhere.conf: No such file or directory"),
             ([file, "-o", scratch.file("x.gif")], 64, "x.gif must end in .png or .svg"),
             ([file, "-o", scratch.file("x.png"), "--style", "opera"], 64, "'waveform', 'spectrogram', 'spectrum'"),
+            ([file, "--style", "loudness", "--channels"], 64, "--channels is for --style waveform"),
+            ([file, "--style", "spectrum", "--scale", "db"], 64, "--scale is for --style waveform"),
             ([file, "-o", scratch.file("x.png"), "--size", "20001x9"], 64, "20001x9"),
             ([file, "-o", scratch.file("x.png"), "--size", "0x9"], 64, "0x9"),
             ([file, "-o", scratch.path + "/no/x.png"], 1, "cannot be written: No such file or directory"),

@@ -92,7 +92,7 @@ import TestSupport
         async throws
     {
         let file = try tone("tone.wav", seconds: 1)
-        /// The brightest of the first 24 rows at the end.
+        /// The brightest of the first 24 rows below the margin at the end.
         func top(_ arguments: [String]) async throws -> UInt8 {
             let made = try await call(
                 [file, "-o", scratch.file("film.mp4"), "--style", "loudness", "--size", "640x360", "--fps", "10"]
@@ -101,13 +101,56 @@ import TestSupport
             let raw = scratch.file("top.raw")
             let result = try await runTool([
                 "ffmpeg", "-loglevel", "error", "-nostdin", "-y", "-ss", "0.8", "-i", scratch.file("film.mp4"),
-                "-frames:v", "1", "-vf", "crop=640:24:0:0", "-f", "rawvideo", "-pix_fmt", "gray", raw,
+                "-frames:v", "1", "-vf", "crop=640:24:0:29", "-f", "rawvideo", "-pix_fmt", "gray", raw,
             ])
             #expect(result.status == 0, "\(result.output)")
             return try #require(try Data(contentsOf: URL(fileURLWithPath: raw)).max())
         }
         #expect(try await top([]) > 150)
         #expect(try await top(["--no-numbers"]) < 40)
+    }
+
+    /// A picture of a film at a time, as shades of gray.
+    private func gray(_ name: String, at seconds: Double, width: Int) async throws -> [[UInt8]] {
+        let raw = scratch.file("frame.raw")
+        let result = try await runTool([
+            "ffmpeg", "-loglevel", "error", "-nostdin", "-y", "-ss", "\(seconds)", "-i", scratch.file(name),
+            "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray", raw,
+        ])
+        #expect(result.status == 0, "\(result.output)")
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: raw)))
+        return stride(from: 0, to: bytes.count, by: width).map { Array(bytes[$0..<$0 + width]) }
+    }
+
+    @Test(
+        "Nothing touches the edge of a film, and captions have their place below the picture, dark on light ground",
+        arguments: ["bars", "meter", "wave", "spectrogram"], [false, true])
+    func margins(style: String, isLight: Bool) async throws {
+        let file = scratch.file("noise.wav")
+        try SoundFile(rate: 48_000, samples: [Signal.noise(frames: 96_000, seed: 3, amplitude: 0.9)]).write(file)
+        let said = "A caption of far more than forty-two letters is shown in two lines that fit below the picture."
+        let captions = try scratch.write("said.srt", "1\n00:00:01,000 --> 00:00:02,000\n<b>\(said)</b>\n")
+        let made = try await call(
+            [file, "-o", scratch.file("film.mp4"), "--style", style, "--size", "640x360", "--fps", "10"]
+                + ["--captions", captions] + (isLight ? ["--light"] : []))
+        #expect(made.code == 0, "\(made.errors)")
+        let (before, after) = (
+            try await gray("film.mp4", at: 0.7, width: 640), try await gray("film.mp4", at: 1.5, width: 640)
+        )
+        let ground = Int(before[2][2])
+        func isDrawn(_ value: UInt8) -> Bool { abs(Int(value) - ground) > 40 }
+        // 8 % of 360, but for letters of a scale, which may stand out at its end.
+        let rows = after.indices.filter { after[$0].contains(where: isDrawn) }
+        #expect(try #require(rows.first) >= 27 && rows.last! <= 360 - 27)
+        #expect(before.allSatisfy { !$0[..<12].contains(where: isDrawn) && !$0[628...].contains(where: isDrawn) })
+        // 20 rows a line: the picture ends above them.
+        let zone = 360 - 29 - 45
+        #expect(before[zone...].allSatisfy { !$0.contains(where: isDrawn) })
+        let text = after[zone...].filter { $0.contains(where: isDrawn) }
+        #expect(text.count > 20)
+        // Letters are at their ground's opposite, with nothing around them that is neither.
+        let extreme = text.joined().map { isLight ? $0 : 255 - $0 }.min() ?? 255
+        #expect(extreme < 90)
     }
 
     @Test("What is drawn is what sounds: the orb is there, on the ground that was asked for") func looks() async throws

@@ -6,7 +6,7 @@ import TestSupport
 @Suite struct AnalysisTests {
     private static let requested = [
         "true_peak", "lufs_m", "lufs_s", "lufs_i", "lra", "correlation", "goniometer", "waveform", "scope", "bands",
-        "spectrum",
+        "spectrum", "fine_spectrum", "fast_spectra", "waveforms",
     ]
 
     @Test("What is measured on request says so, at meters and visualizers", arguments: ["meter", "visualizer"])
@@ -165,6 +165,45 @@ import TestSupport
         #expect(abs(shown[peak] + 20) < 0.05)
         // The window's side lobes.
         #expect(shown.indices.filter { abs($0 - peak) > 20 }.allSatisfy { shown[$0] < -100 })
+    }
+
+    @Test("A fine spectrum parts neighbours, and fast ones tell when, in the middle of it", arguments: testRates)
+    func spectrogram(_ rate: Double) throws {
+        let harness = try meter(["fine_spectrum", "fast_spectra"], channels: 1, rate: rate)
+        let frames = Int(rate / 2)
+        let tones = zip(
+            Signal.sine(100, rate: rate, frames: frames, amplitude: 0.1),
+            Signal.sine(125, rate: rate, frames: frames, amplitude: 0.1)
+        ).map { $0 + $1 }
+        _ = harness.run(frames, inputs: [tones])
+        let fine = try #require(harness.series("fine_spectrum").last)
+        func level(_ frequency: Double) -> Float {
+            fine[Int((frequency / rate * 2 * Double(fine.count - 1)).rounded())]
+        }
+        #expect(level(100) > -23 && level(125) > -23 && level(112.5) < -30)
+        // A click, which passes the middle half a window after it came.
+        harness.capture.clear()
+        let delay = fine.count - 1
+        let interval = Int(rate / 60 + 0.5)
+        _ = harness.run(4 * interval, inputs: [Signal.constant(0, frames: 4 * interval)])
+        for _ in 0..<10 { _ = harness.run(interval * 6, inputs: [Signal.constant(0, frames: interval * 6)]) }
+        harness.capture.clear()
+        _ = harness.run(interval * 12, inputs: [[1] + Signal.constant(0, frames: interval * 12 - 1)])
+        let rows = harness.series("fast_spectra").flatMap { values -> [Float] in
+            let width = values.count / 4
+            return (0..<4).map { values[$0 * width + width / 2] }
+        }
+        let loudest = try #require(rows.indices.max { rows[$0] < rows[$1] })
+        // The last of the first four is 2.5 of them behind the newest sample's.
+        #expect(abs(Double(loudest) - (Double(4 * delay) / Double(interval) - 2.5)) <= 1)
+        #expect(rows.indices.filter { abs($0 - loudest) > 4 }.allSatisfy { rows[$0] < -130 })
+    }
+
+    @Test("Waveforms are those of each channel") func waveforms() throws {
+        let harness = try meter(["waveforms"])
+        _ = harness.run(800, inputs: [Signal.constant(0.25, frames: 800), Signal.constant(-0.5, frames: 800)])
+        let shown = try #require(harness.series("waveforms").first)
+        #expect(shown == Array(repeating: 0.25, count: 32) + Array(repeating: -0.5, count: 32))
     }
 
     private func size(of harness: NodeHarness, frames: Int) throws -> Int {

@@ -54,14 +54,56 @@ import TestSupport
         #expect(pixels[45 * 300 + 75][0] < pixels[30 * 300 + 75][0])
     }
 
-    @Test("A spectrogram has a tone at its frequency, in equal ratios, and bright as it is loud")
+    @Test(
+        "A waveform in dB shows what is quiet, and each channel has a lane if that is asked for", arguments: [1, 2, 3])
+    func lanes(channels: Int) throws {
+        let look = WaveformLook(hasLanes: true, scale: .db)
+        let chart = SoundChart(.waveform, waveform: look, width: 300, height: 240, rate: Self.rate)
+        #expect(chart.series == ["waveforms"])
+        // -20, -40 and -60 dBFS, the last one only below zero.
+        let levels = [0.1, 0.01, 0.001].prefix(channels).map { Float($0) }
+        for _ in 0..<60 {
+            chart.take(
+                "waveforms",
+                levels.enumerated().flatMap { lane, level in
+                    (0..<32).map { $0 % 2 == 0 ? -level : lane == 2 ? 0 : level }
+                })
+            chart.take("rms", levels.map { $0 / 10 })
+        }
+        let pixels = try readPNG(chart.png(title: "", facts: "", seconds: 1, isDark: false)).pixels
+        let tall = 240 / channels
+        for lane in levels.indices {
+            let column = (lane * tall..<(lane + 1) * tall).filter { pixels[$0 * 300 + 150][0] < 200 }
+            let (first, last) = (try #require(column.first), try #require(column.last))
+            let middle = lane * tall + tall / 2
+            let reach = Double(tall) / 2 * (1 - Double(lane + 1) / 4)
+            #expect(abs(Double(last - middle) - reach) <= 3, "lane \(lane): \(column)")
+            #expect(abs(Double(middle - first) - (lane == 2 ? 0 : reach)) <= 3, "lane \(lane): \(column)")
+        }
+    }
+
+    /// What a meter measures of a tone: it is in every window.
+    private func take(_ chart: SpectrogramChart, _ frequency: Double, _ level: Float, frames: Int = 1) {
+        func spectrum(_ size: Int) -> [Float] {
+            var values = [Float](repeating: -120, count: size / 2 + 1)
+            values[Int((frequency / Self.rate * Double(size)).rounded())] = level
+            return values
+        }
+        for _ in 0..<frames {
+            chart.take("fine_spectrum", spectrum(8192), 1)
+            chart.take("fast_spectra", (0..<4).flatMap { _ in spectrum(1024) }, 1)
+        }
+    }
+
+    @Test("A spectrogram has a tone at its frequency, on the mel scale, and bright as it is loud")
     func spectrogram() throws {
         let chart = SpectrogramChart(columns: 100, rows: 200, rate: Self.rate)
-        for frame in 0..<200 { chart.take("spectrum", spectrum(frame < 100 ? 1000 : 8000, frame < 100 ? 0 : -60), 1) }
-        let image = chart.image()
+        take(chart, 1000, 0, frames: 100)
+        take(chart, 8000, -45, frames: 100)
+        let image = chart.image(3.3)
         func brightest(_ x: Int) -> Int? { (0..<200).max { image[x, $0].luminance < image[x, $1].luminance } }
         for (x, frequency) in [(25, 1000.0), (75, 8000)] {
-            let place = 199 - log(frequency / 20) / log(1200) * 200
+            let place = 199 - log10(1 + frequency / 700) / log10(1 + 24_000 / 700.0) * 200
             let row = try #require(brightest(x))
             #expect(abs(Double(row) - place) <= 2, "\(frequency): \(row), not \(place)")
         }
@@ -70,6 +112,34 @@ import TestSupport
         // Brighter all the way.
         let steps = (0...20).map { SpectrogramChart.colors.color(at: Float($0) / 20).luminance }
         #expect(zip(steps, steps.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    @Test("A spectrogram is dark where one of its windows hears nothing, and begins where the sound does")
+    func windows() throws {
+        let chart = SpectrogramChart(columns: 120, rows: 200, rate: Self.rate)
+        func silence(_ count: Int) -> [Float] { Array(repeating: -120, count: count) }
+        func loud(_ count: Int) -> [Float] { Array(repeating: -20, count: count) }
+        // A click at 0.25 s: for a 60th in the short windows, for eleven of them in the long one, both 4096 samples late.
+        for frame in 0..<65 {
+            chart.take("fine_spectrum", (15...25).contains(frame) ? loud(4097) : silence(4097), 1)
+            chart.take("fast_spectra", frame == 20 ? loud(4 * 513) : silence(4 * 513), 1)
+        }
+        let image = chart.image(1)
+        let bright = (0..<120).filter { image[$0, 20].luminance > 0.3 }
+        #expect(!bright.isEmpty && bright.allSatisfy { abs($0 - 30) <= 2 }, "\(bright)")
+    }
+
+    @Test("The colours of a spectrogram have a scale beside it") func scale() throws {
+        let chart = SoundChart(.spectrogram, width: 1200, height: 480, rate: Self.rate)
+        let svg = try chart.svg(title: "", facts: "", seconds: 1)
+        for label in ["dBFS", "0", "-10", "-90", "mel scale", "500", "20k"] {
+            #expect(svg.contains(">\(label)</text>"), "\(label)")
+        }
+        #expect(svg.contains("fill=\"url(#levels)\"") && svg.contains("stop-color=\"#fff4b8\""))
+        let low = try chart.png(title: "", facts: "", seconds: 1, isDark: false)
+        let pixels = try readPNG(low).pixels
+        func luminance(_ y: Int) -> Int { pixels[y * 1200 + 1134].prefix(3).reduce(0) { $0 + Int($1) } }
+        #expect(luminance(70) > 650 && luminance(250) < 550 && luminance(430) < 100)
     }
 
     @Test(
@@ -85,11 +155,13 @@ import TestSupport
             let state = (frame - 1) / 360
             let values = [
                 "spectrum": spectrum(100 * pow(1.1, Double(state)), -Float(state)),
+                "fine_spectrum": spectrum(100 * pow(1.1, Double(state)), -Float(state)),
+                "fast_spectra": (0..<4).flatMap { _ in spectrum(100 * pow(1.1, Double(state)), -Float(state)) },
                 "lufs_m": [-Float(state % 7) - 20], "lufs_s": [-Float(state % 5) - 30],
                 "waveform": (0..<32).map { Float($0 % 2 == 0 ? -1 : 1) * Float(state) / 50 },
             ]
             if frame > due { due = frame + 60 / part.seriesRate - 1 }
-            for name in style.series {
+            for name in whole.series.sorted().reversed() {
                 whole.take(name, values[name]!)
                 if frame == due { part.take(name, values[name]!, at: Double(frame) / 60) }
             }
@@ -113,7 +185,10 @@ import TestSupport
             for frame in 0..<600 {
                 chart.take("waveform", (0..<32).map { Float($0 % 2 == 0 ? -1 : 1) * Float(frame) / 600 })
                 chart.take("rms", [Float(frame) / 1000])
-                chart.take("spectrum", spectrum(20 * pow(1000, Double(frame) / 600), -6))
+                let tone = spectrum(20 * pow(1000, Double(frame) / 600), -6)
+                chart.take("spectrum", tone)
+                chart.take("fine_spectrum", tone)
+                chart.take("fast_spectra", tone + tone + tone + tone)
                 chart.take("lufs_m", [-60 + Float(frame) / 12])
                 chart.take("lufs_s", [-60 + Float(frame) / 15])
             }

@@ -94,8 +94,69 @@ private let sample = GraphSketch(
         return sketch
     }
 
+    /// Gains, one after the other.
+    private func chain(_ count: Int) -> GraphSketch {
+        GraphSketch(
+            nodes: (0..<count).map {
+                .init("n\($0)", "gain", inputs: [.init("in", .audio)], outputs: [.init("out", .audio)])
+            },
+            links: (1..<max(count, 1)).map { .init($0 - 1, 0, to: $0, 0) })
+    }
+
+    /// Eight chains of three into a mix, and a room that three of them are sent to, behind all others in the file.
+    private var desk: GraphSketch {
+        var sketch = GraphSketch()
+        for (index, type) in ["tone", "highpass", "limiter"].enumerated() {
+            sketch.nodes += (0..<8).map {
+                .init(
+                    "\(type)\($0)", type, inputs: index == 0 ? [] : [.init("in", .audio)],
+                    outputs: [.init("out", .audio)])
+            }
+        }
+        sketch.nodes += ["mix", "room"].map {
+            .init($0, $0, inputs: [.init("in", .audio)], outputs: [.init("out", .audio)])
+        }
+        for index in 0..<8 {
+            sketch.links += [
+                .init(index, 0, to: 8 + index, 0), .init(8 + index, 0, to: 16 + index, 0),
+                .init(16 + index, 0, to: 24, 0),
+            ]
+        }
+        sketch.links += [1, 4, 6].map { .init(8 + $0, 0, to: 25, 0) } + [.init(25, 0, to: 24, 0)]
+        return sketch
+    }
+
+    @Test("Equal chains stand in the order of the file, and straight, whatever is sent from them elsewhere")
+    func order() {
+        let boxes = GraphLayout(desk).boxes
+        for column in [0..<8, 8..<16, 16..<24] {
+            #expect(zip(column, column.dropFirst()).allSatisfy { boxes[$0].y < boxes[$1].y }, "\(column)")
+        }
+        for index in 0..<8 {
+            #expect(abs(boxes[index].y - boxes[8 + index].y) < 2 && abs(boxes[index].y - boxes[16 + index].y) < 2)
+        }
+        // The room stands where its wires cross no more than four others, and no chain is farther off than it needs.
+        #expect(boxes[25].y > boxes[16 + 2].y && boxes[25].y < boxes[16 + 5].y)
+        #expect(boxes[23].y - boxes[16].y < 8.5 * (boxes[16].height + 26))
+    }
+
+    @Test("A chain that is wider than a page goes on in the next row") func wrapped() {
+        let layout = GraphLayout(chain(20))
+        #expect(layout.width < 2000 && layout.height < 500)
+        let rows = Set(layout.boxes.map(\.y)).sorted()
+        #expect(rows.count == 2)
+        #expect(
+            layout.boxes.map { rows.firstIndex(of: $0.y)! } == Array(repeating: 0, count: 10)
+                + Array(repeating: 1, count: 10))
+        #expect(layout.boxes[10].x == layout.boxes[0].x)
+        // Where wires pass what the rows have, it stays in one.
+        var ring = chain(20)
+        ring.links.append(.init(19, 0, to: 0, 0))
+        #expect(Set(GraphLayout(ring).boxes.map(\.y)).count == 1)
+    }
+
     @Test("No wire runs behind a box, and no two against the stream lie on each other") func around() throws {
-        for sketch in [sample, loops] {
+        for sketch in [sample, loops, chain(20), desk] {
             let layout = GraphLayout(sketch)
             var lows: [Double] = []
             for (link, route) in zip(layout.links, layout.routes) {
@@ -184,9 +245,15 @@ private let sample = GraphSketch(
         (node.plugin, node.isMuted, node.isBypassed) = ("Parametric <EQ>", true, true)
         node.live = .init(level: -20.04, load: 0.0123)
         let svg = GraphSketch(nodes: [node]).svg()
-        #expect(svg.contains(">lv2: Parametric &lt;EQ&gt;, muted, bypassed</text>"))
-        #expect(svg.contains(", peak -20.0 dBFS, 1.2 % of a block</title>"))
-        #expect(svg.contains(">-20 dB</text>") && svg.contains(">1.2 %</text>"))
+        #expect(svg.contains(">lv2: Parametric &lt;EQ&gt;</text>") && svg.contains(">BYPASSED</text>"))
+        // It is not heard, whatever its level.
+        #expect(svg.contains(">MUTED</text>") && svg.contains(">muted</text>") && !svg.contains("-20"))
+        #expect(svg.contains("muted, bypassed, 1.2 % of a block</title>") && svg.contains(">1.2 %</text>"))
+        node.isMuted = false
+        let heard = GraphSketch(nodes: [node]).svg()
+        #expect(heard.contains(", peak -20.0 dBFS, 1.2 % of a block</title>") && heard.contains(">-20 dB</text>"))
+        #expect(!heard.contains("MUTED"))
+        #expect(GraphSketch(nodes: [node]).dot().contains("lv2: Parametric <EQ>, bypassed"))
     }
 
     @Test("A chain of any length is drawn, also when it is a ring", arguments: [0, 1, 2, 3000])

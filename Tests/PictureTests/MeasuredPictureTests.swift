@@ -62,7 +62,7 @@ import TestSupport
         take(&motion, 5000, -30, frames: 120..<240)
         let image = SpectrogramPicture().draw(motion.state(.spectrogram, at: 4), width: 240, height: 160)
         func brightest(_ x: Int) -> Int? { rows(image, x: x, above: 0.3).first }
-        func row(_ frequency: Double) -> Double { 160 * (1 - log(frequency / 20) / log(24_000.0 / 20)) }
+        func row(_ frequency: Double) -> Double { 160 * (1 - log(1 + frequency / 700) / log(1 + 24_000 / 700.0)) }
         // Four of eight seconds are known.
         #expect(rows(image, x: 60, above: 0).isEmpty)
         #expect(abs(Double(try #require(brightest(150))) - row(200)) <= 4)

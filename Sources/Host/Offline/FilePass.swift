@@ -16,6 +16,8 @@ struct FilePass {
     var channels: Int?
     /// Series on request that are wanted.
     var series: Set<String> = []
+    /// Frames of silence that are played behind it at least, for what measures the middle of what it has heard.
+    var tail = 0
     /// A node that hears the file too, and tells the listener of it: from its port to one of the listener's.
     var witness: (node: NodeDescription, from: String, to: String)?
 
@@ -66,16 +68,20 @@ struct FilePass {
             do throws(NodeError) { try use(node) } catch { fault = "\(error)" }
         }
         let listener = running.nodes.first { $0.name == Self.listener }
-        var frames = 0
-        while fault == nil, !running.isIdle {
+        func play() {
             running.wait(frames: Self.block)
             driver.process(frames: Self.block)
-            frames += Self.block
             running.pump()
             read()
-            give(listener, to: adjust)
-            if !progress(Double(frames) / rate) { break }
         }
+        var (frames, isWhole) = (0, true)
+        while fault == nil, isWhole, !running.isIdle {
+            play()
+            frames += Self.block
+            give(listener, to: adjust)
+            isWhole = progress(Double(frames) / rate)
+        }
+        for _ in stride(from: 0, to: tail, by: Self.block) where fault == nil && isWhole { play() }
         give(listener, to: finish)
         running.stop()
         read()

@@ -9,7 +9,7 @@ final class Analyzer {
     /// What it measures, in the order in which it is declared.
     enum Measure: Int, CaseIterable {
         case truePeak, momentary, shortTerm, integrated, range, correlation, goniometer, waveform, scope, bands,
-            spectrum
+            spectrum, fineSpectrum, fastSpectra, waveforms
     }
 
     private let channels: Int
@@ -38,6 +38,7 @@ final class Analyzer {
     private var stereo: StereoField?
     private var scope: Scope?
     private var spectrum: Spectrum?
+    private var spectrogram: Spectrogram?
     private var bands: Bands?
     private(set) var report: MeterReport?
 
@@ -82,7 +83,7 @@ final class Analyzer {
 
     private func forget() {
         filled = 0
-        (loudness, truePeak, stereo, scope, spectrum, bands) = (nil, nil, nil, nil, nil, nil)
+        (loudness, truePeak, stereo, scope, spectrum, bands, spectrogram) = (nil, nil, nil, nil, nil, nil, nil)
     }
 
     /// Measures what has come since the last time.
@@ -115,6 +116,10 @@ final class Analyzer {
         let isSpectral = !wanted.isDisjoint(with: [.bands, .spectrum])
         spectrum =
             isSpectral ? spectrum ?? made { () throws(NodeError) in try Spectrum(channels: channels, rate: rate) } : nil
+        let isPictured = !wanted.isDisjoint(with: [.fineSpectrum, .fastSpectra])
+        spectrogram =
+            isPictured
+            ? spectrogram ?? made { () throws(NodeError) in try Spectrogram(channels: channels, rate: rate) } : nil
         bands = wanted.contains(.bands) ? bands ?? spectrum.map { Bands(bandRange, of: $0) } : nil
     }
 
@@ -159,6 +164,7 @@ final class Analyzer {
         stereo?.add(samples, channels: channels, frames: interval)
         scope?.add(samples, channels: channels)
         spectrum?.add(samples, frames: interval)
+        spectrogram?.add(samples, frames: interval)
         let rows = wanted.sorted { $0.rawValue < $1.rawValue }.compactMap {
             measure -> (series: Int, values: [Float])? in
             let values: [Float]? =
@@ -170,10 +176,13 @@ final class Analyzer {
                 case .range: loudness.map { [$0.range] }
                 case .correlation: stereo.map { [$0.correlation] }
                 case .goniometer: StereoField.points(samples, channels: channels, frames: interval)
-                case .waveform: extremes()
+                case .waveform: extremes(0..<channels)
                 case .scope: scope?.trace
                 case .bands: bands?.next(currentStep)
                 case .spectrum: spectrum?.decibels
+                case .fineSpectrum: spectrogram?.fine
+                case .fastSpectra: spectrogram?.fast
+                case .waveforms: (0..<channels).flatMap { extremes($0..<$0 + 1) }
                 }
             return values.map { (first + measure.rawValue, $0) }
         }
@@ -183,13 +192,13 @@ final class Analyzer {
     /// Columns of a waveform in one 60th of a second.
     static let columns = 16
 
-    /// The least and the largest sample of all channels, column by column.
-    private func extremes() -> [Float] {
+    /// The least and the largest sample of some channels, column by column.
+    private func extremes(_ channels: Range<Int>) -> [Float] {
         (0..<Self.columns).flatMap { column -> [Float] in
             let start = column * interval / Self.columns
             let end = max((column + 1) * interval / Self.columns, start + 1)
             var (least, largest) = (Float.infinity, -Float.infinity)
-            for channel in 0..<channels {
+            for channel in channels {
                 for frame in start..<min(end, interval) {
                     let sample = samples.pointer[channel * interval + frame]
                     least = min(least, sample)
@@ -248,5 +257,15 @@ extension [Series] {
             "spectrum", "the amplitude of a sine at each frequency from 0 to half the rate, in even steps",
             unit: "dBFS",
             rate: 60, onRequest: true),
+        Series(
+            "fine_spectrum", "the same of a window of up to a fifth of a second", unit: "dBFS", rate: 60,
+            onRequest: true),
+        Series(
+            "fast_spectra",
+            "the same of windows of up to a 40th of a second, \(Spectrogram.parts) one after another, in the middle of "
+                + "the long one",
+            unit: "dBFS", rate: 60, onRequest: true),
+        Series(
+            "waveforms", "as waveform, of one channel after another", rate: 60, onRequest: true),
     ]
 }

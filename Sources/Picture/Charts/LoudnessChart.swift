@@ -3,6 +3,7 @@ import NodeKit
 
 /// Momentary and short-term loudness over the time, and -23 LUFS, which EBU R 128 asks of a whole programme.
 final class LoudnessChart: ChartContent {
+    let series: Set = ["lufs_m", "lufs_s"]
     let up = Axis.even(-60, 0, step: 10)
     let across: Axis? = nil
     let unit = "LUFS"
@@ -33,7 +34,7 @@ final class LoudnessChart: ChartContent {
         }
     }
 
-    func draw(_ out: inout SVG, _ plot: SoundChart.Plot) {
+    func draw(_ out: inout SVG, _ plot: SoundChart.Plot, _ seconds: Double) {
         func y(_ value: Double) -> Double { plot.bottom - min(max((value + 60) / 60, 0), 1) * plot.height }
         func path(_ values: [Float]) -> String {
             let step = plot.width / Double(max(1, values.count))
@@ -41,7 +42,7 @@ final class LoudnessChart: ChartContent {
                 "\(px(plot.x + (Double(place) + 0.5) * step)) \(px(y(Double(value))))"
             }.joined(separator: "L")
         }
-        let loud = momentary.spread(over: count)
+        let loud = momentary.spread(over: count, of: seconds * 60)
         if !loud.isEmpty {
             out.add(
                 "<path class=\"level audio\"\(out.fill(.audio)) fill-opacity=\"0.35\" "
@@ -50,7 +51,7 @@ final class LoudnessChart: ChartContent {
         out.add(
             "<path class=\"link control\" fill=\"none\" stroke=\"\(Palette.light(.control))\" stroke-width=\"1.5\" "
                 + "stroke-dasharray=\"6 4\" d=\"M\(px(plot.x)) \(px(y(Self.target)))H\(px(plot.right))\"/>")
-        let smooth = shortTerm.spread(over: count)
+        let smooth = shortTerm.spread(over: count, of: seconds * 60)
         if !smooth.isEmpty {
             out.add(
                 "<path class=\"link audio\" fill=\"none\" stroke=\"\(Palette.light(.audio))\" stroke-linejoin=\"round\" "

@@ -5,15 +5,25 @@ import NodeKit
 /// What is drawn of a whole sound.
 public enum ChartStyle: String, Sendable, CaseIterable {
     case waveform, spectrogram, spectrum, loudness
+}
 
-    /// The series that it is drawn from, beside levels.
-    public var series: Set<String> {
-        switch self {
-        case .waveform: ["waveform"]
-        case .spectrogram, .spectrum: ["spectrum"]
-        case .loudness: ["lufs_m", "lufs_s"]
-        }
+/// How a waveform is drawn.
+public struct WaveformLook: Sendable {
+    /// How high a sample stands.
+    public enum Scale: String, Sendable, CaseIterable {
+        /// As large as it is.
+        case linear
+        /// By its level in dB, so that what is quiet is seen.
+        case db
     }
+
+    /// Whether each channel has a lane of its own.
+    public var hasLanes: Bool
+    /// How high samples stand.
+    public var scale: Scale
+
+    /// Describes one.
+    public init(hasLanes: Bool = false, scale: Scale = .linear) { (self.hasLanes, self.scale) = (hasLanes, scale) }
 }
 
 /// A picture of a whole sound, in one of several styles: takes what was measured, frame after frame, and draws it in the
@@ -35,23 +45,27 @@ public final class SoundChart {
 
     /// Draws into so many pixels; pictures that are small have no words and axes. `rate` in Hz: of the sound that is
     /// measured.
-    public init(_ style: ChartStyle, width: Int, height: Int, rate: Double) {
+    public init(_ style: ChartStyle, waveform: WaveformLook = WaveformLook(), width: Int, height: Int, rate: Double) {
         (self.width, self.height) = (max(1, width), max(1, height))
         hasAxes = width >= 320 && height >= 160
         let (wide, tall) = (Double(self.width), Double(self.height))
+        let scale = style == .spectrogram ? SpectrogramChart.scaleWidth : 0
         plot =
             hasAxes
-            ? Plot(x: 64, y: 64, width: wide - 64 - 24, height: tall - 64 - 40)
+            ? Plot(x: 64, y: 64, width: wide - 64 - 24 - scale, height: tall - 64 - 40)
             : Plot(x: 0, y: 0, width: wide, height: tall)
         let (columns, rows) = (Int(plot.width), Int(plot.height))
         content =
             switch style {
-            case .waveform: WaveformChart(columns: columns)
+            case .waveform: WaveformChart(waveform, columns: columns)
             case .spectrogram: SpectrogramChart(columns: columns, rows: rows, rate: rate)
             case .spectrum: SpectrumChart(rate: rate)
             case .loudness: LoudnessChart(columns: columns)
             }
     }
+
+    /// The series that it is drawn from, beside levels.
+    public var series: Set<String> { content.series }
 
     /// Frames a second of its series that it needs from now on: 60, or fewer of a long sound, of which many would share a
     /// column.
@@ -75,8 +89,9 @@ public final class SoundChart {
                 + "width=\"\(px(plot.width))\" height=\"\(px(plot.height))\"/>")
         let isFramed = content.isOverMarks
         if hasAxes, !isFramed { axes(&out, seconds) }
-        try content.draw(&out, plot)
+        try content.draw(&out, plot, seconds)
         if hasAxes, isFramed { axes(&out, seconds) }
+        if hasAxes { content.drawScale(&out, plot) }
         return out.file(title: title)
     }
 
@@ -131,6 +146,8 @@ public final class SoundChart {
 
 /// What is different from style to style.
 protocol ChartContent: AnyObject {
+    /// What it is drawn from.
+    var series: Set<String> { get }
     /// Upwards.
     var up: Axis { get }
     /// From left to right; nil: time.
@@ -147,12 +164,17 @@ protocol ChartContent: AnyObject {
 
     /// Takes what was measured in so many 60ths of a second.
     func take(_ series: String, _ values: [Float], _ sixtieths: Int)
-    func draw(_ out: inout SVG, _ plot: SoundChart.Plot) throws(NodeError)
+    /// Draws so many seconds.
+    func draw(_ out: inout SVG, _ plot: SoundChart.Plot, _ seconds: Double) throws(NodeError)
+    /// Draws what its colours are, at the right.
+    func drawScale(_ out: inout SVG, _ plot: SoundChart.Plot)
 }
 
 extension ChartContent {
     /// Every one.
     var step: Int { 1 }
+    /// None: its colours are no levels.
+    func drawScale(_ out: inout SVG, _ plot: SoundChart.Plot) {}
 }
 
 /// Places along a side of a picture, 0 to 1.
@@ -172,13 +194,13 @@ struct Axis {
             })
     }
 
-    /// Frequencies in Hz, in equal ratios.
-    static func frequency(_ low: Double, _ high: Double) -> Axis {
-        let all = [20.0, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000]
+    /// Frequencies in Hz, up to `high`.
+    static func frequency(_ scale: FrequencyScale, _ high: Double) -> Axis {
+        let all = [0.0, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000]
         return Axis(
-            marks: all.filter { $0 >= low && $0 <= high }.map { frequency in
+            marks: all.filter { $0 <= high && scale.place(of: $0, high: high) >= 0 }.map { frequency in
                 let label = frequency >= 1000 ? "\(Int(frequency / 1000))k" : String(Int(frequency))
-                return Mark(place: log(frequency / low) / log(high / low), label: label)
+                return Mark(place: scale.place(of: frequency, high: high), label: label)
             })
     }
 

@@ -2,48 +2,8 @@
 import Glibc
 import NodeKit
 
-/// Parts of a row of numbers, one for each frequency in even steps from 0 to `high`, as they lie between the heights of a
-/// picture whose frequencies are in equal ratios.
-struct FrequencyRows {
-    /// The largest of some numbers, or what lies between two of them.
-    private enum Row {
-        case largest(ClosedRange<Int>)
-        case between(Int, part: Float)
-    }
-
-    /// The lowest frequency of a picture, in Hz.
-    static let low = 20.0
-    private let rows: [Row]
-
-    /// `count`: heights, each to the next; `width`: numbers of a row.
-    init(count: Int, width: Int, high: Double) {
-        func place(_ height: Double) -> Double {
-            Self.low * pow(high / Self.low, height / Double(count)) * Double(width - 1) / high
-        }
-        rows = (0..<count).map { row in
-            let (first, last) = (place(Double(row)), place(Double(row + 1)))
-            let (start, end) = (Int(first.rounded(.up)), min(Int(last.rounded(.down)), width - 1))
-            if start <= end { return .largest(start...end) }
-            let middle = min((first + last) / 2, Double(width - 1))
-            return .between(min(Int(middle), width - 2), part: Float(middle - Double(min(Int(middle), width - 2))))
-        }
-    }
-
-    /// One for each row, the lowest frequency first.
-    func values(_ numbers: [Float]) -> [Float] {
-        rows.map { row in
-            switch row {
-            case .largest(let range):
-                var largest = numbers[range.lowerBound]
-                for index in range where numbers[index] > largest { largest = numbers[index] }
-                return largest
-            case .between(let index, let part): return numbers[index] * (1 - part) + numbers[index + 1] * part
-            }
-        }
-    }
-}
-
-/// Frequencies over the time, in colours from -120 to 0 dBFS.
+/// Frequencies over the time, in colours from -90 to 0 dBFS: the spectra of a long window and of short ones together, so that
+/// neighbouring tones are apart and onsets have their time (S. Cheung and J. Lim, Combined multiresolution spectrograms, 1992).
 final class SpectrogramChart: ChartContent {
     /// Mean powers, the lowest frequency first.
     private struct Column {
@@ -51,47 +11,73 @@ final class SpectrogramChart: ChartContent {
         var count: Float = 1
     }
 
+    let series: Set = ["fine_spectrum", "fast_spectra"]
     let up: Axis
     let across: Axis? = nil
     let unit = "Hz"
-    let legend = "-120 dBFS dark, 0 dBFS bright"
+    let legend = "mel scale"
     let isOverMarks = true
     private let count, rows: Int
-    private let high: Double
-    private var frequencies: FrequencyRows?
+    private let rate: Double
+    private var fineRows, fastRows: FrequencyRows?
+    /// Levels of the long window.
+    private var fine: [Float] = []
+    /// How much the long window counts, the lowest frequency first.
+    private let shares: [Float]
     private var columns: TimeColumns<Column>
+    /// Columns that are of the time before the sound.
+    private var early = 0
 
-    static let floor: Float = -120
+    static let floor: Float = -90
     /// From quiet to loud; brighter all the way, so that it reads without colours.
     static let colors = Gradient(
         even: [0x08061A, 0x3B1173, 0x8E1F7A, 0xDE4A5A, 0xFF9E45, 0xFFF4B8].map(Color.init(hex:)))
+    /// Short windows, each a column, in a 60th of a second.
+    private static let parts = 4
 
     init(columns: Int, rows: Int, rate: Double) {
-        (count, self.rows) = (max(1, columns), max(1, rows))
-        high = rate / 2
-        up = .frequency(FrequencyRows.low, high)
+        (count, self.rows, self.rate) = (max(1, columns), max(1, rows), rate)
+        up = .frequency(.mel, rate / 2)
+        // Low tones are near each other and slow.
+        shares = (0..<max(1, rows)).map { max(0.4, 0.85 - 0.9 * Float($0) / Float(max(1, rows))) }
         self.columns = TimeColumns(limit: 2 * count) { a, b in
             a.count += b.count
             for row in a.powers.indices { a.powers[row] += b.powers[row] }
         }
     }
 
-    /// What is transformed at once is longer than three 60ths, so that nothing is passed over.
-    var step: Int { columns.perColumn >= 24 ? 3 : 1 }
+    /// The long window is longer than six 60ths, so that nothing is passed over.
+    var step: Int { columns.perColumn >= 24 * Self.parts ? 6 : columns.perColumn >= 8 * Self.parts ? 3 : 1 }
 
     func take(_ series: String, _ values: [Float], _ sixtieths: Int) {
-        guard series == "spectrum", values.count > 1 else { return }
-        let frequencies = frequencies ?? FrequencyRows(count: rows, width: values.count, high: high)
-        self.frequencies = frequencies
-        columns.add(Column(powers: frequencies.values(values).map { powf(10, $0 / 10) }), sixtieths)
+        if series == "fine_spectrum", values.count > 1 {
+            if fineRows == nil {
+                fineRows = FrequencyRows(.mel, count: rows, width: values.count, high: rate / 2)
+                // It is of the middle of its window, which has as many samples on either side.
+                early = Int((Double(values.count - 1) / rate * 60 * Double(Self.parts)).rounded())
+            }
+            fine = fineRows?.values(values) ?? []
+        }
+        let width = values.count / Self.parts
+        guard series == "fast_spectra", width > 1, !fine.isEmpty else { return }
+        let frequencies = fastRows ?? FrequencyRows(.mel, count: rows, width: width, high: rate / 2)
+        fastRows = frequencies
+        for part in 0..<Self.parts {
+            let before = min(early, sixtieths)
+            early -= before
+            guard before < sixtieths else { continue }
+            let fast = frequencies.values(values[part * width..<(part + 1) * width])
+            let powers = (0..<rows).map { powf(10, (fast[$0] + (fine[$0] - fast[$0]) * shares[$0]) / 10) }
+            columns.add(Column(powers: powers), sixtieths - before)
+        }
     }
 
-    /// The picture alone.
-    func image() -> PixelImage {
+    /// The picture alone, of so many seconds.
+    func image(_ seconds: Double) -> PixelImage {
         var image = PixelImage(width: count, height: rows)
         let table = (0..<256).map { Self.colors.color(at: Float($0) / 255).premultiplied }
         for index in image.pixels.indices { image.pixels[index] = table[0] }
-        for (x, column) in columns.spread(over: count).enumerated() {
+        for (x, column) in columns.spread(over: count, of: seconds * 60 * Double(Self.parts)).enumerated() {
             for row in 0..<rows {
                 let level = 10 * log10f(max(column.powers[row] / column.count, 1e-14))
                 let place = min(max((level - Self.floor) / -Self.floor, 0), 1)
@@ -101,11 +87,31 @@ final class SpectrogramChart: ChartContent {
         return image
     }
 
-    func draw(_ out: inout SVG, _ plot: SoundChart.Plot) throws(NodeError) {
-        let picture = try image().png()
+    func draw(_ out: inout SVG, _ plot: SoundChart.Plot, _ seconds: Double) throws(NodeError) {
+        let picture = try image(seconds).png()
         out.add(
             "<image x=\"\(px(plot.x))\" y=\"\(px(plot.y))\" width=\"\(px(plot.width))\" height=\"\(px(plot.height))\" "
                 + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(String(decoding: base64(picture), as: UTF8.self))\"/>"
         )
+    }
+
+    /// Room that the scale of colours has at the right.
+    static let scaleWidth = 64.0
+
+    func drawScale(_ out: inout SVG, _ plot: SoundChart.Plot) {
+        let stops = Self.colors.stops.map { "<stop offset=\"\($0.place)\" stop-color=\"\($0.color.hex)\"/>" }
+        out.add(
+            "<defs><linearGradient id=\"levels\" x1=\"0\" y1=\"1\" x2=\"0\" y2=\"0\">\(stops.joined())</linearGradient></defs>"
+        )
+        let x = plot.right + 16
+        out.add(
+            "<rect fill=\"url(#levels)\" x=\"\(px(x))\" y=\"\(px(plot.y))\" width=\"12\" height=\"\(px(plot.height))\"/>"
+        )
+        out.text("dBFS", .quiet, x, plot.y - 10, size: 11)
+        let step = plot.height >= 160 ? 10.0 : 30
+        for level in stride(from: Double(Self.floor), through: 0, by: step) {
+            let y = plot.y + plot.height * level / Double(Self.floor)
+            out.text(String(Int(level)), .quiet, x + 18, y + 4, size: 11)
+        }
     }
 }

@@ -4,6 +4,7 @@ import NodeKit
 
 /// Levels over the frequencies: of the whole sound on average, and at most.
 final class SpectrumChart: ChartContent {
+    let series: Set = ["spectrum"]
     let up = Axis.even(-120, 0, step: 20)
     let across: Axis?
     let unit = "dBFS"
@@ -19,7 +20,7 @@ final class SpectrumChart: ChartContent {
 
     init(rate: Double) {
         high = rate / 2
-        across = .frequency(FrequencyRows.low, high)
+        across = .frequency(.ratios, high)
     }
 
     /// After two minutes; what is transformed at once is longer.
@@ -38,7 +39,7 @@ final class SpectrumChart: ChartContent {
         count += Double(sixtieths)
     }
 
-    func draw(_ out: inout SVG, _ plot: SoundChart.Plot) {
+    func draw(_ out: inout SVG, _ plot: SoundChart.Plot, _ seconds: Double) {
         guard count > 0 else { return }
         let means = sums.map { Float(10 * log10(max($0 / count, 1e-14))) }
         let frequencies = FrequencyRows(count: Self.steps, width: means.count, high: high)

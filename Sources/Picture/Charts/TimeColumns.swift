@@ -35,12 +35,13 @@ struct TimeColumns<Column> {
         perColumn *= 2
     }
 
-    /// One for each of `count` pixels, from left to right; what falls into the same is merged. Empty without frames.
-    func spread(over count: Int) -> [Column] {
+    /// One for each of `count` pixels, from left to right; what falls into the same is merged. Empty without frames. `frames`:
+    /// only so many are spread.
+    func spread(over count: Int, of frames: Double = .infinity) -> [Column] {
         guard !columns.isEmpty, count > 0 else { return [] }
         // The last one may be of less time.
         let last = filled == 0 ? 1 : Double(filled) / Double(perColumn)
-        let all = Double(columns.count - 1) + last
+        let all = min(Double(columns.count - 1) + last, max(frames / Double(perColumn), 1))
         return (0..<count).map { pixel in
             let start = Double(pixel) * all / Double(count)
             // Those that begin in it, so that nothing counts twice; or else the one that is there.

@@ -4,15 +4,18 @@
 struct GraphLayout {
     struct Box {
         var layer = 0
+        /// What is of one kind keeps the order of the file.
+        var kind = ""
         var x = 0.0
         var y = 0.0
         var width = 0.0
         var height = 0.0
 
         /// Where a wire leaves or enters it.
-        func port(_ index: Int, output: Bool) -> SIMD2<Double> {
-            SIMD2(output ? x + width : x, y + Measure.header + (Double(index) + 0.5) * Measure.row)
-        }
+        func port(_ index: Int, output: Bool) -> SIMD2<Double> { SIMD2(output ? x + width : x, y + port(index)) }
+
+        /// The same, from its top.
+        func port(_ index: Int) -> Double { Measure.header + (Double(index) + 0.5) * Measure.row }
     }
 
     /// The way of a wire.
@@ -45,6 +48,10 @@ struct GraphLayout {
         /// From a box to a wire that goes around it, and from there to the next one.
         static let around = 18.0
         static let lane = 7.0
+        /// A part that is wider goes on in another row.
+        static let page = 2000.0
+        /// So many wires at most go on there.
+        static let wrapped = 12
     }
 
     private(set) var boxes: [Box]
@@ -65,6 +72,7 @@ struct GraphLayout {
 
     private static func box(_ node: GraphSketch.Node) -> Box {
         var box = Box()
+        box.kind = node.type
         let longest = max(textWidth(node.name, 14), textWidth(node.kindText, 11))
         let ins = node.inputs.map { textWidth($0.name, 10.5) }.max() ?? 0
         let outs = node.outputs.map { textWidth($0.name, 10.5) }.max() ?? 0
@@ -97,39 +105,24 @@ struct GraphLayout {
 
     /// Puts the parts into rows that are as wide as the widest of them, or as a page.
     private mutating func pack(_ parts: [[Int]]) {
-        let placed = parts.map { members in (members, part(members)) }
-        let room = max(placed.map(\.1.part.width).max() ?? 0, 1000)
+        let placed = parts.map { members in WrappedPart(members, boxes, links) }
+        let room = max(placed.map(\.width).max() ?? 0, 1000)
         var (x, y, tall) = (0.0, 0.0, 0.0)
-        for (members, (part, wires)) in placed {
+        for part in placed {
             if x > 0, x + part.width > room { (x, y, tall) = (0, y + tall + Measure.partGap, 0) }
             let corner = SIMD2(Measure.margin + x, Measure.margin + y)
-            for (index, node) in members.enumerated() {
-                boxes[node] = part.boxes[index]
+            for (node, box) in part.boxes {
+                boxes[node] = box
                 boxes[node].x += corner.x
                 boxes[node].y += corner.y
             }
-            for (index, wire) in wires.enumerated() { routes[wire] = part.routes[index].moved(corner) }
+            for (wire, route) in part.routes { routes[wire] = route.moved(corner) }
             width = max(width, x + part.width)
             tall = max(tall, part.height)
             x += part.width + Measure.partGap
         }
         width += 2 * Measure.margin
         height = y + tall + 2 * Measure.margin
-    }
-
-    /// A part by itself, and which wires are its own.
-    private func part(_ members: [Int]) -> (part: GraphPart, wires: [Int]) {
-        let place = Dictionary(uniqueKeysWithValues: members.enumerated().map { ($0.element, $0.offset) })
-        var wires: [Int] = []
-        var own: [GraphSketch.Link] = []
-        for (index, link) in links.enumerated() {
-            guard let from = place[link.from], let to = place[link.to] else { continue }
-            wires.append(index)
-            var link = link
-            (link.from, link.to) = (from, to)
-            own.append(link)
-        }
-        return (GraphPart(members.map { boxes[$0] }, own), wires)
     }
 }
 

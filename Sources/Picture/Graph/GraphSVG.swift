@@ -34,7 +34,9 @@ extension GraphSketch {
         let from = "\(nodes[link.from].name).\(nodes[link.from].outputs[link.output].name)"
         let to = "\(nodes[link.to].name).\(nodes[link.to].inputs[link.input].name)"
         let label = gainLabel(link.gain).map { ", \($0)" } ?? ""
-        return "<path class=\"link \(link.kind)\"\(stroke(link.kind)) d=\"\(path(route))\"><title>"
+        // What is cut off is drawn, but does not stand out.
+        let opacity = nodes[link.from].isMuted ? 0.3 : 0.85
+        return "<path class=\"link \(link.kind)\"\(stroke(link.kind, opacity)) d=\"\(path(route))\"><title>"
             + xml("\(from) → \(to): \(link.kind)\(label)") + "</title></path>\n"
     }
 
@@ -122,31 +124,48 @@ extension GraphSketch {
                 out += "\n"
             }
         }
-        if let live = node.live { out += activity(live, box) }
-        return out + "</g>\n"
+        if let live = node.live { out += activity(live, isMuted: node.isMuted, box) }
+        return out + badges(node, box) + "</g>\n"
+    }
+
+    /// What is done to a node, on the upper edge of its box.
+    private func badges(_ node: Node, _ box: GraphLayout.Box) -> String {
+        let words = node.done.map { $0.uppercased() }
+        let widths = words.map { textWidth($0, 9.5) + 14 }
+        var x = box.x + (box.width - widths.reduce(0, +) - 6 * Double(max(0, words.count - 1))) / 2
+        var out = ""
+        for (word, width) in zip(words, widths) {
+            let role: Palette.Role = word == "MUTED" ? .failed : .control
+            out += "<rect class=\"level \(role)\"\(SVG.fill(role)) x=\"\(px(x))\" y=\"\(px(box.y - 10))\" "
+            out += "width=\"\(px(width))\" height=\"16\" rx=\"8\"/>"
+            out += SVG.text(word, .ground, x + width / 2, box.y + 1.5, size: 9.5, isBold: true, anchor: .middle) + "\n"
+            x += width + 6
+        }
+        return out
     }
 
     /// Level from -60 to 0 dBFS as a bar, with its number, and the share of a block.
-    private func activity(_ live: Live, _ box: GraphLayout.Box) -> String {
+    private func activity(_ live: Live, isMuted: Bool, _ box: GraphLayout.Box) -> String {
         let (left, right) = (box.x + 12, box.x + box.width - 12)
         let y = box.y + box.height - 14
         let load = live.load.map { tenths($0 * 100) + " %" } ?? ""
         var out = ""
         if let level = live.level {
             let end = right - 92
-            let share = min(max((level + 60) / 60, 0), 1)
+            // What a muted node would play is not heard.
+            let share = isMuted ? 0 : min(max((level + 60) / 60, 0), 1)
             let role: Palette.Role = level >= -1 ? .failed : level >= -9 ? .control : .audio
             out += "<rect class=\"track\"\(SVG.fill(.edge)) x=\"\(px(left))\" y=\"\(px(y - 3))\" "
             out += "width=\"\(px(end - left))\" height=\"6\" rx=\"3\"/>"
             out += "<rect class=\"level \(role)\"\(SVG.fill(role)) x=\"\(px(left))\" y=\"\(px(y - 3))\" "
             out += "width=\"\(px((end - left) * share))\" height=\"6\" rx=\"3\"/>"
-            let number = level <= -120 ? "silent" : "\(Int(level.rounded())) dB"
+            let number = isMuted ? "muted" : level <= -120 ? "silent" : "\(Int(level.rounded())) dB"
             out += SVG.text(number, .quiet, end + 46, y + 3.5, size: 10.5, anchor: .end)
         }
         return out + SVG.text(load, .quiet, right, y + 3.5, size: 10.5, anchor: .end) + "\n"
     }
 
-    private func stroke(_ kind: Kind) -> String {
+    private func stroke(_ kind: Kind, _ opacity: Double = 0.85) -> String {
         let dashes =
             switch kind {
             case .audio: ""
@@ -155,16 +174,16 @@ extension GraphSketch {
             case .message: " stroke-dasharray=\"1 5 7 5\""
             }
         return " fill=\"none\" stroke=\"\(Palette.light(kind.role))\" stroke-width=\"2\" stroke-linecap=\"round\""
-            + " stroke-opacity=\"0.85\"\(dashes)"
+            + " stroke-opacity=\"\(opacity)\"\(dashes)"
     }
 }
 
 extension GraphSketch.Node {
     /// What a reader is told who points at it.
     fileprivate var sentence: String {
-        var facts = ["\(name): \(kindText)"]
+        var facts = ["\(name): \(kindText)"] + done
         if let failure { facts.append(failure) }
-        if let level = live?.level { facts.append("peak \(tenths(level)) dBFS") }
+        if !isMuted, let level = live?.level { facts.append("peak \(tenths(level)) dBFS") }
         if let load = live?.load { facts.append("\(tenths(load * 100)) % of a block") }
         return facts.joined(separator: ", ")
     }

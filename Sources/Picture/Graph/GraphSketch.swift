@@ -186,11 +186,11 @@ public struct GraphSketch: Sendable, Equatable {
 }
 
 extension GraphSketch.Node {
-    /// What stands below its name: its type, an LV2 plugin's own name, and what is done to it.
-    var kindText: String {
-        let kind = plugin.map { "\(type): \($0)" } ?? type
-        return kind + (isMuted ? ", muted" : "") + (isBypassed ? ", bypassed" : "")
-    }
+    /// What stands below its name: its type, and an LV2 plugin's own name.
+    var kindText: String { plugin.map { "\(type): \($0)" } ?? type }
+
+    /// What is done to it.
+    var done: [String] { (isMuted ? ["muted"] : []) + (isBypassed ? ["bypassed"] : []) }
 }
 
 extension GraphSketch.Kind {

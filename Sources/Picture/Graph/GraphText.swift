@@ -44,7 +44,7 @@ extension GraphSketch {
         for (index, node) in nodes.enumerated() {
             let failed =
                 node.failure == nil ? "" : ", style=\"rounded,dashed\", color=\"\(Palette.light(.failed))\""
-            out += "  n\(index) [label=\"\(escaped(node.name))\\n\(escaped(node.kindText))\"\(failed)];\n"
+            out += "  n\(index) [label=\"\(escaped(node.name))\\n\(escaped(node.factText))\"\(failed)];\n"
         }
         for bundle in bundles {
             let label = bundle.label.isEmpty ? "" : ", label=\(quoted(bundle.label))"
@@ -60,7 +60,7 @@ extension GraphSketch {
     public func mermaid() -> String {
         var out = "flowchart LR\n"
         for (index, node) in nodes.enumerated() {
-            out += "  n\(index)[\"<b>\(entities(node.name))</b><br/>\(entities(node.kindText))\"]\n"
+            out += "  n\(index)[\"<b>\(entities(node.name))</b><br/>\(entities(node.factText))\"]\n"
         }
         let bundles = bundles
         for bundle in bundles {
@@ -99,4 +99,9 @@ extension GraphSketch {
         }
         return String(result)
     }
+}
+
+extension GraphSketch.Node {
+    /// Its type, and what is done to it.
+    fileprivate var factText: String { ([kindText] + done).joined(separator: ", ") }
 }

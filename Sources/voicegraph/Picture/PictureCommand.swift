@@ -13,13 +13,14 @@ struct PictureCommand: ParsableCommand {
         abstract: "Draw a sound file or what a graph plays, and report its loudness, peak and faults.",
         discussion: """
             Without --output only the report is made. Styles: waveform (samples, and how loud they are), spectrogram \
-            (frequencies over the time, -120 to 0 dBFS), spectrum (the mean, and the most) and loudness (momentary and \
+            (frequencies on the mel scale over the time, -90 to 0 dBFS, of windows of 171 and 21 ms together), spectrum (the mean, and the most) and loudness (momentary and \
             short-term, with -23 LUFS). What is measured is resampled to 48 kHz. A graph is rendered first, \
             as `voicegraph render` does.
 
             Examples:
               voicegraph picture morning.wav
               voicegraph picture morning.wav -o morning.png --style spectrogram --dark
+              voicegraph picture morning.wav -o quiet.svg --channels --scale db
             """)
 
     enum Format: String { case png, svg }
@@ -35,6 +36,12 @@ struct PictureCommand: ParsableCommand {
     @Option(help: "What to draw: waveform, spectrogram, spectrum or loudness.")
     var style = ChartStyle.waveform
 
+    @Flag(help: "Waveform: each channel in a lane of its own.")
+    var channels = false
+
+    @Option(help: "Waveform: linear, or db, which shows what is quiet, down to -80 dBFS.")
+    var scale: WaveformLook.Scale?
+
     @Option(help: ArgumentHelp("Of the picture, in pixels.", valueName: "width x height"))
     var size = PictureSize(width: 1200, height: 480)
 
@@ -46,6 +53,9 @@ struct PictureCommand: ParsableCommand {
 
     func validate() throws {
         if output != nil { _ = try format() }
+        if style != .waveform, channels || scale != nil {
+            throw ValidationError("\(channels ? "--channels" : "--scale") is for --style waveform")
+        }
     }
 
     private func format() throws -> Format {
@@ -67,13 +77,15 @@ struct PictureCommand: ParsableCommand {
 
     private func draw(_ path: String, _ ended: EndFlag) throws {
         let chart = output.map { _ in
-            SoundChart(style, width: size.width, height: size.height, rate: Measurement.rate)
+            SoundChart(
+                style, waveform: WaveformLook(hasLanes: channels, scale: scale ?? .linear), width: size.width,
+                height: size.height, rate: Measurement.rate)
         }
         let registry = NodeRegistry(search: try sound.plugins.search())
         let bar = ProgressBar(rate: Measurement.rate)
         let report: Measurement.Report
         do throws(Fault) {
-            report = try Measurement(path: path, series: chart == nil ? [] : style.series).run(registry: registry) {
+            report = try Measurement(path: path, series: chart?.series ?? []).run(registry: registry) {
                 bar.show(Int($0 * Measurement.rate))
                 return !ended.isSet && !isReaderGone
             } take: { frame in
@@ -105,6 +117,7 @@ struct PictureCommand: ParsableCommand {
 }
 
 extension ChartStyle: ExpressibleByArgument {}
+extension WaveformLook.Scale: ExpressibleByArgument {}
 
 extension PictureSize: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }

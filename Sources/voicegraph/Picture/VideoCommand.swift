@@ -13,8 +13,8 @@ struct VideoCommand: ParsableCommand {
         abstract: "Make a film of a sound file or of what a graph plays, in the style of a visualizer.",
         discussion: """
             The suffix of --output chooses the format: .mp4 (H.264, AAC), .webm (VP9, Opus) or .gif (without sound). It is \
-            made by ffmpeg (Debian's package ffmpeg). Captions are drawn into the pictures, and are a track of their own, \
-            too; `voicegraph speak --captions` and `voicegraph transcribe --format srt` make them. Ctrl-C ends the film \
+            made by ffmpeg (Debian's package ffmpeg). Captions are drawn below the picture, in two lines of 42 letters at \
+            most and for 1 to 7 s, and are a track of their own, too; `voicegraph speak --captions` and `voicegraph transcribe --format srt` make them. Ctrl-C ends the film \
             there: it plays, and the command ends with 1.
 
             Examples:
@@ -52,7 +52,9 @@ struct VideoCommand: ParsableCommand {
     @Flag(help: "On white; otherwise on black.")
     var light = false
 
-    @Flag(inversion: .prefixedNo, help: "Write what is measured above pictures that have numbers.")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Write what is measured above pictures that have numbers, and the scale of a meter.")
     var numbers = true
 
     @Option(help: ArgumentHelp("Captions to show: .srt or .vtt.", valueName: "file"), completion: .file())
@@ -82,7 +84,7 @@ struct VideoCommand: ParsableCommand {
     }
 
     private func make(_ path: String, _ ended: EndFlag) throws {
-        if numbers, style.hasNumbers {
+        if numbers, style.hasNumbers || style == .meter {
             do throws(NodeError) { _ = try LineOfText("0", size: 10) } catch {
                 throw fail("numbers cannot be written: \(error); --no-numbers makes a film without them")
             }
@@ -90,15 +92,13 @@ struct VideoCommand: ParsableCommand {
         let registry = NodeRegistry(search: try sound.plugins.search())
         let bar = ProgressBar(rate: Measurement.rate)
         do throws(Fault) {
+            let look = FilmLook(
+                style: style, preset: preset, wave: WaveForm(follows: follow), isLight: light, hasNumbers: numbers,
+                hasCaptions: captions != nil, size: size)
             let encoder = try VideoEncoder(
-                VideoEncoder.Film(
-                    sound: path, output: output, width: size.width, height: size.height, framesPerSecond: fps,
-                    captions: captions))
+                VideoEncoder.Film(sound: path, output: output, look: look, framesPerSecond: fps, captions: captions))
             let frames = FilmFrames(
-                FilmLook(
-                    style: style, preset: preset, wave: WaveForm(follows: follow), isLight: light, hasNumbers: numbers,
-                    size: size),
-                kind: VideoEncoder.Kind(path: output) ?? .mp4, framesPerSecond: fps, to: encoder.write)
+                look, kind: VideoEncoder.Kind(path: output) ?? .mp4, framesPerSecond: fps, to: encoder.write)
             let seconds: Double
             do throws(Fault) {
                 seconds = try Measurement(path: path, series: style.series).run(registry: registry) {
