@@ -15,8 +15,11 @@ private let on = Setting("on", VG_SET_BOOL, "false: no more", default: "true")
 extension HostCall {
     static let edits: [HostCall] = [
         HostCall(
-            "add", "add a node, unlinked", change: true, right: .owner,
-            arguments: [Setting("node", VG_SET_TABLE, "name, type and settings", required: true)], results: difference,
+            "add", "add a node, unlinked or into a link", change: true, right: .owner,
+            arguments: [
+                Setting("node", VG_SET_TABLE, "name, type and settings", required: true),
+                Setting("into", VG_SET_STRING, "a link that then goes through it, as in a file: \"a -> b\""),
+            ], results: difference,
             handing: { host, given in
                 let values = given.table("node") ?? [:]
                 let type =
@@ -25,7 +28,10 @@ extension HostCall {
                     }
                 return Handed(values, to: type?.settings ?? [])
             }
-        ) { host, given in answer(try await host.add(try description(of: given.table("node") ?? [:]))) },
+        ) { host, given in
+            let node = try description(of: given.table("node") ?? [:])
+            return answer(try await host.add(node, into: given.string("into")))
+        },
         HostCall(
             "remove", "remove a node and its links", change: true, right: .owner, arguments: [which],
             results: difference

@@ -167,6 +167,7 @@ extension HostCall {
                 "ports": .list(made[node.name]?.ports.map(\.fields) ?? []),
                 "roles": .list(made[node.name]?.declarations.roles.map { .string($0.rawValue) } ?? []),
             ]
+            if let fault = made[node.name]?.bypassFault { fields["no_bypass"] = .string(fault) }
             if let reason = degraded[node.name] { fields["degraded"] = .string(reason) }
             return SettingValue.table(fields)
         }

@@ -84,6 +84,11 @@ import TestSupport
             (["link", "tone -> low -> out", "--gain-db", "-3"], "2 links added; heard after "),
             (["mute", "low", "off"], "unmuted low; heard after "), (["bypass", "low"], "bypassed low; heard after "),
             (["nodes"], "low  gain  bypass\n  gain_db  -20 dB  (-120 to 36)\n"),
+            (
+                ["add", "between", "gain", "--into", "tone -> low"],
+                "+between, 2 links added, 1 link removed; heard after "
+            ),
+            (["undo"], "add between into tone -> low"),
             (["unlink", "low -> out"], "1 link removed; heard after "),
             (["remove", "low"], "-low, 1 link removed; heard after "),
             (["reload"], "1 parameter turned; heard after "), (["reload", graph], "nothing changed"),

@@ -105,6 +105,29 @@ import TestSupport
         }
     }
 
+    @Test("A node that is put into a link is one step; a link that there is not is refused") func between() async throws
+    {
+        try await play { host in
+            func links() async -> [String] {
+                await host.description?.links.map { "\($0.from) -> \($0.to) \($0.gainDB)" } ?? []
+            }
+            let first = try await text(host)
+            try await host.link("tone -> gain", gainDB: -6)
+            let before = await links()
+            try await host.add(NodeDescription(name: "low", type: "gain"), into: "tone -> gain")
+            #expect(
+                await links()
+                    == before.flatMap { $0 == "tone -> gain -6.0" ? ["tone -> low -6.0", "low -> gain 0.0"] : [$0] })
+            #expect(try await host.undo().step == "add low into tone -> gain")
+            #expect(await links() == before)
+            await #expect(throws: Fault.self) {
+                try await host.add(NodeDescription(name: "low", type: "gain"), into: "gain -> tone")
+            }
+            try await host.undo()
+            #expect(try await text(host) == first)
+        }
+    }
+
     @Test("What a node refuses is no step") func refused() async throws {
         try await play { host in
             await #expect(throws: Fault.self) { try await host.change("agent", "mood", to: .string("gloomy")) }

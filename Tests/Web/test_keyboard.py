@@ -136,6 +136,8 @@ def test_talks_records_edits_and_turns_by_keys_alone(opened):
 def test_notice_is_read_out_and_closed_by_keys(opened):
     page, host = opened()
     go(page, "Graph")
+    tab_to(page, "Link by name", "summary")
+    page.keyboard.press("Enter")
     tab_to(page, "Link", "button")
     page.keyboard.press("Enter")
     alert = page.get_by_role("alert").filter(has=page.get_by_role("button", name="Close"))

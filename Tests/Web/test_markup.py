@@ -91,7 +91,7 @@ def test_names_with_markup_are_refused_or_shown_as_they_are(run, open_page):
     # A user who types it is told so, in words.
     page.get_by_role("navigation").get_by_role("link", name="Graph").click()
     graph = page.locator("#graph")
-    graph.get_by_role("combobox", name="type").select_option("gain")
+    graph.get_by_role("listbox", name="type").select_option("gain")
     graph.get_by_label("name", exact=True).fill(name)
     graph.get_by_role("button", name="Add", exact=True).click()
     page.get_by_role("alert").filter(has_text="<img").wait_for()

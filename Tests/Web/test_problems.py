@@ -61,7 +61,7 @@ def test_muted_node_is_marked_everywhere_and_unmuted_in_the_line(opened):
         view(page, name)
         says(page, "limit is muted")
     view(page, "graph")
-    eventually("marked in the drawing", lambda: "limiter, muted" in page.locator("#drawing svg").text_content())
+    eventually("marked in the drawing", lambda: page.locator("#drawing .node.muted[data-node=limit]").count() == 1)
     view(page, "meters")
     panel = page.locator("#meters .panel").filter(has_text="limit")
     eventually("marked in the meters", lambda: "muted" in panel.inner_text())
@@ -103,17 +103,16 @@ def test_run_without_a_sound_server_says_that_nothing_will_be_heard(opened):
     assert page.locator("#connection").get_attribute("data-problems") == "true"
 
 
-def test_silent_nodes_are_silent_and_what_cannot_be_measured_says_so(opened):
+def test_silent_nodes_are_silent_also_those_that_only_make_louder(opened):
     page, host = opened()
     view(page, "meters")
     meters = page.locator("#meters .panel")
-    for name in ("mic", "limit", "out"):
+    for name in ("mic", "quiet", "limit", "out"):
         eventually(f"{name} is silent", lambda: "silent" in meters.filter(has_text=name).first.inner_text())
-    assert "not measured" in meters.filter(has_text="quiet").inner_text()
     view(page, "graph")
-    links = page.locator("#drawing path.audio")
-    eventually("what is not measured is no dead link", lambda: page.locator("#drawing path.unmeasured").count() == 2)
-    assert links.count() == 4
+    links = page.locator("#drawing .pane .link.audio")
+    eventually("all are known", lambda: links.count() == 4 and page.locator("#drawing .pane .link.silent").count() == 4)
+    assert page.locator("#drawing .pane .link.unmeasured").count() == 0
 
 
 def test_conversation_that_is_kept_is_there_after_the_page_is_loaded_again(opened):

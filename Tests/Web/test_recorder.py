@@ -81,10 +81,10 @@ def test_Fix_recording_that_ends_by_its_limit_has_ended(recorder):
     button(view, "Record").click()
     eventually("it has ended", lambda: host.event("record.finished"))
     eventually("another may begin", lambda: shown(view) == {"record"})
-    view.locator("#takes").get_by_text("take.wav").wait_for()
+    view.locator("#takes").get_by_text("take.wav", exact=True).wait_for()
     button(view, "Record").click()
     eventually("another one", lambda: len(host.events("record.started")) == 2)
-    view.locator("#takes").get_by_text("take-2.wav").wait_for()
+    view.locator("#takes").get_by_text("take-2.wav", exact=True).wait_for()
 
 
 def test_timer_counts_what_is_recorded_and_is_right_for_who_comes_later(recorder):

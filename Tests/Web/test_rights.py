@@ -28,7 +28,7 @@ def test_operators_turn_what_there_is_and_change_no_graph(run, open_page):
     wait(page, "document.body.innerText.includes('running')")
     navigation = page.get_by_role("navigation")
     navigation.get_by_role("link", name="Graph").click()
-    page.locator("#drawing svg").wait_for()
+    page.locator("#drawing .node").first.wait_for()
     assert not page.locator("#edits").is_visible() and not page.locator("#add").is_visible()
     navigation.get_by_role("link", name="Nodes").click()
     card = page.get_by_role("article", name="agent")

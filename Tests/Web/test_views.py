@@ -156,16 +156,17 @@ def test_nodes_have_sliders_settings_and_actions(opened):
 def test_the_graph_is_drawn_and_edited(opened):
     page, host = opened()
     graph = view(page, "Graph")
-    graph.locator("svg rect").first.wait_for()
-    assert graph.locator("svg rect").count() == 7
-    graph.get_by_role("combobox", name="type").select_option("gain")
+    graph.locator(".node").first.wait_for()
+    assert graph.locator(".node").count() == 7
+    graph.get_by_role("listbox", name="type").select_option("gain")
     graph.get_by_label("name", exact=True).fill("more")
     graph.get_by_role("button", name="Add", exact=True).click()
-    eventually("a box more", lambda: graph.locator("svg rect").count() == 8)
+    eventually("a box more", lambda: graph.locator(".node").count() == 8)
     graph.get_by_label("name", exact=True).fill("more")
-    graph.get_by_role("combobox", name="type").select_option("gain")
+    graph.get_by_role("listbox", name="type").select_option("gain")
     graph.get_by_role("button", name="Add", exact=True).click()
     page.get_by_role("alert").filter(has_text="there is a node 'more' already").wait_for()
+    graph.get_by_text("Link by name").click()
     graph.get_by_role("combobox", name="from").select_option("tone.out")
     graph.get_by_role("combobox", name="to", exact=True).select_option("more.in")
     graph.get_by_role("button", name="Link", exact=True).click()

@@ -127,4 +127,13 @@ extension GraphDescription {
         if let index = nodes.firstIndex(where: { $0.name == node }) { return index }
         throw Fault("there is no node '\(node)'", hint: "nodes: \(nodes.map(\.name).joined(separator: ", "))")
     }
+
+    /// The place of a link.
+    func index(of link: LinkDescription) throws(Fault) -> Int {
+        if let index = links.firstIndex(where: { $0.joins(link) }) { return index }
+        let known = links.filter { $0.from.node == link.from.node }.map { "\($0.from) -> \($0.to)" }
+        throw Fault(
+            "there is no link \(link.from) -> \(link.to)",
+            hint: known.isEmpty ? "nothing leaves '\(link.from.node)'" : known.joined(separator: ", "))
+    }
 }

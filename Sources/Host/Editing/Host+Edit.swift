@@ -38,11 +38,13 @@ extension Host {
         return difference
     }
 
-    /// Adds a node, unlinked.
+    /// Adds a node, unlinked, or into a link, written as in a file: what flows there then goes through the node. The gain
+    /// of the link stays before it.
     @discardableResult
-    public func add(_ node: NodeDescription) async throws -> GraphDifference {
+    public func add(_ node: NodeDescription, into link: String? = nil) async throws -> GraphDifference {
         let fading = fading
-        return try await edit("add \(node.name)") { description in
+        let links = try link.map(Self.links) ?? []
+        return try await edit("add \(node.name)" + (link.map { " into \($0)" } ?? "")) { description in
             // One that only sounds on makes room.
             if fading.contains(node.name) {
                 description.nodes.removeAll { $0.name == node.name }
@@ -52,6 +54,12 @@ extension Host {
                 throw Fault("there is a node '\(node.name)' already", hint: "choose another name, or remove it first")
             }
             description.nodes.append(node)
+            for link in links {
+                let index = try description.index(of: link)
+                let end = description.links[index].to
+                description.links[index].to = Endpoint(node.name)
+                description.links.insert(LinkDescription(from: Endpoint(node.name), to: end), at: index + 1)
+            }
         }
     }
 
@@ -94,16 +102,7 @@ extension Host {
     public func unlink(_ text: String) async throws -> GraphDifference {
         let links = try Self.links(text)
         return try await edit("unlink \(text)") { description in
-            for link in links {
-                guard let index = description.links.firstIndex(where: { $0.joins(link) }) else {
-                    let known = description.links.filter { $0.from.node == link.from.node }
-                        .map { "\($0.from) -> \($0.to)" }
-                    throw Fault(
-                        "there is no link \(link.from) -> \(link.to)",
-                        hint: known.isEmpty ? "nothing leaves '\(link.from.node)'" : known.joined(separator: ", "))
-                }
-                description.links.remove(at: index)
-            }
+            for link in links { description.links.remove(at: try description.index(of: link)) }
         }
     }
 

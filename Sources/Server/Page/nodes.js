@@ -124,9 +124,10 @@ export function meters(app) {
 	}
 }
 
-export function nodes(app) {
-	const { find, live } = app
-	const cards = new Map()
+/** Nodes with what can be turned, set and done: what is open or held in one that has not changed stays so. */
+export function cards(app) {
+	const { live } = app
+	const made = new Map()
 
 	function action(node, { name, doc, arguments: given }) {
 		const output = h('output', { class: 'quiet' })
@@ -140,8 +141,8 @@ export function nodes(app) {
 	}
 
 	function card(node, settings, actions) {
-		const { name, type, degraded, parameters } = node
-		const toggles = ['bypass', 'mute'].map(call => {
+		const { name, type, degraded, parameters, no_bypass: noBypass } = node
+		const toggles = (noBypass ? ['mute'] : ['bypass', 'mute']).map(call => {
 			const turn = () => app.call(call, { node: name, on: button.ariaPressed !== 'true' })
 			const button = h('button', { onclick: turn }, call)
 			return button
@@ -163,33 +164,42 @@ export function nodes(app) {
 		for (const input of element.querySelectorAll('button, input, select')) {
 			input.disabled = !live.may(input.className === 'bad' ? 'owner' : 'operator')
 		}
-		return { element, update({ parameters, bypass, mute }) {
-			parameters.forEach(({ value }, i) => turners[i]?.update(value))
-			;[bypass, mute].forEach((isOn, i) => (toggles[i].ariaPressed = isOn))
+		return { element, update(node) {
+			node.parameters.forEach(({ value }, i) => turners[i]?.update(value))
+			for (const button of toggles) button.ariaPressed = node[button.textContent]
 		}, turned: (key, value) => turners[parameters.findIndex(parameter => parameter.key === key)]?.update(value) }
 	}
 
 	return {
-		changed({ nodes, settings, actions }) {
-			const elements = nodes.map(node => {
-				const [own, done] = [settings, actions].map(list => list.filter(other => other.node === node.name))
-				// What is open or held in a card that has not changed stays so.
-				const sign = JSON.stringify([node.type, node.degraded, node.parameters.map(({ key }) => key), own, live.readOnly])
-				if (cards.get(node.name)?.sign !== sign) cards.set(node.name, { ...card(node, own, done), sign })
-				cards.get(node.name).update(node)
-				return cards.get(node.name).element
-			})
+		/** The card of a node of these parts, as it is now. */
+		of(node, { settings, actions }) {
+			const [own, done] = [settings, actions].map(list => list.filter(other => other.node === node.name))
+			const sign = JSON.stringify([node.type, node.degraded, node.no_bypass, node.parameters.map(({ key }) => key), own, live.readOnly])
+			if (made.get(node.name)?.sign !== sign) made.set(node.name, { ...card(node, own, done), sign })
+			made.get(node.name).update(node)
+			return made.get(node.name).element
+		},
+		/** What is turned is told as it happens; all else comes with the graph, which is asked for when it has changed. */
+		event({ event, node, parameter, value }) {
+			if (event !== 'parameter.changed') return
+			const show = () => made.get(node)?.turned(parameter, value)
+			// An answer that is on its way may be older.
+			Promise.resolve(live.described).then(show, show)
+		},
+	}
+}
+
+export function nodes(app) {
+	const { find } = app
+	const own = cards(app)
+	return {
+		changed(parts) {
+			const elements = parts.nodes.map(node => own.of(node, parts))
 			const { children } = find('nodes')
 			if (elements.length !== children.length || elements.some((element, i) => children[i] !== element)) {
 				find('nodes').replaceChildren(...elements)
 			}
 		},
-		/** What is turned is told as it happens; all else comes with the graph, which is asked for when it has changed. */
-		event({ event, node, parameter, value }) {
-			if (event !== 'parameter.changed') return
-			const show = () => cards.get(node)?.turned(parameter, value)
-			// An answer that is on its way may be older.
-			Promise.resolve(live.described).then(show, show)
-		},
+		event: own.event,
 	}
 }

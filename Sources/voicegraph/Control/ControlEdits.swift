@@ -34,16 +34,17 @@ private func change(_ json: JSON) -> String {
         times: ChangeTimes(json))
 }
 
-/// `ctl add`: a new node.
+/// `ctl add`: a new node, by itself or in a link.
 struct AddCall: ChangeCall {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a node; link it then.",
+        commandName: "add", abstract: "Add a node, into a link or to be linked then.",
         discussion: """
             Settings are written as for --set, values as in a file.
 
             Examples:
               voicegraph ctl add echo delay ms=300
               voicegraph ctl add fuzz lv2 plugin=eg-amp params.gain=-6
+              voicegraph ctl add low gain gain_db=-6 --into "mic -> out"
             """)
 
     @ParentCommand var parent: ControlCommand
@@ -51,6 +52,7 @@ struct AddCall: ChangeCall {
     @Argument(help: "The new node's name.") var name: String
     @Argument(help: "Its type; `voicegraph nodes` lists them.", completion: .nodeTypes) var type: String
     @Argument(help: ArgumentHelp("Settings and parameters.", valueName: "key=value")) var settings: [String] = []
+    @Option(help: ArgumentHelp("A link that then goes through it.", valueName: "a -> b")) var into: String?
 
     func validate() throws {
         if let wrong = settings.first(where: { !$0.contains("=") || $0.hasPrefix("=") }) {
@@ -65,7 +67,7 @@ struct AddCall: ChangeCall {
             let value = JSON(SettingValue(argument: String(parts[1])))
             node.place(value, at: parts[0].split(separator: ".").map(String.init)[...])
         }
-        return ("add", ["node": node])
+        return ("add", ["node": node].merging(into.map { ["into": .string($0)] } ?? [:]) { $1 })
     }
 }
 
