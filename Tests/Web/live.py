@@ -9,13 +9,17 @@ import websockets.sync.client
 
 
 class Live:
-    """Calls, events and frames of levels."""
+    """Calls, events and frames of levels.
+
+    It asks nobody whether they are alive: while a test does something else, its own queue fills up, it reads nothing
+    more, and so it would miss the answer and end the connection.
+    """
 
     def __init__(self, host, token=None, **given):
         self.stack = contextlib.ExitStack()
         self.socket = self.stack.enter_context(websockets.sync.client.connect(
             host.url.replace("http", "ws", 1) + "api/live", subprotocols=["voicegraph", "token." + (token or host.token)],
-            compression=None, max_size=None, open_timeout=60, **given))
+            compression=None, max_size=None, open_timeout=60, ping_interval=None, **given))
         self.events = []
         self.levels = []
         self.names = []

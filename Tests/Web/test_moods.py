@@ -95,17 +95,17 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(element):
 def test_card_opens_and_closes_within_180_ms(element):
     page, host = element('position="bottom-right"')
     state(page, "collapsed")
-    # All that the card does, with its time.
+    # All that the card has done, with its time: the event tells it, however late a busy page comes to handle it.
     page.evaluate(f"""() => {{ window.ran = []; const card = {ROOT}.querySelector('section')
-      card.addEventListener('transitionrun', ({{ propertyName, target }}) => target === card && ran.push(
-        [propertyName, card.getAnimations().find(one => one.transitionProperty === propertyName)?.effect.getTiming().duration])) }}""")
+      card.addEventListener('transitionend', ({{ propertyName, target, elapsedTime }}) =>
+        target === card && ran.push([propertyName, Math.round(elapsedTime * 1000)])) }}""")
     page.evaluate(f"{ELEMENT}.start()")
     state(page, "expanded")
-    eventually("it opens", lambda: ["opacity", 180] in page.evaluate("ran"))
+    eventually("it has opened", lambda: ["opacity", 180] in page.evaluate("ran"))
     eventually("it is open", lambda: not page.evaluate(f"{ROOT}.querySelector('section').getAnimations().length"))
     page.evaluate("ran.length = 0")
     page.evaluate(f"{ELEMENT}.end()")
-    eventually("it closes", lambda: ["opacity", 180] in page.evaluate("ran"))
+    eventually("it has closed", lambda: ["opacity", 180] in page.evaluate("ran"))
     eventually("it is gone", lambda: not page.locator("voice-graph [part~=card]").first.is_visible())
 
 
