@@ -14,7 +14,8 @@ from playwright.sync_api import sync_playwright
 from gate import Gate
 from running import ROOT, TALKING, Running, eventually
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+# The whole browser draws a window for each page as well, which costs more than the page.
+CHROMIUM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 PICTURES = ROOT / ".build/web-pictures"
 
 

@@ -121,7 +121,50 @@ def test_meters_move(opened):
     meters = view(page, "Meters")
     meter = meters.get_by_role("meter").first
     meter.wait_for()
-    eventually("-12 dBFS", lambda: "-12" in meters.inner_text() or "−12" in meters.inner_text())
+    eventually("-12 dBFS", lambda: "-12.0 dBFS" in meters.inner_text())
+
+
+MEASURED = """
+[graph]
+name = "measured"
+links = ["tone -> gain -> look -> out"]
+[node.tone]
+type = "tone"
+frequency = 997
+level_db = -20
+[node.gain]
+type = "gain"
+[node.look]
+type = "visualizer"
+style = "loudness"
+[node.out]
+type = "output"
+"""
+
+
+def test_meters_have_a_scale_zones_a_held_peak_how_often_it_clipped_and_the_loudness(opened):
+    page, host = opened(MEASURED)
+    panel = view(page, "Meters").locator(".panel").filter(has=page.locator("h2", has_text="look"))
+    assert panel.locator(".scale").inner_text().split() == ["−60", "−48", "−36", "−24", "−12", "−6", "0"]
+    # EBU Tech 3341: a sine of 997 Hz in one channel of mono has the loudness of its peak, less 3 dB, less 0.01.
+    eventually("its loudness", lambda: re.search(r"-2[23]\.\d momentary, -2[23]\.\d short-term, -2[23]\.\d integrated LUFS",
+                                                 panel.inner_text()), 30)
+    bar = "document.querySelectorAll('#meters .panel')[2].querySelectorAll('.meter i')"
+    right = f"Number({bar}[1].style.clipPath.split(' ')[1].replace('%', ''))"
+    # -20 dB on a scale of 60.
+    eventually("two thirds are lit", lambda: 30 < page.evaluate(right) < 40)
+    clips = panel.locator(".clips")
+    assert not clips.is_visible()
+    for count in (1, 2):
+        host.call("set", node="gain", parameter="gain_db", value=24)
+        eventually("it clips", lambda: clips.is_visible() and clips.inner_text() == f"Clipped {count}×"
+                   and "+4.0 dBFS" in panel.inner_text())
+        host.call("set", node="gain", parameter="gain_db", value=0)
+        eventually("it is as before", lambda: "-20.0 dBFS" in panel.inner_text())
+    held = f"parseFloat({bar}[2].style.left)"
+    eventually("the held peak has fallen", lambda: 60 < page.evaluate(held) < 70)
+    clips.click()
+    assert not clips.is_visible()
 
 
 def test_nodes_have_sliders_settings_and_actions(opened):
@@ -181,7 +224,7 @@ def test_health_says_how_it_is(opened):
     eventually("the state", lambda: "running" in health.locator("#status").inner_text())
     eventually("the load", lambda: "voice" in health.locator("#timings").inner_text())
     host.call("mute", node="quiet")
-    eventually("the log", lambda: "graph.changed" in health.locator("#log").inner_text())
+    eventually("the log", lambda: "graph changed" in health.locator("#log").inner_text())
 
 
 def test_whoever_may_only_look_finds_nothing_to_press(opened):

@@ -6,10 +6,11 @@ import NodeKit
 /// Events as JSON, one object a line: keys in a fixed order, `event` and `time` first. Numbers that JSON cannot hold
 /// become null.
 public enum EventJSON {
-    /// Any event. Its own fields stand after `event`, `time`, `utc` and `node`; one with such a name gets a '_' at its end.
+    /// Any event. Its own fields stand after `event`, `time`, `utc`, `node` and `says`, what it says to people where its type
+    /// declares that; one with such a name gets a '_' at its end.
     public static func encode(_ event: Event) -> String {
         encode(
-            event.name, event.time, utc: event.wallTime, node: event.node,
+            event.name, event.time, utc: event.wallTime, node: event.node, says: event.sentence ?? "",
             event.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
 
@@ -30,15 +31,17 @@ public enum EventJSON {
     }
 
     private static func encode(
-        _ name: String, _ time: Double, utc: Double, node: String?, _ fields: [(key: String, value: SettingValue)]
+        _ name: String, _ time: Double, utc: Double, node: String?, says: String = "",
+        _ fields: [(key: String, value: SettingValue)]
     ) -> String {
         var line = Line(name, time, utc: utc, node: node)
+        if !says.isEmpty { line.add("says", JSONText.string(says)) }
         for (key, item) in fields { line.add(reserved.contains(key) ? key + "_" : key, value(item)) }
         return line.closed
     }
 
     /// Names that every event has, so that no field of its own may have them.
-    public static let reserved: Set<String> = ["event", "time", "utc", "node"]
+    public static let reserved: Set<String> = ["event", "time", "utc", "node", "says"]
 
     /// A value; strings with or without quotes.
     public static func value(_ value: SettingValue, quoted: Bool = true) -> String {

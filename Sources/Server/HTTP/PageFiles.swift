@@ -42,6 +42,7 @@ enum PageFiles {
         "/hold.js": File(script, PackageResources.hold_js),
         "/live.js": File(script, PackageResources.live_js),
         "/look.js": File(script, PackageResources.look_js),
+        "/meters.js": File(script, PackageResources.meters_js),
         "/nodes.js": File(script, PackageResources.nodes_js),
         "/parameters.js": File(script, PackageResources.parameters_js),
         "/parts.js": File(script, PackageResources.parts_js),

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meters of all nodes, and every node with what can be turned, set and done.
+// Every node with what can be turned, set and done.
 import { h } from './dom.js'
 import { turner } from './parameters.js'
 
-const calm = matchMedia('(prefers-reduced-motion: reduce)')
-const decibels = level => 20 * Math.log10(level)
 const isNumber = kind => kind === 'number' || kind === 'integer'
 
 /** A labelled input for what a setting or an argument takes. */
@@ -36,93 +34,6 @@ function valueOf({ value, dataset: { kind } }) {
 /** What all inputs of a form say. */
 export const valuesOf = form =>
 	Object.fromEntries([...form.elements].filter(input => input.name).map(input => [input.name, valueOf(input)]))
-
-export function meters(app) {
-	const { find, live } = app
-	let rows = []
-	let [asked, drawnAt, toldAt] = [false, 0, 0]
-
-	function channel(parent) {
-		const [mean, line] = [h('i'), h('i')]
-		const element = h('div', { class: 'meter' }, mean, line)
-		const share = level => Math.max(0, Math.min(1, level / 60 + 1))
-		const state = { mean: -99, held: -99, heldAt: 0, clippedAt: -1e5 }
-		parent.append(element)
-		// Up at once, down by 36 dB a second; the line stays for a second and a half.
-		return (peak, rms, now, seconds) => {
-			state.mean = Math.max(decibels(rms), calm.matches ? -99 : state.mean - 36 * seconds)
-			if (decibels(peak) >= state.held) Object.assign(state, { held: decibels(peak), heldAt: now })
-			else if (now - state.heldAt > 1500) state.held -= 24 * seconds
-			if (peak >= 0.9999) state.clippedAt = now
-			mean.style.transform = `scaleX(${share(state.mean)})`
-			line.style.left = `${share(state.held) * 100}%`
-			element.classList.toggle('clip', now - state.clippedAt < 3000)
-			return state.held > -60
-		}
-	}
-
-	function draw() {
-		const now = performance.now()
-		const seconds = Math.min(0.3, (now - drawnAt) / 1000)
-		const tells = now - toldAt > 500
-		let moves = false
-		asked = false
-		drawnAt = now
-		if (tells) toldAt = now
-		for (const row of rows) {
-			const { node, channels, box, tell } = row
-			const peaks = live.values(node, 'peak') ?? app.output(node) ?? []
-			const means = live.values(node, 'rms') ?? peaks
-			let loudest = 0
-			for (let i = 0; i < peaks.length; i++) {
-				channels[i] ??= channel(box)
-				if (channels[i](peaks[i], means[i], now, seconds)) moves = true
-				loudest = Math.max(loudest, peaks[i])
-			}
-			// That something is silent is known as soon as its first level is.
-			if (tells || row.isKnown !== peaks.length > 0) tell(peaks.length ? decibels(loudest) : NaN)
-			row.isKnown = peaks.length > 0
-		}
-		if (moves || now - toldAt < 500 && !tells) wake()
-	}
-
-	function wake() {
-		if (asked || find('meters').hidden) return
-		asked = true
-		if (calm.matches) setTimeout(draw, 250)
-		else requestAnimationFrame(draw)
-	}
-
-	return {
-		changed({ nodes }) {
-			wake()
-			const heard = nodes.filter(({ ports }) => ports.some(({ kind }) => kind === 'audio'))
-			if (heard.map(({ name }) => name).join() === rows.map(({ node }) => node).join()) return
-			rows = heard.map(({ name: node, type }) => {
-				const number = h('span', { class: 'quiet' })
-				const box = h('div', { role: 'meter', 'aria-label': `Level of ${node}`, 'aria-valuemin': -60, 'aria-valuemax': 0 })
-				const tell = level => {
-					const loud = level > -60 ? `${level.toFixed(1)} dBFS` : level < 0 ? 'silent' : 'not measured'
-					const text = app.parts.node(node)?.mute ? `${loud}, muted` : loud
-					number.textContent = box.ariaValueText = text
-					box.ariaValueNow = Math.round(Math.max(-60, Math.min(0, level || -60)))
-				}
-				tell(NaN)
-				const panel = h('div', { class: 'panel' },
-					h('div', { class: 'head' }, h('h2', {}, node, h('small', {}, ` ${type}`)), number), box)
-				return { node, box, tell, panel, channels: [channel(box)], isKnown: false }
-			})
-			find('meters').replaceChildren(...rows.map(({ panel }) => panel))
-		},
-		enter() {
-			live.ask('meters', ['output'])
-			wake()
-		},
-		leave: () => live.ask('meters', []),
-		levels: () => (live.rows.some(({ values }) => values[0] > 0.001) ||
-			rows.some(({ node, isKnown }) => !isKnown && live.values(node, 'output')?.length)) && wake(),
-	}
-}
 
 /** Nodes with what can be turned, set and done: what is open or held in one that has not changed stays so. */
 export function cards(app) {

@@ -4,7 +4,8 @@ import './voice-graph.js'
 import { h } from './dom.js'
 import { Live } from './live.js'
 import { recorder, transcripts } from './archive.js'
-import { meters, nodes } from './nodes.js'
+import { meters } from './meters.js'
+import { nodes } from './nodes.js'
 import { problems } from './problems.js'
 import { graph } from './graph.js'
 import { talk } from './talk.js'
@@ -94,7 +95,7 @@ function health() {
 			clearInterval(this.timer)
 		},
 		event(event) {
-			const { event: name, utc = '', node, state, text, reason, level, item, scheduling } = event
+			const { event: name, utc = '', node, says, state, text, reason, level, item, scheduling } = event
 			if (name === 'status') {
 				find('connection').textContent = `${state}, ${percent(event.load)} load`
 				find('status').replaceChildren(...Object.entries({
@@ -104,12 +105,13 @@ function health() {
 					'Not well': words(event.degraded), Muted: app.parts?.muted.join(', ') ?? '', Notice: event.notice,
 					'This browser': find('conversation').streams.map(sound).join(', '),
 				}).flatMap(([key, value]) => (value === '' ? [] : [h('dt', {}, key), h('dd', {}, String(value))])))
-			} else if (reason || (!item && (state || text || name === 'graph.changed'))) {
+			} else if (says || reason || (!item && (state || text || name === 'graph.changed'))) {
 				const changed = ['added', 'removed'].flatMap(key => event[key]?.length ? [key, ...event[key]] : [])
 					.concat(Object.entries(event.switched ?? {}).map(([name, what]) => `${what} ${name}`))
 				const kind = level === 'error' || /fail|lost|dropout/.test(name) ? 'bad' : level === 'warning' ? 'warning' : ''
 				const line = h('li', { class: kind, 'data-utc': utc }, h('small', {}, utc.slice(11, 19)),
-					` ${[node, name === 'log' ? '' : name, ...changed, state, text, reason].filter(Boolean).join(' ')}`)
+					' ' + (says ? [node, says].filter(Boolean).join(': ')
+						: [node, name.replaceAll('.', ' '), ...changed, state, text, reason].filter(Boolean).join(' ')))
 				// States of before are told when the page is opened, in no order of time.
 				find('log').insertBefore(line, [...find('log').children].find(({ dataset }) => dataset.utc <= utc) ?? null)
 				if (find('log').children.length > 200) find('log').lastChild.remove()

@@ -5,7 +5,7 @@
 export const words = {
 	// What it does.
 	start: 'Start a conversation', loading: 'Loading…', connecting: 'Connecting…', idle: 'Idle', listening: 'Listening',
-	thinking: 'Thinking...', waiting: 'Speak to interrupt', message: 'Type a message', empty: 'Nothing was said yet.',
+	thinking: 'Thinking...', waiting: 'Speak to interrupt', muted: 'Muted', message: 'Type a message', empty: 'Nothing was said yet.',
 	begin: 'Start', hold: 'Hold to talk', retry: 'Retry', dismiss: 'Close', error: 'Error',
 	// What a screen reader says of buttons and parts.
 	mute: 'Mute microphone', toggle: 'Transcript', transcript: 'Transcript', end: 'End conversation', send: 'Send',
