@@ -95,6 +95,9 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(element):
 def test_card_opens_and_closes_within_180_ms(element):
     page, host = element('position="bottom-right"')
     state(page, "collapsed")
+    rests = f"!{ROOT}.querySelector('section').getAnimations().length"
+    # What is turned round on its way takes less.
+    eventually("it is closed", lambda: page.evaluate(rests))
     # All that the card has done, with its time: the event tells it, however late a busy page comes to handle it.
     page.evaluate(f"""() => {{ window.ran = []; const card = {ROOT}.querySelector('section')
       card.addEventListener('transitionend', ({{ propertyName, target, elapsedTime }}) =>
@@ -102,7 +105,7 @@ def test_card_opens_and_closes_within_180_ms(element):
     page.evaluate(f"{ELEMENT}.start()")
     state(page, "expanded")
     eventually("it has opened", lambda: ["opacity", 180] in page.evaluate("ran"))
-    eventually("it is open", lambda: not page.evaluate(f"{ROOT}.querySelector('section').getAnimations().length"))
+    eventually("it is open", lambda: page.evaluate(rests))
     page.evaluate("ran.length = 0")
     page.evaluate(f"{ELEMENT}.end()")
     eventually("it has closed", lambda: ["opacity", 180] in page.evaluate("ran"))
