@@ -73,6 +73,19 @@ import Testing
         }
     }
 
+    @Test("What an event says to people stands in its JSON, and a field of that name beside it") func encoded() {
+        let lost = Event(HostEvent.eventsLost, time: 1, fields: ["count": .integer(2)])
+        #expect(
+            EventJSON.encode(lost)
+                == #"{"event":"events.lost","time":1.000000,"#
+                + #""says":"2 events lost: they came faster than they were read","count":2}"#)
+        // One that says nothing, and one that does not say what it says.
+        for type in [HostEvent.running, EventType("own", "", fields: [])] {
+            #expect(!EventJSON.encode(Event(type)).contains("says"))
+        }
+        #expect(EventJSON.encode(Event("own", fields: ["says": .string("x")])).contains(#""says_":"x""#))
+    }
+
     @Test("What an event has beyond its declaration is left out and told once") func held() throws {
         let events = DeclaredEvents([
             EventType(
