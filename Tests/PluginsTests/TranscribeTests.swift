@@ -171,6 +171,35 @@ import TestSupport
         #expect(abs((finals.first?.integer("start_frame") ?? 0) - opened) <= 2048)
     }
 
+    @Test("Where it is to be strict, what the engine is not sure of is no text, and what was told of it is taken back")
+    func strict() throws {
+        func heard(_ sureness: Double?, strict: Bool, then: Bool) throws -> (unsure: [String], NodeHarness) {
+            var settings: [String: SettingValue] = ["engine": .string("pocketsphinx")]
+            settings["min_confidence"] = sureness.map { .number($0) }
+            let node = try transcribe(settings)
+            node.controlInputs[1] = strict ? 1 : 0
+            let speech = try spoken(Self.phrase)
+            try node.hear(silence(0.5) + speech[..<12000])
+            // What counts is how it was when the item began.
+            node.controlInputs[1] = then ? 1 : 0
+            try node.hear(Array(speech[12000...]) + silence(1))
+            return (node.capture.events("transcribe.unsure").compactMap { $0.string("text") }, node)
+        }
+        let (unsure, node) = try heard(1, strict: true, then: false)
+        #expect(unsure == [Self.phrase] && node.capture.events("transcribe.final").isEmpty)
+        let messages = node.capture.messages.map(\.message)
+        #expect(messages.count > 1 && messages.last?.content == .text("") && messages.last?.isPartial == false)
+        #expect(node.capture.events("transcribe.state").last?.string("state") == "listening")
+        #expect((0..<1).contains(try #require(node.capture.events("transcribe.unsure").first?.number("confidence"))))
+        for (sureness, strict, then) in [(1, false, true), (0.1, true, true), (nil, true, true)]
+            as [(Double?, Bool, Bool)]
+        {
+            let (unsure, node) = try heard(sureness, strict: strict, then: then)
+            #expect(
+                unsure.isEmpty && node.capture.events("transcribe.final").map { $0.string("text") } == [Self.phrase])
+        }
+    }
+
     @Test(
         "A gate that closes while no audio comes is known to be closed when it comes back", arguments: [48000.0, 44100])
     func gateAfterPause(rate: Double) throws {
@@ -198,8 +227,10 @@ import TestSupport
         let node = try transcribe(["engine": .string("moonshine")])
         let folder = "/usr/share/pocketsphinx/test/data/librivox/"
         try node.hear(SoundFile(folder + "sense_and_sensibility_01_austen_64kb-0880.wav").samples[0] + silence(1))
-        let text = try #require(node.capture.events("transcribe.final").first?.string("text"))
+        let final = try #require(node.capture.events("transcribe.final").first)
+        let text = try #require(final.string("text"))
         #expect(text.lowercased().filter { $0.isLetter || $0 == " " } == "he was not an illdisposed young man")
+        #expect((0.9...1).contains(try #require(final.number("confidence"))))
         #expect(node.capture.events("transcribe.partial").count > 2)
     }
 

@@ -68,6 +68,8 @@ struct RecognizerChoice: @unchecked Sendable {
 
     /// "moonshine", "pocketsphinx", "sherpa" or "command".
     let name: String
+    /// How sure it is at least of most that it hears right, on its own scale; 0: that says too little.
+    let sureness: Double
     /// Reads what it needs, which may take a second. [worker]
     let load: () throws(NodeError) -> any Recognizer
 
@@ -75,6 +77,7 @@ struct RecognizerChoice: @unchecked Sendable {
     init(_ settings: Settings, host: NodeHost, abort: AbortFlag) throws(NodeError) {
         let engine = try Self.find(settings, host: host)
         name = engine.rawValue
+        sureness = engine == .moonshine ? Moonshine.sureness : 0
         switch engine {
         case .moonshine:
             let choice = try MoonshineChoice(settings, models: host.modelFolder)

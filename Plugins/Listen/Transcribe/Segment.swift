@@ -8,6 +8,8 @@ struct Segment {
     let start: Double
     /// Where its first sample is; before `start`, so that the first sound is whole.
     let position: Double
+    /// Whether it is a text only where the engine is sure.
+    let isStrict: Bool
     /// At 16 kHz.
     var samples: [Float]
     /// Samples after which nobody has spoken, as far as is known.
@@ -21,10 +23,11 @@ struct Segment {
     /// The partial text that was told last.
     var partial = ""
 
-    init(item: UInt64, start: Double, position: Double, samples: [Float], partials: Double?) {
+    init(item: UInt64, start: Double, position: Double, isStrict: Bool, samples: [Float], partials: Double?) {
         self.item = item
         self.start = start
         self.position = position
+        self.isStrict = isStrict
         self.samples = samples
         spoken = samples.count
         nextPartial = Int((partials ?? 0) * speechRate)

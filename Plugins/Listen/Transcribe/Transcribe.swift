@@ -17,6 +17,11 @@ final class Transcribe: AudioNode {
             """,
         ports: Port.audio(VG_INPUT, channels: 1, doc: "what is said") + [
             Port(VG_CONTROL_PORT, VG_INPUT, "gate", doc: "above 0.5 it listens, with `gated`"),
+            Port(
+                VG_CONTROL_PORT, VG_INPUT, "strict",
+                doc:
+                    "above 0.5 where an item begins: it is a text only where the engine is sure, as while a voice is heard"
+            ),
             Port(VG_MESSAGE_PORT, VG_OUTPUT, "text", doc: "partial and final texts, by items"),
             Port(
                 VG_MESSAGE_PORT, VG_INPUT, "speaker", doc: "who speaks from a frame on, as speaker.name", bus: "speaker"
@@ -50,6 +55,7 @@ final class Transcribe: AudioNode {
     struct Processor: BitwiseCopyable {
         let pipe: CapturePipe.Writer
         let marks: RingWriter<GateMark>
+        var strict: ControlEdges
         /// Whether the gate was open in the last block; nil: there was none, and nobody knows of the audio before.
         var isOpen: Bool?
     }
@@ -62,6 +68,7 @@ final class Transcribe: AudioNode {
     private let abort = AbortFlag()
     private let session = Lock(TranscribeSession())
     private let marks = Ring<GateMark>(minimumCapacity: 1024)
+    private let strict = Ring<ControlEdge>(minimumCapacity: 1024)
     private let names = SpeakerNames()
     private let transcriber: Transcriber
     private let thread: ListenThread
@@ -78,7 +85,7 @@ final class Transcribe: AudioNode {
         if !options.isGated { _ = try makeDetector(options.detector, host: host) }
         let transcriber = Transcriber(
             host: host, options: options, choice: choice, abort: abort, session: session, marks: marks.reader,
-            names: names
+            strict: strict.reader, names: names
         ) { () throws(NodeError) in try makeDetector(options.detector, host: host) }
         self.transcriber = transcriber
         thread = ListenThread(
@@ -94,7 +101,7 @@ final class Transcribe: AudioNode {
         if let speechInput, let before = self.preparation, before.rate == preparation.rate,
             before.maxBlock >= preparation.maxBlock
         {
-            return Processor(pipe: speechInput.pipe.writer, marks: marks.writer)
+            return processor(speechInput)
         }
         let speechInput = try SpeechInput(preparation, seconds: options.mostBehind + (options.drops ? 10 : 0))
         speechInput.pipe.isOpen = session.withLock { $0.phase == .running }
@@ -104,7 +111,11 @@ final class Transcribe: AudioNode {
         self.speechInput = speechInput
         self.preparation = preparation
         try thread.start()
-        return Processor(pipe: speechInput.pipe.writer, marks: marks.writer)
+        return processor(speechInput)
+    }
+
+    private func processor(_ speechInput: SpeechInput) -> Processor {
+        Processor(pipe: speechInput.pipe.writer, marks: marks.writer, strict: ControlEdges(strict))
     }
 
     func activate() {
@@ -216,6 +227,7 @@ extension Transcribe {
     static func process(_ state: inout Processor, _ block: borrowing Block) {
         let isOpen = block.control(0) > 0.5
         // Before the block, so that whoever has the block knows of it.
+        state.strict.take(block.control(1), at: block.position)
         if isOpen != state.isOpen,
             state.marks.push(GateMark(position: block.position, isOpen: isOpen))
         {

@@ -8,6 +8,7 @@ enum TranscribeEvent {
     static let cancelled = "transcribe.cancelled"
     static let failed = "transcribe.failed"
     static let ignored = "transcribe.ignored"
+    static let unsure = "transcribe.unsure"
     static let behind = "transcribe.behind"
     static let dropped = "transcribe.dropped"
     static let state = "transcribe.state"
@@ -42,6 +43,10 @@ enum TranscribeEvent {
             ignored, "an item was not recognized, since `speakers` does not name who said it",
             fields: [item, Field("speaker", VG_STRING, "who said it; blank: nobody that is known")],
             says: "not transcribed: [{speaker} said it|somebody said it who is not known]"),
+        EventType(
+            unsure, "what an item may say is no text, since the engine is not sure enough while `strict` is on",
+            fields: [item, Field("text", VG_STRING, "what it may say"), Field("confidence", VG_NUMBER, "0 to 1")],
+            says: "not sure enough of what was said: {text}"),
         EventType(
             behind, "how far recognition is behind the audio, when that becomes a second more, or nothing again",
             fields: [Field("seconds", VG_NUMBER, "how far", unit: "s")],
@@ -91,6 +96,10 @@ struct TranscribeOptions: Sendable {
         "speakers",
         "only what these say becomes text, as the port `speaker` tells; \"*\": whoever is known. Where that is not told, nothing"
     )
+    private static let sureness = Key.number(
+        "min_confidence",
+        "while the control input `strict` is above 0.5, what the engine is less sure of is no text; unless it is said: 0.78 with"
+            + " moonshine, nothing with others", in: 0...1)
     private static let autostart = Key.flag(
         "autostart", "listens from the first block on, not from `start`", default: true)
 
@@ -98,7 +107,7 @@ struct TranscribeOptions: Sendable {
         RecognizerChoice.engine, RecognizerChoice.model, SherpaModel.kind, RecognizerChoice.language, partials, silence,
         longest, gated,
         DetectorChoice.key.described("what tells speech from other sound, without `gated`"), behind, mostBehind,
-        speakers, autostart, PocketSphinxSearch.keyphrases, PocketSphinxSearch.threshold,
+        speakers, sureness, autostart, PocketSphinxSearch.keyphrases, PocketSphinxSearch.threshold,
         PocketSphinxSearch.grammarFile,
         CommandRecognizer.Command.line, CommandRecognizer.Command.limit,
     ]
@@ -129,6 +138,8 @@ struct TranscribeOptions: Sendable {
     /// Only what these say becomes text; empty: what anybody says.
     let speakers: Set<String>
     let detector: DetectorChoice
+    /// How sure the engine must be where it is to be strict; nil: as is usual for it.
+    let sureness: Double?
 
     /// Seconds that an item has before what began it.
     var preroll: Double { isGated ? 0.5 : 0.3 }
@@ -143,6 +154,7 @@ struct TranscribeOptions: Sendable {
         startsItself = try settings[Self.autostart]
         detector = try settings[DetectorChoice.key]
         speakers = Set(try settings[Self.speakers])
+        sureness = try settings[Self.sureness]
     }
 
     /// Whether what this one says becomes text; blank: nobody known.

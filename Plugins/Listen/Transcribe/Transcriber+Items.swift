@@ -16,8 +16,8 @@ extension Transcriber {
     func beginItem(at start: Double, _ samples: [Float], from position: Double) {
         guard let recognizer else { return }
         segment = Segment(
-            item: numbers.next(offline: isOffline), start: start, position: position, samples: samples,
-            partials: options.partials)
+            item: numbers.next(offline: isOffline), start: start, position: position, isStrict: isStrict(at: start),
+            samples: samples, partials: options.partials)
         watch?.begin()
         trying { () throws(NodeError) in
             try recognizer.begin(isLive: isLive)
@@ -57,7 +57,7 @@ extension Transcriber {
             try finish(recognizer, at: place, end: position)
             segment = Segment(
                 item: numbers.next(offline: isOffline), start: position, position: position,
-                samples: Array(growing.samples[place...]), partials: options.partials)
+                isStrict: growing.isStrict, samples: Array(growing.samples[place...]), partials: options.partials)
             try recognizer.begin(isLive: isLive)
             tell(.hearing)
         }
@@ -119,6 +119,19 @@ extension Transcriber {
         taken = segment.position + Double(count) * rate / speechRate
         if problem != nil { host.health(.ok) }
         problem = nil
+        if let confidence = result.confidence, segment.isStrict, !result.text.isEmpty,
+            confidence < options.sureness ?? choice.sureness
+        {
+            host.publish(
+                TranscribeEvent.unsure,
+                [
+                    ("item", .integer(Int64(segment.item))), ("text", .string(result.text)),
+                    ("confidence", .number(confidence)),
+                ], at: UInt64(max(0, end)))
+            takeBack(segment)
+            tell(.listening)
+            return
+        }
         if !result.text.isEmpty || !segment.partial.isEmpty {
             host.publish(TranscribeEvent.final, fields(result, segment, end: end, by: who), at: UInt64(max(0, end)))
             host.send(Message(.text(result.text), item: segment.item, position: UInt64(max(0, segment.start))))

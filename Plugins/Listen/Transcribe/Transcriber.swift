@@ -22,6 +22,7 @@ final class Transcriber {
     let abort: AbortFlag
     let session: Lock<TranscribeSession>
     private let marks: RingReader<GateMark>
+    private let strict: RingReader<ControlEdge>
     let names: SpeakerNames
     private let makeDetector: () throws(NodeError) -> any SpeechDetector
 
@@ -38,6 +39,8 @@ final class Transcriber {
     private var current: Int?
     private var isGateOpen = false
     private var known: [GateMark] = []
+    /// What the control `strict` did, as far as items may begin there yet.
+    private var strictness: [ControlEdge] = []
     private(set) var rate = 48000.0
     private(set) var isOffline = false
     /// What was worked on so far, in frames of the graph.
@@ -62,7 +65,8 @@ final class Transcriber {
 
     init(
         host: NodeHost, options: TranscribeOptions, choice: RecognizerChoice, abort: AbortFlag,
-        session: Lock<TranscribeSession>, marks: RingReader<GateMark>, names: SpeakerNames,
+        session: Lock<TranscribeSession>, marks: RingReader<GateMark>,
+        strict: RingReader<ControlEdge>, names: SpeakerNames,
         makeDetector: @escaping () throws(NodeError) -> any SpeechDetector
     ) {
         self.host = host
@@ -71,6 +75,7 @@ final class Transcriber {
         self.abort = abort
         self.session = session
         self.marks = marks
+        self.strict = strict
         self.names = names
         self.makeDetector = makeDetector
     }
@@ -217,6 +222,14 @@ final class Transcriber {
             }
         }
         if !hasBegun { growItem(window, isSpeech: nil) }
+    }
+
+    /// Whether an item that begins there is a text only where the engine is sure.
+    func isStrict(at start: Double) -> Bool {
+        while let edge = strict.pop() { strictness.append(edge) }
+        let before = strictness.prefix { Double($0.position) <= start }
+        strictness.removeFirst(max(0, before.count - 1))
+        return before.isEmpty ? false : strictness[0].isUp
     }
 
     private func beginItem(at start: Double) {
