@@ -46,7 +46,7 @@ enum TranscribeEvent {
         EventType(
             unsure, "what an item may say is no text, since the engine is not sure enough while `strict` is on",
             fields: [item, Field("text", VG_STRING, "what it may say"), Field("confidence", VG_NUMBER, "0 to 1")],
-            says: "not sure enough of what was said: {text}"),
+            role: .text(.withdrawn), says: "not sure enough of what was said: {text}"),
         EventType(
             behind, "how far recognition is behind the audio, when that becomes a second more, or nothing again",
             fields: [Field("seconds", VG_NUMBER, "how far", unit: "s")],
