@@ -29,6 +29,12 @@ if "VOICEGRAPH_SYSTEMS" not in os.environ:
     if subprocess.run([*APART, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
         os.execvp(APART[0], [*APART, sys.executable, *sys.argv])
 
+# Where models are installed, before what is the user's is hidden.
+os.environ.setdefault(
+    "VOICEGRAPH_SYSTEMS_MODELS",
+    os.path.join(os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share"), "voicegraph/models"),
+)
+
 import measuring  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 
@@ -39,6 +45,7 @@ import widget  # noqa: E402, F401
 import bars  # noqa: E402, F401
 import recorder  # noqa: E402, F401
 import interruptions  # noqa: E402, F401
+import spoken  # noqa: E402, F401
 import wave  # noqa: E402, F401
 
 

@@ -51,7 +51,7 @@ def test_page_and_element_are_small(run):
     views = {"index.html", "page.css", "page.js", "archive.js", "dictation.js", "graph.css", "graph.js", "graph-adding.js",
              "graph-drawing.js", "graph-inspector.js", "graph-links.js", "graph-pane.js", "graph-wiring.js", "meters.js", "nodes.js", "parameters.js", "problems.js",
              "talk.js", "icon.svg", "charts.js", "drawing.js", "frequencies.js", "hold.js", "orb.js", "recall.js"}
-    assert sum(size for name, (_, size) in sizes.items() if name not in views) < 88_000, sizes
+    assert sum(size for name, (_, size) in sizes.items() if name not in views) < 88_500, sizes
 
 
 def test_no_task_is_long_and_silence_is_rest(run, open_page):

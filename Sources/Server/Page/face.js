@@ -44,7 +44,7 @@ export class Face {
 		if (this.#look === (this.#look = `${style} ${colors} ${ground}`)) return
 		if (style !== this.style) this.chart = undefined
 		Object.assign(this, { style, colors, ground })
-		// Only who shows it loads it; what could not be loaded is tried again with the next look.
+		// Only who shows it loads it, and tries again with the next look.
 		const again = () => (this.#look = undefined)
 		if (style === 'orb') import('./orb.js').then(({ drawOrb }) => (this.drawOrb = drawOrb), again)
 		else if (measured[style] && !this.chart) {

@@ -165,7 +165,7 @@ export function show(parts, now) {
 	for (const name of ['retry', 'dismiss']) parts[name].textContent = text(name)
 	parts.card.ariaLabel = text(isFace ? 'face' : 'card')
 	parts.transcript.dataset.empty = text('empty')
-	parts.status.textContent = now.picture === 'muted' ? text('muted') : text(mood, mood === 'listening' ? '' : now.label)
+	parts.status.textContent = now.picture === 'muted' && !now.canBegin ? text('muted') : text(mood, mood === 'listening' ? '' : now.label)
 	parts.input.placeholder = text('message')
 	// A draft and its cursor stay while the connection is lost.
 	parts.input.disabled = now.isReadOnly || (!now.isConnected && !isBanner)

@@ -6,7 +6,8 @@ const calm = matchMedia('(prefers-reduced-motion: reduce)')
 const decibels = level => 20 * Math.log10(level)
 /** The place of a level on the scale, of 60 dB, from 0 to 1. */
 const share = level => Math.max(0, Math.min(1, level / 60 + 1))
-const marks = [-60, -48, -36, -24, -12, -6, 0]
+/** What stands on it; page.css says where. */
+const marks = ['−60', '−48', '−36', '−24', '−12', '−6', '0']
 /** EBU R 128; each is a series of a node that measures loudness, in LUFS. */
 const loudness = [['lufs_m', 'momentary'], ['lufs_s', 'short-term'], ['lufs_i', 'integrated']]
 
@@ -51,11 +52,7 @@ class Row {
 			onclick: () => this.#count(0) })
 		this.element = h('div', { class: 'panel' },
 			h('div', { class: 'head' }, h('h2', {}, name, h('small', {}, ` ${type}`)), this.#clip, this.#number), this.#box,
-			h('div', { class: 'scale', 'aria-hidden': 'true' }, ...marks.map(mark => {
-				const label = h('span', {}, String(mark).replace('-', '−'))
-				label.style.left = `${share(mark) * 100}%`
-				return label
-			})), this.loudness.length ? this.#loudness : '')
+			h('div', { class: 'scale', 'aria-hidden': 'true' }, ...marks.map(mark => h('span', {}, mark))), this.loudness.length ? this.#loudness : '')
 		this.#channel(0)
 		this.tell()
 	}

@@ -132,7 +132,6 @@ export class Session {
 		const mood = this.live.last(this.graph.answering, this.graph.mood)
 		this.#feel(mood && mood.state !== 'idle' ? mood : { state: 'waiting', isSpeaking: false })
 		if (this.#mode !== 'conversation') return
-		// Without a connection there is nothing to recall.
 		const { recall } = await import('./recall.js').catch(() => ({}))
 		await recall?.(this.live, this.graph, this.#bubbles, () => turn === this.#turn)
 	}

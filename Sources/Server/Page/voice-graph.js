@@ -26,7 +26,6 @@ export class VoiceGraph extends HTMLElement {
 	#labels = {}
 	#getToken
 	#holds
-	#canHold = false
 	#bubbles
 	#session
 	#wish
@@ -361,13 +360,18 @@ export class VoiceGraph extends HTMLElement {
 		const { answering, microphone, speaking, holding } = graph ?? {}
 		const picture = !connected ? 'lost' : microphone && muted && mood === 'idle' ? 'muted' : measured[this.#wish?.style] ? 'still' : mood
 		this.face.think(picture === 'thinking')
-		if (holding) this.#loadHold()
+		// There is no button before it does something.
+		if (holding) this.#holds ??= import('./hold.js').then(({ holds }) => {
+			holds(this.#parts.hold, is => session.hold(is))
+			this.#holds = true
+			this.#render()
+		}, () => (this.#holds = undefined))
 		const { activeElement: had } = this.shadowRoot
 		if (this.isConnected) Object.assign(this.dataset, { state, status, muted })
 		const { theme, logo } = graph?.look ?? {}
 		this.shadowRoot.lastChild.dataset.theme = this.getAttribute('theme') ?? theme ?? this.#scheme
 		show(this.#parts, {
-			picture, canHold: this.#canHold && holding && live.may('operator'), isPressed: !!isPressed,
+			picture, canHold: holding && this.#holds === true && live.may('operator'), isPressed: !!isPressed,
 			state, mood, muted, error, label, canBegin, notice: notices.map(word => this.#text(word)).join(' '), isOpened: this.#isOpened ?? !this.iconOnly, held: this.#session.held, isPinned: this.#bubbles.isPinned,
 			isConnected: connected, isFace: this.#mode === 'face', isWidget: this.#mode === 'widget', isRound: this.hasAttribute('icon-only'),
 			isReadOnly: live?.readOnly ?? false, canAnswer: !!answering,
@@ -378,15 +382,6 @@ export class VoiceGraph extends HTMLElement {
 		})
 		if (had?.closest('[hidden], :disabled')) this.#focus()
 		this.#look()
-	}
-
-	/** There is no button to hold before it does something. */
-	#loadHold() {
-		this.#holds ??= import('./hold.js').then(({ holds }) => {
-			holds(this.#parts.hold, is => this.#session.hold(is))
-			this.#canHold = true
-			this.#render()
-		}, () => (this.#holds = undefined))
 	}
 
 	/** Who used a part that is there no more goes on with the nearest that is. */

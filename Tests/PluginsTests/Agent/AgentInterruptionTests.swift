@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import NodeKit
 import TestSupport
 
@@ -48,36 +49,26 @@ import TestSupport
         return outcome
     }
 
-    private static let attention = [
-        "mhm", "Mm-hmm.", "uh-huh", "yeah", "Yeah, yeah.", "right", "okay", "OK, okay", "sure", "I see", "I see, I see",
-        "oh", "oh wow", "got it", "Okay, got it.", "of course", "yeah, right", "hmm", "all right", "Ah, okay.",
-    ]
-    private static let interruptions = [
-        "yeah, but what about tomorrow", "no wait", "what time is it", "hold on a second",
-        "okay, and who comes with me",
-        "right, then play some music", "I see a problem", "sure, but not today", "tell me something else",
-        "how much is it",
-        "oh, I meant the other one", "uh, can you say that again", "actually no", "go back", "yes", "stop the music",
-        "please stop the timer at nine", "that is wrong", "great, what else", "Mm, I do not think so.",
-    ]
-    private static let stops = [
-        "stop", "Stop!", "please stop", "stop, please", "okay stop", "Okay, okay, stop it.", "stop stop stop",
-        "be quiet",
-        "shut up", "That's enough.", "never mind", "Stop talking now.", "no stop", "hey, quiet", "enough, thanks",
-        "cancel",
-        "just stop it", "silence please", "stop that", "thank you, that\u{2019}s enough",
-    ]
+    /// The texts of a kind.
+    private static func texts(_ kind: String) throws -> [String] {
+        let file = try String(contentsOfFile: "\(packageRoot)/Tests/Fixtures/agent/interruptions.txt", encoding: .utf8)
+        let texts = file.split(separator: "\n").filter { $0.hasPrefix(kind + ": ") }.map {
+            String($0.dropFirst(kind.count + 2))
+        }
+        #expect(texts.count == 20)
+        return texts
+    }
 
     @Test("Sixty things that are said into a reply are taken for what they are") func sixty() throws {
-        for text in Self.attention {
+        for text in try Self.texts("attention") {
             let outcome = try say(text)
             #expect(!outcome.isStopped && !outcome.isHeld && outcome.reason == "backchannel", "\(text): \(outcome)")
         }
-        for text in Self.interruptions {
+        for text in try Self.texts("interruptions") {
             let outcome = try say(text)
             #expect(outcome.isHeld && outcome.isStopped && outcome.isAnswered, "\(text): \(outcome)")
         }
-        for text in Self.stops {
+        for text in try Self.texts("stops") {
             let outcome = try say(text)
             #expect(outcome.isStoppedEarly && !outcome.isAnswered && outcome.reason == "stop", "\(text): \(outcome)")
         }
