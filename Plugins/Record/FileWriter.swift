@@ -211,7 +211,7 @@ final class FileWriter: @unchecked Sendable {
         let take = Take(
             path: file.path, frames: file.frames, seconds: Double(file.frames) / file.rate, lost: lost.withLock { $0 },
             clipped: file.clipped, peak: file.levels.peak, truePeak: file.levels.truePeak,
-            loudness: file.levels.loudness)
+            loudness: file.levels.loudness, outline: file.levels.outline.values)
         told = 0
         written.insert(file.path)
         monitor.locked {
@@ -219,7 +219,7 @@ final class FileWriter: @unchecked Sendable {
             if isLast { (target, standing.isPaused) = (nil, false) }
         }
         if isLast { subscribers?.flush() }
-        host.publish(RecordEvent.finished, take.fields)
+        host.publish(RecordEvent.finished, take.drawn)
         if isLast { tell("finished", file, reason: ending) }
         return take
     }

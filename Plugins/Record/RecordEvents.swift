@@ -10,6 +10,7 @@ struct Take {
     var clipped: Int
     /// Nil: silence.
     var peak, truePeak, loudness: Double?
+    var outline: [Float]
 
     var fields: [(String, SettingValue)] {
         let levels = [("peak", peak), ("true_peak", truePeak), ("loudness", loudness)]
@@ -19,6 +20,15 @@ struct Take {
             ("clipped", .integer(Int64(clipped))),
         ] + levels.compactMap { name, level in level.map { (name, .number($0)) } }
     }
+
+    /// The outline too, which is no answer for people.
+    var drawn: [(String, SettingValue)] {
+        let values = outline.map { SettingValue.number((min(Double($0), 1000) * 1000).rounded() / 1000) }
+        return fields + [("outline", .list(values))]
+    }
+
+    static let drawing = Field(
+        "outline", VG_LIST, "the largest magnitudes of equal parts of it, 200 at most; 1 is full scale")
 
     static let declared = [
         Field("path", VG_STRING, "the file"), Field("frames", VG_INTEGER, "written", unit: "frames"),
@@ -62,7 +72,7 @@ enum RecordEvent {
                 Field("channels", VG_INTEGER, "of the file"),
             ], role: .take(.partial), says: "recording to {path}"),
         EventType(
-            finished, "a recording is complete", fields: Take.declared, role: .take(.whole),
+            finished, "a recording is complete", fields: Take.declared + [Take.drawing], role: .take(.whole),
             says: "recorded [{seconds:time} to ]{path}[, true peak {true_peak:1} dBTP][, {loudness:1} LUFS]"),
         EventType(
             dropped, "audio is missing: it was lost, or none came",

@@ -8,10 +8,12 @@ import NodeKit
 final class TakeLevels {
     private let state: UnsafeMutablePointer<ebur128_state>?
     private let channels: Int
+    private(set) var outline: TakeOutline
 
     /// For frames of `channels` at `rate` Hz. [control]
     init(channels: Int, rate: Double) {
         self.channels = channels
+        outline = TakeOutline(samples: max(1, Int(rate / 50)) * channels)
         let mode =
             EBUR128_MODE_SAMPLE_PEAK.rawValue | EBUR128_MODE_TRUE_PEAK.rawValue | EBUR128_MODE_I.rawValue
             | EBUR128_MODE_HISTOGRAM.rawValue
@@ -26,6 +28,7 @@ final class TakeLevels {
     /// Adds interleaved frames. [worker]
     func add(_ samples: UnsafePointer<Float>, _ frames: Int) {
         if let state { ebur128_add_frames_float(state, samples, frames) }
+        outline.add(samples, frames * channels)
     }
 
     /// In dBFS; nil: silence.
@@ -49,5 +52,41 @@ final class TakeLevels {
             if read(state, UInt32(channel), &peak) == 0 { loudest = max(loudest, peak) }
         }
         return loudest > 0 ? 20 * log10(loudest) : nil
+    }
+}
+
+/// The largest samples of equal parts of a recording, of all channels together: enough to draw it, whatever its length. Parts
+/// are 20 ms long; where there are more than `most`, two become one.
+struct TakeOutline {
+    static let most = 200
+    private var parts: [Float] = []
+    private var part: Int
+    private var filled = 0
+    private var peak: Float = 0
+
+    /// With so many samples in a part.
+    init(samples: Int) { part = samples }
+
+    /// As magnitudes, 1 is full scale, oldest first; the last part may be shorter.
+    var values: [Float] { filled > 0 ? parts + [peak] : parts }
+
+    /// Adds samples. [worker]
+    mutating func add(_ samples: UnsafePointer<Float>, _ count: Int) {
+        var start = 0
+        while start < count {
+            let end = min(count, start + part - filled)
+            for index in start..<end where abs(samples[index]) > peak { peak = abs(samples[index]) }
+            filled += end - start
+            start = end
+            if filled == part { close() }
+        }
+    }
+
+    private mutating func close() {
+        parts.append(peak)
+        (filled, peak) = (0, 0)
+        if parts.count < Self.most { return }
+        parts = stride(from: 0, to: parts.count, by: 2).map { max(parts[$0], parts[$0 + 1]) }
+        part *= 2
     }
 }

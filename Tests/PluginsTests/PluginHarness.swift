@@ -58,6 +58,10 @@ extension NodeCapture {
 
 extension CapturedEvent {
     /// An integer field.
+    func numbers(_ key: String) -> [Double]? {
+        guard case .list(let items) = fields[key] else { return nil }
+        return items.compactMap { if case .number(let value) = $0 { value } else { nil } }
+    }
     func integer(_ key: String) -> Int? { if case .integer(let value) = fields[key] { Int(value) } else { nil } }
     /// A text field.
     func string(_ key: String) -> String? { if case .string(let value) = fields[key] { value } else { nil } }

@@ -179,4 +179,24 @@ import TestSupport
         #expect(try node.perform("finish", ["frames": .integer(15_001)])["frames"] == .integer(15_001))
         #expect(try SoundFile(scratch.file("cut.wav")).samples == [Array(signal[1000..<16_001])])
     }
+
+    @Test(
+        "Whatever its length, a recording tells at most 200 largest magnitudes of equal parts",
+        arguments: [50, 4800, 96_000, 960_001, 2_000_000])
+    func outline(frames: Int) throws {
+        let scratch = try Scratch()
+        // Loud in the last quarter, on the second channel.
+        var signal = [[Float](repeating: 0.125, count: frames), [Float](repeating: 0, count: frames)]
+        for frame in (frames * 3 / 4)..<frames { signal[1][frame] = frame.isMultiple(of: 2) ? -0.75 : 0.5 }
+        let node = try NodeHarness(
+            pluginType("record"), ["path": .string(scratch.file("take.wav")), "channels": .integer(2)], rate: 48000,
+            offline: true)
+        _ = node.render(frames, inputs: signal)
+        node.instance.finish()
+        let values = try #require(node.capture.events("record.finished").first?.numbers("outline"))
+        #expect(values.count <= 200 && values.count >= min(100, max(1, frames / 960)))
+        let first = values.prefix(max(0, values.count * 3 / 4 - 1))
+        #expect(first.allSatisfy { $0 == 0.125 } && values.suffix(values.count / 4).allSatisfy { $0 == 0.75 })
+        #expect(values.last == 0.75)
+    }
 }

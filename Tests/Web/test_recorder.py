@@ -85,6 +85,9 @@ def test_Fix_recording_that_ends_by_its_limit_has_ended(recorder):
     button(view, "Record").click()
     eventually("another one", lambda: len(host.events("record.started")) == 2)
     view.locator("#takes").get_by_text("take-2.wav", exact=True).wait_for()
+    # Who comes later is told how long it was, too.
+    page.reload()
+    eventually("the timer", lambda: view.get_by_role("timer").inner_text() == "00:00:01")
 
 
 def test_timer_counts_what_is_recorded_and_is_right_for_who_comes_later(recorder):
@@ -163,6 +166,21 @@ def test_kept_take_is_listed_once(recorder):
     known = host.look("recordings")["recordings"]
     assert [one["kept"] for one in known] == [True] and known[0]["path"] == str(host.folder / "take.wav")
     assert view.locator("#takes > li").count() == 1
+
+
+@pytest.mark.parametrize("keep", ["true", "false"])
+def test_recording_that_has_ended_is_drawn(recorder, keep):
+    page, view, host = recorder(f"keep = {keep}")
+    button(view, "Record").click()
+    eventually("a second", lambda: view.get_by_role("timer").inner_text() >= "00:00:01")
+    button(view, "finish").click()
+    view.locator("#takes svg path").wait_for(state="attached")
+    outline = host.event("record.finished")["outline"]
+    # A tone of -12 dBFS is a quarter of full scale, from its beginning to its end.
+    assert 10 <= len(outline) <= 200 and all(0.24 < value < 0.26 for value in outline[:-1]), outline
+    bars = view.locator("#takes svg path").get_attribute("d").split("M")[1:]
+    assert len(bars) == len(outline)
+    assert all(14.4 < float(bar.split("v")[1]) < 15.6 for bar in bars[:-1]), bars
 
 
 def test_what_is_recorded_is_told_on_every_view(recorder):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is said becomes text while it is said, is kept, found, edited and deleted."""
 
+import array
+import subprocess
+
 import pytest
 
 from conftest import PICTURES, launch, state, wait
@@ -206,6 +209,54 @@ def test_what_is_searched_for_is_marked_and_leads_to_its_session(run, open_page)
     eventually("its session is shown", lambda: page.input_value("#words") == "" and items.locator("mark").count() == 0)
     items.filter(has_text="brûlée").first.wait_for()
     assert items.filter(has_text="something else").count() == 0
+
+
+# What is said is kept, and what is heard of it is recorded.
+TAPED = HEARING.replace('"voice -> out"]', '"voice -> out", "voice -> tape"]').replace("partials = 0.3\n", "") + """
+[node.tape]
+type = "record"
+path = "tape.wav"
+keep = true
+"""
+
+
+def loudest(path, begin, end):
+    """The largest sample of a part of a sound file; 1 is full scale."""
+    frames = subprocess.check_output(["sox", path, "-t", "s32", "-c", "1", "-", "trim", str(begin), str(end - begin)])
+    return max(abs(sample) for sample in array.array("i", frames)) / 2**31
+
+
+def test_sentence_is_played_from_the_recording_of_it(run, open_page):
+    host = run(TAPED)
+    host.call("do", node="ear", action="start")
+    eventually("it is silent for a while", lambda: (host.event("record.levels") or {"seconds": 0})["seconds"] > 2)
+    # An ear without a model may hear no word.
+    while len(kept(host)) < 2:
+        heard = len(host.events("transcribe.final"))
+        host.call("do", node="voice", action="speak", arguments={"text": "My name is John and I like the summer and the winter."})
+        eventually("it is heard", lambda: len(host.events("transcribe.final")) > heard)
+    page, view = opened(host, open_page)
+    items = view.locator("#items > li")
+    items.first.wait_for()
+    # It is being recorded still.
+    assert items.get_by_role("button", name="Play").count() == 0
+    host.call("do", node="tape", action="finish")
+    page.reload()
+    items.get_by_role("button", name="Play").first.wait_for()
+    sessions = host.look("transcripts")["sessions"]
+    [take], said = host.look("takes")["takes"], host.look("transcript", session=sessions[-1]["id"])["items"]
+    assert items.get_by_role("button", name="Play").count() == items.count() == len(said)
+    for item, told in zip(items.all(), said):
+        item.get_by_role("button", name="Play").click()
+        eventually("it plays", lambda: item.locator("audio").evaluate("e => e.currentTime > 0 && !e.paused && !e.error"))
+        played = item.locator("audio").evaluate("e => { e.pause(); return e.currentTime }")
+        place = told["start"] - take["start"]
+        assert place - 0.4 <= played <= place + 3, (played, told, take)
+        # One at a time.
+        assert view.locator("audio").count() == 1
+        # There is the voice in the recording, and before it nothing.
+        assert loudest(host.folder / "tape.wav", place - 0.3, place + 1) > 0.05, told
+        assert loudest(host.folder / "tape.wav", place - 1, place - 0.6) < 0.01, told
 
 
 def test_text_is_edited_by_keys(run, open_page):

@@ -3,6 +3,12 @@
 import { download, fill, h } from './dom.js'
 
 const clock = seconds => new Date(1000 * seconds).toISOString().slice(11, 19)
+/** Bars of magnitudes, of 60 in height, each of 2 in width. */
+const bars = magnitudes => magnitudes.map((magnitude, i) => {
+	const half = Math.min(30, Math.max(0.5, 30 * magnitude))
+	return `M${i * 2 + 1} ${30 - half}v${2 * half}`
+}).join('')
+const drawn = (line, width) => h('svg:svg', { viewBox: `0 0 ${width} 60`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, line)
 const date = utc => new Date(utc).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
 
 export function recorder(app) {
@@ -45,27 +51,25 @@ export function recorder(app) {
 				const shown = { start: !isOn, pause: now === 'recording', resume: now === 'paused', finish: isOn, discard: isOn }
 				for (const name in shown) buttons[name].hidden = !shown[name]
 			}
-			if (event.values) line.setAttribute('d', event.values.map((level, i) => {
-				const half = Math.max(0.5, level / 2 + 30)
-				return `M${i * 2 + 1} ${30 - half}v${2 * half}`
-			}).join(''))
+			if (event.values) line.setAttribute('d', bars(event.values.map(level => level / 60 + 1)))
 			tick()
 		}
 		take({ event: names[0], state: 'idle' })
-		for (const name of names) take(live.last(node, name) ?? {})
+		// The state is the newer one of the two.
+		for (const name of names.toReversed()) take(live.last(node, name) ?? {})
 		panel.append(h('div', { class: 'head' }, h('h2', {}, node), state), timer,
-			h('svg:svg', { viewBox: '0 0 200 60', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, line),
-			h('div', { class: 'row' }, ...Object.values(buttons)))
+			drawn(line, 200), h('div', { class: 'row' }, ...Object.values(buttons)))
 		return { node, take, tick, time, isOn: () => now === 'recording', element: panel }
 	}
 
 	/** A take, or a recording of this run of which nothing is kept. */
-	function row({ id, number, node, path, seconds = 0, utc, speaker = node, state = '', reason = '', exists }, ticket) {
+	function row({ id, number, node, path, seconds = 0, utc, speaker = node, state = '', reason = '', exists, outline = [] }, ticket) {
 		const src = `api/${id ? `takes/${id}` : `recordings/${number}`}/audio?ticket=${ticket}`
 		const name = path.split('/').pop()
 		const facts = [date(utc), speaker, [state === 'whole' ? '' : state, reason].filter(Boolean).join(' ')]
 		return h('li', {}, h('div', { class: 'head' }, h('strong', {}, name), h('span', { class: 'quiet' }, clock(seconds))),
 			h('small', {}, facts.filter(Boolean).join(', ')), h('code', { class: 'quiet' }, path),
+			outline.length > 1 && drawn(h('svg:path', { d: bars(outline) }), 2 * outline.length),
 			exists ? h('audio', { controls: true, preload: 'none', src, 'aria-label': name })
 				: h('p', {}, 'The file is gone.'),
 			h('div', { class: 'row' },
@@ -77,9 +81,11 @@ export function recorder(app) {
 		const [{ takes }, { recordings }, { ticket }] = await Promise.all(
 			[live.call('takes'), live.call('recordings'), live.call('ticket')])
 		const others = recordings.filter(({ kept }) => !kept).reverse()
+		const outlines = new Map(recordings.map(({ path, outline }) => [path, outline]))
 		const before = rows
 		// A take of which nothing has changed keeps its row, which may be playing.
 		rows = new Map([...others, ...takes.reverse()].map(take => {
+			take.outline ??= outlines.get(take.path)
 			const key = JSON.stringify(take)
 			return [key, before.get(key) ?? row(take, ticket)]
 		}))
@@ -120,6 +126,7 @@ export function transcripts(app) {
 	const { live, find } = app
 	const box = find('words')
 	let [chosen, waiting] = []
+	let [takes, ticket] = [[]]
 	const selected = () => [...find('items').querySelectorAll(':checked')].map(({ value }) => Number(value))
 	const remove = app.button('Delete selected', 'Delete for good?',
 		() => app.call('delete', { items: selected() }).then(load))
@@ -130,7 +137,7 @@ export function transcripts(app) {
 	find('downloads').append(...files)
 
 	/** The words that are searched for are marked; what is found says in which session it was said, and leads there. */
-	function row({ id, session, graph, text: words, speaker, utc, original }, sought) {
+	function row({ id, session, graph, text: words, speaker, start, end, utc, original }, sought) {
 		const text = h('p', {}, ...marked(words, sought))
 		const edit = h('button', { disabled: live.readOnly, 'aria-label': `Edit ${words}`, onclick() {
 			const input = h('textarea', { 'aria-label': 'Text', value: words, rows: 1 + Math.floor(words.length / 60),
@@ -151,10 +158,19 @@ export function transcripts(app) {
 			edit.hidden = true
 			input.focus()
 		} }, 'Edit')
+		const middle = (start + end) / 2
+		const take = takes.find(take => take.session === session && take.start <= middle && middle < take.end)
+		// From a little before it: who hears speech is sure of it only then.
+		const play = take && h('button', { 'aria-label': `Play ${words}`, onclick() {
+			const from = Math.max(0, start - take.start - 0.3).toFixed(2)
+			find('items').querySelector('audio')?.remove()
+			text.after(h('audio', { controls: true, autoplay: true, 'aria-label': words,
+				src: `api/takes/${take.id}/audio?ticket=${ticket}#t=${from}` }))
+		} }, 'Play')
 		return h('li', { class: 'item' },
 			h('input', { type: 'checkbox', value: id, 'aria-label': `Select ${words}`, onchange: count }),
 			h('div', {}, h('small', {}, `${speaker}, ${date(utc)}${original === undefined ? '' : ', edited'}`), text,
-				sought && h('button', { class: 'link', onclick: () => open(session) }, `Session of ${graph}`)), edit)
+				sought && h('button', { class: 'link', onclick: () => open(session) }, `Session of ${graph}`)), play, edit)
 	}
 
 	function open(session) {
@@ -164,7 +180,11 @@ export function transcripts(app) {
 	}
 
 	async function load() {
-		const { sessions } = await live.call('transcripts')
+		const [{ sessions }, kept, may] = await Promise.all(['transcripts', 'takes', 'ticket'].map(name => live.call(name)))
+		// One in which there were pauses tells not where in it something was said.
+		takes = kept.takes.filter(({ exists, state, start, end, seconds }) =>
+			exists && state === 'whole' && Math.abs(end - start - seconds) < 0.5)
+		ticket = may.ticket
 		// What has no word finds nothing, and is no mistake of whoever is still typing.
 		const words = /[\p{L}\p{N}]/u.test(box.value) ? box.value.trim() : ''
 		chosen ??= sessions.at(-1)?.id
