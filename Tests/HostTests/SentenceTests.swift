@@ -52,6 +52,26 @@ import Testing
         #expect(fault("{text was said") == "the sentence of its event said has a { without a }")
     }
 
+    @Test("Whatever the host tells, and is no state, has a sentence") func said() {
+        for type in HostEvent.all where !type.isRetained { #expect(type.sentence != nil, "\(type.name)") }
+    }
+
+    @Test("A change says what it did") func change() throws {
+        var change = GraphDifference()
+        #expect(change.text == "nothing changed")
+        (change.added, change.removed) = (["low", "echo"], ["old", "echo"])
+        (change.linked, change.unlinked, change.settings) = (2, 1, 1)
+        change.switched = ["b": .muted, "a": .unbypassed]
+        change.times = ChangeTimes(firstBlock: 0.00266, done: 0.0132)
+        let text =
+            "-old, +low, echo anew, unbypassed a, muted b, 2 links added, 1 link removed, 1 setting changed; "
+            + "heard after 2.7 ms, done after 13.2 ms"
+        #expect(change.text == text)
+        var event = Event(HostEvent.changed)
+        event.fields = change.fields
+        #expect(event.sentence == "graph: " + text)
+    }
+
     @Test("The fields that a sentence names are known") func names() throws {
         #expect(try Sentence("[{a?}{b:1}|{c:time}] {d:noun}").names == ["a", "b", "c", "d"])
     }

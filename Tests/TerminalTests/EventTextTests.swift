@@ -32,12 +32,16 @@ import TestSupport
             ),
             (Event("log", node: "n", fields: ["text": .string("hello")]), "n: hello"),
             (
-                Event(
-                    "graph.changed",
-                    fields: [
-                        "added": .list([.string("low")]), "linked": .integer(2), "first_block_ms": .number(2.66),
-                        "done_ms": .number(13.2), "seconds": .number(0.0132),
-                    ]), "graph: +low, 2 links added; heard after 2.7 ms, done after 13.2 ms"
+                Event("graph.changed", fields: ["linked": .integer(2), "text": .string("+low, 2 links added")]),
+                "graph: +low, 2 links added"
+            ),
+            (
+                Event("dropout", fields: ["text": .string("'a' took 9 ms"), "cycles": .integer(2)]),
+                "late: 'a' took 9 ms (2 cycles)"
+            ), (Event("server.lost"), "the JACK server is gone"),
+            (
+                Event("server.found", fields: ["driver": .string("jack"), "server": .string("default")]),
+                "the server is there (jack 'default'): the graph plays through it now"
             ),
             (
                 Event("transcribe.partial", node: "t", fields: ["item": .integer(1), "text": .string("go for")]),
@@ -59,7 +63,7 @@ import TestSupport
             ),
             (
                 Event("format.changed", fields: ["rate": .number(44_100), "block": .integer(512)]),
-                "the driver plays at 44.1 kHz, 512 frames now"
+                "the driver plays at 44100 Hz, 512 frames now"
             ),
             (
                 Event("messages.refused", node: "tts", fields: ["count": .integer(3)]),

@@ -84,8 +84,25 @@ extension GraphDifference {
             "added": names(added), "removed": names(removed), "linked": .integer(Int64(linked)),
             "unlinked": .integer(Int64(unlinked)), "parameters": .integer(Int64(parameters)),
             "settings": .integer(Int64(settings)), "switched": .table(switched.mapValues { .string($0.rawValue) }),
-            "seconds": .number(seconds),
+            "seconds": .number(seconds), "text": .string(text),
         ]) { $1 }
+    }
+
+    /// What the change did, in a few words.
+    public var text: String {
+        func count(_ number: Int, _ noun: String, _ verb: String) -> String? {
+            number == 0 ? nil : "\(number) \(noun)\(number == 1 ? "" : "s") \(verb)"
+        }
+        let both = Set(added).intersection(removed)
+        var parts = removed.filter { !both.contains($0) }.map { "-\($0)" }
+        parts += added.map { both.contains($0) ? "\($0) anew" : "+\($0)" }
+        parts += switched.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        parts += [
+            count(linked, "link", "added"), count(unlinked, "link", "removed"),
+            count(parameters, "parameter", "turned"), count(settings, "setting", "changed"),
+        ].compactMap(\.self)
+        guard !parts.isEmpty else { return "nothing changed" }
+        return parts.joined(separator: ", ") + (times.map { "; \($0.text)" } ?? "")
     }
 }
 

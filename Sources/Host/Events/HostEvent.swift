@@ -12,7 +12,8 @@ public enum HostEvent {
     /// Once a second.
     public static let status = EventType("status", "what is measured, once a second", says: "")
     /// A run has ended.
-    public static let finished = EventType("finished", "the graph has ended; what was measured stands beside it")
+    public static let finished = EventType(
+        "finished", "the graph has ended; what was measured stands beside it", says: "")
     /// A node's health has changed.
     public static let health = EventType(
         "health", "how a node is has changed",
@@ -21,7 +22,7 @@ public enum HostEvent {
     /// A guard has closed behind a node.
     public static let silenced = EventType(
         "node.silenced", "a node is silenced because of what it gives",
-        fields: [reason, Field("blocks", VG_INTEGER, "blocks like that so far")])
+        fields: [reason, Field("blocks", VG_INTEGER, "blocks like that so far")], says: "silenced: {reason}")
     /// It is open again.
     public static let heard = EventType(
         "node.heard", "a node that was silenced is heard again",
@@ -63,7 +64,8 @@ public enum HostEvent {
             Field("seconds", VG_NUMBER, "until it was done", unit: "s"),
             Field("first_block_ms", VG_NUMBER, "until it was heard", unit: "ms"),
             Field("done_ms", VG_NUMBER, "until the last fade had ended", unit: "ms"),
-        ])
+            Field("text", VG_STRING, "all of that in words"),
+        ], says: "graph: {text}")
     /// A parameter was turned. Its newest value is retained, of each parameter of a node.
     public static let parameterChanged = EventType(
         "parameter.changed",
@@ -86,10 +88,10 @@ public enum HostEvent {
     public static let reloadFailed = EventType(
         "reload.failed", "a graph file was not taken; the graph plays on as it was",
         fields: [reason, Field("diagnostics", VG_LIST, "what is wrong with it")],
-        kind: .failure)
+        kind: .failure, says: "reload failed: {reason}")
     /// The graph cannot go on as it should.
     public static let failed = EventType(
-        "failed", "the graph cannot do what it should", fields: [reason], kind: .failure)
+        "failed", "the graph cannot do what it should", fields: [reason], kind: .failure, says: "failed: {reason}")
     /// A subscriber was too slow.
     public static let eventsLost = EventType(
         "events.lost", "events were lost because this reader was slow",
@@ -130,14 +132,15 @@ public enum HostEvent {
         fields: [
             Field("rate", VG_NUMBER, "the new one", unit: "Hz"),
             Field("block", VG_INTEGER, "the new one", unit: "frames"),
-        ], retained: true)
+        ], retained: true, says: "the driver plays at {rate} Hz[, {block} frames] now")
     /// No more cycles come.
     public static let stalled = EventType(
         "stalled", "the server has stopped calling", says: "the server has stopped calling")
     /// Cycles come again.
     public static let resumed = EventType("resumed", "the server calls again", says: "the server calls again")
     /// The server is gone.
-    public static let serverLost = EventType("server.lost", "the JACK server is gone", fields: [reason])
+    public static let serverLost = EventType(
+        "server.lost", "the JACK server is gone", fields: [reason], says: "the JACK server is gone[: {reason}]")
     /// The server is back.
     public static let serverBack = EventType(
         "server.back", "the JACK server is back, and so are the connections",
@@ -148,7 +151,7 @@ public enum HostEvent {
         fields: [
             Field("driver", VG_STRING, "jack or pipewire"), Field("server", VG_STRING, "its name"),
             Field("client", VG_STRING, "the name of the graph's client there"),
-        ])
+        ], says: "the server is there ({driver}[ '{server}']): the graph plays through it now")
     /// The client was thrown out.
     public static let reactivated = EventType(
         "reactivated", "the server had stopped calling us, and was made to again",
@@ -188,7 +191,7 @@ public enum HostEvent {
         fields: [
             Field("cause", VG_STRING, "node, graph, scheduling, upstream, server, elsewhere or stopped"),
             Field("text", VG_STRING, "in words"), Field("cycles", VG_INTEGER, "cycles in a row"),
-        ], kind: .loss)
+        ], kind: .loss, says: "late: {text}[ ({cycles:cycle})]")
 
     /// The field that tells apart the states of one name that a node has; see `Event.part`.
     static let parts = [parameterChanged.name: "parameter", settingChanged.name: "setting"]

@@ -68,6 +68,12 @@ public struct ChangeTimes: Sendable, Equatable {
         self.done = done
     }
 
+    /// In words.
+    public var text: String {
+        let first = firstBlock.map { "heard after \(fixed($0 * 1000, 1)) ms, " } ?? ""
+        return first + "done after \(fixed(done * 1000, 1)) ms"
+    }
+
     /// As fields of JSON, in milliseconds.
     public var fields: [String: SettingValue] {
         var fields = ["done_ms": SettingValue.number(Self.milliseconds(done))]

@@ -20,7 +20,7 @@ public enum StatusTable {
             ("xruns", String(status.xruns)), ("blocks", String(status.blocks)), ("clients", String(clients)),
         ]
         if !status.notice.isEmpty { rows.insert(("notice", status.notice), at: 2) }
-        if let change = status.lastChange { rows.append(("change", timesText(change))) }
+        if let change = status.lastChange { rows.append(("change", change.text)) }
         if !status.state.isEmpty, status.state != "running" { rows.insert(("server", status.state), at: 2) }
         for (cause, number) in status.dropouts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             rows.append(("late", "\(number) cycle\(number == 1 ? "" : "s"), cause: \(cause.rawValue)"))

@@ -16,22 +16,12 @@ extension ChangeCall {
 
     /// What an answer says of the change.
     func changed(_ answer: JSON) -> String {
-        var text = change(answer["changed"] ?? .null) + "\n"
+        var text = printable(answer["changed"]?["text"]?.string ?? "changed") + "\n"
         for warning in answer["warnings"]?.items.map(Diagnostic.init) ?? [] {
             text += "warning: \(printable(warning.fault.description))\n"
         }
         return text
     }
-}
-
-private func change(_ json: JSON) -> String {
-    func names(_ key: String) -> [String] { json[key]?.items.compactMap(\.string) ?? [] }
-    func count(_ key: String) -> Int { json[key]?.integer ?? 0 }
-    return changeText(
-        added: names("added"), removed: names("removed"), linked: count("linked"), unlinked: count("unlinked"),
-        parameters: count("parameters"), settings: count("settings"),
-        switched: json["switched"]?.fields.compactMapValues(\.string) ?? [:],
-        times: ChangeTimes(json))
 }
 
 /// `ctl add`: a new node, by itself or in a link.
