@@ -169,7 +169,7 @@ import TestSupport
                 "    give that node less to do, isolate it, or use larger blocks", "  1 late cycle: upstream",
             ]))
         #expect(lines.contains { $0.wholeMatch(of: /\s+reverb +2\.0 +3\.0 +4\.0 +0\.0\d %/) != nil })
-        let event = Event("dropout", node: "reverb", fields: dropout.fields)
+        let event = Event(HostEvent.dropout, fields: dropout.fields)
         #expect(eventText(event) == "late: \(dropout.text) (3 cycles)")
         let object = try #require(
             try JSONSerialization.jsonObject(with: Data(EventJSON.encode(status).utf8)) as? [String: Any])
