@@ -28,6 +28,9 @@ def test_axe_finds_nothing_on_any_view(run, open_page, scheme):
         wait(page, "v => !document.getElementById(v).hidden", view.lower())
         page.wait_for_timeout(300)
         assert faults(page) == [], view
+    page.goto(host.url + "embed.html")
+    state(page, "collapsed", "#preview voice-graph")
+    assert faults(page) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -28,6 +28,12 @@ def test_hidden_element_is_not_shown_in_any_mode(element, attributes, css):
     assert display(page) == "none"
 
 
+def open_card(page):
+    """Its place, once it has opened: it grows while it does."""
+    wait(page, f"!{ROOT}.querySelector('[part~=card]').getAnimations().length")
+    return page.locator("voice-graph [part~=card]").first.bounding_box()
+
+
 def talk(page):
     state(page, "transcript")
     assert page.evaluate(f"{ELEMENT}.send('hello')") is True
@@ -160,7 +166,7 @@ def test_element_in_a_corner_is_above_whatever_the_page_does_around_it(element, 
     state(page, "collapsed")
     page.locator("voice-graph [part~=launcher]").click()
     state(page, "expanded")
-    box = page.locator("voice-graph [part~=card]").first.bounding_box()
+    box = open_card(page)
     far = [1280 - box["x"] - box["width"], 900 - box["y"] - box["height"]] if corner == "bottom-right" else [box["x"], box["y"]]
     assert far == pytest.approx([20, 20], abs=4) and box["width"] == pytest.approx(360, abs=30)
     # Each corner of the card is the element's, and nothing lies over it.
@@ -251,7 +257,7 @@ def test_element_is_as_wide_as_its_place(element):
     page.locator("voice-graph [part~=launcher]").click()
     state(page, "expanded")
     for view in ["expanded", "transcript"]:
-        box = page.locator("voice-graph [part~=card]").bounding_box()
+        box = open_card(page)
         assert box["width"] <= 250, (view, box)
         page.locator("voice-graph [part~=toggle]").click()
 
@@ -275,3 +281,28 @@ def test_who_spoke_is_read_out_and_each_text_has_its_own_direction(element):
     talk(page)
     names = page.evaluate(f"""[...{ROOT}.querySelectorAll('[part~=bubble]')].map(e => [getComputedStyle(e, '::before').content, getComputedStyle(e).unicodeBidi])""")
     assert names[0] == ['"You:"', "plaintext"] and names[1] == ['"Assistant:"', "plaintext"], names
+
+
+def test_snippet_that_is_chosen_works_in_a_page_elsewhere(run, open_page, elsewhere):
+    host = run(TALKING + f'[web]\norigins = ["{elsewhere.origin}"]\n')
+    page = open_page(host.link)
+    page.get_by_role("link", name="Embed it").click()
+    page.get_by_label("position").select_option("bottom-left")
+    page.get_by_label("preset").select_option("glacier")
+    words = 'Ask "me" & <b>them</b>'
+    page.get_by_label("Text of the button").first.fill(words)
+    page.get_by_text("A colour of my own").click()
+    # What it looks like is shown beside it.
+    state(page, "collapsed", "#preview voice-graph")
+    assert words in page.evaluate("document.querySelector('#preview voice-graph').shadowRoot.textContent")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_text("Copied.").wait_for()
+    snippet = page.evaluate("navigator.clipboard.readText()")
+    assert snippet == page.locator("#snippet").inner_text() and host.token not in snippet, snippet
+    token = host.links["visitor"].split("token=")[1]
+    (elsewhere.site / "own.html").write_text("<!doctype html><meta charset=utf-8><title>own</title><link rel=icon href=data:,>" + snippet.replace('token="..."', f'token="{token}"'))
+    own = open_page(elsewhere.origin + "/own.html", host.url, host.url.replace("http", "ws", 1))
+    state(own, "collapsed")
+    assert words in own.evaluate(f"{ROOT}.textContent") and own.evaluate(f"{ELEMENT}.getAttribute('preset')") == "glacier"
+    assert own.evaluate(f"getComputedStyle({ELEMENT}).getPropertyValue('--vg-accent')") == "#036b5b"

@@ -336,6 +336,33 @@ def test_types_are_grouped_and_found_by_other_names_and_go_into_the_chosen_link(
     assert not any(node["name"] == "gain" for node in host.look("nodes")["nodes"])
 
 
+def test_type_that_is_dropped_on_a_link_goes_into_it_and_elsewhere_stands_by_itself(opened):
+    page, view, host = opened(viewport={"width": 1280, "height": 1100})
+    kinds = view.get_by_role("listbox", name="type")
+    kinds.select_option("gain")
+    grip = view.get_by_text("Drag gain onto a link")
+    wire = view.locator(".link").filter(has=page.get_by_text("tone.out → low.in", exact=False))
+    grip.drag_to(wire.locator(".hit"), force=True)
+    eventually("it is between", lambda: {"tone -> gain -6", "gain -> low 0"} <= set(links(host)) and "tone -> low -6" not in links(host))
+    page.get_by_text("Added: gain into tone -> low").wait_for()
+    assert view.locator(".over").count() == 0
+    before = links(host)
+    kinds.select_option("meter")
+    view.get_by_text("Drag meter onto a link").drag_to(view.locator(".pane"), target_position={"x": 60, "y": 12})
+    view.get_by_role("button", name="meter, meter").wait_for()
+    assert links(host) == before
+    # A type that needs a setting asks for it, and nothing is added before that is given.
+    kinds.select_option("file")
+    view.get_by_text("Drag file onto a link").drag_to(view.locator(".pane"), target_position={"x": 60, "y": 12})
+    assert page.evaluate("document.activeElement.validity.valueMissing")
+    assert not any(node["name"] == "file" for node in host.look("nodes")["nodes"])
+    # What else is dragged over the drawing is none of its types.
+    page.evaluate("""() => document.querySelector('.pane').dispatchEvent(new DragEvent('drop', { bubbles: true,
+      cancelable: true, dataTransfer: new DataTransfer() }))""")
+    page.wait_for_timeout(300)
+    assert not any(node["name"] == "file2" for node in host.look("nodes")["nodes"]) and links(host) == before
+
+
 def test_levels_of_sixty_nodes_change_what_changed_and_make_nothing_anew(opened):
     page, view, host = opened(chains(61))
     page.evaluate("""() => { window.seen = { made: 0, changed: 0 }

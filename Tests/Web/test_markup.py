@@ -16,7 +16,7 @@ MARKUP = [
 STRANGE = """() => { const found = []; const look = root => { for (const e of root.querySelectorAll('*')) {
     if (['SCRIPT', 'IFRAME', 'STYLE', 'OBJECT', 'EMBED', 'BASE'].includes(e.tagName) && !e.src?.endsWith('/page.js')) found.push(e.outerHTML)
     if (e.tagName === 'IMG' && !e.src.endsWith('/icon.svg')) found.push(e.outerHTML)
-    if (e.tagName === 'A' && !/^#/.test(e.getAttribute('href'))) found.push(e.outerHTML)
+    if (e.tagName === 'A' && !/^(#|embed.html$)/.test(e.getAttribute('href'))) found.push(e.outerHTML)
     for (const { name } of e.attributes) if (name.startsWith('on') || name === 'style' && !e.closest('svg, .meter, voice-graph, #graph')) found.push(name)
     if (e.id === 'evil') found.push(e.outerHTML)
     if (e.shadowRoot) look(e.shadowRoot) } }

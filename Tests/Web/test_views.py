@@ -224,7 +224,7 @@ def test_health_says_how_it_is(opened):
     eventually("the state", lambda: "running" in health.locator("#status").inner_text())
     eventually("the load", lambda: "voice" in health.locator("#timings").inner_text())
     host.call("mute", node="quiet")
-    eventually("the log", lambda: "graph changed" in health.locator("#log").inner_text())
+    eventually("the log", lambda: "graph: muted quiet" in health.locator("#log").inner_text())
 
 
 def test_whoever_may_only_look_finds_nothing_to_press(opened):

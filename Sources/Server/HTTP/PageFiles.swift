@@ -18,6 +18,8 @@ enum PageFiles {
 
     private static let all = [
         "/": File("text/html; charset=utf-8", PackageResources.index_html),
+        "/embed.html": File("text/html; charset=utf-8", PackageResources.embed_html),
+        "/embed.js": File(script, PackageResources.embed_js),
         "/page.css": File("text/css; charset=utf-8", PackageResources.page_css),
         "/orb.js": File(script, PackageResources.orb_js),
         "/page.js": File(script, PackageResources.page_js),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// New nodes: types by what they are for, found by a word, and put into a link if one is chosen.
+// New nodes: types by what they are for, found by a word, and put into a link that is chosen or that they are dropped on.
 import { h } from './dom.js'
 import { field, valuesOf } from './nodes.js'
 
@@ -28,8 +28,17 @@ export function adding(app, types) {
 	const nameField = field({ key: 'name', kind: 'text', required: true })
 	const name = nameField.lastChild
 	const place = h('select', { 'aria-label': 'Put it into' })
+	/** Lists cannot be dragged. By keys there is `into`. */
+	const grip = h('p', { class: 'grip', draggable: 'true', 'aria-hidden': 'true', ondragstart({ dataTransfer }) {
+		dataTransfer.setData('text/plain', list.value)
+		dataTransfer.effectAllowed = 'copy'
+		isDragged = true
+	}, ondragend: () => (isDragged = false) })
+	let isDragged = false
 	/** What was proposed as a name. */
 	let proposed = ''
+
+	const value = link => `${link.from} -> ${link.to}`
 
 	function propose() {
 		if (name.value !== proposed) return
@@ -45,6 +54,8 @@ export function adding(app, types) {
 		const fields = isNeeded => type.settings.filter(({ required }) => required === isNeeded).map(field)
 		settings.replaceChildren(...(type ? [h('p', { class: 'quiet' }, type.summary), ...fields(true),
 			type.settings.some(({ required }) => !required) ? h('details', {}, h('summary', {}, 'Settings'), ...fields(false)) : ''] : []))
+		grip.textContent = `Drag ${list.value} onto a link`
+		grip.hidden = !type
 		propose()
 	}
 
@@ -68,7 +79,7 @@ export function adding(app, types) {
 		list.focus()
 	}
 	list.onchange = choose
-	form.replaceChildren(search, list, settings, h('div', { class: 'pair' }, nameField, h('label', { class: 'field' }, 'into', place)),
+	form.replaceChildren(search, grip, list, settings, h('div', { class: 'pair' }, nameField, h('label', { class: 'field' }, 'into', place)),
 		h('div', { class: 'row' }, h('button', { class: 'main' }, 'Add')))
 	form.onsubmit = async event => {
 		event.preventDefault()
@@ -81,9 +92,16 @@ export function adding(app, types) {
 	}
 	filter()
 	return {
+		get isDragged() {
+			return isDragged
+		},
+		/** Adds what was dragged, into a link if there is one. */
+		drop(link) {
+			place.value = link ? value(link) : ''
+			form.requestSubmit()
+		},
 		/** Offers the links that there are; `chosen` is where the node goes. */
 		show(links, chosen) {
-			const value = link => `${link.from} -> ${link.to}`
 			place.replaceChildren(h('option', { value: '' }, 'no link: link it later'),
 				...links.map(link => h('option', { value: value(link) }, `${link.from} → ${link.to}`)))
 			place.value = chosen ? value(chosen) : ''

@@ -108,6 +108,27 @@ export function graph(app) {
 		if (node) choose(node)
 		else if (wire) choose(written(app.parts, wire))
 	}
+	// A type that is dropped on a link goes into it, and elsewhere stands by itself.
+	let under
+	function over(link) {
+		if (link === under) return
+		under?.classList.remove('over')
+		under = link
+		under?.classList.add('over')
+	}
+	svg.ondragover = event => {
+		if (!added?.isDragged) return
+		event.preventDefault()
+		over(event.target.closest('.link'))
+	}
+	svg.ondragleave = () => over()
+	svg.ondrop = event => {
+		if (!added?.isDragged) return
+		event.preventDefault()
+		const wire = drawn.links[under?.dataset.link]
+		over()
+		added.drop(wire && written(app.parts, wire))
+	}
 	const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 	view.onkeydown = event => {
 		const { key, target } = event
