@@ -121,6 +121,15 @@ def test_boxes_tell_ports_type_level_load_and_what_is_done_to_them_in_words(open
     eventually("no badge", lambda: quiet.locator(".badge").count() == 0)
 
 
+def test_box_of_a_plugin_says_which_one_it_is(opened):
+    page, view, host = opened('[graph]\nname = "rack"\nlinks = ["tone -> amp -> out"]\n[node.tone]\ntype = "tone"\n'
+                              '[node.amp]\ntype = "lv2"\nplugin = "eg-amp"\n[node.out]\ntype = "output"\n')
+    box = view.get_by_role("button", name="amp, lv2: Simple Amplifier")
+    box.wait_for()
+    text, frame = (box.locator(part).bounding_box() for part in (".type", ".box"))
+    assert text["x"] >= frame["x"] and text["x"] + text["width"] <= frame["x"] + frame["width"], (text, frame)
+
+
 def test_link_whose_level_is_not_known_looks_otherwise_than_a_silent_one(opened):
     page, view, host = opened()
     kinds = page.evaluate(f"""async () => {{ const {{ drawing }} = await import('{host.url}graph-drawing.js')

@@ -11,7 +11,9 @@ enum LayoutCall {
         results: [
             Field("width", VG_NUMBER, "of the whole"), Field("height", VG_NUMBER, "of the whole"),
             Field(
-                "nodes", VG_LIST, "name, type, x, y, width, height, inputs and outputs of each, with name, kind, x, y"),
+                "nodes", VG_LIST,
+                "name, type, label (the type, and what an LV2 plugin calls itself), x, y, width, height, inputs and outputs of "
+                    + "each, with name, kind, x, y"),
             Field("links", VG_LIST, "from, output, to, input, kind, gain and the way of each, as an SVG path has it"),
         ]
     ) { host, _ in
@@ -19,7 +21,8 @@ enum LayoutCall {
             throw Fault("no graph is playing")
         }
         let degraded = await host.status?.degraded ?? [:]
-        var sketch = GraphSketch(resolved: wiring, description: description, degraded: degraded)
+        var sketch = GraphSketch(
+            resolved: wiring, description: description, degraded: degraded, plugins: description.pluginNames)
         // Room for a level below the ports.
         for index in sketch.nodes.indices { sketch.nodes[index].live = GraphSketch.Live() }
         let places = GraphPlaces(sketch)
@@ -41,7 +44,8 @@ enum LayoutCall {
                 })
         }
         var fields: [String: SettingValue] = [
-            "name": .string(node.name), "type": .string(node.type), "x": .number(place.x), "y": .number(place.y),
+            "name": .string(node.name), "type": .string(node.type), "label": .string(node.kindText),
+            "x": .number(place.x), "y": .number(place.y),
             "width": .number(place.width), "height": .number(place.height),
             "inputs": ports(node.inputs, place.inputs), "outputs": ports(node.outputs, place.outputs),
         ]

@@ -4,7 +4,6 @@ import Config
 import Glibc
 import Graph
 import Host
-import LV2
 import NodeKit
 import Picture
 
@@ -115,13 +114,7 @@ struct GraphCommand: ParsableCommand {
         guard let description, let graph = result.graph, !diagnostics.contains(where: { $0.severity == .error }) else {
             throw ExitCode(1)
         }
-        var names: [String: String] = [:]
-        for node in description.nodes where node.type == StandardType.lv2 {
-            if case .string(let plugin)? = node.entries["plugin"]?.value { names[node.name] = pluginName(plugin) }
-        }
-        return GraphSketch(resolved: graph, description: description, degraded: result.degraded, plugins: names)
+        return GraphSketch(
+            resolved: graph, description: description, degraded: result.degraded, plugins: description.pluginNames)
     }
 }
-
-/// What an LV2 plugin calls itself; nil: it is not installed.
-func pluginName(_ plugin: String) -> String? { try? World.shared.describe(plugin).name }
