@@ -49,7 +49,7 @@ private let sentences = [
     "The ship was torn apart on the sharp reef, and nobody saw it.", "Cut the bread into thin slices before supper.",
     "On the fourth of March the river rose above the old bridge.", "She sells fresh fish at the market every Thursday.",
     "Thirteen people waited for the bus, and thirty came back.", "The chef wants his knives back by half past six.",
-    "A thick fog hid both the harbour and the lighthouse.", "Doctor Smith lives in a quiet street near the church.",
+    "A thick fog hid both the harbor and the lighthouse.", "Doctor Smith lives in a quiet street near the church.",
     "Please read the letter aloud, and then burn it.", "The value of the painting rose by two hundred pounds.",
     "He threw three stones through the broken window.", "Their choir sang louder than the organ could play.",
     "Most of the money was hidden under the kitchen floor.", "It rained so hard that the cellar filled with water.",

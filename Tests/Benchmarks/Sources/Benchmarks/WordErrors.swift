@@ -29,13 +29,28 @@ struct WordErrors {
     }
 }
 
-/// The words of a text as they are said: small letters, without punctuation, small numbers and titles in full.
+/// The words of a text as they are said: small letters, without punctuation, whole numbers and titles in full. A recognizer
+/// may write "13" for "thirteen", and has heard it.
 func spokenWords(_ text: String) -> [String] {
-    let numbers = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    let titles = ["mr": "mister", "dr": "doctor"]
     let words = text.lowercased().split { !$0.isLetter && !$0.isNumber && $0 != "'" }
-    return words.map { word in
-        if let number = Int(word), numbers.indices.contains(number) { return numbers[number] }
-        return word == "mr" ? "mister" : String(word)
+    return words.flatMap { word in Int(word).map(spelled) ?? [titles[String(word)] ?? String(word)] }
+}
+
+/// A whole number in words, below a million; a larger one as it is written.
+private func spelled(_ number: Int) -> [String] {
+    let small = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    ]
+    let tens = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+    func rest(_ number: Int) -> [String] { number == 0 ? [] : spelled(number) }
+    return switch number {
+    case 0..<20: [small[number]]
+    case 20..<100: [tens[number / 10 - 2]] + rest(number % 10)
+    case 100..<1000: [small[number / 100], "hundred"] + rest(number % 100)
+    case 1000..<1_000_000: spelled(number / 1000) + ["thousand"] + rest(number % 1000)
+    default: [String(number)]
     }
 }
 
