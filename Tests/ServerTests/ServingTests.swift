@@ -3,6 +3,7 @@ import API
 import Foundation
 import Glibc
 import GraphFile
+import Host
 import NodeKit
 import TestSupport
 import Testing
@@ -30,6 +31,26 @@ import Testing
         let status = try #require(try serving.ask("GET /api/status").json["status"] as? [String: Any])
         #expect(status["client"] as? String == "served")
         await serving.end()
+    }
+
+    @Test("Of however many recordings each is listed, and the newest 200 can be drawn") func recordings() async throws {
+        let bus = EventBus()
+        let recordings = Recordings(bus.subscribe(.lossless))
+        let fields = [Field("path", VG_STRING, ""), Field("outline", VG_LIST, "")]
+        let type = EventType("made", "", fields: fields, role: .take(.whole))
+        for number in 1...450 {
+            let told: [String: SettingValue] = [
+                "path": .string("/nowhere/\(number).wav"), "outline": .list([.number(1)]),
+            ]
+            bus.publish(.event(Event(type, node: "take", fields: told)))
+            if number.isMultiple(of: 50) { #expect(recordings.file(Int64(number)) == "/nowhere/\(number).wav") }
+        }
+        let answer = try await recordings.call(Host(), [:], by: Caller(.operator))
+        guard case .list(let listed)? = answer.first(where: { $0.0 == "recordings" })?.1 else {
+            return #expect(Bool(false), "\(answer)")
+        }
+        let drawn = listed.map { if case .table(let fields) = $0 { fields["outline"] != nil } else { false } }
+        #expect(drawn == [Bool](repeating: false, count: 250) + [Bool](repeating: true, count: 200))
     }
 
     @Test("What is wrong with a request is told, by its number and in words") func mistakes() async throws {

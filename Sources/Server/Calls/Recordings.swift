@@ -12,16 +12,22 @@ public final class Recordings: Sendable {
         var path: String
     }
 
+    /// So many of the newest can be drawn.
+    private static let drawn = 200
     private let events: Subscription
     private let complete = Lock<[Recording]>([])
 
     /// Of what a host will play from now on. [any]
-    public init(of host: Host) {
-        events = host.subscribe(.lossless) { published in
-            guard case .event(let event) = published else { return false }
-            return event.type?.role == .take(.whole)
-        }
+    public convenience init(of host: Host) {
+        self.init(
+            host.subscribe(.lossless) { published in
+                guard case .event(let event) = published else { return false }
+                return event.type?.role == .take(.whole)
+            })
     }
+
+    /// Of what is told there. [any]
+    init(_ events: Subscription) { self.events = events }
 
     deinit { events.cancel() }
 
@@ -39,7 +45,8 @@ public final class Recordings: Sendable {
                 Field(
                     "recordings", VG_LIST,
                     "number, node, path, utc and what else the node tells of each, such as seconds and loudness; whether it "
-                        + "is kept, as the call takes tells, and whether its file exists")
+                        + "is kept, as the call takes tells, and whether its file exists; of the newest 200 the outline"
+                )
             ]
         ) { [self] _, _ in
             [("recordings", .list(all.enumerated().map { Self.values($0.element, number: $0.offset + 1) }))]
@@ -53,6 +60,10 @@ public final class Recordings: Sendable {
                 // Of one that failed, what there is of it may have another name.
                 guard let path = event.text("place") ?? event.text("path") else { continue }
                 complete.append(Recording(event: event, path: absolute(path)))
+                // A run may make thousands: what is drawn of each would take more memory than all else of it.
+                if complete.count > Self.drawn {
+                    complete[complete.count - Self.drawn - 1].event.fields["outline"] = nil
+                }
             }
             return complete
         }
