@@ -7,7 +7,7 @@ func hearingBenchmark(_ effort: Effort) throws -> [Row] {
     guard let first = recordings.prose.first else { return [.missing("hearing", "pocketsphinx-testdata")] }
     let nodes = [
         ("denoise", "type = \"denoise\""), ("speaker", "type = \"speaker\""), ("vad", "type = \"vad\""),
-        ("wake, small model", "type = \"wake\"\nphrase = \"okay nabu\"\nengine = \"micro\""),
+        ("wake, small model", "type = \"wake\"\nphrase = \"okay nabu\"\nengine = \"micro-wakeword\""),
         ("wake, PocketSphinx", "type = \"wake\"\nphrase = \"hello computer\"\nengine = \"pocketsphinx\""),
     ]
     var rows: [Row] = []
