@@ -19,14 +19,19 @@ extension HostCall {
             "nodes", "the graph as it is: nodes with settings, parameters and ports, and links", change: false,
             right: .visitor,
             results: [
-                Field("graph", VG_STRING, "its name"), Field("nodes", VG_LIST, "its nodes"),
+                Field("graph", VG_STRING, "its name"),
+                Field("nodes", VG_LIST, "its nodes; plugin: what an LV2 plugin calls itself"),
                 Field("links", VG_LIST, "its links, as they are written"),
                 Field("wires", VG_LIST, "what they come to: from a port of a node to a port or parameter"),
             ],
             toVisitors: { results in
                 // What plays, and nothing of how it is set.
                 results.map { key, value in
-                    (key, key == "nodes" ? value.mapped { $0.without("settings", "parameters", "degraded") } : value)
+                    (
+                        key,
+                        key == "nodes"
+                            ? value.mapped { $0.without("settings", "parameters", "degraded", "plugin") } : value
+                    )
                 }
             }
         ) { host, _ in await graph(of: host) },
@@ -158,6 +163,7 @@ extension HostCall {
         let degraded = await host.status?.degraded ?? [:]
         let wiring = await host.wiring ?? ResolvedGraph()
         let made = Dictionary(wiring.nodes.map { ($0.instance.name, $0.instance) }, uniquingKeysWith: { $1 })
+        let plugins = description.pluginNames
         let nodes = description.nodes.map { node in
             var fields: [String: SettingValue] = [
                 "name": .string(node.name), "type": .string(node.type), "bypass": .bool(node.bypass),
@@ -168,6 +174,7 @@ extension HostCall {
                 "roles": .list(made[node.name]?.declarations.roles.map { .string($0.rawValue) } ?? []),
             ]
             if let fault = made[node.name]?.bypassFault { fields["no_bypass"] = .string(fault) }
+            if let plugin = plugins[node.name] { fields["plugin"] = .string(plugin) }
             if let reason = degraded[node.name] { fields["degraded"] = .string(reason) }
             return SettingValue.table(fields)
         }

@@ -238,6 +238,7 @@ import TestSupport
         let run = try await start("--json")
         #expect(try await call("ctl", "add", "low", "gain", "gain_db=-20", "mute=true").code == 0)
         #expect(try await call("ctl", "link", "tone -> low -> out").code == 0)
+        #expect(try await call("ctl", "add", "amp", "lv2", "plugin=eg-amp").code == 0)
         // The first of them come when the block after the question is played.
         try await eventually("the tone is heard") {
             let svg = try await call("graph", "--live")
@@ -245,6 +246,7 @@ import TestSupport
         }
         let svg = try await call("graph", "--live", "--client", "endless").output
         #expect(svg.contains("tone.out → low.in: audio") && svg.contains(">MUTED</text>"))
+        #expect(svg.contains(">lv2: Simple Amplifier</text>"))
         let picture = scratch.file("live.png")
         #expect(try await call("graph", "--live", "--output", picture).code == 0)
         #expect(try Data(contentsOf: URL(fileURLWithPath: picture)).prefix(4).elementsEqual([0x89, 0x50, 0x4E, 0x47]))

@@ -7,7 +7,7 @@ import System
 private let known = Lock<[String: String]>([:])
 
 /// What an LV2 plugin calls itself; nil: it is not installed. [control]
-public func pluginName(_ plugin: String) -> String? {
+private func pluginName(_ plugin: String) -> String? {
     if let name = known.withLock({ $0[plugin] }) { return name }
     guard let name = try? World.shared.describe(plugin).name else { return nil }
     known.withLock { $0[plugin] = name }

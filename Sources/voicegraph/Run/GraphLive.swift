@@ -35,7 +35,7 @@ func liveSketch(_ host: HostChoice) throws -> GraphSketch {
         }
         node.isMuted = json["mute"]?.bool == true
         node.isBypassed = json["bypass"]?.bool == true
-        if type == StandardType.lv2 { node.plugin = json["settings"]?["plugin"]?.string.flatMap(pluginName) }
+        node.plugin = json["plugin"]?.string
         let level = levels[name]?.double.map { 20 * log10(max($0, 1e-7)) }
         let share = timings[name].map { NodeTiming(node: name, $0).recent }.flatMap { period > 0 ? $0 / period : nil }
         node.live = GraphSketch.Live(level: level, load: share)
