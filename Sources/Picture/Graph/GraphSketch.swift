@@ -187,7 +187,7 @@ public struct GraphSketch: Sendable, Equatable {
 
 extension GraphSketch.Node {
     /// What stands below its name: its type, and an LV2 plugin's own name.
-    public var kindText: String { plugin.map { "\(type): \($0)" } ?? type }
+    var kindText: String { plugin.map { "\(type): \($0)" } ?? type }
 
     /// What is done to it.
     var done: [String] { (isMuted ? ["muted"] : []) + (isBypassed ? ["bypassed"] : []) }

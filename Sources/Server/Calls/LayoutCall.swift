@@ -12,8 +12,8 @@ enum LayoutCall {
             Field("width", VG_NUMBER, "of the whole"), Field("height", VG_NUMBER, "of the whole"),
             Field(
                 "nodes", VG_LIST,
-                "name, type, label (the type, and what an LV2 plugin calls itself), x, y, width, height, inputs and outputs of "
-                    + "each, with name, kind, x, y"),
+                "name, type, plugin (what an LV2 plugin calls itself), x, y, width, height, inputs and outputs of each, "
+                    + "with name, kind, x, y"),
             Field("links", VG_LIST, "from, output, to, input, kind, gain and the way of each, as an SVG path has it"),
         ]
     ) { host, _ in
@@ -44,11 +44,12 @@ enum LayoutCall {
                 })
         }
         var fields: [String: SettingValue] = [
-            "name": .string(node.name), "type": .string(node.type), "label": .string(node.kindText),
+            "name": .string(node.name), "type": .string(node.type),
             "x": .number(place.x), "y": .number(place.y),
             "width": .number(place.width), "height": .number(place.height),
             "inputs": ports(node.inputs, place.inputs), "outputs": ports(node.outputs, place.outputs),
         ]
+        if let plugin = node.plugin { fields["plugin"] = .string(plugin) }
         if let failure = node.failure { fields["failure"] = .string(failure) }
         return .table(fields)
     }

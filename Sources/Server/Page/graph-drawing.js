@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graph as `voicegraph graph` draws it, with what its nodes do now. What has not changed stays as it is.
 import { fill, h } from './dom.js'
+import { typeText } from './nodes.js'
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)')
 /** Below it a node is silent, in dBFS. */
@@ -47,19 +48,19 @@ function port({ name, kind, x, y }, place, isInput) {
 
 /** A box. `states`: what is done to the node, or wrong with it. */
 function node(place, states) {
-	const { name, label, width, height, inputs, outputs, failure } = place
+	const { name, width, height, inputs, outputs, failure } = place
 	const [left, right, low] = [12, width - 12, height - 13]
 	const track = h('svg:rect', { class: 'track', x: left, y: height - 8, width: right - left, height: 4, rx: 2 })
 	const level = h('svg:rect', { class: 'level', x: left, y: height - 8, width: 0, height: 4, rx: 2 })
 	const [number, load] = [text('number', left, low, '', 'start'), text('number', right, low, '', 'end')]
-	const words = [name, label, ...states].join(', ')
+	const words = [name, typeText(place), ...states].join(', ')
 	// From far away the name alone is read, as large as the box lets it.
 	const title = text('name', width / 2, 20, name, 'middle')
 	title.style.setProperty('--most', `${Math.min(height / 3, (width - 12) / (0.62 * name.length))}px`)
 	const element = h('svg:g', { class: ['node', ...states].join(' '), role: 'button', tabindex: -1, 'aria-label': words,
 		'aria-pressed': 'false', 'data-node': name },
 	h('svg:title', {}, failure ? `${words}: ${failure}` : words),
-	h('svg:rect', { class: 'box', width, height, rx: 10 }), title, text('type', width / 2, 36, label, 'middle'),
+	h('svg:rect', { class: 'box', width, height, rx: 10 }), title, text('type', width / 2, 36, typeText(place), 'middle'),
 	...inputs.map(input => port(input, place, true)), ...outputs.map(output => port(output, place, false)),
 	track, level, number, load,
 	...badges(states, width))

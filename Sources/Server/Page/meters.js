@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The level of every node: RMS, peak and held peak on a scale, how often it clipped, and its loudness where that is measured.
 import { h } from './dom.js'
+import { typeText } from './nodes.js'
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)')
 const decibels = level => 20 * Math.log10(level)
@@ -44,14 +45,15 @@ class Row {
 	#box
 	isKnown = false
 
-	constructor(app, { name, type }) {
+	constructor(app, node) {
+		const { name } = node
 		Object.assign(this, { app, name })
 		this.loudness = app.parts.measures(name, 'lufs_i') ? loudness.map(([series]) => `${name}.${series}`) : []
 		this.#box = h('div', { role: 'meter', 'aria-label': `Level of ${name}`, 'aria-valuemin': -60, 'aria-valuemax': 0 })
 		this.#clip = h('button', { class: 'clips', hidden: true, title: 'Since this view is open. Press to count anew.',
 			onclick: () => this.#count(0) })
 		this.element = h('div', { class: 'panel' },
-			h('div', { class: 'head' }, h('h2', {}, name, h('small', {}, ` ${type}`)), this.#clip, this.#number), this.#box,
+			h('div', { class: 'head' }, h('h2', {}, name, h('small', {}, ` ${typeText(node)}`)), this.#clip, this.#number), this.#box,
 			h('div', { class: 'scale', 'aria-hidden': 'true' }, ...marks.map(mark => h('span', {}, mark))), this.loudness.length ? this.#loudness : '')
 		this.#channel(0)
 		this.tell()

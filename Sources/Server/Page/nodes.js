@@ -3,6 +3,9 @@
 import { h } from './dom.js'
 import { turner } from './parameters.js'
 
+/** The type of a node, and what an LV2 plugin calls itself. */
+export const typeText = ({ type, plugin }) => (plugin ? `${type}: ${plugin}` : type)
+
 const isNumber = kind => kind === 'number' || kind === 'integer'
 
 /** A labelled input for what a setting or an argument takes. */
@@ -52,7 +55,7 @@ export function cards(app) {
 	}
 
 	function card(node, settings, actions) {
-		const { name, type, degraded, parameters, no_bypass: noBypass } = node
+		const { name, degraded, parameters, no_bypass: noBypass } = node
 		const toggles = (noBypass ? ['mute'] : ['bypass', 'mute']).map(call => {
 			const turn = () => app.call(call, { node: name, on: button.ariaPressed !== 'true' })
 			const button = h('button', { onclick: turn }, call)
@@ -67,7 +70,7 @@ export function cards(app) {
 			return label
 		})
 		const element = h('article', { class: 'panel', 'aria-label': name },
-			h('div', { class: 'head' }, h('h2', {}, name), h('small', {}, type)), degraded && h('p', { class: 'bad' }, degraded),
+			h('div', { class: 'head' }, h('h2', {}, name), h('small', {}, typeText(node))), degraded && h('p', { class: 'bad' }, degraded),
 			...turners.map(({ element }) => element), more('Settings', fields),
 			more('Actions', actions.map(given => action(name, given))),
 			h('div', { class: 'row' }, ...toggles,
@@ -85,7 +88,7 @@ export function cards(app) {
 		/** The card of a node of these parts, as it is now. */
 		of(node, { settings, actions }) {
 			const [own, done] = [settings, actions].map(list => list.filter(other => other.node === node.name))
-			const sign = JSON.stringify([node.type, node.degraded, node.no_bypass, node.parameters.map(({ key }) => key), own, live.readOnly])
+			const sign = JSON.stringify([typeText(node), node.degraded, node.no_bypass, node.parameters.map(({ key }) => key), own, live.readOnly])
 			if (made.get(node.name)?.sign !== sign) made.set(node.name, { ...card(node, own, done), sign })
 			made.get(node.name).update(node)
 			return made.get(node.name).element
