@@ -173,6 +173,12 @@ def wait(page, what, arg=None):
     return eventually(what, lambda: page.evaluate(what, arg))
 
 
+def rest(page):
+    """Waits until nothing fades or grows any more; what breathes goes on."""
+    wait(page, """() => [document, ...[...document.querySelectorAll('voice-graph')].map(({ shadowRoot }) => shadowRoot)].every(root =>
+      root.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect.getComputedTiming().endTime === Infinity))""")
+
+
 def state(page, wanted, element="voice-graph"):
     """Waits until an element is in a state."""
     wait(page, "([e, s]) => document.querySelector(e).dataset.state === s", [element, wanted])

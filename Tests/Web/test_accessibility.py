@@ -4,7 +4,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from conftest import state, wait
+from conftest import rest, state, wait
 from running import TALKING, eventually
 
 VIEWS = ["Talk", "Recorder", "Transcripts", "Meters", "Nodes", "Graph", "Health"]
@@ -12,7 +12,8 @@ PRESETS = ["verdant", "twilight", "bloom", "mystic", "flare", "glacier"]
 
 
 def faults(page):
-    """What axe-core finds, with where."""
+    """What axe-core finds, with where. What fades in has less contrast for a moment."""
+    rest(page)
     found = Axe().run(page).response["violations"]
     return [(rule["id"], node["target"], node.get("failureSummary", "")[:200]) for rule in found for node in rule["nodes"]]
 

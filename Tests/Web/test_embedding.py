@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from conftest import state, wait
+from conftest import rest, state, wait
 from running import TALKING
 
 ELEMENT = "document.querySelector('voice-graph')"
@@ -30,7 +30,7 @@ def test_hidden_element_is_not_shown_in_any_mode(element, attributes, css):
 
 def open_card(page):
     """Its place, once it has opened: it grows while it does."""
-    wait(page, f"!{ROOT}.querySelector('[part~=card]').getAnimations().length")
+    rest(page)
     return page.locator("voice-graph [part~=card]").first.bounding_box()
 
 
@@ -300,6 +300,10 @@ def test_snippet_that_is_chosen_works_in_a_page_elsewhere(run, open_page, elsewh
     page.get_by_text("Copied.").wait_for()
     snippet = page.evaluate("navigator.clipboard.readText()")
     assert snippet == page.locator("#snippet").inner_text() and host.token not in snippet, snippet
+    # Where the page has no clipboard, it says what to do.
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_text("select the text and copy it").wait_for()
     token = host.links["visitor"].split("token=")[1]
     (elsewhere.site / "own.html").write_text("<!doctype html><meta charset=utf-8><title>own</title><link rel=icon href=data:,>" + snippet.replace('token="..."', f'token="{token}"'))
     own = open_page(elsewhere.origin + "/own.html", host.url, host.url.replace("http", "ws", 1))

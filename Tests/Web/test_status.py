@@ -3,7 +3,7 @@
 
 import pytest
 
-from conftest import state, wait
+from conftest import rest, state, wait
 from running import TALKING, eventually
 
 ELEMENT = "document.querySelector('voice-graph')"
@@ -132,6 +132,7 @@ def test_T12_picture_at_rest_follows_when_the_system_becomes_dark(element, mode)
 def test_element_stands_in_its_corner_and_within_the_window(element, position):
     page, host = element(f'position="{position}"', viewport={"width": 320, "height": 900})
     begin(page)
+    rest(page)
     box = part(page, "card").first.bounding_box()
     assert box["x"] >= 0 and box["y"] >= 0 and box["x"] + box["width"] <= 320 and box["y"] + box["height"] <= 900, box
     if position != "inline":
@@ -146,6 +147,7 @@ def test_element_stands_in_its_corner_and_within_the_window(element, position):
     if position == "inline":
         return
     page.set_viewport_size({"width": 800, "height": 900})
+    rest(page)
     box = part(page, "card").first.bounding_box()
     assert (box["y"] < 100) == position.startswith("top") and (box["x"] < 100) == position.endswith("left"), box
     assert box["width"] <= 400 and box["x"] >= 0 and box["x"] + box["width"] <= 800, box

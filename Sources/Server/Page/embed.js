@@ -46,7 +46,8 @@ find('look').append(...selects.map(select => labelled(select.name, select)), lab
 find('look').oninput = show
 find('look').onsubmit = event => event.preventDefault()
 find('needs').textContent = `The token is a visitor’s: \`voicegraph web --right visitor --no-open\` prints a link that has it. The address of your page has to stand in \`origins\` of [web]. With a Content-Security-Policy your page needs ${src} in script-src, and in connect-src both that and ${src.replace(/^http/, 'ws')}. A frame needs allow="microphone".`
-find('copy').onclick = () => navigator.clipboard.writeText(find('snippet').textContent).then(
+// Browsers give a clipboard to secure pages only.
+find('copy').onclick = () => Promise.resolve(find('snippet').textContent).then(text => navigator.clipboard.writeText(text)).then(
 	() => (find('copied').textContent = 'Copied.'),
 	() => (find('copied').textContent = 'The browser does not allow it here: select the text and copy it.'))
 show()
