@@ -15,7 +15,9 @@ extension HostCall {
                 Field(
                     "settings", VG_LIST, "node, what is declared of the live setting, and its value where it has one"),
             ],
-            toVisitors: { $0.map { ($0.key, $0.key == "events" ? $0.value.filtered(\.isPublic) : .list([])) } }
+            toVisitors: { results, _ in
+                results.map { ($0.key, $0.key == "events" ? $0.value.filtered(\.isPublic) : .list([])) }
+            }
         ) { host, given in
             let nodes = try await instances(of: host, given.string("node"))
             let events = nodes.flatMap { node in

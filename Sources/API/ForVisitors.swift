@@ -22,3 +22,13 @@ extension SettingValue {
     /// Whether a declaration says that visitors may have it.
     var isPublic: Bool { if case .table(let table) = self { table["public"] == .bool(true) } else { false } }
 }
+
+extension Caller {
+    /// Whether they may do an action, as the call `actions` tells it.
+    func mayDo(_ action: SettingValue) -> Bool {
+        guard case .table(let table) = action, case .string(let node)? = table["node"],
+            case .string(let name)? = table["name"]
+        else { return false }
+        return may(name, of: node, isPublic: action.isPublic)
+    }
+}

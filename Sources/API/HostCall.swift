@@ -20,7 +20,7 @@ public struct HostCall: Sendable {
     /// What it returns.
     public let results: [Field]
     private let handing: (@Sendable (Host, Settings) async throws -> Handed?)?
-    private let toVisitors: @Sendable (CallResults) -> CallResults
+    private let toVisitors: @Sendable (CallResults, Caller) -> CallResults
     private let body: @Sendable (Host, Settings) async throws -> CallResults
 
     /// Declares a call. Whoever runs a host beside other things offers calls about those in the same table. `handing`
@@ -28,7 +28,7 @@ public struct HostCall: Sendable {
     public init(
         _ name: String, _ doc: String, change isChange: Bool, right: Right, arguments: [Setting] = [],
         results: [Field] = [], handing: (@Sendable (Host, Settings) async throws -> Handed?)? = nil,
-        toVisitors: @escaping @Sendable (CallResults) -> CallResults = { $0 },
+        toVisitors: @escaping @Sendable (CallResults, Caller) -> CallResults = { results, _ in results },
         _ body: @escaping @Sendable (Host, Settings) async throws -> CallResults
     ) {
         self.name = name
@@ -61,7 +61,7 @@ public struct HostCall: Sendable {
             let given = Settings(values)
             try await check(host, given, caller)
             let results = try await Author.$current.withValue(caller.name) { try await body(host, given) }
-            return caller.right > .visitor ? results : toVisitors(results)
+            return caller.right > .visitor ? results : toVisitors(results, caller)
         } catch {
             var refusal = CallError(error, hint: usage)
             if caller.right < .owner { refusal.diagnostics = refusal.diagnostics.map(\.withoutText) }

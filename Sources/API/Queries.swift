@@ -24,7 +24,7 @@ extension HostCall {
                 Field("links", VG_LIST, "its links, as they are written"),
                 Field("wires", VG_LIST, "what they come to: from a port of a node to a port or parameter"),
             ],
-            toVisitors: { results in
+            toVisitors: { results, _ in
                 // What plays, and nothing of how it is set.
                 results.map { key, value in
                     (
@@ -132,7 +132,7 @@ extension HostCall {
             "actions", "what can be done to a node, or to every node", change: false, right: .visitor,
             arguments: [Setting("node", VG_SET_STRING, "its name; all without it")],
             results: [Field("actions", VG_LIST, "node, name, doc, public, arguments and results of each")],
-            toVisitors: { $0.map { ($0.key, $0.value.filtered(\.isPublic)) } }
+            toVisitors: { results, caller in results.map { ($0.key, $0.value.filtered(caller.mayDo)) } }
         ) { host, given in
             func list(_ node: String) async throws -> [SettingValue] {
                 try await host.actions(of: node).map { .table($0.values.merging(["node": .string(node)]) { $1 }) }

@@ -28,15 +28,21 @@ public struct Caller: Sendable {
     public var isTrusted: Bool
     /// The actions that they may do, as NODE.ACTION with * for any part of it; nil: all.
     public var actions: [String]?
+    /// Those that they may do as a visitor beside the public ones, in the same way.
+    public var granted: [String]
 
     /// What events call them that tell what they have turned.
     public var name: String
 
     /// Describes who asks; without a name, whoever asks over HTTP.
-    public init(_ right: Right, trusted isTrusted: Bool = false, actions: [String]? = nil, name: String? = nil) {
+    public init(
+        _ right: Right, trusted isTrusted: Bool = false, actions: [String]? = nil, granted: [String] = [],
+        name: String? = nil
+    ) {
         self.right = right
         self.isTrusted = isTrusted
         self.actions = actions
+        self.granted = granted
         self.name = name ?? "browser (\(right.rawValue))"
     }
 
@@ -45,7 +51,8 @@ public struct Caller: Sendable {
 
     /// Whether they may do an action of a node.
     func may(_ action: String, of node: String, isPublic: Bool) -> Bool {
-        guard right > .visitor else { return isPublic }
-        return actions?.contains { fnmatch($0, "\(node).\(action)", 0) == 0 } ?? true
+        func isNamed(_ patterns: [String]) -> Bool { patterns.contains { fnmatch($0, "\(node).\(action)", 0) == 0 } }
+        guard right > .visitor else { return isPublic || isNamed(granted) }
+        return actions.map(isNamed) ?? true
     }
 }

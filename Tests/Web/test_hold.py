@@ -123,3 +123,21 @@ def test_who_may_only_talk_and_a_switch_for_something_else_have_no_such_button(r
     page = open_page(other.link)
     state(page, "transcript", "#conversation")
     assert not hold(page).is_visible() and page.locator("#conversation [part~=mute]").is_visible()
+
+
+def test_visitors_hold_it_where_the_graph_grants_them_that_and_they_may_do_nothing_else_of_it(run, open_page):
+    host = run(HELD + '[web]\nvisitors = ["talk.press", "talk.release"]\n')
+    page = open_page(host.links["visitor"])
+    state(page, "transcript", "#conversation")
+    hold(page).wait_for()
+    status = page.locator("#conversation [part~=status]")
+    press(page)
+    eventually("it is pressed", lambda: is_on(host) and hold(page).get_attribute("aria-pressed") == "true")
+    assert status.inner_text() == "Listening"
+    page.mouse.up()
+    eventually("it is let go", lambda: is_on(host) is False and status.inner_text() == "Idle")
+    asked = {"Authorization": "Bearer " + host.links["visitor"].split("token=")[1]}
+    actions = host.ask("api/actions?node=talk", headers=asked)[1]["actions"]
+    assert [action["name"] for action in actions] == ["press", "release"]
+    status, answer = host.ask("api/do", {"node": "talk", "action": "toggle"}, headers=asked)
+    assert status == 400 and "may not do 'toggle' of 'talk'" in answer["error"]

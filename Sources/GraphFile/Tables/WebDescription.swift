@@ -16,6 +16,8 @@ public struct WebDescription: Sendable, Equatable {
     /// The actions that may be done there, as NODE.ACTION with * for any part of it; nil: all. What visitors may do, they
     /// may do in any case.
     public var actions: [String]?
+    /// Those that visitors may do beside what types declare public, in the same way.
+    public var visitors: [String] = []
     /// The file that keeps the tokens, so that links stay what they are from run to run; nil: each run has new ones.
     public var tokens: String?
     /// Whether it may listen where other machines reach it.
@@ -65,11 +67,14 @@ extension WebDescription: FileTableDescription {
             otherNames: ["public"]),
         TableKey(
             "actions", \.actions,
-            .texts("actions", hint: "as NODE.ACTION: [\"take.start\", \"voice.*\"]") {
-                $0.contains(".") && !$0.utf8.contains(0)
-            },
+            .texts("actions", hint: "as NODE.ACTION: [\"take.start\", \"voice.*\"]", where: isAction),
             "the actions that browsers may do, as \"take.start\" or \"voice.*\"; without it all",
             otherNames: ["allow"]),
+        TableKey(
+            "visitors", \.visitors,
+            .texts("actions", hint: "as NODE.ACTION: [\"talk.press\", \"talk.release\"]", where: isAction),
+            "the actions that visitors may do beside those that belong to talking, as \"talk.*\"",
+            otherNames: ["guests"]),
         TableKey(
             "tokens", \.tokens, .path("the path of a file", hint: "it is made if it is not there"),
             "the file that keeps the tokens of its links; without it each run has new ones",
@@ -140,6 +145,9 @@ private func isOrigin(_ text: String) -> Bool {
     guard (1...2).contains(parts.count), isHost(String(parts[0])) else { return false }
     return parts.count == 1 || UInt16(parts[1]) != nil
 }
+
+/// NODE.ACTION, in which * stands for any part.
+private func isAction(_ text: String) -> Bool { text.contains(".") && !text.utf8.contains(0) }
 
 private func isHost(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= 253

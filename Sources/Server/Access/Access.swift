@@ -11,6 +11,7 @@ struct Access: Sendable {
     let isReadOnly: Bool
     private let isTrusted: Bool
     private let actions: [String]?
+    private let granted: [String]
     /// What the header Host may say, in lower case.
     private let hosts: Set<String>
     /// Names without a port, which may stand with any.
@@ -49,6 +50,7 @@ struct Access: Sendable {
         isReadOnly = web.isReadOnly
         isTrusted = web.isTrusted
         actions = web.actions
+        granted = web.visitors
         hosts = Set(
             addresses.flatMap { address -> [String] in
                 let name = (address.contains(":") ? "[\(address)]" : address).lowercased()
@@ -96,7 +98,7 @@ struct Access: Sendable {
         for offer in headers[canonicalForm: "sec-websocket-protocol"] where right == nil && offer.hasPrefix("token.") {
             right = tokens.right(of: offer.dropFirst(6))
         }
-        return right.map { Caller($0, trusted: isTrusted, actions: actions) }
+        return right.map { Caller($0, trusted: isTrusted, actions: actions, granted: granted) }
     }
 
     /// A page may load what is no secret: scripts that it names.

@@ -66,9 +66,10 @@ export class Session {
 		return this.muted || !this.graph?.microphone || this.isPressed === false ? 'idle' : 'listening'
 	}
 
-	/** Whether that is pressed which is held to talk; undefined: there is none, or it is not told. */
+	/** Whether that is pressed which is held to talk; visitors are told only of themselves. undefined: there is none. */
 	get isPressed() {
-		return this.graph?.holding && this.live.last(this.graph.holding, this.graph.hold)?.on
+		const { holding, hold } = this.graph ?? {}
+		return holding && (hold ? this.live.last(holding, hold)?.on : this.#isHeld)
 	}
 
 	/** Whether the sound of this browser belongs to it, and has not begun. */
@@ -182,6 +183,7 @@ export class Session {
 		if (isHeld === this.#isHeld && !this.#isOwed) return
 		this.#isHeld = isHeld
 		this.#isOwed = false
+		this.#view.changed()
 		try {
 			await this.live.call('do', { node: this.graph.holding, action: isHeld ? 'press' : 'release' })
 			this.note('hold')

@@ -371,7 +371,7 @@ export class VoiceGraph extends HTMLElement {
 		const { theme, logo } = graph?.look ?? {}
 		this.shadowRoot.lastChild.dataset.theme = this.getAttribute('theme') ?? theme ?? this.#scheme
 		show(this.#parts, {
-			picture, canHold: holding && this.#holds === true && live.may('operator'), isPressed: !!isPressed,
+			picture, canHold: holding && this.#holds === true && !live.readOnly, isPressed: !!isPressed,
 			state, mood, muted, error, label, canBegin, notice: notices.map(word => this.#text(word)).join(' '), isOpened: this.#isOpened ?? !this.iconOnly, held: this.#session.held, isPinned: this.#bubbles.isPinned,
 			isConnected: connected, isFace: this.#mode === 'face', isWidget: this.#mode === 'widget', isRound: this.hasAttribute('icon-only'),
 			isReadOnly: live?.readOnly ?? false, canAnswer: !!answering,
