@@ -52,7 +52,7 @@ extension Render {
     }
 
     /// The output node that is rendered.
-    private func source(in graph: GraphDescription) throws(Fault) -> NodeDescription {
+    func source(in graph: GraphDescription) throws(Fault) -> NodeDescription {
         let outputs = graph.nodes.filter { $0.type == StandardType.output }
         guard let output else {
             if let first = outputs.first { return first }
@@ -63,7 +63,7 @@ extension Render {
     }
 
     /// That a node of a type was named that there is not.
-    private func missing(
+    func missing(
         _ type: String, _ name: String, _ option: String, in graph: GraphDescription
     ) -> Fault {
         let known = graph.nodes.filter { $0.type == type }.map(\.name)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Drivers
 import NodeKit
 import Synchronization
 
@@ -102,20 +101,15 @@ public struct Render: Sendable {
         _ prepared: PreparedGraph, progress: (Progress) -> Bool = { _ in true }
     ) throws(Fault) -> Outcome {
         // Before anything is prepared: a file of that name stays as it is.
-        if end == .idle, prepared.graph.nodes.allSatisfy({ $0.instance.askIdle() }) {
-            let input = prepared.description.nodes.first { $0.type == StandardType.input }
-            let feed = input.map { ", or --input \($0.name)=FILE" } ?? ""
-            throw Fault("nothing in this graph ends by itself", hint: "give --duration SECONDS" + feed)
-        }
-        let driver = OfflineDriver(rate: rate, maxBlock: block, tempo: tempo)
-        let pass = RenderPass(self, try RunningGraph.start(prepared, on: driver), driver)
-        defer { pass.running.bus.finish() }
+        try checkEnd(prepared)
+        let pass = try RenderPass(self, prepared)
+        defer { pass.pass.running.bus.finish() }
         do {
             try pass.begin()
             pass.play(progress)
             return try pass.finish()
         } catch {
-            pass.running.stop()
+            pass.pass.running.stop()
             pass.removeRest()
             throw named(error)
         }
