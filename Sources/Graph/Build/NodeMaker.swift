@@ -119,10 +119,12 @@ struct NodeMaker {
         let isAlone = needs.contains { $0.isAlone && $0.isNeeded(by: node) == true }
         guard node.isolation != .none || isAlone else { return entry.type }
         let place = node.commonEntries[NodeKeys.isolate.setting.key]?.keyLocation ?? node.location
-        if entry.isBuiltIn, catalog.isolation != nil, !catalog.mayBeIsolated(node.type) {
+        if catalog.isolation != nil, !catalog.mayBeIsolated(node.type) {
             report.error(
                 "node type '\(node.type)' cannot be isolated", at: place,
-                hint: "built-in nodes need no isolation: it is for nodes of type lv2 and for plugins")
+                hint: entry.isOfProgram
+                    ? "it lives in this program: make it a plugin"
+                    : "built-in nodes need no isolation: it is for nodes of type lv2 and for plugins")
             return nil
         }
         guard let type = catalog.isolation?.isolated(entry, node.isolation == .group) else {

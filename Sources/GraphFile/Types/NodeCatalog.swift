@@ -9,12 +9,17 @@ public struct NodeCatalog: @unchecked Sendable {
     public struct Entry {
         /// The type itself.
         public var type: UnsafePointer<vg_node_type>
-        /// Where it came from: "built in" or the path of a shared object.
+        /// Where it came from: `builtIn`, `program` or the path of a shared object.
         public var origin: String
 
-        /// Whether it is part of the program.
-        public var isBuiltIn: Bool { origin == "built in" }
+        /// Whether it is part of the host.
+        public var isBuiltIn: Bool { origin == NodeCatalog.builtIn }
+        /// Whether it lives in the program that has the host.
+        public var isOfProgram: Bool { origin == NodeCatalog.program }
     }
+
+    /// The origin of types that are part of the host, and of those that the program registers which has it.
+    public static let (builtIn, program) = ("built in", "this program")
 
     /// Where plugins were looked for that are not the program's own, for who misses one.
     public var pluginFolders: [String] = []
@@ -61,7 +66,7 @@ public struct NodeCatalog: @unchecked Sendable {
     public init() {}
 
     /// A catalog of types from one origin; of two with one name the first counts.
-    public init(_ types: [UnsafePointer<vg_node_type>], origin: String = "built in") {
+    public init(_ types: [UnsafePointer<vg_node_type>], origin: String = builtIn) {
         for type in types { add(type, origin: origin) }
     }
 
@@ -83,7 +88,7 @@ public struct NodeCatalog: @unchecked Sendable {
     /// Whether nodes of a type may be put into processes of their own: those that run the code of others.
     public func mayBeIsolated(_ name: String) -> Bool {
         guard let isolation, let entry = types[name] else { return false }
-        return !entry.isBuiltIn || isolation.builtIn.contains(name)
+        return !entry.isBuiltIn && !entry.isOfProgram || isolation.builtIn.contains(name)
     }
 
     /// The usable types of which something can be kept, sorted.

@@ -19,6 +19,8 @@ public final class NodeRegistry: Sendable {
         var failures: [PluginFailure] = []
         /// Device and file number of what was loaded: a symbolic link to it is nothing new.
         var loaded: Set<[UInt]> = []
+        /// The types of this program, by name.
+        var own: [String: ObjectIdentifier] = [:]
     }
 
     /// What puts nodes into processes of their own.
@@ -61,6 +63,21 @@ public final class NodeRegistry: Sendable {
 
     /// The types that are part of the host.
     public static var ownTypes: [UnsafePointer<vg_node_type>] { builtInNodeTypes + webNodeTypes + [lv2NodeType()] }
+
+    /// Adds a type that lives in this program; the same one again is nothing new. Throws where its name is taken. [any]
+    func register<N: Node>(_ type: N.Type) throws(Fault) {
+        let name = N.descriptor.name
+        let id = ObjectIdentifier(type)
+        try state.withLock { state throws(Fault) in
+            guard state.own[name] != id else { return }
+            if let taken = state.catalog.types[name] {
+                throw Fault(
+                    "there is a node type '\(name)' already: \(taken.origin)", hint: "give this one another name")
+            }
+            state.own[name] = id
+            state.catalog.add(programTypes.type(N.self), origin: NodeCatalog.program)
+        }
+    }
 
     /// A catalog in which each of `names` is looked up, with only the plugins loaded that this needs. A name that
     /// nothing promises causes every plugin to be loaded, so that it is found wherever it is. [control]
@@ -137,7 +154,7 @@ public final class NodeRegistry: Sendable {
                     PluginFailure(
                         path: file.path, type: name,
                         reason: "node type \(name) is "
-                            + (origin == "built in" ? "built in already" : "already taken by \(origin)"),
+                            + (origin == NodeCatalog.builtIn ? "built in already" : "already taken by \(origin)"),
                         hint: "rename the type, or remove one of the two"))
             }
         } catch {
@@ -153,3 +170,21 @@ public final class NodeRegistry: Sendable {
         state.catalog.addUnavailable(failure.type, reason: reason, package: failure.package)
     }
 }
+
+/// The types of this program for C: made once each, since they live as long as the program.
+private final class ProgramTypes: @unchecked Sendable {
+    // Sendable: `monitor` guards what changes, and what is made never does.
+    private let monitor = Monitor()
+    private var made: [ObjectIdentifier: UnsafePointer<vg_node_type>] = [:]
+
+    func type<N: Node>(_ type: N.Type) -> UnsafePointer<vg_node_type> {
+        monitor.locked {
+            let id = ObjectIdentifier(type)
+            let found = made[id] ?? makeNodeType(N.self)
+            made[id] = found
+            return found
+        }
+    }
+}
+
+private let programTypes = ProgramTypes()

@@ -10,6 +10,10 @@ import System
 public struct InvalidGraph: Error, Sendable, CustomStringConvertible {
     /// Everything that is wrong, warnings included.
     public var diagnostics: [Diagnostic]
+
+    /// Describes what is wrong.
+    public init(diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
+
     /// As text for people, with the lines of the file.
     public var description: String { DiagnosticFormat(color: false).text(diagnostics) }
 }
@@ -46,6 +50,10 @@ public actor Host {
 
     /// Looks for plugins where `search` says; reads nothing yet. [any]
     public init(plugins search: PluginSearch = .standard()) { registry = NodeRegistry(search: search) }
+
+    /// From now on graphs may have nodes of a type of this program, under the name that its descriptor says; again: nothing.
+    /// Throws where that name is taken. Such nodes run in this process alone. [any]
+    public nonisolated func register<N: Node>(_ type: N.Type) throws(Fault) { try registry.register(type) }
 
     /// With node types of its own, for tests. [any]
     init(registry: NodeRegistry) { self.registry = registry }
