@@ -96,7 +96,7 @@ pictures: build setup-test ## make the pictures of the README again: docs
 contact-sheet: build setup-test ## draw every style in three sizes, dark and light, to look at: .build/contact-sheet.png
 	scripts/contact-sheet $(RELEASE)/voicegraph
 
-docs: setup ## make the documentation of NodeKit and Host, without a network: .build/docs
+docs: setup ## make the documentation of NodeKit, Host and VoiceGraph, without a network: .build/docs
 	@scripts/docs
 
 bench: setup-test build ## measure beside peers (jackd, ecasound, jalv, C); ARGS="--only ring", --help for more

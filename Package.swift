@@ -53,7 +53,7 @@ let package = Package(
     products: [
         .executable(name: "voicegraph", targets: ["voicegraph"]),
         .library(name: "NodeKit", targets: ["NodeKit"]),
-        .library(name: "VoiceGraph", targets: ["Host"]),
+        .library(name: "VoiceGraph", targets: ["VoiceGraph", "Host"]),
         .library(name: "VoiceGraphArchive", targets: ["Archive"]),
         plugin(product: "tts", "TTS"),
         plugin(product: "listen", "Listen"),
@@ -126,6 +126,7 @@ let package = Package(
                 "Config", "Drivers", "Graph", "GraphFile", "Isolation", "JSON", "LV2", "NodeKit", "Nodes", "Realtime",
                 "System", "WebAudio", .product(name: "DequeModule", package: "swift-collections"),
             ], exclude: design),
+        code("VoiceGraph", ["Config", "Drivers", "GraphFile", "Host", "NodeKit", "System"], exclude: design),
         code(
             "API",
             [
@@ -220,6 +221,7 @@ let package = Package(
         tests(
             "Host",
             ["Config", "Drivers", "Graph", "GraphFile", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Realtime"]),
+        tests("VoiceGraph", ["GraphFile", "Host", "NodeKit", "VoiceGraph"]),
         tests("Control", ["Control", "Host", "System"]),
         tests("Archive", ["Archive", "Config", "Drivers", "Graph", "GraphFile", "Host", "NodeKit", "System"]),
         tests(
