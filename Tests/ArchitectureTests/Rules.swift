@@ -66,7 +66,7 @@ let folders: [Folder] = [
         ]),
     Folder(
         "VoiceGraph", "the library for Swift programs: graphs as values, renders in memory, sound of the program",
-        imports: ["Config", "Drivers", "GraphFile", "Host", "NodeKit", "System"]),
+        imports: ["Config", "Drivers", "GraphFile", "Host", "NodeKit", "Observation", "System"]),
     Folder(
         "API", "the calls that other programs may ask of a host and what they are told, with rights and checks",
         imports: ["Config", "Graph", "GraphFile", "Host", "JSON", "NodeKit", "System", "DequeModule"]),
