@@ -46,8 +46,8 @@ private func takes(in folder: String) -> [String] {
                 let heard = take[(take.firstIndex { $0 != 0 } ?? 0)...].prefix(140_000)
                 return Double(Signal.difference(heard, played.drop { $0 == 0 }.prefix(heard.count)))
             }
-            let (_, take) = try await recorded(played, options) { difference($0) == 0 }
-            #expect(difference(take) == 0)
+            let (run, take) = try await recorded(played, options) { difference($0) == 0 }
+            #expect(difference(take) == 0, "\(take.count) frames; \(run.output)\(run.errors)")
             return
         }
         let (_, take) = try await recorded(played, options)

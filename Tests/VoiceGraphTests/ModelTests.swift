@@ -164,9 +164,53 @@ private final class Teller: Node {
         try await tell("told.whole", 3, " ", at: 9)
         try await until("one is left") { transcript.items.count == 1 && transcript.items[0].isFinal }
         #expect(
-            transcript.items.map(\.text) == ["hello there"] && transcript.items[0].id == .init(node: "ear", number: 1))
+            transcript.items.map(\.text) == ["hello there"]
+                && transcript.items[0].id == TextItem.ID(node: "ear", number: 1))
         transcript.clear()
         #expect(transcript.items.isEmpty)
+        await host.close()
+    }
+
+    @Test(
+        "A conversation has what is typed at once and once, then the reply as it grows; it is ended, muted and refused")
+    func conversation() async throws {
+        let (conversation, speech) = (ConversationModel(host), SpeechModel(host))
+        await #expect(throws: Fault.self) { try await conversation.send("too early") }
+        #expect(conversation.items.isEmpty)
+        let rules = try scratch.write(
+            "long.rules", "*\n    One short sentence. And another one, which is heard later.\n")
+        try await play(
+            Graph {
+                let (agent, voice) = (Agent("agent", rules: rules, user: "Anna"), TTS("voice", engine: .espeakNg))
+                agent => voice => Output("out", channels: 1)
+                voice["speaking"] => agent["speaking"]
+                voice["heard"] => agent["heard"]
+                Input("mic") => Tap("tap")
+            })
+        try await conversation.send("  \n")
+        #expect(conversation.items.isEmpty && conversation.status == .idle)
+        try await conversation.send(" hello ")
+        try await until("it speaks") { conversation.status == .waiting && conversation.label == "Speak to interrupt" }
+        #expect(conversation.items.map(\.text).first == "hello" && conversation.items[0].speaker == "Anna")
+        try await until("the reply is whole") {
+            conversation.items.last?.isFinal == true && conversation.status == .idle
+        }
+        #expect(
+            conversation.items.map(\.isReply) == [false, true] && conversation.items.map(\.isFinal) == [true, true])
+        #expect(conversation.items[1].text.hasSuffix("heard later."))
+        try await conversation.send("hello")
+        try await until("it speaks again") { speech.word?.text == "sentence" && conversation.status == .waiting }
+        try await conversation.interrupt()
+        try await until("it is quiet") { conversation.status == .idle }
+        try await until("what was heard is left") {
+            conversation.items.count == 4 && conversation.items.last?.isFinal == true
+        }
+        #expect(conversation.items.last.map { $0.text.count < conversation.items[1].text.count } == true)
+        try await conversation.mute(true)
+        #expect(conversation.isMuted)
+        #expect(await host.description?.nodes.first { $0.name == "mic" }?.mute == true)
+        try await conversation.end()
+        #expect(conversation.items.isEmpty && conversation.failure == nil)
         await host.close()
     }
 

@@ -80,7 +80,9 @@ private final class Taken: Node {
         // Many times what it holds.
         let long = (0..<40).flatMap { _ in ramp }
         try await source.write([long])
-        #expect(source.waiting != nil)
+        // What waits now, and the device at most.
+        let (waiting, latency) = (try #require(source.waiting), try #require(source.latency))
+        #expect(waiting > 0 && latency > 0.01 && latency < 0.5)
         var samples: [Float] = []
         for await audio in heard {
             samples += audio.channels[0]
@@ -90,14 +92,39 @@ private final class Taken: Node {
         }
         // In order, each once; zeros are where nothing was there in time.
         #expect(samples.filter { $0 != 0 } == long.filter { $0 != 0 } && heard.dropped == 0)
-        let waiting = Task { try await source.write([long]) }
+        let writing = Task { try await source.write([long]) }
         while source.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
         let second = await #expect(throws: Fault.self) { try await source.write([[1]]) }
         #expect(second?.message == "another write to this source is under way")
         await host.stop()
-        let stopped = await #expect(throws: Fault.self) { try await waiting.value }
+        let stopped = await #expect(throws: Fault.self) { try await writing.value }
         #expect(stopped?.message == "the graph of this source has stopped")
         await #expect(throws: Fault.self) { try await source.write([[1]]) }
+    }
+
+    @Test("Two hosts in one program do not hear each other, and one goes on when the other ends") func hosts()
+        async throws
+    {
+        var heard: [[Float]] = []
+        let hosts = [Host(), Host()]
+        let sources = [AudioSource("one"), AudioSource("two")]
+        let taps = zip(hosts, sources).map { host, _ in host.audio(of: "tap") }
+        for (host, source) in zip(hosts, sources) {
+            try await host.load(Graph { source => Tap("tap") => Output("out", channels: 1) })
+            try await host.run(driver)
+        }
+        for (index, tap) in taps.enumerated() {
+            try await sources[index].write([[Float](repeating: Float(index + 1) / 4, count: 4000)])
+            var samples: [Float] = []
+            for await audio in tap {
+                samples += audio.channels[0].filter { $0 != 0 }
+                if samples.count >= 4000 { break }
+            }
+            heard.append(samples)
+            // The next one plays on.
+            await hosts[index].stop()
+        }
+        #expect(heard.map { Set($0) } == [[0.25], [0.5]])
     }
 
     @Test("Who waits to write can be cancelled, and sounds that nobody knows are refused") func cancelled() async throws

@@ -140,4 +140,4 @@ def test_visitors_hold_it_where_the_graph_grants_them_that_and_they_may_do_nothi
     actions = host.ask("api/actions?node=talk", headers=asked)[1]["actions"]
     assert [action["name"] for action in actions] == ["press", "release"]
     status, answer = host.ask("api/do", {"node": "talk", "action": "toggle"}, headers=asked)
-    assert status == 400 and "may not do 'toggle' of 'talk'" in answer["error"]
+    assert status == 400 and "may not do 'toggle' of 'talk'" in answer["error"]["message"]

@@ -105,10 +105,3 @@ import Observation
         }
     }
 }
-
-/// Without blanks and line ends around it.
-private func trimmed(_ text: String) -> String {
-    var rest = text.drop(while: \.isWhitespace)
-    while rest.last?.isWhitespace == true { rest.removeLast() }
-    return String(rest)
-}

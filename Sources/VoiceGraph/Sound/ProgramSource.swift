@@ -49,7 +49,7 @@ final class ProgramSource: AudioNode {
             channels: source.channels, frames: frames, maxBlock: preparation.maxBlock, rate: preparation.rate)
         self.pipe = pipe
         times.forget()
-        source.begin(pipe)
+        source.begin(pipe) { [host] in host.outputLatency }
         return Processor(player: pipe.player)
     }
 
