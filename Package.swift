@@ -53,8 +53,11 @@ let package = Package(
     products: [
         .executable(name: "voicegraph", targets: ["voicegraph"]),
         .library(name: "NodeKit", targets: ["NodeKit"]),
+        .library(name: "NodeTesting", targets: ["NodeTesting"]),
         .library(name: "VoiceGraph", targets: ["VoiceGraph", "Host"]),
         .library(name: "VoiceGraphArchive", targets: ["Archive"]),
+        // Loaded before everything else, to see what must not be on the audio thread.
+        .library(name: "voicegraph-realtime", type: .dynamic, targets: ["CRealtimeCheck"]),
         plugin(product: "tts", "TTS"),
         plugin(product: "listen", "Listen"),
         plugin(product: "agent", "Agent"),
@@ -91,6 +94,7 @@ let package = Package(
         .target(name: "CNode", cSettings: [.unsafeFlags(["-Xclang", "-mframe-pointer=none"])]),
         // Optimized in debug builds too: it measures every block of every test.
         .target(name: "CRealtime", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
+        .target(name: "CRealtimeCheck"),
         // Loads libjack itself, from the one package or the other.
         .target(name: "CJack"),
         // Swift loads the libraries of these, so that there is nothing to link.
@@ -110,6 +114,11 @@ let package = Package(
             name: "NodeKit", dependencies: ["CNode", "Realtime", "System"], exclude: design, swiftSettings: lifetimes),
         code("GraphFile", ["JSON", "NodeKit", "System"], exclude: design),
         code("Graph", ["GraphFile", "NodeKit", "Realtime", "System"], exclude: design),
+        // What node authors test with: the first without, the second with the toolchain's Testing.
+        .target(
+            name: "NodeTrials", dependencies: ["Graph", "NodeKit", "Realtime", "System"], exclude: design,
+            swiftSettings: optimized),
+        code("NodeTesting", ["NodeKit", "NodeTrials"]),
         .target(
             name: "Nodes", dependencies: ["NodeKit", "Realtime", "System"], exclude: design, swiftSettings: asserted),
         // Loads libsoxr.
@@ -162,7 +171,7 @@ let package = Package(
             name: "voicegraph",
             dependencies: [
                 "API", "Archive", "Config", "Control", "Doctor", "Drivers", "Film", "Graph", "GraphFile", "Host",
-                "Isolation", "JSON", "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server",
+                "Isolation", "JSON", "LV2", "ModelStore", "NodeKit", "NodeTrials", "Picture", "Reference", "Server",
                 "SpeechDispatcher", "System", "Terminal",
                 command("ArgumentParser", of: "swift-argument-parser"),
             ],
@@ -200,8 +209,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CJack", "CSndfile", "CTestEnvironment", "Drivers", "Graph", "GraphFile", "NodeKit", "Realtime",
-                "System",
+                "CJack", "CSndfile", "CTestEnvironment", "Drivers", "Graph", "GraphFile", "NodeKit", "NodeTesting",
+                "Realtime", "System",
             ],
             path: "Tests/Support", exclude: ["Environment"], swiftSettings: optimized),
         tests("Realtime", ["Realtime"]),
@@ -209,7 +218,8 @@ let package = Package(
         tests("JSON", ["JSON"]),
         tests("ModelStore", ["JSON", "ModelStore", "System"]),
         tests("NodeKit", ["NodeKit"]),
-        tests("Graph", ["Drivers", "Graph", "GraphFile", "System"]),
+        tests("NodeTrials", ["Nodes"]),
+        tests("Graph", ["Drivers", "Graph", "GraphFile", "NodeTrials", "System"]),
         tests("Nodes", ["Nodes"]),
         tests("WebAudio", ["WebAudio"], settings: optimized),
         tests("LV2", ["Graph", "GraphFile", "LV2", "Nodes", "System"]),

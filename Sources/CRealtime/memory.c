@@ -155,3 +155,8 @@ void vg_lock_stack(void) {
   }
   pthread_attr_destroy(&attributes);
 }
+
+size_t vg_heap_bytes(void) {
+  struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}

@@ -7,19 +7,14 @@ import Terminal
 package enum DoctorText {
     /// For people: the worst first, each with what to do, in lines of `width` characters.
     package static func text(_ findings: [Finding], color: Bool, width: Int = 80) -> String {
-        let indent = String(repeating: " ", count: 9)
         var text = ""
         var last: Finding.Severity?
         for finding in findings.worstFirst {
             if let last, last != finding.severity { text += "\n" }
             last = finding.severity
-            let mark = pad(finding.severity.rawValue, indent.count)
-            let lines = wrap("\(finding.area.rawValue): \(printable(finding.message))", width - indent.count)
-            text += (color ? "\u{1B}[\(code(finding.severity))m\(mark)\u{1B}[0m" : mark)
-            text += lines.joined(separator: "\n" + indent) + "\n"
-            guard !finding.hint.isEmpty else { continue }
-            let hint = wrap(printable(finding.hint), width - indent.count - 3)
-            text += indent + "-> " + hint.joined(separator: "\n" + indent + "   ") + "\n"
+            text += FindingText.text(
+                finding.severity.rawValue, "\(finding.area.rawValue): \(finding.message)", hint: finding.hint,
+                code: color ? code(finding.severity) : nil, width: width)
         }
         return text + "\n" + summary(findings) + "\n"
     }

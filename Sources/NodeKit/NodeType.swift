@@ -11,6 +11,26 @@ public func makeNodeType<N: Node>(_ type: N.Type) -> UnsafePointer<vg_node_type>
     }
 }
 
+/// The same, made once for each type of the process. [control]
+package func nodeType<N: Node>(_ type: N.Type) -> UnsafePointer<vg_node_type> { madeTypes.type(N.self) }
+
+private let madeTypes = MadeTypes()
+
+private final class MadeTypes: @unchecked Sendable {
+    // Sendable: `monitor` guards what changes, and what is made never does.
+    private let monitor = Monitor()
+    private var made: [ObjectIdentifier: UnsafePointer<vg_node_type>] = [:]
+
+    func type<N: Node>(_ type: N.Type) -> UnsafePointer<vg_node_type> {
+        monitor.locked {
+            let id = ObjectIdentifier(type)
+            let found = made[id] ?? makeNodeType(N.self)
+            made[id] = found
+            return found
+        }
+    }
+}
+
 /// Turns a Swift node type into the C description that the host reads, when what it says of itself, and how its nodes
 /// are made, is known only at run time. The memory is never freed. [control]
 public func makeNodeType<N: Node>(

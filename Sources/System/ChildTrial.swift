@@ -5,17 +5,20 @@ import Glibc
 /// comes back there does no harm here.
 ///
 /// The child reads a line for each thing from its standard input. It tells on its standard output, `INDEX SPACE step`, what it
-/// is about to do, and in the end `INDEX done` or `INDEX refused reason`. [control]
+/// is about to do, and in the end `INDEX done`, `INDEX refused reason` or `INDEX told text`. [control]
 public struct ChildTrial: Sendable {
     /// The program and its arguments.
     public var command: [String]
     /// Seconds that one step may take.
     public var patience: Double
+    /// Variables that it has besides those of this process, "NAME=value".
+    public var variables: [String] = []
 
     /// What came of a thing that the child came through with.
     public enum Outcome: Sendable, Equatable {
         case done
         case refused(String)
+        case told(String)
     }
 
     /// What a child came to grief over.
@@ -39,7 +42,7 @@ public struct ChildTrial: Sendable {
         _ lines: [String], first: String, seconds: Double = 0
     ) -> (finished: [Outcome], stumble: Stumble?) {
         var child: Child
-        do throws(SystemError) { child = try Child(command) } catch {
+        do throws(SystemError) { child = try Child(command, variables) } catch {
             let text = "cannot be tried: \(command.first ?? ""): \(error.reason)"
             return ([], Stumble(step: "", text: text, said: ""))
         }
@@ -59,6 +62,9 @@ public struct ChildTrial: Sendable {
                     step = ""
                 } else if step.hasPrefix("refused ") {
                     finished.append(.refused(String(step.dropFirst("refused ".count))))
+                    step = ""
+                } else if step.hasPrefix("told ") {
+                    finished.append(.told(String(step.dropFirst("told ".count))))
                     step = ""
                 }
             }
@@ -90,11 +96,15 @@ private struct Child {
     private var printed = OutputTail()
     private var status: Int32?
 
-    init(_ command: [String]) throws(SystemError) {
+    init(_ command: [String], _ variables: [String]) throws(SystemError) {
         var launcher = ChildLauncher(command)
         launcher.hasInput = true
         launcher.separatesErrors = true
-        launcher.environment = ChildLauncher.environmentWithoutBacktrace()
+        let names = variables.map { String($0.prefix { $0 != "=" }) + "=" }
+        launcher.environment =
+            ChildLauncher.environmentWithoutBacktrace().filter { variable in !names.contains { variable.hasPrefix($0) }
+            }
+            + variables
         child = try launcher.start()
         (output, errors) = (child.output, child.errors)
     }

@@ -19,7 +19,7 @@ struct VoiceGraph: AsyncParsableCommand {
             StatusCommand.self, TopCommand.self, WebCommand.self, ControlCommand.self, LV2Command.self,
             ModelsCommand.self,
             PluginCommand.self, DoctorCommand.self, HelpCommand.self, IsolatedChildCommand.self,
-            PluginTrialCommand.self,
+            PluginTrialCommand.self, PluginCheckCommand.self,
             ServerProbeCommand.self, ManualCommand.self,
         ])
 }

@@ -40,6 +40,12 @@ let folders: [Folder] = [
         "Graph", "from the description of a graph to a schedule, and the engine that runs it on the audio thread",
         imports: ["GraphFile", "NodeKit", "Realtime", "System", "CNode"]),
     Folder(
+        "NodeTrials", "drives nodes without a graph, and looks whether they keep what they promise",
+        imports: ["CRealtime", "Graph", "NodeKit", "Realtime", "System"]),
+    Folder(
+        "NodeTesting", "what tests of nodes expect: the product for authors of plugins",
+        imports: ["NodeKit", "NodeTrials", "Testing"]),
+    Folder(
         "Nodes",
         "built-in node types that link no library: generators, levels, filters, dynamics, modulation, time, analysis",
         imports: ["NodeKit", "Realtime", "System", "CNode", "CRealtime"]),
@@ -108,7 +114,8 @@ let folders: [Folder] = [
         "voicegraph", "the command",
         imports: [
             "API", "Archive", "Config", "Control", "Doctor", "Drivers", "Film", "Graph", "GraphFile", "Host",
-            "Isolation", "JSON", "LV2", "ModelStore", "NodeKit", "Picture", "Reference", "Server", "SpeechDispatcher",
+            "Isolation", "JSON", "LV2", "ModelStore", "NodeKit", "NodeTrials", "Picture", "Reference", "Server",
+            "SpeechDispatcher",
             "System", "Terminal",
             "ArgumentParser",
         ]),
@@ -129,6 +136,7 @@ let folders: [Folder] = [
         "CRealtime",
         "clock, denormals, sanitizer marks, locked memory, waiting, child processes: what the audio and its children need of Linux in C"
     ),
+    Folder("CRealtimeCheck", "a library to preload: sees what could block on audio threads"),
     Folder("CSQLite", "the system's SQLite as a module"),
     Folder("CSndfile", "libsndfile as a module: reading and writing sound files"),
     Folder("CSoxr", "libsoxr as a module: resampling"),
@@ -174,7 +182,7 @@ struct SourceFile {
 let allowedExports: [String: Set<String>] = [
     "Realtime": ["CRealtime"],
     "NodeKit": ["CNode", "Realtime", "System"],
-    "VoiceGraph": ["Drivers", "GraphFile", "Host", "NodeKit"],
+    "NodeTesting": ["NodeTrials"], "VoiceGraph": ["Drivers", "GraphFile", "Host", "NodeKit"],
 ]
 
 /// Lines of imports that the table does not allow, as `path:line: message`.

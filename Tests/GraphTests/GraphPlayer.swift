@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 import Realtime
-@testable import TestSupport
+@testable import NodeTrials
+import TestSupport
 import Testing
 
 @testable import Graph

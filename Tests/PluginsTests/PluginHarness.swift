@@ -11,35 +11,6 @@ func pluginType(_ name: String) throws -> UnsafePointer<vg_node_type> {
     return try #require(entry, "\(name): \(registry.failures)").type
 }
 
-/// Drives a node offline as a host would: waits for each block, processes it, polls.
-extension NodeHarness {
-    /// Renders until the node is idle, at most `limit` frames.
-    func renderUntilIdle(limit: Int, block: Int = 256, inputs: [[Float]] = []) -> [[Float]] {
-        var result = [[Float]](
-            repeating: [], count: instance.ports.count { $0.kind == VG_AUDIO_PORT && $0.direction == VG_OUTPUT })
-        while !instance.askIdle(), (result.first?.count ?? 0) < limit {
-            for (channel, samples) in render(block, block: block, inputs: inputs).enumerated() {
-                result[channel] += samples
-            }
-        }
-        return result
-    }
-
-    /// Renders `frames` in blocks.
-    func render(_ frames: Int, block: Int = 256, inputs: [[Float]] = []) -> [[Float]] {
-        var result: [[Float]] = []
-        var done = 0
-        while done < frames {
-            let count = min(block, frames - done)
-            instance.wait(frames: count)
-            let part = run([count], inputs: inputs.map { Array($0.dropFirst(done)) })
-            if result.isEmpty { result = part } else { for index in part.indices { result[index] += part[index] } }
-            done += count
-        }
-        return result
-    }
-}
-
 /// Noise that is the same in every run.
 func noise(_ count: Int, seed: UInt32 = 1) -> [Float] {
     var state = seed

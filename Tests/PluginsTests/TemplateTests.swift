@@ -4,6 +4,7 @@ import Foundation
 import Graph
 import Host
 import NodeKit
+import NodeTrials
 import TestSupport
 
 @Suite struct TemplateTests {
@@ -37,10 +38,15 @@ import TestSupport
         let path = scratch.file("bin") + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
         try await finished(
             language == "swift"
-                ? ["swift", "build", "--package-path", package, "--disable-automatic-resolution"]
+                ? ["swift", "test", "--package-path", package, "--disable-automatic-resolution"]
                 : ["make", "-C", package, "CFLAGS=-Wall -Wextra -Werror"],
             environment: ["PATH": path])
         let folder = language == "swift" ? package + "/.build/debug" : package
+        // What is not optimized may lock at its first call.
+        let looks = language == "swift" ? NodeCheck.Subject.allCases.filter { $0 != .realtime } : []
+        try await finished(
+            [prefix + "/bin/voicegraph", "plugin", "check", folder + "/libvg-my-effect.so", "--strict"]
+                + looks.flatMap { ["--only", $0.rawValue] })
         let registry = NodeRegistry(search: PluginSearch(folders: [.init(folder)]))
         let (description, diagnostics) = ConfigFile.load(path: package + "/example.conf")
         #expect(diagnostics.isEmpty)

@@ -30,6 +30,9 @@ void vg_lock_memory(void);
  * free. Call it before there are other threads. [control] */
 void vg_limit_heaps(int count);
 
+/* Bytes that malloc has given out and not taken back. [any] */
+size_t vg_heap_bytes(void);
+
 /* How much is locked now. It looks at every page, which takes milliseconds.
  * [control] */
 vg_locked vg_locked_memory(void);

@@ -34,6 +34,15 @@ static inline void vg_realtime_resume(void) {
   if (__rtsan_enable) __rtsan_enable();
 }
 
+/* What libvoicegraph-realtime.so saw, where it was loaded before everything else:
+ * how many different things, -1 where it is not there, and each in words. */
+__attribute__((weak)) int vg_realtime_seen_count(void);
+__attribute__((weak)) const char *_Nonnull vg_realtime_seen(int index);
+static inline int vg_realtime_watched(void) { return vg_realtime_seen_count ? vg_realtime_seen_count() : -1; }
+static inline const char *_Nullable vg_realtime_watch_text(int index) {
+  return vg_realtime_seen ? vg_realtime_seen(index) : 0;
+}
+
 /* Flushes denormals to zero on the calling thread: they cost up to 40 times an
  * ordinary number. Floating-point state is per thread. [audio] */
 VG_AUDIO_SAFE static inline void vg_denormals_off(void) {

@@ -75,7 +75,7 @@ public final class NodeRegistry: Sendable {
                     "there is a node type '\(name)' already: \(taken.origin)", hint: "give this one another name")
             }
             state.own[name] = id
-            state.catalog.add(programTypes.type(N.self), origin: NodeCatalog.program)
+            state.catalog.add(nodeType(N.self), origin: NodeCatalog.program)
         }
     }
 
@@ -170,21 +170,3 @@ public final class NodeRegistry: Sendable {
         state.catalog.addUnavailable(failure.type, reason: reason, package: failure.package)
     }
 }
-
-/// The types of this program for C: made once each, since they live as long as the program.
-private final class ProgramTypes: @unchecked Sendable {
-    // Sendable: `monitor` guards what changes, and what is made never does.
-    private let monitor = Monitor()
-    private var made: [ObjectIdentifier: UnsafePointer<vg_node_type>] = [:]
-
-    func type<N: Node>(_ type: N.Type) -> UnsafePointer<vg_node_type> {
-        monitor.locked {
-            let id = ObjectIdentifier(type)
-            let found = made[id] ?? makeNodeType(N.self)
-            made[id] = found
-            return found
-        }
-    }
-}
-
-private let programTypes = ProgramTypes()

@@ -43,7 +43,7 @@ struct ScanProcess: Sendable {
         return (
             finished.map { outcome in
                 switch outcome {
-                case .done: .fine
+                case .done, .told: .fine
                 case .refused(let reason): .refused(reason)
                 }
             }, stumble

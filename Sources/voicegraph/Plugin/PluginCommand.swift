@@ -13,7 +13,8 @@ struct PluginCommand: ParsableCommand {
         discussion: """
             Examples:
               voicegraph plugin new sparkle
-            """, subcommands: [New.self])
+              voicegraph plugin check .build/release/libvg-sparkle.so
+            """, subcommands: [New.self, CheckPluginCommand.self])
 
     /// `voicegraph plugin new NAME`: writes a package that builds as it is.
     struct New: ParsableCommand {
@@ -68,6 +69,7 @@ struct PluginCommand: ParsableCommand {
                 Next:
                   cd \(folder)
                   \(language == .swift ? "swift build -c release" : "make")
+                  voicegraph plugin check \(build)/libvg-\(name).so
                   voicegraph describe \(name) --plugin-path \(build)
                   voicegraph render example.conf -o out.wav --duration 2 --plugin-path \(build)
 

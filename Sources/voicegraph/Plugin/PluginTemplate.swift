@@ -29,6 +29,7 @@ struct PluginTemplate: Sendable {
             files = [
                 ("Package.swift", fill(PackageResources.Package_swift_in)),
                 ("Sources/\(module)/\(module).swift", fill(PackageResources.Node_swift_in)),
+                ("Tests/\(module)Tests/\(module)Tests.swift", fill(PackageResources.Tests_swift_in)),
                 ("README.md", fill(PackageResources.README_swift_md_in, PackageResources.README_end_md_in)),
                 ("example.conf", fill(PackageResources.example_conf_in)), (".gitignore", ".build/\n"),
             ]

@@ -29,9 +29,12 @@ public struct CapturedNote: Sendable, Equatable {
     public var position: UInt64
 }
 
+/// Takes a sentence on what no node may do. On whatever thread the node does it.
+public typealias FaultReport = @Sendable (_ fault: String) -> Void
+
 /// Runs one node type through the C ABI, as a host would: creates, prepares and activates it, then processes signals
 /// cut into blocks, with guard zones around every buffer and outputs filled with garbage beforehand. A processor that
-/// leaves a frame unwritten, writes past its block or flags a block as silent that is not fails the running test.
+/// leaves a frame unwritten, writes past its block or flags a block as silent that is not is reported.
 public final class NodeHarness {
     /// Where the processor stands in a feedback loop.
     public enum Order: Sendable {
@@ -57,6 +60,8 @@ public final class NodeHarness {
     public var inPlace = false
     /// Whether the node is polled after each block.
     public var polls = true
+    /// Whether it is waited for before each block until the node has what the block needs, as a render does.
+    public var waits = false
     /// Where the processor stands in a loop.
     public var order = Order.straight
     /// The transport that processors see.
@@ -71,27 +76,28 @@ public final class NodeHarness {
     public var midiInputs: [[TimedMIDI]]
     /// Events of each MIDI output so far, at absolute frames.
     public private(set) var midiOutputs: [[TimedMIDI]]
+    /// Nanoseconds that the processor took for the last block.
+    public private(set) var lastTime: UInt64 = 0
     /// Per block: the silence flag of each audio output.
     public private(set) var silentOutputs: [[Bool]] = []
 
     private let buffers: NodeBuffers
     private let notices = Ring<vg_notice>(minimumCapacity: 4096)
 
-    /// Creates, prepares and activates a node of `type`.
+    /// Creates, prepares and activates a node of `type`. `rate` in Hz, `maxBlock` in frames, 8192 at most; `offline`: time
+    /// goes by as it processes; `models`: the folder of models, by default this user's. Throws what the node says.
     public init(
         _ type: UnsafePointer<vg_node_type>, _ settings: [String: SettingValue] = [:], rate: Double = 48000,
         maxBlock: Int = 1024, offline: Bool = false, name: String = "node", baseFolder: String = "",
-        models: String? = nil
-    ) throws {
-        capture = NodeCapture()
-        var services = capture.services
-        if let models { services.folders.models = models }
+        models: String? = nil, report: @escaping FaultReport
+    ) throws(NodeError) {
+        capture = NodeCapture(models: models, report: report)
         instance = try NodeInstance(
-            type: type, name: name, settings: Settings(settings), baseFolder: baseFolder, services: services)
+            type: type, name: name, settings: Settings(settings), baseFolder: baseFolder, services: capture.services)
         capture.expect(instance.declarations)
         instance.isDriven = offline
         preparation = Preparation(rate: rate, maxBlock: maxBlock, offline: offline)
-        buffers = NodeBuffers(instance: instance, longestBlock: 8192)
+        buffers = NodeBuffers(instance: instance, longestBlock: 8192, report: report)
         controlInputs = instance.ports.filter { $0.kind == VG_CONTROL_PORT && $0.direction == VG_INPUT }.map(
             \.defaultValue)
         midiInputs = Array(repeating: [], count: buffers.midiIn.count)
@@ -100,7 +106,7 @@ public final class NodeHarness {
     }
 
     /// Prepares and activates again, for example at another rate.
-    public func prepare(_ preparation: Preparation) throws {
+    public func prepare(_ preparation: Preparation) throws(NodeError) {
         precondition(
             preparation.maxBlock <= buffers.longestBlock, "the harness has room for \(buffers.longestBlock) frames")
         self.preparation = preparation
@@ -169,6 +175,7 @@ public final class NodeHarness {
         for index in outputs.indices { outputs[index].reserveCapacity(blocks.reduce(0, +)) }
         var start = 0
         for block in blocks {
+            if waits { instance.wait(frames: block) }
             step(block, inputs: inputs, start: start)
             for (index, buffer) in buffers.audioOut.enumerated() {
                 outputs[index].append(contentsOf: UnsafeBufferPointer(start: buffer.samples, count: block))
@@ -234,6 +241,8 @@ public final class NodeHarness {
         guard let processor = instance.processor, let process = instance.type.pointee.process else { return }
         let absorb = instance.absorb
         vg_denormals_off()
+        let start = vg_nanoseconds()
+        defer { lastTime = vg_nanoseconds() - start }
         switch order {
         case .straight:
             if let absorb { realtime(absorb, processor, &io, &cycle) }
@@ -245,7 +254,7 @@ public final class NodeHarness {
         }
     }
 
-    /// With the realtime sanitizer loaded, whatever could block ends the test run.
+    /// With the realtime sanitizer loaded, whatever could block ends the program.
     private func realtime(
         _ function: vg_process_function, _ processor: UnsafeMutableRawPointer, _ io: inout vg_io,
         _ cycle: inout vg_cycle

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import Testing
 
 /// Test signals and what can be measured of them. Frequencies in Hz, rates in Hz, amplitudes linear.
 public enum Signal {
@@ -66,16 +65,4 @@ private func contiguous<Result>(
     _ signal: some Collection<Float>, _ body: (UnsafeBufferPointer<Float>) -> Result
 ) -> Result {
     signal.withContiguousStorageIfAvailable(body) ?? Array(signal).withUnsafeBufferPointer(body)
-}
-
-/// Expects the same samples; tells how many and where the first other one is, not all of them.
-public func expectEqual(
-    _ samples: [Float], _ wanted: [Float], _ what: String = "", sourceLocation: SourceLocation = #_sourceLocation
-) {
-    let first = zip(samples, wanted).enumerated().first { $1.0 != $1.1 }?.offset
-    #expect(samples.count == wanted.count, "\(what)", sourceLocation: sourceLocation)
-    guard let first else { return }
-    Issue.record(
-        "\(what): frame \(first) of \(wanted.count) is \(samples[first]), not \(wanted[first])",
-        sourceLocation: sourceLocation)
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Graph
 import NodeKit
-import Testing
 
 /// An audio buffer with a guard zone before and after it.
 struct GuardedBuffer {
@@ -52,6 +51,7 @@ final class NodeBuffers {
     let midiIn, midiOut: [UnsafeMutablePointer<vg_midi>]
     private(set) var io = vg_io()
     private var hasFailed = false
+    private let report: FaultReport
 
     private let inPointers, outPointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
     private let inFlags: UnsafeMutablePointer<UnsafePointer<UInt8>?>
@@ -59,7 +59,8 @@ final class NodeBuffers {
     private let controlInPointers, controlOutPointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
     private let midiInPointers, midiOutPointers: UnsafeMutablePointer<UnsafeMutablePointer<vg_midi>?>
 
-    init(instance: NodeInstance, longestBlock: Int) {
+    init(instance: NodeInstance, longestBlock: Int, report: @escaping FaultReport) {
+        self.report = report
         func count(_ kind: vg_port_kind, _ direction: vg_direction) -> Int {
             instance.ports.count { $0.kind == kind && $0.direction == direction }
         }
@@ -185,7 +186,7 @@ final class NodeBuffers {
         }
     }
 
-    /// Fails the running test, once, for whatever no processor may do.
+    /// Reports, once, whatever no processor may do.
     func check(_ frames: Int, typeName: String) {
         if hasFailed { return }
         for (index, buffer) in audioOut.enumerated() {
@@ -203,8 +204,8 @@ final class NodeBuffers {
         }
     }
 
-    private func fail(_ text: Comment) {
+    private func fail(_ text: String) {
         hasFailed = true
-        Issue.record(text)
+        report(text)
     }
 }

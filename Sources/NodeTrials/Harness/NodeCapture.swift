@@ -2,7 +2,6 @@
 import Graph
 import NodeKit
 import Synchronization
-import Testing
 
 /// A copy of a frame of series that a node published.
 public struct CapturedFrame: Sendable, Equatable {
@@ -85,9 +84,15 @@ public final class NodeCapture: Sendable {
     }
 
     private let state = Mutex(State())
+    private let report: FaultReport
+    private let models: String
 
-    /// An empty capture.
-    public init() {}
+    /// An empty capture. `models`: the folder of models that nodes look into, by default this user's; `report` is told of
+    /// events and series that are not declared.
+    public init(models: String? = nil, report: @escaping FaultReport = { _ in }) {
+        self.report = report
+        self.models = models ?? UserFolders().models
+    }
 
     /// Everything published so far, in order.
     public var events: [CapturedEvent] { state.withLock { $0.events } }
@@ -141,7 +146,7 @@ public final class NodeCapture: Sendable {
         }
     }
 
-    /// From now on, events and series that are not declared fail the running test.
+    /// From now on, events and series that are not declared are faults.
     func expect(_ declarations: NodeDeclarations) { state.withLock { $0.declarations = declarations } }
 
     private func take(_ event: CapturedEvent, silently: Bool) {
@@ -151,12 +156,12 @@ public final class NodeCapture: Sendable {
         }
         guard let declarations else { return }
         guard let type = declarations.events.first(where: { $0.name == event.name }) else {
-            Issue.record("the event \(event.name) is not declared")
+            report("the event \(event.name) is not declared")
             return
         }
         for (name, value) in event.fields where !type.fields.contains(where: { $0.name == name && value.fits($0.kind) })
         {
-            Issue.record("\(event.name) does not declare the field \(name) with \(value)")
+            report("\(event.name) does not declare the field \(name) with \(value)")
         }
     }
 
@@ -169,7 +174,7 @@ public final class NodeCapture: Sendable {
         for (place, row) in frame.rows {
             let width = place < declarations.series.count ? declarations.series[place].width : -1
             if width < 0 || (width > 0 && row.count != width) {
-                Issue.record("\(row.count) numbers of series \(place) are not declared")
+                report("\(row.count) numbers of series \(place) are not declared")
             }
         }
     }
@@ -177,7 +182,7 @@ public final class NodeCapture: Sendable {
     /// The host's side, for `NodeInstance`.
     public var services: NodeServices {
         var services = NodeServices()
-        services.folders.models = userData + "/voicegraph/models"
+        services.folders.models = models
         services.log = { level, text in
             self.state.withLock { $0.logs.append(CapturedLog(level: level.rawValue, text: text)) }
         }
