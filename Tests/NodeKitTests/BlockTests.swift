@@ -14,8 +14,8 @@ import Testing
             ("let frames = { block.frames }; state = frames()", "cannot be captured by an escaping closure"),
             ("all.append(block.output(0)[0])", "can cause locking"),
         ])
-    func kept(_ body: String, _ message: String?) throws {
-        let output = try compile(
+    func kept(_ body: String, _ message: String?) async throws {
+        let output = try await compile(
             """
             nonisolated(unsafe) var kept: Float = 0
             nonisolated(unsafe) var last: InputSamples
@@ -33,8 +33,8 @@ import Testing
     }
 
     @Test("What the host calls of an audio half is the node's own function, also in a build for debugging")
-    func direct() throws {
-        let made = try compile(
+    func direct() async throws {
+        let made = try await compile(
             """
             final class Half: LoopNode {
                 struct Processor: BitwiseCopyable { var count = 0 }
@@ -69,26 +69,9 @@ import Testing
         }
     }
 
-    /// What the compiler makes of a source without optimization, and what it says.
-    private func compile(_ text: String) throws -> (code: String, errors: String) {
+    private func compile(_ text: String) async throws -> (code: String, errors: String) {
         let scratch = try Scratch()
         try ("import NodeKit\n" + text).write(toFile: scratch.file("half.swift"), atomically: true, encoding: .utf8)
-        let modules = URL(filePath: Program.voicegraph).deletingLastPathComponent().path + "/Modules"
-        let c = ["CNode", "CRealtime"].flatMap { name in
-            let include = "\(packageRoot)/Sources/\(name)/include"
-            return ["-I", include, "-Xcc", "-fmodule-map-file=\(include)/module.modulemap"]
-        }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            ["swiftc", "-emit-sil", "-o", scratch.file("half.sil"), "-swift-version", "6", "-I", modules] + c
-            + [scratch.file("half.swift")]
-        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "LD_PRELOAD" }
-        let pipe = Pipe()
-        process.standardError = pipe
-        try process.run()
-        let errors = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return ((try? String(contentsOfFile: scratch.file("half.sil"), encoding: .utf8)) ?? "", errors)
+        return try await compileSwift([scratch.file("half.swift")])
     }
 }

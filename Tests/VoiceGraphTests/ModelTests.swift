@@ -224,4 +224,51 @@ private final class Teller: Node {
         #expect(gone == nil)
         await host.close()
     }
+
+    @Test("Levels are told of each meter, per channel, with a hundred of them") func levels() async throws {
+        let levels = LevelsModel(host)
+        let one = LevelsModel(host, meter: "right")
+        try await play(
+            Graph {
+                let tone = Tone("tone", frequency: 1000, levelDB: -20)
+                tone => Meter("left") => Output("out", channels: 1)
+                tone => Gain(gainDB: -10) => Meter("right") => Output("other", channels: 1)
+            })
+        try await until("there are a hundred") { levels.history["right"]?.count == 100 && one.levels["right"] != nil }
+        let (left, right) = (try #require(levels.levels["left"]), try #require(levels.levels["right"]))
+        #expect(abs(left.rms[0] + 23.01) < 0.2 && abs(left.peak[0] + 20) < 0.2, "\(left)")
+        #expect(abs(right.rms[0] + 33.01) < 0.2 && left.rms.count == 1, "\(right)")
+        #expect(Set(one.levels.keys) == ["right"])
+        await host.stop()
+    }
+
+    @Test("A graph's nodes, parameters, switches and troubles are told as they change") func graphs() async throws {
+        let model = GraphModel(host)
+        #expect(model.nodes.isEmpty && model.state == nil)
+        try await play(Graph { Input("mic") => Gain("gain", gainDB: -6) => Output("out") })
+        model.refresh()
+        try await until("it plays") { model.state == "running" }
+        #expect(model.nodes.map(\.name) == ["mic", "gain", "out"] && model.links.count == 2)
+        #expect(model.nodes[1].parameters == ["gain_db": -6] && model.nodes[1].type == "gain")
+        try await host.set("gain", "gain_db", to: -12)
+        try await until("it was turned") { model.nodes[1].parameters["gain_db"] == -12 }
+        try await host.mute("gain")
+        try await until("it is muted") { model.nodes[1].isMuted && !model.nodes[1].isBypassed }
+        try await host.add(NodeDescription(name: "late", type: "delay", entries: [:]), into: "gain -> out")
+        try await until("it is there") { model.nodes.count == 4 && model.links.count == 3 }
+        // What gives no numbers is silenced.
+        let other = GraphModel(host)
+        await host.stop()
+        model.refresh()
+        try await until("it ended") { model.state == nil }
+        try await play(
+            Graph {
+                SourceNode("bad") { block in
+                    let output = block.output(0)
+                    for frame in 0..<block.frames { output[frame] = .nan }
+                } => Output("out", channels: 1)
+            })
+        try await until("it is told") { other.nodes.first?.trouble != nil }
+        await host.stop()
+    }
 }

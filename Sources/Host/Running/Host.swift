@@ -35,6 +35,8 @@ public actor Host {
     private(set) var running: RunningGraph?
     private var closed = false
     private nonisolated let opened = Lock(false)
+    /// What nodes of the graph find in this program, and lives no shorter than they may be made.
+    private var parts: (any Sendable)?
     /// Where the graph was read from, and with what said on top.
     var source: (path: String, overrides: [String])?
     /// The change that was asked for last; the next one waits for it.
@@ -100,13 +102,18 @@ public actor Host {
 
     /// Checks and builds a graph that no file says; returns its warnings, and throws as the other `load` does.
     @discardableResult
-    public func load(_ description: GraphDescription) throws -> [Diagnostic] {
+    public func load(_ description: GraphDescription) throws -> [Diagnostic] { try load(description, keeping: nil) }
+
+    /// The same; `parts` live as long as this graph can be played or edited.
+    @discardableResult
+    package func load(_ description: GraphDescription, keeping parts: (any Sendable)?) throws -> [Diagnostic] {
         guard !closed else { throw Fault("this host is closed", hint: "make another") }
         guard running == nil else { throw Fault("a graph is playing", hint: "stop it first") }
         let (prepared, diagnostics) = try PreparedGraph.make(description, registry: registry, bus: bus)
         guard let prepared else { throw InvalidGraph(diagnostics: diagnostics) }
         loaded = prepared
         source = nil
+        self.parts = parts
         return diagnostics
     }
 

@@ -77,6 +77,6 @@ extension Host {
         // Wherever the program goes, paths start where they did.
         description.baseFolder = description.baseFolder.isEmpty ? currentFolder() : absolute(description.baseFolder)
         for type in graph.types { try type.register(self) }
-        return graph.diagnostics + (try load(description))
+        return graph.diagnostics + (try load(description, keeping: graph.types))
     }
 }

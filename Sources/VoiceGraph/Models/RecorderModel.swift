@@ -94,6 +94,7 @@ import Observation
     public func resume() async throws { _ = try await host.perform(VG_ACTION_RESUME, on: try await recorder()) }
 
     /// Completes the file.
+    @discardableResult
     public func finish() async throws -> Recording {
         let results = try await host.perform(VG_ACTION_FINISH, on: try await recorder())
         let recording = Recording(Settings(results))

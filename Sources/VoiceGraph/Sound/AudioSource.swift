@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import GraphFile
 import NodeKit
-import Synchronization
 import System
 
 /// Sound that this program makes, as a node of a graph. What is written is played once, in order and without a gap, at the
@@ -42,21 +41,17 @@ public final class AudioSource: GraphPart, Sendable {
     ) {
         self.channels = max(1, min(channels, 64))
         self.buffer = max(0.005, min(buffer, 60))
-        number = Self.numbers.add(1, ordering: .relaxed).newValue
+        number = Self.all.next()
         placed = PlacedNode(
             name, type: ProgramSource.descriptor.name,
             [
                 (ProgramSource.number.setting.key, .integer(Int64(number))),
                 (ProgramSource.channels.setting.key, .integer(Int64(self.channels))),
             ], file: file, line: line, column: column)
-        let number = number
-        Self.all.withLock { $0[number] = Weak(source: self) }
+        Self.all.keep(self, number)
     }
 
-    deinit {
-        let number = number
-        Self.all.withLock { $0[number] = nil }
-    }
+    deinit { Self.all.forget(number) }
 
     /// The node alone.
     public var chain: Chain {
@@ -157,14 +152,7 @@ public final class AudioSource: GraphPart, Sendable {
 
     // MARK: - its node
 
-    private struct Weak: Sendable {
-        weak var source: AudioSource?
-    }
-
-    private static let numbers = Atomic(0)
-    private static let all = Lock<[Int: Weak]>([:])
-
-    static func find(_ number: Int) -> AudioSource? { all.withLock { $0[number]?.source } }
+    static let all = NumberedObjects<AudioSource>()
 
     /// Its node plays from this pipe; `behind`: frames from there until it is heard.
     func begin(_ pipe: PlaybackPipe, behind: @escaping @Sendable () -> Int) {

@@ -32,7 +32,7 @@ final class ProgramSource: AudioNode {
     private var hasFailed = false
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        guard let source = AudioSource.find(try settings[Self.number]) else {
+        guard let source = AudioSource.all.find(try settings[Self.number]) else {
             throw NodeError("its sound lives in the program that made the graph", hint: "load the graph there")
         }
         self.host = host
