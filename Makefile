@@ -121,4 +121,4 @@ soak-voice: setup-test ## talk with the assistant at random while everything fai
 		$(SWIFT) test --skip-build --no-parallel --filter FaultTests.ConversationSoakTests
 
 clean: ## remove what was built
-	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench .build-release *.deb
+	rm -rf .build .build-tsan .build-asan .build-fuzz .build-bench .build-release .build-examples *.deb

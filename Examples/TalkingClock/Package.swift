@@ -1,0 +1,13 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+let package = Package(
+    name: "TalkingClock",
+    dependencies: [.package(name: "voicegraph", path: "../..", traits: [])],
+    targets: [
+        .executableTarget(
+            name: "TalkingClock", dependencies: [.product(name: "VoiceGraph", package: "voicegraph")],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])
+    ]
+)
