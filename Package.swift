@@ -55,6 +55,7 @@ let package = Package(
         .library(name: "NodeKit", targets: ["NodeKit"]),
         .library(name: "NodeTesting", targets: ["NodeTesting"]),
         .library(name: "VoiceGraph", targets: ["VoiceGraph", "Host"]),
+        .library(name: "RemoteGraph", targets: ["RemoteGraph"]),
         .library(name: "VoiceGraphArchive", targets: ["Archive"]),
         // Loaded before everything else, to see what must not be on the audio thread.
         .library(name: "voicegraph-realtime", type: .dynamic, targets: ["CRealtimeCheck"]),
@@ -143,6 +144,7 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         code("Control", ["API", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"], exclude: design),
+        code("RemoteGraph", ["Control", "Host", "JSON", "NodeKit", "System", "VoiceGraph"]),
         code("Archive", ["CSQLite", "Graph", "Host", "NodeKit", "System"], exclude: design),
         .target(
             name: "Server",
@@ -231,7 +233,7 @@ let package = Package(
         tests(
             "Host",
             ["Config", "Drivers", "Graph", "GraphFile", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Realtime"]),
-        tests("VoiceGraph", ["GraphFile", "Host", "NodeKit", "VoiceGraph"]),
+        tests("VoiceGraph", ["Control", "GraphFile", "Host", "NodeKit", "RemoteGraph", "VoiceGraph"]),
         tests("Control", ["Control", "Host", "System"]),
         tests("Archive", ["Archive", "Config", "Drivers", "Graph", "GraphFile", "Host", "NodeKit", "System"]),
         tests(

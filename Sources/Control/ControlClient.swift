@@ -66,6 +66,9 @@ public final class ControlClient {
 
     deinit { close(descriptor) }
 
+    /// Ends the connection, also for a thread that waits in `nextLine`, which is told so. [any]
+    public func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     /// Forwards an address of TCP on the other machine, which is then the same on this one. [any]
     public func forward(_ address: String) throws(Fault) { try tunnel?.forward(address: address) }
 

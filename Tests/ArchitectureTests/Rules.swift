@@ -81,6 +81,9 @@ let folders: [Folder] = [
         "the socket by which other programs of the user call a host, its client, the tunnel through ssh, the watch on files",
         imports: ["API", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System", "CRealtime"]),
     Folder(
+        "RemoteGraph", "the same for Swift programs of a host in another process or on another machine",
+        imports: ["Control", "Host", "JSON", "NodeKit", "System", "VoiceGraph"]),
+    Folder(
         "Archive", "texts that were said and recordings that were made, kept in SQLite",
         imports: ["CSQLite", "Graph", "Host", "NodeKit", "System"]),
     Folder(
@@ -182,7 +185,9 @@ struct SourceFile {
 let allowedExports: [String: Set<String>] = [
     "Realtime": ["CRealtime"],
     "NodeKit": ["CNode", "Realtime", "System"],
-    "NodeTesting": ["NodeTrials"], "VoiceGraph": ["Drivers", "GraphFile", "Host", "NodeKit"],
+    "NodeTesting": ["NodeTrials"],
+    "RemoteGraph": ["VoiceGraph"],
+    "VoiceGraph": ["Drivers", "GraphFile", "Host", "NodeKit"],
 ]
 
 /// Lines of imports that the table does not allow, as `path:line: message`.

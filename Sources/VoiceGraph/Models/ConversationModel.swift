@@ -47,7 +47,7 @@ import Observation
     public var items: [TextItem] { texts.items }
 
     private var texts = TextItems()
-    private let host: Host
+    private let host: any GraphHost
     private let chosen: String?
     private let microphone: String?
     /// The node that has told how it stands.
@@ -57,7 +57,7 @@ import Observation
 
     /// Follows the node `agent`, by default the only one that answers; `microphone`: the node that `mute` silences, by default
     /// the only input. The graph may be loaded later.
-    public init(_ host: Host, agent: String? = nil, microphone: String? = nil) {
+    public init(_ host: any GraphHost, agent: String? = nil, microphone: String? = nil) {
         self.host = host
         (chosen, self.microphone) = (agent, microphone)
         reader = HostReader(host) { published in
@@ -78,7 +78,7 @@ import Observation
         typed += 1
         let echo = TextItem(
             id: TextItem.ID(node: "", number: typed), text: text, isFinal: false,
-            start: await host.status?.time ?? items.last?.start ?? 0)
+            start: (try? await host.look()?.time) ?? items.last?.start ?? 0)
         texts.put(echo)
         do {
             _ = try await host.perform(VG_ACTION_SEND, on: try await agent(), ["text": .string(text)])
@@ -104,25 +104,19 @@ import Observation
     public func mute(_ muted: Bool) async throws {
         var node = microphone
         if node == nil {
-            let inputs = await host.description?.nodes.filter { $0.type == StandardType.input }.map(\.name) ?? []
+            let inputs = try await host.look()?.nodes.filter { $0.type == StandardType.input }.map(\.name) ?? []
             guard inputs.count <= 1 else {
                 throw Fault("several nodes are inputs", hint: "name one: \(inputs.joined(separator: ", "))")
             }
             node = inputs.first
         }
         guard let node else { throw Fault("no node is an input", hint: "name the microphone") }
-        try await host.mute(node, muted)
+        try await host.setMuted(node, muted)
         isMuted = muted
     }
 
     private func agent() async throws(Fault) -> String {
-        if let chosen { return chosen }
-        let agents = await host.face.nodes(.converses)
-        guard let first = agents.first else { throw Fault("no node answers", hint: "add a node that does") }
-        guard agents.count == 1 else {
-            throw Fault("several nodes answer", hint: "name one: \(agents.joined(separator: ", "))")
-        }
-        return first
+        try await host.only(.converses, chosen: chosen, does: "answers")
     }
 
     private nonisolated static func isState(_ event: Event) -> Bool {

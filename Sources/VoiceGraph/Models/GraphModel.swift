@@ -1,44 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-import GraphFile
 import Host
-import NodeKit
 import Observation
 
 /// A graph that plays, for views: its nodes and links, what they are set to, how they are, and when audio was late.
 @MainActor @Observable public final class GraphModel {
-    /// A node.
-    public struct Node: Sendable, Equatable, Identifiable {
-        /// Its name in the graph.
-        public var name: String
-        /// Its type.
-        public var type: String
-        /// Why it is not well, or silenced; nil: it is well.
-        public var trouble: String?
-        /// Whether nothing is heard of it.
-        public var isMuted = false
-        /// Whether what goes in is heard in place of what comes out.
-        public var isBypassed = false
-        /// What its parameters were last set to, by their keys.
-        public var parameters: [String: Float] = [:]
-        /// Its name.
-        public var id: String { name }
-    }
-
     /// In the order of the graph.
-    public private(set) var nodes: [Node] = []
+    public private(set) var nodes: [GraphLook.Node] = []
     /// In the order of the graph.
-    public private(set) var links: [LinkDescription] = []
+    public private(set) var links: [GraphLook.Link] = []
     /// "running", "stalled", "lost", "waiting" or "stopped", as of `Status`; nil: it does not play.
     public private(set) var state: String?
-    /// When audio was late last, and by whose fault: the newest at the end.
-    public private(set) var dropouts: [Dropout] = []
-    private let host: Host
+    /// What was late last, and by whose fault: the newest at the end.
+    public private(set) var late: [GraphLook.LateAudio] = []
+    private let host: any GraphHost
     @ObservationIgnored private var reader: HostReader?
     @ObservationIgnored private var isReading = false
     @ObservationIgnored private var isStale = false
 
     /// Follows what `host` plays.
-    public init(_ host: Host) {
+    public init(_ host: any GraphHost) {
         self.host = host
         reader = HostReader(host) { published in
             guard case .event(let event) = published else { return false }
@@ -58,8 +38,10 @@ import Observation
         Task { @MainActor [weak self, host] in
             while let self, isStale {
                 isStale = false
-                let look = await host.look()
-                (nodes, links, state, dropouts) = (look.nodes, look.links, look.state, look.dropouts)
+                // A host elsewhere that does not answer plays nothing that could be shown.
+                let look = try? await host.look()
+                (nodes, links) = (look?.nodes ?? [], look?.links ?? [])
+                (state, late) = (look?.state, look?.late ?? [])
             }
             self?.isReading = false
         }
@@ -72,21 +54,4 @@ import Observation
             HostEvent.heard, HostEvent.stalled, HostEvent.resumed, HostEvent.serverLost, HostEvent.serverBack,
             HostEvent.serverFound, HostEvent.format, HostEvent.dropout,
         ].map(\.name))
-}
-
-extension Host {
-    fileprivate func look() -> (
-        nodes: [GraphModel.Node], links: [LinkDescription], state: String?, dropouts: [Dropout]
-    ) {
-        let status = status
-        let parameters = parameters
-        let nodes = (description?.nodes ?? []).map { node in
-            GraphModel.Node(
-                name: node.name, type: node.type, trouble: status?.degraded[node.name], isMuted: node.mute,
-                isBypassed: node.bypass,
-                parameters: Dictionary(
-                    (parameters[node.name] ?? []).map { ($0.parameter.key, $0.value) }, uniquingKeysWith: { $1 }))
-        }
-        return (nodes, description?.links ?? [], status?.state, dropouts)
-    }
 }

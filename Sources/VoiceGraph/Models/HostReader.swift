@@ -7,10 +7,10 @@ final class HostReader: Sendable {
 
     /// `take` is told everything that is wanted; false: nobody is there any more who could use it.
     init(
-        _ host: Host, wants: @escaping @Sendable (Published) -> Bool,
+        _ host: any GraphHost, wants: @escaping @Sendable (Published) -> Bool,
         take: @escaping @MainActor @Sendable (Published) -> Bool
     ) {
-        let subscription = host.subscribe(.bounded(4096), where: wants)
+        let subscription = host.subscribe(.bounded(4096), series: [], where: wants, until: { _ in false })
         task = Task { @MainActor in
             while let next = await subscription.next() {
                 if !take(next) { return }

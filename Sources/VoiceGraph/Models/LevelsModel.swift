@@ -20,7 +20,7 @@ import Observation
     @ObservationIgnored private var reader: HostReader?
 
     /// Follows the node `meter`, by default all that measure levels. The graph may be loaded later.
-    public init(_ host: Host, meter: String? = nil) {
+    public init(_ host: any GraphHost, meter: String? = nil) {
         reader = HostReader(host) { published in
             guard case .frame(let frame) = published, meter == nil || frame.node == meter else { return false }
             return !frame["rms"].isEmpty && !frame["peak"].isEmpty

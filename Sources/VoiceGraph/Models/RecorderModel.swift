@@ -49,12 +49,12 @@ import Observation
     /// Why the last one failed; nil: it did not.
     public private(set) var failure: String?
 
-    private let host: Host
+    private let host: any GraphHost
     private let chosen: String?
     @ObservationIgnored private var reader: HostReader?
 
     /// Follows the node `recorder`, by default the only one that records. The graph may be loaded later.
-    public init(_ host: Host, recorder: String? = nil) {
+    public init(_ host: any GraphHost, recorder: String? = nil) {
         self.host = host
         chosen = recorder
         reader = HostReader(host) { published in
@@ -80,7 +80,8 @@ import Observation
         arguments["limit"] = limit.map { .number($0) }
         let audio = AudioFrames(
             host.subscribe(
-                .bounded(4096), where: { if case .audio(let audio) = $0 { audio.node == node } else { false } },
+                .bounded(4096), series: [],
+                where: { if case .audio(let audio) = $0 { audio.node == node } else { false } },
                 until: { if case .event(let event) = $0 { event.node == node && Self.isEnd(event) } else { false } }))
         _ = try await host.perform(VG_ACTION_START, on: node, arguments)
         failure = nil
@@ -111,16 +112,7 @@ import Observation
     }
 
     private func recorder() async throws(Fault) -> String {
-        let recorders = await host.face.nodes(.records)
-        if let node = recorders.first(where: { $0 == chosen }) { return node }
-        guard chosen == nil, let first = recorders.first else {
-            throw Fault(
-                chosen.map { "no node '\($0)' records" } ?? "no node records", hint: "add a node that does")
-        }
-        guard recorders.count == 1 else {
-            throw Fault("several nodes record", hint: "name one: \(recorders.joined(separator: ", "))")
-        }
-        return first
+        try await host.only(.records, chosen: chosen, does: "records")
     }
 
     private nonisolated static func state(_ event: Event) -> State? {

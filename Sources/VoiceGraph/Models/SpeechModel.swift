@@ -33,13 +33,13 @@ import Observation
     /// Why the last text could not be spoken; nil: it could.
     public private(set) var failure: String?
 
-    private let host: Host
+    private let host: any GraphHost
     private let chosen: String?
     @ObservationIgnored private var reader: HostReader?
 
     /// Follows the node `voice`, by default the one that speaks; `meter`: the node that tells the level, by default any that
     /// measures it. The graph may be loaded later.
-    public init(_ host: Host, voice: String? = nil, meter: String? = nil) {
+    public init(_ host: any GraphHost, voice: String? = nil, meter: String? = nil) {
         self.host = host
         chosen = voice
         reader = HostReader(host) { published in
@@ -74,7 +74,7 @@ import Observation
     public func resume() async throws { _ = try await host.perform(VG_ACTION_RESUME, on: try await voice()) }
 
     private func voice() async throws(Fault) -> String {
-        if let chosen { chosen } else { try await host.speaker() }
+        try await host.only(.speaks, chosen: chosen, does: "speaks")
     }
 
     private nonisolated static func isOfVoice(_ event: Event) -> Bool {

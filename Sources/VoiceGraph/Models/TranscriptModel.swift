@@ -11,7 +11,7 @@ import Observation
     @ObservationIgnored private var reader: HostReader?
 
     /// Follows the texts of `node`, by default of all nodes that tell some.
-    public init(_ host: Host, node: String? = nil) {
+    public init(_ host: any GraphHost, node: String? = nil) {
         reader = HostReader(host) { published in
             guard case .event(let event) = published, case .text? = event.type?.role else { return false }
             return event.node != nil && (node == nil || event.node == node)
