@@ -95,7 +95,8 @@ let package = Package(
         .target(name: "CNode", cSettings: [.unsafeFlags(["-Xclang", "-mframe-pointer=none"])]),
         // Optimized in debug builds too: it measures every block of every test.
         .target(name: "CRealtime", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
-        .target(name: "CRealtimeCheck"),
+        // Loaded into programs in C, too, which have no runtime of Swift: without what begins one.
+        .target(name: "CRealtimeCheck", linkerSettings: [.unsafeFlags(["-nostartfiles"])]),
         // Loads libjack itself, from the one package or the other.
         .target(name: "CJack"),
         // Swift loads the libraries of these, so that there is nothing to link.

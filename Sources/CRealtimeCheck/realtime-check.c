@@ -44,9 +44,12 @@ static const char *base(const char *path) {
 }
 
 /* Whether an address is in this library or in what every call goes through. */
-static int is_between(const char *file) {
-  return strncmp(file, "libvoicegraph-realtime", 22) == 0 || strncmp(file, "libc.so", 7) == 0 ||
-         strncmp(file, "libswift", 8) == 0 || strncmp(file, "libstdc++", 9) == 0;
+static int is_between(const Dl_info *info) {
+  static Dl_info own;
+  const char *file = base(info->dli_fname);
+  if (!own.dli_fbase) dladdr(&seen, &own);
+  return info->dli_fbase == own.dli_fbase || strncmp(file, "libc.so", 7) == 0 || strncmp(file, "libswift", 8) == 0 ||
+         strncmp(file, "libstdc++", 9) == 0;
 }
 
 /* Who called it: the first frame that is neither ours nor a runtime's. */
@@ -55,7 +58,7 @@ static void describe(const seen_call *call, char *text, size_t size) {
     Dl_info info;
     if (!dladdr((char *)call->frames[i] - 1, &info)) continue;
     const char *file = base(info.dli_fname);
-    if (is_between(file)) continue;
+    if (is_between(&info)) continue;
     if (info.dli_sname)
       snprintf(text, size, "%s, called by %s in %s", call->function, info.dli_sname, file);
     else

@@ -101,6 +101,23 @@ import TestSupport
         #expect(found.lines.count == NodeCheck.Subject.allCases.count, "\(found.text)")
     }
 
+    @Test("Preloaded into a program that marks its audio thread, the library ends it and names the place")
+    func preloaded() async throws {
+        let scratch = try Scratch()
+        let program = scratch.file("marked")
+        let built = try await runTool([
+            "cc", "-rdynamic", "\(packageRoot)/Tests/Fixtures/preload/marked.c", "-o", program,
+        ])
+        try #require(built.status == 0, "\(built.output)")
+        let alone = try await runTool([program], environment: ["LD_PRELOAD": ""])
+        #expect(alone.status == 0 && alone.output == "survived\n")
+        let folder = URL(fileURLWithPath: Program.voicegraph).deletingLastPathComponent().path
+        let preload = ["LD_PRELOAD": folder + "/libvoicegraph-realtime.so", "SWIFT_BACKTRACE": "enable=no"]
+        let watched = try await runTool([program], environment: preload)
+        #expect(watched.status != 0, "\(watched.output)")
+        #expect(watched.output == "voicegraph: on the audio thread: malloc, called by callback in marked\n")
+    }
+
     @Test("What is no plugin, has no such type or takes no such setting is told")
     func nonsense() async throws {
         let scratch = try Scratch()

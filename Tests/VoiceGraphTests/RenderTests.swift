@@ -98,4 +98,27 @@ import VoiceGraph
         await #expect(throws: CancellationError.self) { try await memory.value }
         await #expect(throws: CancellationError.self) { try await file.value }
     }
+
+    @Test("A mode does to a voice what it says, and measurement nothing", arguments: RecordingMode.allCases)
+    func modes(_ mode: RecordingMode) async throws {
+        let rumble = Signal.sine(46.875, rate: 48000, frames: 65536, amplitude: 0.05)
+        let voice = Signal.sine(750, rate: 48000, frames: 65536, amplitude: 0.05)
+        let sound = zip(rumble, voice).map { $0 + $1 }
+        let graph = Graph { Input("mic") => mode.processing() => Output("out", channels: 1) }
+        let rendered = try await graph.render(
+            RenderOptions(seconds: 65536 / 48000), inputs: ["mic": Sound(rate: 48_000, channels: [sound])])
+        let heard = Array(rendered.sound.channels[0].suffix(32768))
+        switch mode {
+        case .default, .measurement: #expect(heard == Array(sound.suffix(32768)))
+        case .voiceChat, .spokenAudio:
+            let low = Signal.partial(46.875, of: heard, rate: 48000).amplitude
+            let high = Signal.partial(750, of: heard, rate: 48000).amplitude
+            #expect(low < 0.3 * high, "\(low) \(high)")
+            #expect(high > 0.06 && high < 0.3, "\(high)")
+        }
+        let names = try Graph.recording("a.wav", mode: mode).description.nodes.map(\.name)
+        #expect(names.first == "mic" && names.suffix(2) == ["level", "take"] && names.count == 3 + mode.steps.count)
+        let lossy = Result { try Graph.recording("a.ogg", mode: mode) }
+        #expect(((try? lossy.get()) == nil) == (mode == .measurement))
+    }
 }

@@ -20,7 +20,7 @@ struct RecordCommand: AsyncParsableCommand {
             with exit code 0. When the audio stops and comes back, the recording goes on. What is lost or fails ends it \
             with exit code 1. `voicegraph takes` lists what was recorded.
 
-            \(RecordMode.help)
+            \(RecordingMode.help)
 
             \(KeyHelp.text(RecordKeys.help))
 
@@ -56,8 +56,8 @@ struct RecordCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "What is done before: nothing, or a chain for voices.",
-            valueName: RecordMode.allCases.map(\.rawValue).joined(separator: "|")))
-    var mode = RecordMode.plain
+            valueName: RecordingMode.allCases.map(\.rawValue).joined(separator: "|")))
+    var mode = RecordingMode.default
 
     @Option(
         help: ArgumentHelp("Which ports to record, as JACK names them; may hold *.", valueName: "ports"))

@@ -13,10 +13,9 @@ let limit = CommandLine.arguments.dropFirst(2).first.flatMap { Double($0) }
 do {
     let host = Host()
     let recorder = RecorderModel(host)
-    try await host.load(
-        Graph("memo") { Input("mic", connect: ["system:capture_1"]) => Record("take", path: path, autostart: false) })
+    try await host.load(.recording(path, mode: .spokenAudio, from: ["system:capture_1"]))
     try await host.run()
-    try await recorder.start(path: path, limit: limit)
+    try await recorder.start(limit: limit)
     if limit == nil {
         print("It records; press Enter to end.")
         _ = await Task.detached { readLine() }.value
