@@ -203,6 +203,8 @@ def test_what_cannot_begin_is_closed_to_a_button_and_opened_again(placed):
     assert page.evaluate(f"{ELEMENT}.shadowRoot.activeElement.part.value") == "launcher"
     part(page, "launcher").click()
     part(page, "retry").wait_for()
+    # A key of the page goes to whoever has the focus, which comes with what is shown.
+    eventually("the retry has the focus", lambda: page.evaluate(f"{ELEMENT}.shadowRoot.activeElement?.part.value") == "retry")
     page.keyboard.press("Escape")
     part(page, "launcher").wait_for()
 

@@ -43,7 +43,9 @@ export function recorder(app) {
 		const tick = () => (timer.textContent = time())
 		const panel = h('div', { class: 'panel' })
 		function take(event) {
-			if (event.seconds !== undefined) [seconds, since] = [event.seconds, performance.now()]
+			// Levels that were on their way when it was paused tell less than the pause.
+			const isOlder = event.values && ['paused', 'interrupted'].includes(now)
+			if (event.seconds !== undefined && !isOlder) [seconds, since] = [event.seconds, performance.now()]
 			if (event.event === names[0]) {
 				now = panel.dataset.state = event.state
 				state.textContent = [now, event.reason].filter(Boolean).join(': ')

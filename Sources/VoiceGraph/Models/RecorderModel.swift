@@ -143,7 +143,8 @@ import Observation
             }
         } else if let levels = Self.levels(event) {
             self.levels = levels
-            seconds = fields.number("seconds") ?? seconds
+            // Those that were on their way when it was paused tell less than the pause.
+            if state != .paused, state != .interrupted { seconds = fields.number("seconds") ?? seconds }
         } else if let state = Self.state(event) {
             self.state = state
             seconds = fields.number("seconds") ?? seconds
