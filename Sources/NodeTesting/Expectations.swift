@@ -3,15 +3,16 @@ import NodeKit
 import NodeTrials
 import Testing
 
-/// Expects that a type keeps every promise of a node; see `NodeCheck.Subject`. What is a warning there fails too. Takes
-/// seconds.
+/// Expects that a type keeps every promise of a node; see `NodeCheck.Subject`. What is a warning there fails too, and so does a
+/// node that cannot be made. Takes seconds.
 public func expectPromises<N: Node>(
     of type: N.Type, _ settings: [String: SettingValue] = [:], except left: Set<NodeCheck.Subject> = [],
     sourceLocation: SourceLocation = #_sourceLocation
 ) {
     let check = NodeCheck(nodeType(type), settings)
     for subject in NodeCheck.Subject.allCases where !left.contains(subject) {
-        for finding in check.findings(on: subject) where [.error, .warning].contains(finding.severity) {
+        for finding in check.findings(on: subject)
+        where [.error, .warning].contains(finding.severity) || subject == .life && finding.severity == .omitted {
             let hint = finding.hint.isEmpty ? "" : "; \(finding.hint)"
             Issue.record("\(subject.rawValue): \(finding.message)\(hint)", sourceLocation: sourceLocation)
         }

@@ -75,8 +75,10 @@ import TestSupport
         let found = try await check(plugin, "--strict")
         #expect(found.status == 0 && found.lines.allSatisfy { $0.hasPrefix("fine ") }, "\(found.text)")
         #expect(found.lines.count == NodeCheck.Subject.allCases.count)
-        let strict = try await check(plugin, "--strict", "--set", "fault=late")
-        #expect(strict.status == 1)
+        for fault in ["late", "refuse"] {
+            let strict = try await check(plugin, "--strict", "--set", "fault=\(fault)")
+            #expect(strict.status == 1, "\(strict.text)")
+        }
         let printed = try await runTool([Program.voicegraph, "plugin", "check", plugin], seconds: 120)
         #expect(printed.status == 0 && printed.output.contains("faulty 1.0, Apache-2.0, 1 node type\n\nfaulty\n"))
         #expect(printed.output.hasSuffix("\n0 errors, 0 warnings, 13 fine\n"), "\(printed.output)")

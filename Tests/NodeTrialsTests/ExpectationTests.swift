@@ -19,7 +19,10 @@ private final class Later: AudioNode {
     private let line = UnsafeMutablePointer<Float>.allocate(capacity: Later.frames)
     private let told: Int
 
-    init(settings: Settings, host: NodeHost) throws(NodeError) { told = settings.integer("told") ?? Self.frames }
+    init(settings: Settings, host: NodeHost) throws(NodeError) {
+        told = settings.integer("told") ?? Self.frames
+        if told < 0 { throw NodeError("it has no time") }
+    }
 
     deinit { line.deallocate() }
 
@@ -61,6 +64,11 @@ private final class Later: AudioNode {
             expectPromises(of: Later.self, ["told": .integer(12)])
         } matching: {
             "\($0)".contains("latency: it declares 12 frames, and its sound comes 37 frames late")
+        }
+        withKnownIssue {
+            expectPromises(of: Later.self, ["told": .integer(-1)])
+        } matching: {
+            "\($0)".contains("such a node cannot be made here: it has no time")
         }
         withKnownIssue { expectLatency(of: Later.self, ["told": .integer(12)]) }
         let sine = Signal.sine(1000, rate: 48000, frames: 16384)

@@ -16,7 +16,8 @@ struct CheckPluginCommand: ParsableCommand {
             blocks of all lengths, at all rates, with every value of its parameters, with samples that are no numbers. What \
             allocates, locks or calls the system on the audio thread is named, what it leaves behind is counted, and what it \
             tells is compared with what it declares. Each look is taken in a process of its own, so that a crash is a \
-            finding. The exit code is 1 if there is any error, with --strict any warning, else 0.
+            finding. The exit code is 1 if there is any error, with --strict any warning \
+            or a type of which no node can be made, else 0.
 
             Examples:
               voicegraph plugin check .build/release/libvg-sparkle.so
@@ -37,7 +38,7 @@ struct CheckPluginCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Look at this alone; may be given several times.", valueName: "look"))
     var only: [NodeCheck.Subject] = []
 
-    @Flag(help: "Warnings are errors.")
+    @Flag(help: "Warnings are errors, and so is a node type of which no node can be made.")
     var strict = false
 
     @Flag(help: "One JSON object with all findings.")
@@ -73,6 +74,7 @@ struct CheckPluginCommand: ParsableCommand {
         }
         text.errors = plugin.failures.count
         var all: [(String, [CheckFinding])] = []
+        var unmade = 0
         // What takes other settings is left to a call of its own.
         for type in types where !isReaderGone && plugin.refusals[type] == nil {
             if !json { writeOut("\n\(type)\n") }
@@ -85,12 +87,15 @@ struct CheckPluginCommand: ParsableCommand {
                 }
                 findings += found
                 // What cannot be made cannot be looked at.
-                if subject == .life, found.allSatisfy({ $0.severity == .omitted }) { break }
+                if subject == .life, found.allSatisfy({ $0.severity == .omitted }) {
+                    unmade += 1
+                    break
+                }
             }
             all.append((type, findings))
         }
         writeOut(json ? text.json(plugin, all) : "\n" + text.summary + "\n")
-        if text.errors > 0 || strict && text.warnings > 0 { throw ExitCode(1) }
+        if text.errors > 0 || strict && text.warnings + unmade > 0 { throw ExitCode(1) }
     }
 }
 
